@@ -1,0 +1,28 @@
+# tidemark_floor(NAME SOURCES a.cc b.cc [DEPENDS floors...] [LIBRARIES private third-party targets...])
+# One static library a floor of sim/, alias tidemark::NAME. It links only the floors it names, so that an
+# include of a higher floor fails to link as well as in tools/check_floors.py.
+function(tidemark_floor name)
+  cmake_parse_arguments(FLOOR "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  set(target tidemark_${name})
+  add_library(${target} STATIC ${FLOOR_SOURCES})
+  add_library(tidemark::${name} ALIAS ${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  foreach(floor IN LISTS FLOOR_DEPENDS)
+    target_link_libraries(${target} PUBLIC tidemark::${floor})
+  endforeach()
+  target_link_libraries(${target} PRIVATE tidemark_warnings ${FLOOR_LIBRARIES} PUBLIC tidemark_sanitizers fmt::fmt)
+endfunction()
+
+# tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.
+function(tidemark_test name)
+  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;FLOORS;LIBRARIES" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  foreach(floor IN LISTS TEST_FLOORS)
+    target_link_libraries(${name} PRIVATE tidemark::${floor})
+  endforeach()
+  target_link_libraries(${name} PRIVATE tidemark_warnings tidemark_catch_main ${TEST_LIBRARIES})
+  target_compile_definitions(${name} PRIVATE TIDEMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(${name} REUSE_FROM tidemark_catch_main)
+  add_test(NAME ${name} COMMAND ${name} --use-colour no)
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/bytes.h"
+
+namespace tidemark {
+
+/// Whose memory is asked for: every request has an ID of its own, counted from 0 in the order of the requests
+/// (recorded traces may bring other numbers). A request that fails takes its ID too.
+using RequestId = std::uint32_t;
+using StreamId = std::uint16_t;  ///< 0: the default stream
+using LabelId = std::uint32_t;   ///< index into a Labels table; 0: no label
+using PoolId = std::uint16_t;    ///< 0: the default pools; P: private pool [0, P]
+
+inline constexpr RequestId kNoRequest = 0xffffffffU;
+
+/// What a program asks of the device, one fixed-size record each.
+enum class Verb : std::uint8_t {
+  kAlloc,       ///< id asks for `bytes` on `stream`, in private pool `pool` if not 0
+  kFree,        ///< the owner of id drops it
+  kUse,         ///< record_stream: `stream` uses id too
+  kLaunch,      ///< a kernel is queued on `stream`: `id` indexes Program::costs, kNoRequest for a free one
+  kRecord,      ///< event number `id` is recorded on `stream`
+  kWait,        ///< `stream` waits for event number `id`
+  kSync,        ///< the host waits for `stream`
+  kSyncDevice,  ///< the host waits for the whole device
+  kEmptyCache,  ///< torch.cuda.empty_cache()
+  kResetPeak,   ///< torch.cuda.reset_peak_memory_stats()
+  kMark,        ///< from here on the phase is `label`
+  kDeviceBytes, ///< `bytes` are taken (id 1) or given back (id 0) past the allocator, by a library
+};
+
+/// `label` says which code asked: for kMark the name of the moment, else the operator (module path, op), for reports
+/// only. Nothing below may decide anything by it.
+struct Instruction {
+  Bytes bytes = 0;
+  RequestId id = kNoRequest;
+  LabelId label = 0;
+  StreamId stream = 0;
+  PoolId pool = 0;
+  Verb verb = Verb::kMark;
+  std::uint8_t device = 0;
+};
+static_assert(sizeof(Instruction) == 24);
+
+/// What a kernel or copy costs, before any device is known; the engine's cost model makes nanoseconds of it.
+enum class CostClass : std::uint8_t {
+  kElementwise,
+  kReduction,
+  kMatmul,
+  kConvolution,
+  kAttention,
+  kCopyHostToDevice,
+  kCopyDeviceToHost,
+  kCopyDeviceToDevice,
+};
+enum class CostPrecision : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kFp64, kInt8 };
+struct Cost {
+  std::uint64_t flops = 0;
+  std::uint64_t bytes_moved = 0;
+  CostClass kind = CostClass::kElementwise;
+  CostPrecision precision = CostPrecision::kFp32;
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// Texts by number, each stored once. Label 0 is the empty text.
+class Labels {
+ public:
+  Labels();
+  LabelId intern(std::string_view text);
+  [[nodiscard]] std::string_view text(LabelId id) const { return texts_[id]; }
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::vector<std::string_view> texts_;  ///< into the keys of index_, whose nodes do not move
+  std::unordered_map<std::string, LabelId, Hash, std::equal_to<>> index_;
+};
+
+}  // namespace tidemark
