@@ -102,7 +102,7 @@ std::string lower(std::string_view text) {
 
 std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t best_distance = (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   const std::string wanted = lower(word);
   for (const std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(wanted, lower(candidate));

@@ -43,7 +43,7 @@ std::string render_problem(const Problem& problem);
 /// All of them, in order.
 std::string render_problems(const std::vector<Problem>& problems);
 
-/// The candidate nearest to `word`, or empty when none is near enough (at most a third of its letters differ).
+/// The candidate nearest to `word`, or empty when none is near enough (a third of its letters, at least two in words of four and more).
 std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& candidates);
 /// "did you mean 'batch'?" or empty.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
