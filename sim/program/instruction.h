@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -68,6 +69,21 @@ struct Cost {
   CostPrecision precision = CostPrecision::kFp32;
   friend bool operator==(const Cost&, const Cost&) = default;
 };
+
+/// What a request's memory is for: the highest-ranked role it had in its life, known to the source only.
+enum class Category : std::uint8_t {
+  kUnknown,  ///< traces and snapshots do not say
+  kTemporary,
+  kActivation,  ///< an operator's result, or saved for backward
+  kInput,
+  kWorkspace,  ///< of a library, kept between calls
+  kGradient,   ///< became some tensor's .grad
+  kOptimizerState,
+  kParameter,  ///< parameters and buffers of modules
+};
+inline constexpr std::array<std::string_view, 8> kCategoryNames{
+    "unknown", "temporaries", "activations", "inputs",
+    "workspace", "gradients", "optimizer state", "parameters"};
 
 /// Texts by number, each stored once. Label 0 is the empty text.
 class Labels {

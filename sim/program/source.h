@@ -14,6 +14,7 @@ namespace tidemark {
 struct Program {
   Labels labels;
   std::vector<Cost> costs;
+  std::vector<Category> categories;  ///< by RequestId; shorter than the requests: the rest is kUnknown
 };
 
 /// What the source is told about a chunk: everything was done, or the request of instruction `failed_at` could not be
