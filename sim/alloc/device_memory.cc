@@ -1,0 +1,148 @@
+#include "sim/alloc/device_memory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+
+namespace tidemark {
+
+void DeviceMemory::Piece::measure() {
+  largest_hole_bytes = 0;
+  for (const auto& [begin_of_hole, length] : holes) largest_hole_bytes = std::max(largest_hole_bytes, length);
+}
+
+DeviceMemory::DeviceMemory(const Config& config) : config_(config) {
+  TIDEMARK_CHECK(config.total_bytes <= Bytes{1} << 59U, fmt::format("total {}", config.total_bytes));
+  TIDEMARK_CHECK(config.context_bytes <= config.total_bytes &&
+                     config.other_bytes <= config.total_bytes - config.context_bytes,
+                 fmt::format("context {} and others {} in {}", config.context_bytes, config.other_bytes,
+                             config.total_bytes));
+  capacity_bytes_ = config.total_bytes - config.context_bytes - config.other_bytes;
+  free_bytes_ = capacity_bytes_;
+  unused_.emplace(kBase + config.device * kDeviceStride, round_up(2 * config.total_bytes + 64 * kGiB, kGiB));
+  unused_virtual_.emplace(kVirtualBase, kVirtualBytes);
+}
+
+void DeviceMemory::add_range(Ranges& ranges, std::uint64_t begin, Bytes bytes) {
+  auto after = ranges.lower_bound(begin);
+  if (after != ranges.end() && after->first == begin + bytes) {
+    bytes += after->second;
+    after = ranges.erase(after);
+  }
+  if (after != ranges.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == begin) {
+      before->second += bytes;
+      return;
+    }
+  }
+  ranges.emplace_hint(after, begin, bytes);
+}
+
+std::uint64_t DeviceMemory::take_from(std::size_t piece_index, Bytes bytes) {
+  Piece& piece = pieces_[piece_index];
+  const auto hole = std::find_if(piece.holes.begin(), piece.holes.end(),
+                                 [bytes](const auto& each) { return each.second >= bytes; });
+  const std::uint64_t address = hole->first;
+  if (hole->second == bytes) {
+    piece.holes.erase(hole);
+  } else {
+    hole->first += bytes;
+    hole->second -= bytes;
+  }
+  piece.measure();
+  return address;
+}
+
+std::optional<std::size_t> DeviceMemory::new_piece(Bytes bytes) {
+  const Bytes wanted = round_up(bytes, kPieceBytes);
+  const auto range = std::find_if(unused_.rbegin(), unused_.rend(),
+                                  [wanted](const auto& each) { return each.second >= wanted; });
+  if (range == unused_.rend()) return std::nullopt;
+  const std::uint64_t begin = range->first + range->second - wanted;
+  if (range->second == wanted) {
+    unused_.erase(range->first);
+  } else {
+    range->second -= wanted;
+  }
+  const auto where = std::find_if(pieces_.begin(), pieces_.end(),
+                                  [begin](const Piece& piece) { return piece.begin > begin; });
+  const auto at = pieces_.insert(where, Piece{begin, wanted, wanted, {{begin, wanted}}});
+  return static_cast<std::size_t>(at - pieces_.begin());
+}
+
+std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
+  if (bytes > free_bytes_) return std::nullopt;
+  const Bytes rounded = round_up(bytes, kGranule);
+  if (rounded > free_bytes_) return std::nullopt;
+  std::size_t index = 0;
+  while (index < pieces_.size() && pieces_[index].largest_hole_bytes < rounded) ++index;
+  if (index == pieces_.size()) {
+    const auto added = new_piece(rounded);
+    if (!added) return std::nullopt;
+    index = *added;
+  }
+  free_bytes_ -= rounded;
+  return take_from(index, rounded);
+}
+
+void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
+  const Bytes rounded = round_up(bytes, kGranule);
+  const auto after = std::upper_bound(
+      pieces_.begin(), pieces_.end(), address,
+      [](std::uint64_t value, const Piece& piece) { return value < piece.begin; });
+  TIDEMARK_CHECK(after != pieces_.begin(), fmt::format("address {} is in no piece", address));
+  const auto piece = std::prev(after);
+  auto& holes = piece->holes;
+  auto next = std::lower_bound(holes.begin(), holes.end(), std::pair(address, Bytes{0}));
+  std::uint64_t begin = address;
+  Bytes length = rounded;
+  if (next != holes.end() && next->first == address + rounded) {
+    length += next->second;
+    next = holes.erase(next);
+  }
+  if (next != holes.begin() && std::prev(next)->first + std::prev(next)->second == begin) {
+    --next;
+    begin = next->first;
+    length += next->second;
+    next = holes.erase(next);
+  }
+  free_bytes_ += rounded;
+  if (length == piece->bytes) {
+    add_range(unused_, piece->begin, piece->bytes);
+    pieces_.erase(piece);
+    return;
+  }
+  holes.insert(next, {begin, length});
+  piece->largest_hole_bytes = std::max(piece->largest_hole_bytes, length);
+}
+
+std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
+  const auto range = std::find_if(unused_virtual_.begin(), unused_virtual_.end(),
+                                  [bytes](const auto& each) { return each.second >= bytes; });
+  if (range == unused_virtual_.end()) return std::nullopt;
+  const std::uint64_t begin = range->first;
+  const Bytes rest = range->second - bytes;
+  const auto hint = unused_virtual_.erase(range);
+  if (rest > 0) unused_virtual_.emplace_hint(hint, begin + bytes, rest);
+  return begin;
+}
+
+void DeviceMemory::release(std::uint64_t address, Bytes bytes) {
+  add_range(unused_virtual_, address, bytes);
+}
+
+bool DeviceMemory::take(Bytes bytes) {
+  if (bytes > free_bytes_) return false;
+  free_bytes_ -= bytes;
+  return true;
+}
+
+void DeviceMemory::give_back(Bytes bytes) {
+  TIDEMARK_CHECK(bytes <= taken_bytes(), fmt::format("{} of {} taken", bytes, taken_bytes()));
+  free_bytes_ += bytes;
+}
+
+}  // namespace tidemark

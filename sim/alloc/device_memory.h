@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "sim/base/bytes.h"
+
+namespace tidemark {
+
+/// One GPU's memory as its driver hands it out: an amount that is taken or free, and addresses by the policy `driver`.
+/// Several allocators (processes' libraries, backends) may share one object; it must outlive them.
+/// Source: formats.md, "Device address policy".
+class DeviceMemory {
+ public:
+  struct Config {
+    Bytes total_bytes = 0;    ///< what cudaGetDeviceProperties says
+    Bytes context_bytes = 0;  ///< gone from the start
+    Bytes other_bytes = 0;    ///< taken by other processes, gone from the start
+    std::uint8_t device = 0;  ///< its index, which moves the address ranges
+  };
+
+  /// What every cudaMalloc is rounded up to, of memory and of addresses.
+  static constexpr Bytes kGranule = 2 * kMiB;
+  static constexpr Bytes kPieceBytes = 32 * kMiB;
+  static constexpr std::uint64_t kBase = 0x200000000000U;
+  static constexpr std::uint64_t kDeviceStride = 0x10000000000U;
+  static constexpr std::uint64_t kVirtualBase = 0x300000000000U;
+  static constexpr Bytes kVirtualBytes = Bytes{16} << 40U;
+
+  /// Requires: context_bytes + other_bytes <= total_bytes, total_bytes <= 2^59.
+  explicit DeviceMemory(const Config& config);
+
+  /// cudaMalloc. Errors: std::nullopt when memory or addresses do not suffice; nothing is taken then.
+  /// Cost: linear in the number of pieces.
+  std::optional<std::uint64_t> allocate(Bytes bytes);
+  /// cudaFree. Requires: `address` came from allocate(`bytes`) and is not yet freed.
+  void free(std::uint64_t address, Bytes bytes);
+
+  /// cuMemAddressReserve: addresses alone. Errors: std::nullopt when no unused range holds `bytes`.
+  std::optional<std::uint64_t> reserve(Bytes bytes);
+  void release(std::uint64_t address, Bytes bytes);
+  /// cuMemCreate of `bytes` (whole pages), or what a library takes past the allocator: an amount without an address.
+  /// Returns false, taking nothing, when that is more than what is free.
+  bool take(Bytes bytes);
+  /// Requires: bytes <= taken_bytes().
+  void give_back(Bytes bytes);
+
+  /// What cudaMemGetInfo says is free: total - context - others - everything taken.
+  [[nodiscard]] Bytes free_bytes() const { return free_bytes_; }
+  [[nodiscard]] Bytes total_bytes() const { return config_.total_bytes; }
+  /// Taken through this object: neither context nor other processes.
+  [[nodiscard]] Bytes taken_bytes() const { return capacity_bytes_ - free_bytes_; }
+  [[nodiscard]] const Config& config() const { return config_; }
+
+ private:
+  /// A run of addresses taken from the unused ranges, whole 32 MiB, with its holes by address.
+  struct Piece {
+    std::uint64_t begin = 0;
+    Bytes bytes = 0;
+    Bytes largest_hole_bytes = 0;
+    std::vector<std::pair<std::uint64_t, Bytes>> holes;
+    void measure();
+  };
+  using Ranges = std::map<std::uint64_t, Bytes>;  ///< begin -> length, no two touching
+
+  static void add_range(Ranges& ranges, std::uint64_t begin, Bytes bytes);
+  std::uint64_t take_from(std::size_t piece, Bytes bytes);
+  std::optional<std::size_t> new_piece(Bytes bytes);
+
+  Config config_;
+  Bytes capacity_bytes_ = 0;
+  Bytes free_bytes_ = 0;
+  std::vector<Piece> pieces_;  ///< ascending by address
+  Ranges unused_;
+  Ranges unused_virtual_;
+};
+
+}  // namespace tidemark
