@@ -1,0 +1,15 @@
+#include "sim/cli/commands.h"
+
+#include "sim/cli/program.h"
+
+namespace tidemark::cli {
+
+const std::vector<std::unique_ptr<Command>>& commands() {
+  static const std::vector<std::unique_ptr<Command>> kCommands = [] {
+    std::vector<std::unique_ptr<Command>> list;
+    return list;
+  }();
+  return kCommands;
+}
+
+}  // namespace tidemark::cli

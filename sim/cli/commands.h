@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+#include "sim/cli/command.h"
+
+namespace tidemark::cli {
+
+// One maker a command, each in <name>_command.cc; commands.cc lists them.
+
+}  // namespace tidemark::cli

@@ -1,0 +1,111 @@
+#include "sim/cli/program.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "sim/base/check.h"
+#include "sim/base/problem.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const auto& command : commands()) names.push_back(command->spec().name);
+  names.emplace_back("help");
+  return names;
+}
+
+const Command& find_command(std::string_view name) {
+  for (const auto& command : commands()) {
+    if (command->spec().name == name) return *command;
+  }
+  usage_error("", "unknown command '" + std::string(name) + "'", did_you_mean(name, command_names()));
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::any_of(words.begin(), end, [](const std::string& w) { return w == "--help" || w == "-h"; });
+}
+
+ExitCode help(const std::vector<std::string>& words, Output& out) {
+  if (words.size() > 1) usage_error("", "unexpected argument '" + words[1] + "'");
+  if (words.empty() || words.front() == "help") {
+    out.write(program_help());
+  } else {
+    out.write(command_help(find_command(words.front()).spec()));
+  }
+  return ExitCode::kDone;
+}
+
+/// `asked` becomes the command that was found, for the pointer to its help.
+ExitCode dispatch(const std::vector<std::string>& words, std::string& asked, Output& out, Output& err) {
+  if (words.empty()) {
+    err.write(program_help());
+    return ExitCode::kInput;
+  }
+  const std::string& first = words.front();
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (first == "--version" || first == "--help" || first == "-h") {
+    if (!rest.empty()) usage_error("", "unexpected argument '" + rest.front() + "'");
+    out.write(first == "--version" ? version_text() : program_help());
+    return ExitCode::kDone;
+  }
+  if (first == "help") return help(rest, out);
+  if (first.starts_with('-')) {
+    usage_error("", "unknown option '" + first + "'", did_you_mean(first, {"--help", "--version"}));
+  }
+  const Command& command = find_command(first);
+  const CommandSpec spec = command.spec();
+  asked = spec.name;
+  if (asks_for_help(rest)) {
+    out.write(command_help(spec));
+    return ExitCode::kDone;
+  }
+  const Arguments arguments = Arguments::parse(spec, rest);
+  asked.clear();
+  return command.run(arguments, out, err);
+}
+
+/// Problems of the command line itself point to the help; those of a file speak for themselves.
+void report(const InputError& error, const std::string& asked, Output& err) {
+  err.write(render_problems(error.problems()));
+  const bool has_place = std::any_of(error.problems().begin(), error.problems().end(),
+                                     [](const Problem& p) { return p.at.source != nullptr; });
+  if (has_place) return;
+  if (!asked.empty()) err.print("See 'tidemark help {}'.\n", asked);
+}
+
+}  // namespace
+
+std::string version_text() { return "tidemark " TIDEMARK_VERSION " (PyTorch 2.11 by default)\n"; }
+
+ExitCode run_program(const std::vector<std::string>& words, Output& out, Output& err) {
+  std::string asked;
+  try {
+    try {
+      const ExitCode code = dispatch(words, asked, out, err);
+      out.flush();
+      return code;
+    } catch (const InputError& e) {
+      report(e, asked, err);
+      return ExitCode::kInput;
+    } catch (const IoError& e) {
+      err.print("error: {}\n", e.what());
+      return ExitCode::kIo;
+    } catch (const std::bad_alloc&) {
+      err.write("error: the host has too little memory for this run\n");
+      return ExitCode::kInternal;
+    } catch (const std::exception& e) {
+      err.print("error: {}\nThis is a bug in tidemark {}; please report it with the input that led here.\n",
+                e.what(), TIDEMARK_VERSION);
+      return ExitCode::kInternal;
+    }
+  } catch (const IoError&) {
+    return ExitCode::kIo;  // standard error itself cannot be written to
+  }
+}
+
+}  // namespace tidemark::cli
