@@ -1,0 +1,100 @@
+#include "sim/ops/context.h"
+
+#include <fmt/format.h>
+
+namespace tidemark::ops {
+
+namespace {
+
+Tensor make(Dims sizes, Dims strides, ScalarType dtype, Device device, Ref<Storage> storage) {
+  Ref<TensorImpl> impl = make_ref<TensorImpl>();
+  impl->sizes = sizes;
+  impl->strides = strides;
+  impl->dtype = dtype;
+  impl->device = device;
+  impl->storage = std::move(storage);
+  return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype,
+                              Device device) {
+  std::int64_t extent = numel_of(sizes) == 0 ? 0 : 1;
+  if (extent != 0) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) extent += (sizes[i] - 1) * strides[i];
+  }
+  const auto bytes = checked_multiply(extent, static_cast<std::int64_t>(element_bytes(dtype)));
+  if (!bytes) throw OpError("Storage size calculation overflowed with sizes=" + to_string(sizes));
+  RequestNumber request = kNoMemory;
+  if (device.is_cuda() && *bytes > 0) {
+    request = memory_.allocate(static_cast<Bytes>(*bytes), device, stream);
+  }
+  return make(sizes, strides, dtype, device,
+              make_ref<Storage>(&memory_, request, static_cast<Bytes>(*bytes), device));
+}
+
+Tensor Context::empty(const Dims& sizes, ScalarType dtype, Device device) {
+  return empty_strided(sizes, contiguous_strides(sizes), dtype, device);
+}
+
+Tensor Context::empty_like(const Tensor& like, ScalarType dtype) {
+  const Dims strides = like.is_non_overlapping_and_dense()
+                           ? like.strides()
+                           : dense_strides_like(like.sizes(), like.strides());
+  return empty_strided(like.sizes(), strides, dtype, like.device());
+}
+
+Tensor Context::empty_in(const Dims& sizes, MemoryFormat format, ScalarType dtype, Device device) {
+  const bool last = (format == MemoryFormat::kChannelsLast && sizes.size() == 4) ||
+                    (format == MemoryFormat::kChannelsLast3d && sizes.size() == 5);
+  return empty_strided(sizes, last ? channels_last_strides(sizes) : contiguous_strides(sizes),
+                       dtype, device);
+}
+
+Tensor Context::scratch(Bytes bytes, Device device) {
+  return empty({static_cast<std::int64_t>(bytes)}, ScalarType::kUInt8, device);
+}
+
+Tensor Context::alias(const Tensor& base, const Dims& sizes, const Dims& strides,
+                      std::int64_t offset) {
+  Tensor out = make(sizes, strides, base.dtype(), base.device(), base->storage);
+  out->offset = offset;
+  out->producer = base->producer;
+  return out;
+}
+
+Tensor Context::shallow_copy(const Tensor& tensor) {
+  Tensor out = alias(tensor, tensor.sizes(), tensor.strides(), tensor->offset);
+  if (tensor.is_sparse()) out->sparse = new TensorImpl::Sparse(*tensor->sparse);
+  return out;
+}
+
+namespace {
+
+bool has_stream(const std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
+                std::uint16_t stream) {
+  for (const auto& [s, workspace] : workspaces) {
+    if (s == stream) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Context::cublas_workspace(Device device, bool lt) {
+  if (!device.is_cuda()) return;
+  // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
+  constexpr Bytes kHopper = 32 * kMiB;
+  constexpr Bytes kOther = 2 * 4096 * kKiB + 8 * 16 * kKiB;
+  const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces, Bytes bytes) {
+    if (has_stream(workspaces, stream)) return;
+    Tensor workspace = scratch(bytes, device);
+    workspace->storage->set_role(Role::kWorkspace);
+    workspaces.emplace_back(stream, std::move(workspace));
+  };
+  make_one(thread_->cublas_workspaces, spec_.compute_capability == 90 ? kHopper : kOther);
+  if (lt) make_one(thread_->cublaslt_workspaces, kMiB);
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/base/device_spec.h"
+#include "sim/ops/node.h"
+#include "sim/ops/tensor.h"
+
+namespace tidemark::ops {
+
+/// Who keeps the computation graph and the texts that say where an event came from. Implemented by the graph floor.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  /// A vertex for one operator call. `inputs` are the tensors it reads; `node`, if not null, has the edges that its
+  /// gradients follow.
+  virtual std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
+                               const std::vector<const Tensor*>& inputs, Node* node) = 0;
+  /// The text under which events are filed from here on; `op` is static text.
+  virtual void set_label(std::uint32_t module_label, std::string_view op) = 0;
+  /// Work queued on the current stream, for the clock only.
+  virtual void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+                      ScalarType precision) = 0;
+};
+
+/// The switches of torch.backends and the environment that change what is allocated.
+struct Backends {
+  bool cudnn = true;            ///< torch.backends.cudnn.enabled
+  bool cudnn_benchmark = false;
+  bool deterministic = false;   ///< torch.use_deterministic_algorithms
+  bool tf32 = false;
+  bool cudnn_sdp = true;
+  bool flash_sdp = true;
+  bool mem_efficient_sdp = true;
+  bool math_sdp = true;
+};
+
+/// Autocast of one thread. Source: training-semantics.md 9.
+struct Autocast {
+  bool enabled = false;
+  ScalarType dtype = ScalarType::kFloat16;
+  bool cache_enabled = true;
+  int nesting = 0;
+};
+
+/// What PyTorch keeps per host thread: the one that runs the script, and the autograd engine's.
+struct Thread {
+  bool is_engine = false;
+  bool grad_enabled = true;
+  bool inference_mode = false;
+  Autocast autocast;
+  std::uint64_t next_sequence = 0;
+  /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source: training-semantics.md 12.
+  std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;
+  std::vector<std::pair<std::uint16_t, Tensor>> cublaslt_workspaces;
+};
+
+/// A weight cast by autocast, kept until the outermost autocast region ends. `key` keeps the source alive, as PyTorch does
+/// with a weak reference that it checks.
+struct CastCacheEntry {
+  Tensor source;
+  Tensor cast;
+};
+
+/// Everything an operator needs to run: memory, device, settings, thread.
+class Context {
+ public:
+  Context(Memory& memory, Recorder& recorder, const DeviceSpec& device)
+      : memory_(memory), recorder_(recorder), spec_(device), thread_(&main_thread) {
+    engine_thread.is_engine = true;
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] const DeviceSpec& spec() const { return spec_; }
+  [[nodiscard]] Recorder& recorder() const { return recorder_; }
+  [[nodiscard]] Memory& memory() const { return memory_; }
+  [[nodiscard]] Thread& thread() const { return *thread_; }
+  void set_thread(Thread& thread) { thread_ = &thread; }
+  [[nodiscard]] bool grad_enabled() const { return thread_->grad_enabled; }
+
+  // ---- memory ----------------------------------------------------------------------------------------------
+  /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that overflow.
+  Tensor empty(const Dims& sizes, ScalarType dtype, Device device);
+  Tensor empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype, Device device);
+  /// torch.empty_like with memory_format=preserve: dense inputs keep their strides.
+  Tensor empty_like(const Tensor& like) { return empty_like(like, like.dtype()); }
+  Tensor empty_like(const Tensor& like, ScalarType dtype);
+  Tensor empty_in(const Dims& sizes, MemoryFormat format, ScalarType dtype, Device device);
+  /// Raw bytes for the length of a kernel: dies with the handle.
+  Tensor scratch(Bytes bytes, Device device);
+  /// Another look at the storage of `base`: no memory, no history.
+  static Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides,
+                      std::int64_t offset);
+  /// The same look, a new TensorImpl without history (tensor.detach(), variable_data()).
+  static Tensor shallow_copy(const Tensor& tensor);
+
+  // ---- libraries -------------------------------------------------------------------------------------------
+  /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with the bias epilogue).
+  /// Source: training-semantics.md 12.
+  void cublas_workspace(Device device, bool lt = false);
+
+  // ---- labels ----------------------------------------------------------------------------------------------
+  std::uint32_t module_label = 0;  ///< path of the module whose forward runs
+  std::string_view op_label;       ///< operator or node
+
+  Backends backends;
+  Thread main_thread;
+  Thread engine_thread;
+  std::uint16_t stream = 0;  ///< current stream
+  std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
+  /// Called for each tensor that is saved, while saved_tensors_hooks are set; empty otherwise.
+  std::function<Ref<PackedTensor>(const Tensor&)> pack_hook;
+
+ private:
+  Memory& memory_;
+  Recorder& recorder_;
+  const DeviceSpec& spec_;
+  Thread* thread_;
+};
+
+/// Files events under an operator while it lives.
+class LabelScope {
+ public:
+  LabelScope(Context& c, std::string_view op) : LabelScope(c, op, c.module_label) {}
+  LabelScope(Context& c, std::string_view op, std::uint32_t module_label)
+      : c_(c), op_(c.op_label), module_(c.module_label) {
+    c_.op_label = op;
+    c_.module_label = module_label;
+    c_.recorder().set_label(module_label, op);
+  }
+  ~LabelScope() {
+    c_.op_label = op_;
+    c_.module_label = module_;
+    c_.recorder().set_label(module_, op_);
+  }
+  LabelScope(const LabelScope&) = delete;
+  LabelScope& operator=(const LabelScope&) = delete;
+
+ private:
+  Context& c_;
+  std::string_view op_;
+  std::uint32_t module_;
+};
+
+/// Turns gradient recording off (or on) on the current thread while it lives.
+class GradMode {
+ public:
+  GradMode(Context& c, bool enabled) : thread_(c.thread()), before_(thread_.grad_enabled) {
+    thread_.grad_enabled = enabled;
+  }
+  ~GradMode() { thread_.grad_enabled = before_; }
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
+
+ private:
+  Thread& thread_;
+  bool before_;
+};
+
+}  // namespace tidemark::ops

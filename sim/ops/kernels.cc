@@ -1,0 +1,233 @@
+#include "sim/ops/kernels.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tidemark::ops {
+
+ScalarType result_type(const std::vector<const Tensor*>& operands) {
+  // Three ranks: tensors with dimensions, 0-dim tensors, Python numbers. A lower rank matters only when its category
+  // (bool, integer, float, complex) is higher than everything above it. Source: at::native::result_type.
+  struct Rank {
+    bool any = false;
+    ScalarType type = ScalarType::kBool;
+  };
+  std::array<Rank, 3> ranks;
+  for (const Tensor* t : operands) {
+    ScalarType type = t->dtype();
+    std::size_t rank = t->dim() > 0 ? 0 : 1;
+    if ((*t)->wrapped_number) {
+      rank = 2;
+      if (is_complex(type)) {
+        type = ScalarType::kComplex64;
+      } else if (is_floating(type)) {
+        type = ScalarType::kFloat32;  // the default dtype
+      }
+    }
+    Rank& r = ranks[rank];
+    r.type = r.any ? promote(r.type, type) : type;
+    r.any = true;
+  }
+  const auto category = [](ScalarType type) {
+    if (is_complex(type)) return 3;
+    if (is_floating(type)) return 2;
+    return type == ScalarType::kBool ? 0 : 1;
+  };
+  Rank out;
+  for (const Rank& r : ranks) {
+    if (!r.any) continue;
+    if (!out.any) {
+      out = r;
+    } else if (category(r.type) > category(out.type)) {
+      out.type = promote(out.type, r.type);
+    }
+  }
+  return out.type;
+}
+
+namespace {
+
+Device common_device(std::initializer_list<const Tensor*> operands) {
+  Device device = kHost;
+  for (const Tensor* t : operands) {
+    if (!t->is_cuda()) continue;
+    if (device.is_cuda() && !(device == t->device())) {
+      throw OpError(fmt::format(
+          "Expected all tensors to be on the same device, but found at least two devices, cuda:{} and cuda:{}!",
+          device.index, t->device().index));
+    }
+    device = t->device();
+  }
+  for (const Tensor* t : operands) {
+    if (device.is_cuda() && !t->is_cuda() && t->dim() > 0) {
+      throw OpError(fmt::format(
+          "Expected all tensors to be on the same device, but found at least two devices, cuda:{} and cpu!",
+          device.index));
+    }
+  }
+  return device;
+}
+
+}  // namespace
+
+Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype) {
+  const std::vector<const Tensor*> list(operands);
+  Dims shape = list.front()->sizes();
+  for (std::size_t i = 1; i < list.size(); ++i) shape = broadcast(shape, list[i]->sizes());
+  return c.empty_strided(shape, iterator_strides(shape, list), dtype, common_device(operands));
+}
+
+Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
+  return pointwise(c, operands, result_type(std::vector<const Tensor*>(operands)));
+}
+
+Tensor clone(Context& c, const Tensor& x) { return c.empty_like(x); }
+Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format) {
+  if (format == MemoryFormat::kPreserve) return clone(c, x);
+  return c.empty_in(x.sizes(), format, x.dtype(), x.device());
+}
+Tensor contiguous(Context& c, const Tensor& x, MemoryFormat format) {
+  if (x.is_contiguous(format)) return x;
+  return clone_in(c, x, format);
+}
+Tensor to_dtype(Context& c, const Tensor& x, ScalarType dtype) {
+  return x.dtype() == dtype ? x : c.empty_like(x, dtype);
+}
+Tensor zeros(Context& c, const Dims& sizes, ScalarType dtype, Device device) {
+  return c.empty(sizes, dtype, device);
+}
+Tensor zeros_like(Context& c, const Tensor& like) { return c.empty_like(like); }
+
+Tensor view(const Tensor& x, const Dims& sizes) {
+  const Dims wanted = infer_size(sizes, x.numel());
+  const std::optional<Dims> strides = view_strides(x.sizes(), x.strides(), wanted);
+  if (!strides) {
+    throw OpError(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "contiguous subspaces). Use .reshape(...) instead.");
+  }
+  return Context::alias(x, wanted, *strides, x->offset);
+}
+
+Tensor reshape(Context& c, const Tensor& x, const Dims& sizes) {
+  const Dims wanted = infer_size(sizes, x.numel());
+  const std::optional<Dims> strides = view_strides(x.sizes(), x.strides(), wanted);
+  if (strides) return Context::alias(x, wanted, *strides, x->offset);
+  return view(clone_in(c, x, MemoryFormat::kContiguous), wanted);
+}
+
+Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  const auto i = static_cast<std::size_t>(wrap_dim(a, x.dim()));
+  const auto j = static_cast<std::size_t>(wrap_dim(b, x.dim()));
+  if (sizes.empty()) return Context::alias(x, sizes, strides, x->offset);
+  std::swap(sizes[i], sizes[j]);
+  std::swap(strides[i], strides[j]);
+  return Context::alias(x, sizes, strides, x->offset);
+}
+
+Tensor permute(const Tensor& x, const Dims& order) {
+  if (order.size() != x.sizes().size()) {
+    throw OpError(fmt::format(
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+        "of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}", x.dim(), order.size()));
+  }
+  Dims sizes;
+  Dims strides;
+  std::array<bool, Dims::kMaxDims> seen{};
+  for (const std::int64_t d : order) {
+    const auto i = static_cast<std::size_t>(wrap_dim(d, x.dim()));
+    if (seen[i]) throw OpError("permute(): duplicate dims are not allowed.");
+    seen[i] = true;
+    sizes.push_back(x.sizes()[i]);
+    strides.push_back(x.strides()[i]);
+  }
+  return Context::alias(x, sizes, strides, x->offset);
+}
+
+Tensor expand(const Tensor& x, const Dims& wanted) {
+  if (wanted.size() < x.sizes().size()) {
+    throw OpError(fmt::format(
+        "expand({}): the number of sizes provided ({}) must be greater or equal to the number of dimensions in the "
+        "tensor ({})", to_string(wanted), wanted.size(), x.dim()));
+  }
+  const std::size_t lead = wanted.size() - x.sizes().size();
+  Dims sizes = wanted;
+  Dims strides = Dims::filled(wanted.size(), 0);
+  for (std::size_t i = wanted.size(); i-- > 0;) {
+    if (i < lead) {
+      if (wanted[i] < 0) {
+        throw OpError(fmt::format(
+            "The expanded size of the tensor ({}) isn't allowed in a leading, non-existing dimension {}", wanted[i], i));
+      }
+      strides[i] = i + 1 < wanted.size() ? strides[i + 1] * std::max<std::int64_t>(sizes[i + 1], 1) : 1;
+      if (wanted[i] != 1) strides[i] = 0;
+      continue;
+    }
+    const std::int64_t own = x.sizes()[i - lead];
+    if (wanted[i] == -1) sizes[i] = own;
+    strides[i] = x.strides()[i - lead];
+    if (own != sizes[i]) {
+      if (own != 1) {
+        throw OpError(fmt::format(
+            "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
+            "sizes: {}.  Tensor sizes: {}", wanted[i], own, i, to_string(wanted), to_string(x.sizes())));
+      }
+      strides[i] = 0;
+    }
+  }
+  return Context::alias(x, sizes, strides, x->offset);
+}
+
+Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length,
+              std::int64_t step) {
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim()));
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  const std::int64_t offset = x->offset + start * strides[d];
+  sizes[d] = length;
+  strides[d] *= step;
+  return Context::alias(x, sizes, strides, offset);
+}
+
+Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
+  if (x.dim() == 0) throw OpError("select() cannot be applied to a 0-dim tensor.");
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim()));
+  const std::int64_t size = x.sizes()[d];
+  if (index < -size || index >= size) {
+    throw OpError(fmt::format("select(): index {} out of range for tensor of size {} at dimension {}", index,
+                              to_string(x.sizes()), dim));
+  }
+  if (index < 0) index += size;
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  const std::int64_t offset = x->offset + index * strides[d];
+  sizes.erase(d);
+  strides.erase(d);
+  return Context::alias(x, sizes, strides, offset);
+}
+
+Tensor squeeze(const Tensor& x, std::int64_t dim) {
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim()));
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  if (!sizes.empty() && sizes[d] == 1) {
+    sizes.erase(d);
+    strides.erase(d);
+  }
+  return Context::alias(x, sizes, strides, x->offset);
+}
+
+Tensor unsqueeze(const Tensor& x, std::int64_t dim) {
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim() + 1));
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  const std::int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
+  sizes.insert(d, 1);
+  strides.insert(d, stride);
+  return Context::alias(x, sizes, strides, x->offset);
+}
+
+}  // namespace tidemark::ops

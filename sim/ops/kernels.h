@@ -1,0 +1,61 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Kernels: below autograd. They allocate, return and drop as ATen's CUDA kernels do; nothing is recorded.
+
+/// A new output of the broadcast shape and promoted type of the operands, with TensorIterator's strides.
+/// `dtype`: another result type (comparisons give bool). Source: training-semantics.md 2.3.
+Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands);
+Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype);
+/// The type torch.result_type gives: dimensioned tensors before 0-dim ones before Python numbers.
+ScalarType result_type(const std::vector<const Tensor*>& operands);
+
+/// x.clone(): dense inputs keep their strides.
+Tensor clone(Context& c, const Tensor& x);
+Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format);
+/// x itself when it is contiguous in that format already, else a copy.
+Tensor contiguous(Context& c, const Tensor& x, MemoryFormat format = MemoryFormat::kContiguous);
+/// x itself when it has that type, else a cast copy (strides kept where dense).
+Tensor to_dtype(Context& c, const Tensor& x, ScalarType dtype);
+Tensor zeros(Context& c, const Dims& sizes, ScalarType dtype, Device device);
+Tensor zeros_like(Context& c, const Tensor& like);
+/// A view by new sizes; Errors: OpError where a copy would be needed.
+Tensor view(const Tensor& x, const Dims& sizes);
+/// A view where possible, else a contiguous copy seen as `sizes`.
+Tensor reshape(Context& c, const Tensor& x, const Dims& sizes);
+Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b);
+Tensor permute(const Tensor& x, const Dims& order);
+Tensor expand(const Tensor& x, const Dims& sizes);
+Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length,
+              std::int64_t step = 1);
+Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index);
+Tensor squeeze(const Tensor& x, std::int64_t dim);
+Tensor unsqueeze(const Tensor& x, std::int64_t dim);
+
+/// The two buffers of a reduction that is split over thread blocks, held while it runs. Source: training-semantics.md 1.9.
+struct ReductionScratch {
+  Tensor partials;
+  Tensor semaphores;
+  ~ReductionScratch() {
+    semaphores.reset();
+    partials.reset();
+  }
+};
+/// `in`: the tensor read; `dims`: the reduced dimensions (all when empty); `accumulator`: bytes of one partial value.
+ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
+                                   Bytes accumulator);
+/// Output first, then the scratch, which dies at once. `dtype`: of the output. Sum-like: accumulates 4 bytes for
+/// types up to float32, else 8.
+Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype,
+              Bytes accumulator = 0);
+Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim);
+/// Brings a gradient to a smaller shape by summing broadcast dimensions; x itself when equal. Source: at::sum_to.
+Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes);
+
+}  // namespace tidemark::ops

@@ -1,0 +1,96 @@
+#include "sim/ops/op.h"
+
+#include "sim/base/check.h"
+
+namespace tidemark::ops {
+
+Edge gradient_edge(Context& c, const Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  if (tensor->grad_fn) return {tensor->grad_fn, tensor->output_nr};
+  if (!tensor->requires_grad) return {};
+  if (tensor->grad_accumulator != nullptr) return {Ref<Node>(tensor->grad_accumulator), 0};
+  Ref<Node> node = make_ref<Node>();
+  node->name = "AccumulateGrad";
+  node->sequence = Node::kFirst;
+  node->variable = tensor;
+  node->metadata.push_back({tensor.sizes(), tensor.dtype(), tensor.device()});
+  node->label = c.module_label;
+  node->vertex = c.recorder().add_op(node->name, c.module_label, {}, node.get());
+  tensor->grad_accumulator = node.get();
+  return {std::move(node), 0};
+}
+
+Op::Op(Context& c, std::string_view name, std::string_view node,
+       std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> others)
+    : c_(c), label_(c, name) {
+  begin(name, node, std::vector<const Tensor*>(inputs), std::vector<const Tensor*>(others));
+}
+
+Op::Op(Context& c, std::string_view name, std::string_view node, const TensorList& inputs)
+    : c_(c), label_(c, name) {
+  std::vector<const Tensor*> pointers;
+  pointers.reserve(inputs.size());
+  for (const Tensor& t : inputs) pointers.push_back(&t);
+  begin(name, node, pointers, {});
+}
+
+void Op::begin(std::string_view name, std::string_view node_name,
+               const std::vector<const Tensor*>& inputs, const std::vector<const Tensor*>& others) {
+  std::vector<const Tensor*> reads;
+  reads.reserve(inputs.size() + others.size());
+  bool wants = false;
+  for (const Tensor* t : inputs) {
+    if (!t->defined()) continue;
+    reads.push_back(t);
+    wants = wants || t->requires_grad();
+  }
+  for (const Tensor* t : others) {
+    if (t->defined()) reads.push_back(t);
+  }
+  if (wants && c_.grad_enabled()) {
+    node_ = make_ref<Node>();
+    node_->name = node_name;
+    node_->next.reserve(inputs.size());
+    for (const Tensor* t : inputs) node_->next.push_back(gradient_edge(c_, *t));
+    node_->sequence = c_.thread().next_sequence++;
+    node_->label = c_.module_label;
+  }
+  vertex_ = c_.recorder().add_op(name, c_.module_label, reads, node_.get());
+  if (node_) node_->vertex = vertex_;
+}
+
+void Op::save(std::size_t slot, const Tensor& tensor) {
+  if (!node_ || !tensor.defined()) return;
+  if (node_->saved.size() <= slot) node_->saved.resize(slot + 1);
+  if (c_.pack_hook) {
+    node_->saved[slot].packed = c_.pack_hook(tensor);
+    return;
+  }
+  if (tensor.device().is_cuda()) tensor->storage->set_role(Role::kActivation);
+  // A leaf is kept as it is; anything else by a copy without history, so that a saved result does not own its own node.
+  node_->saved[slot].tensor =
+      tensor->grad_fn || !tensor->requires_grad ? Context::shallow_copy(tensor) : tensor;
+}
+
+void Op::attach(Tensor& output) {
+  if (!output.defined()) return;
+  output->producer = vertex_;
+  if (!node_) return;
+  node_->metadata.push_back({output.sizes(), output.dtype(), output.device()});
+  if (!is_differentiable(output.dtype())) return;
+  output->grad_fn = node_;
+  output->output_nr = static_cast<std::uint32_t>(node_->metadata.size() - 1);
+}
+
+void Op::rebase(const Tensor& self) {
+  self->producer = vertex_;
+  if (!node_) return;
+  if (self->requires_grad && !self->grad_fn) {
+    throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");
+  }
+  node_->metadata.push_back({self.sizes(), self.dtype(), self.device()});
+  self->grad_fn = node_;
+  self->output_nr = 0;
+}
+
+}  // namespace tidemark::ops
