@@ -10,7 +10,7 @@ function(tidemark_floor name)
   foreach(floor IN LISTS FLOOR_DEPENDS)
     target_link_libraries(${target} PUBLIC tidemark::${floor})
   endforeach()
-  target_link_libraries(${target} PRIVATE tidemark_warnings ${FLOOR_LIBRARIES} PUBLIC tidemark_sanitizers fmt::fmt)
+  target_link_libraries(${target} PRIVATE tidemark_warnings ${FLOOR_LIBRARIES} PUBLIC tidemark_sanitizers tidemark_fmt)
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.
