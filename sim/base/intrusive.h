@@ -56,6 +56,12 @@ class Ref {
     return *this;
   }
   void reset() { Ref().swap(*this); }
+  /// Takes over a count that somebody gave away with detach().
+  static Ref adopt(T* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
   void swap(Ref& other) noexcept { std::swap(object_, other.object_); }
   /// Gives the pointer away without dropping the count.
   [[nodiscard]] T* detach() { return std::exchange(object_, nullptr); }

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/lang/host.h"
+
+namespace tidemark::lang {
+
+class ExceptionObject;
+class Evaluator;
+class ValueStack;
+struct BuiltinClasses;
+struct Frame;
+
+/// How far a program may go before it is stopped with a message.
+struct Limits {
+  std::uint64_t steps = 200'000'000;  ///< statements, calls and loop turns
+  std::uint32_t recursion = 1000;     ///< nested calls, as Python's sys.getrecursionlimit()
+  std::size_t stack_bytes = 6U << 20U;  ///< of the host's stack
+  std::size_t sequence = 100'000'000;  ///< elements of one list, tuple or string
+};
+
+/// A Python exception on its way through host code. Host code lets it pass, or catches it to act as a
+/// Python `except` does; it is not a std::exception, so that no general handler swallows it.
+struct Raised {
+  Ref<ExceptionObject> exception;
+};
+
+/// Where a program is, in a form that costs nothing to keep; Interp::span makes a SourceSpan of it.
+struct Location {
+  const Code* code = nullptr;
+  std::uint32_t begin = 0;  ///< byte offsets in the code's source
+  std::uint32_t end = 0;
+};
+
+/// One level of the Python stack, innermost first.
+struct StackEntry {
+  std::string function;  ///< "<module>", "Net.forward"
+  SourceSpan at;
+};
+
+/// What an uncaught exception becomes. problems().front() has the innermost place, the message as Python
+/// writes it ("NameError: name 'y' is not defined") and where it was called from.
+class UncaughtException : public InputError {
+ public:
+  UncaughtException(Problem problem, std::string type, std::string text,
+                    std::vector<StackEntry> entries)
+      : InputError(std::move(problem)),
+        type_name(std::move(type)),
+        message(std::move(text)),
+        stack(std::move(entries)) {}
+  const std::string type_name;  ///< "torch.OutOfMemoryError", "NameError"
+  const std::string message;
+  const std::vector<StackEntry> stack;
+};
+
+/// Finds the text of an imported sibling file. nullptr: no such file.
+using ModuleResolver =
+    std::function<std::shared_ptr<const SourceText>(std::string_view module_name)>;
+/// Takes what print() writes, newline included.
+using PrintSink = std::function<void(std::string_view text)>;
+
+/// One program being run: names, classes, modules, the stack. Single-threaded.
+///
+/// Operations on values are Python's, errors included: they raise (throw Raised) where Python raises.
+class Interp {
+ public:
+  struct Options {
+    Limits limits;
+    PrintSink print;          ///< null: output is dropped
+    ModuleResolver resolver;  ///< null: only host modules can be imported
+  };
+  explicit Interp(Options options = {});
+  ~Interp();  // drops every module, then frees unreachable cycles
+  Interp(const Interp&) = delete;
+  Interp& operator=(const Interp&) = delete;
+
+  Names& names() { return names_; }
+  [[nodiscard]] std::string_view text(Name name) const { return names_.text(name); }
+  Name intern(std::string_view text) { return names_.intern(text); }
+  Heap& heap() { return *heap_; }
+  [[nodiscard]] const BuiltinClasses& classes() const { return *classes_; }
+
+  // --- Running. Errors: InputError with every syntax problem; UncaughtException; Refusal as InputError.
+
+  /// Parses and runs a file as the module `name` ("__main__") and registers it for import.
+  Ref<Module> run(std::shared_ptr<const SourceText> source, std::string_view name);
+  /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its model).
+  void run_in(Module& module, std::shared_ptr<const SourceText> source);
+  /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
+  Value evaluate(Module& module, std::shared_ptr<const SourceText> source);
+  /// Calls host code as if from the top level: a Raised that escapes becomes an UncaughtException.
+  void guard(const std::function<void()>& body);
+
+  // --- What host floors define.
+
+  /// A host module, made when it is first imported or reached as an attribute ("torch.nn" from "torch").
+  void add_module(std::string name, std::function<void(Interp& interp, Module& module)> fill);
+  /// The module, made or run now. Errors: ModuleNotFoundError.
+  Ref<Module> import(std::string_view name);
+  void set_builtin(Name name, Value value);
+  [[nodiscard]] const Value* find_builtin(Name name) const;
+  /// A host class. Bases: none means object. Errors: TypeError where no mro exists.
+  Ref<ClassObject> make_class(std::string_view name, std::string module,
+                              std::vector<Ref<ClassObject>> bases = {}, Allocate allocate = nullptr);
+  Ref<ClassObject> make_exception_class(std::string_view name, std::string module,
+                                        Ref<ClassObject> base);
+
+  // --- Making values.
+
+  Value str(std::string text) { return make_ref<Str>(std::move(text)); }
+  Value tuple(std::vector<Value> items) { return make_ref<Tuple>(heap(), std::move(items)); }
+  Value list(std::vector<Value> items) { return make_ref<List>(heap(), std::move(items)); }
+  Ref<Dict> dict() { return make_ref<Dict>(heap()); }
+  Value function(std::string_view signature, HostFunction body);
+  Value raw_function(std::string_view name, RawFunction body);
+  /// A named tuple's class ("torch.return_types.max": "values", "indices").
+  Ref<ClassObject> make_named_tuple_class(std::string_view name, std::string module,
+                                          const std::vector<std::string>& fields);
+
+  // --- Operations.
+
+  /// Errors: AttributeError, with a suggestion.
+  Value get_attr(const Value& object, Name name);
+  /// Empty: no such attribute (nothing is thrown for it, unless user code in the way raises).
+  Value find_attr(const Value& object, Name name);
+  void set_attr(const Value& object, Name name, Value value);
+  void del_attr(const Value& object, Name name);
+  Value generic_get_attr(Instance& object, Name name);
+  void generic_set_attr(Instance& object, Name name, Value value);
+
+  /// Calls anything callable. The arguments stay the caller's.
+  Value call(const Value& callee, CallArgs& args);
+  Value call(const Value& callee, std::vector<Value> positional = {});
+  Value call(const Value& callee, std::vector<Value> positional,
+             std::vector<std::pair<Name, Value>> keywords);
+  /// object.name(args...), looked up on the class as Python's method calls are; nothing is bound.
+  Value call_method(const Value& object, Name name, CallArgs& args);
+  Value call_method(const Value& object, Name name, std::vector<Value> positional = {});
+
+  Value unary(UnaryOp op, const Value& operand);
+  Value binary(BinaryOp op, const Value& left, const Value& right);
+  Value inplace(BinaryOp op, const Value& left, const Value& right);
+  Value compare(CompareOp op, const Value& left, const Value& right);
+  bool equal(const Value& left, const Value& right);
+  bool truth(const Value& value);
+  bool contains(const Value& container, const Value& item);
+  /// Errors: TypeError for what has no length.
+  std::int64_t length(const Value& value);
+  Value get_item(const Value& container, const Value& key);
+  void set_item(const Value& container, const Value& key, const Value& value);
+  void del_item(const Value& container, const Value& key);
+  Ref<Iterator> iterate(const Value& iterable);
+  /// All of an iterable's values.
+  std::vector<Value> unpack(const Value& iterable);
+  /// The range of positions an index means. Errors: IndexError "KIND index out of range".
+  std::size_t checked_index(std::int64_t index, std::size_t length, std::string_view kind);
+  std::uint64_t hash(const Value& value);
+  std::string repr(const Value& value);
+  std::string to_str(const Value& value);
+  std::string format(const Value& value, std::string_view spec);
+  Value deep_copy(const Value& value);
+  Value deep_copy(const Value& value, std::vector<std::pair<Value, Value>>& copies);
+  void print(std::string_view text);
+
+  [[nodiscard]] Ref<ClassObject> type_of(const Value& value) const;
+  /// "int", "Tensor", "Net": as messages name the type.
+  [[nodiscard]] std::string type_name(const Value& value) const;
+  [[nodiscard]] bool is_instance(const Value& value, const ClassObject& type) const;
+  [[nodiscard]] bool callable(const Value& value) const;
+
+  // --- Errors.
+
+  /// Raises a Python exception that the program can catch.
+  [[noreturn]] void raise(ClassObject& type, std::string message);
+  [[noreturn]] void raise(Ref<ExceptionObject> exception);
+  [[noreturn]] void type_error(std::string message);
+  [[noreturn]] void value_error(std::string message);
+  [[noreturn]] void runtime_error(std::string message);
+  /// Ends the program with an InputError here, past every `except`: for what Tidemark does not model.
+  [[noreturn]] void refuse(std::string message, std::string hint = {});
+
+  // --- Where the program is.
+
+  [[nodiscard]] Location here() const;
+  [[nodiscard]] SourceSpan span(const Location& location) const;
+  /// Innermost first.
+  [[nodiscard]] std::vector<StackEntry> stack() const;
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+  /// gc.collect(): frees unreachable cycles; the number of unreachable objects.
+  std::size_t collect_garbage() { return heap().collect(); }
+
+ private:
+  friend class Evaluator;
+  friend class CallDepth;
+
+  Value find_class_attr(const Value& object, ClassObject& type, Name name);
+  Value bind(const Value& found, const Value& self, ClassObject& type);
+  Value find_super_attr(const Super& super, Name name);
+  Value find_builtin_attr(const Value& object, Name name);
+  [[noreturn]] void no_attribute(const Value& object, Name name);
+  void make_builtin_classes();
+  UncaughtException uncaught(const ExceptionObject& exception);
+  Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
+
+  Options options_;
+  Names names_;
+  Ref<Heap> heap_;
+  std::unique_ptr<BuiltinClasses> classes_;
+  std::vector<Value> builtins_;  // by Name
+  std::unordered_map<std::string, std::function<void(Interp&, Module&)>> host_modules_;
+  std::unordered_map<std::string, Ref<Module>> modules_;
+  std::vector<Ref<Module>> module_order_;  // as they were made, to be dropped in that order
+  std::unique_ptr<ValueStack> values_;
+  Frame* frame_ = nullptr;
+  Ref<ExceptionObject> handled_;  // what the innermost running `except` handles
+  std::uint64_t steps_ = 0;
+  std::uint32_t depth_ = 0;
+  std::uintptr_t stack_base_ = 0;
+};
+
+}  // namespace tidemark::lang

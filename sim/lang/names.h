@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark::lang {
+
+/// An interned identifier: equal texts have equal ids within one Names. Attribute, variable and keyword
+/// names are compared as ids; no text is compared while a program runs.
+enum class Name : std::uint32_t {};
+
+/// Identifiers that the evaluator itself looks up. They are interned first, in this order, in every Names,
+/// so that their ids are the same everywhere.
+namespace name {
+enum Known : std::uint32_t {
+  kInit, kCall, kNew, kLen, kGetitem, kSetitem, kDelitem, kContains, kIter, kNext, kEnter,
+  kExit, kRepr, kStr, kFormat, kBool, kHash, kInt, kFloat, kIndex, kGetattr, kSetattr,
+  kDelattr, kReversed, kEq, kNe, kLt, kLe, kGt, kGe, kAdd, kSub, kMul, kMatmul, kTruediv,
+  kFloordiv, kMod, kPow, kLshift, kRshift, kAnd, kOr, kXor, kRadd, kRsub, kRmul, kRmatmul,
+  kRtruediv, kRfloordiv, kRmod, kRpow, kRlshift, kRrshift, kRand, kRor, kRxor, kIadd, kIsub,
+  kImul, kImatmul, kItruediv, kIfloordiv, kImod, kIpow, kIlshift, kIrshift, kIand, kIor,
+  kIxor, kNeg, kPos, kInvert, kAbs, kRound, kDivmod, kName, kQualname, kModule, kDoc, kClass,
+  kDict, kBases, kMro, kFile, kAnnotations, kWrapped, kPostInit, kDel, kAll, kMissing, kSlots,
+  kDefaults, kSelf, kFunc, kGet, kSet, kDeepcopy, kCopy, kInitSubclass, kCause, kContext,
+  kTraceback, kArgs, kKwargs, kSelfWord, kCls, kSuperWord, kForward, kKeyWord, kDefaultWord,
+  kReverseWord, kSetterWord, kGetterWord, kDeleterWord, kFget, kValue, kStart, kFn,
+  kKnownCount
+};
+}  // namespace name
+
+/// The table of identifiers of one interpreter.
+/// Cost: intern is one hash and, for a new text, one copy; text is an index.
+class Names {
+ public:
+  Names();
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+
+  Name intern(std::string_view text);
+  /// The id of a text that is already interned. Errors: false, `*out` untouched, when it is not.
+  bool find(std::string_view text, Name* out) const;
+  [[nodiscard]] std::string_view text(Name name) const {
+    return texts_[static_cast<std::uint32_t>(name)];
+  }
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+
+ private:
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
+  void grow();
+
+  std::deque<std::string> storage_;      // stable addresses for texts_
+  std::vector<std::string_view> texts_;  // by id
+  std::vector<std::uint64_t> hashes_;    // by id
+  std::vector<std::uint32_t> slots_;     // open addressing, id + 1; 0: free
+};
+
+constexpr Name known(name::Known k) { return static_cast<Name>(k); }
+
+/// FNV-1a: the same on every platform, so that nothing depends on the library's hash.
+constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+}  // namespace tidemark::lang
