@@ -96,6 +96,14 @@ void Engine::synchronize(StreamId stream) {
   host_ns_ = std::max(host_ns_, queue_.now());
 }
 
+void Engine::synchronize_to(Ticket ticket) {
+  while (!passed(ticket)) {
+    if (queue_.empty()) throw StuckError(stuck());
+    step();
+    host_ns_ = std::max(host_ns_, queue_.now());
+  }
+}
+
 void Engine::synchronize_all() {
   while (!queue_.empty()) step();
   host_ns_ = std::max(host_ns_, queue_.now());

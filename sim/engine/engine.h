@@ -70,6 +70,8 @@ class Engine {
   Ticket mark(StreamId stream);
   /// cudaStreamSynchronize. Errors: StuckError.
   void synchronize(StreamId stream);
+  /// cudaEventSynchronize: the host waits until passed(ticket). Errors: StuckError.
+  void synchronize_to(Ticket ticket);
   /// cudaDeviceSynchronize. Errors: StuckError.
   void synchronize_all();
   /// The host is busy for `duration_ns` with a call into the driver, or with anything else.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "sim/alloc/stats.h"
+
+namespace tidemark {
+
+/// Raises each peak of `into` to that of `from`; nothing else of `into` changes but pools it lacked, which it gets.
+void raise_peaks(AllocatorStatistics& into, const AllocatorStatistics& from);
+
+/// Puts each peak of `into` down to its current value, as torch.cuda.reset_peak_memory_stats().
+void reset_peaks(AllocatorStatistics& into);
+
+/// An allocator keeps one peak a statistic; phases want one each, while the program resets the one it sees. Whoever resets
+/// the allocator's peaks gives them here first.
+class PeakKeeper {
+ public:
+  /// The peaks since the last reset by anyone.
+  void keep(const AllocatorStatistics& statistics);
+  /// The program reset its peaks. Requires: keep() was just called.
+  void program_reset(const AllocatorStatistics& statistics);
+  /// A phase began. Requires: keep() was just called.
+  void phase_began(const AllocatorStatistics& statistics);
+
+  /// Peaks since the phase began, since the program last reset them, and since the run began.
+  [[nodiscard]] const AllocatorStatistics& of_phase() const { return phase_; }
+  [[nodiscard]] const AllocatorStatistics& of_program() const { return program_; }
+  [[nodiscard]] const AllocatorStatistics& of_run() const { return run_; }
+
+ private:
+  AllocatorStatistics phase_;
+  AllocatorStatistics program_;
+  AllocatorStatistics run_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,366 @@
+#include "sim/run/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/alloc/caching_allocator.h"
+#include "sim/alloc/event_clock.h"
+#include "sim/base/check.h"
+#include "sim/base/problem.h"
+
+namespace tidemark {
+namespace {
+
+std::unique_ptr<EventClock> trace_clock(const EventPolicy& policy) {
+  switch (policy.kind) {
+    case EventPolicy::Kind::kSync:
+      return std::make_unique<TraceClock>(TraceClock::Policy::kSync);
+    case EventPolicy::Kind::kReady:
+      return std::make_unique<TraceClock>(TraceClock::Policy::kReady);
+    case EventPolicy::Kind::kLag:
+      return std::make_unique<TraceClock>(TraceClock::Policy::kLag, policy.lag);
+    case EventPolicy::Kind::kSimulated:
+      break;
+  }
+  return nullptr;
+}
+
+PhaseBytes at_phase_end(const StatArray& now, const StatArray& peaks) {
+  return {static_cast<Bytes>(now.all.current), static_cast<Bytes>(std::max(now.all.peak, peaks.all.peak))};
+}
+
+}  // namespace
+
+/// What one device's allocator sees of time: the engine's clock where the run is timed, and the answers of a trace policy
+/// where one is asked for.
+class Simulator::Clock final : public EventClock {
+ public:
+  Clock(Simulator& simulator, std::uint8_t device)
+      : simulator_(simulator), policy_(trace_clock(simulator.options_.policy)), device_(device) {}
+
+  Ticket record(StreamId stream) override {
+    if (policy_ != nullptr) return policy_->record(stream);
+    return engine().mark(number(stream));
+  }
+  bool is_done(StreamId stream, Ticket ticket) override {
+    if (policy_ != nullptr) return policy_->is_done(stream, ticket);
+    return engine().passed(static_cast<tidemark::Ticket>(ticket));
+  }
+  void wait(StreamId stream, Ticket ticket) override {
+    if (policy_ != nullptr) {
+      policy_->wait(stream, ticket);
+    } else {
+      engine().synchronize_to(static_cast<tidemark::Ticket>(ticket));
+    }
+  }
+  void synchronize(StreamId stream) override {
+    if (policy_ != nullptr) policy_->synchronize(stream);
+    if (simulator_.is_timed_) engine().synchronize(number(stream));
+  }
+  void synchronize_device() override {
+    if (policy_ != nullptr) policy_->synchronize_device();
+    if (!simulator_.is_timed_) return;
+    const std::vector<StreamId>& streams = simulator_.streams_[device_];
+    for (const StreamId stream : streams) {
+      if (stream != kNoStream) engine().synchronize(stream);
+    }
+  }
+  void device_call(DeviceCall call, Bytes bytes, StreamId /*stream*/) override {
+    if (!simulator_.is_timed_) return;
+    engine().spend(driver_call_ns(simulator_.options_.costs, driver_call(call), bytes));
+  }
+
+ private:
+  static DriverCall driver_call(DeviceCall call) {
+    switch (call) {
+      case DeviceCall::kFree:
+        return DriverCall::kFree;
+      case DeviceCall::kMap:
+      case DeviceCall::kMapFailed:
+        return DriverCall::kMap;
+      case DeviceCall::kUnmap:
+        return DriverCall::kUnmap;
+      case DeviceCall::kMalloc:
+      case DeviceCall::kMallocFailed:
+        break;
+    }
+    return DriverCall::kMalloc;
+  }
+  Engine& engine() { return simulator_.engine_; }
+  StreamId number(StreamId stream) { return simulator_.stream_of(device_, stream); }
+
+  Simulator& simulator_;
+  std::unique_ptr<EventClock> policy_;
+  std::uint8_t device_;
+};
+
+struct Simulator::Device {
+  Device(Simulator& simulator, const SimulatedDevice& given, std::uint8_t index)
+      : memory({given.spec.total_bytes, given.spec.context_bytes, given.other_bytes, index}),
+        clock(simulator, index),
+        allocator(std::make_unique<CachingAllocator>(given.settings, memory, clock)) {
+    result.spec = given.spec;
+    result.settings = given.settings;
+    if (!simulator.options_.keep_events) return;
+    history.sampling = true;
+    allocator->set_history(&history);
+  }
+
+  DeviceMemory memory;
+  Clock clock;
+  std::unique_ptr<Allocator> allocator;
+  History history;
+  PeakKeeper peaks;
+  DeviceResult result;
+  bool has_phase = false;
+  std::vector<Nanoseconds> kernel_ns;  ///< by cost; -1: not yet worked out
+};
+
+Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>& devices,
+                     const SimulatorOptions& options)
+    : program_(program),
+      options_(options),
+      engine_({.launch_overhead_ns = options.costs.launch_overhead_ns}),
+      streams_(devices.size()),
+      is_timed_(options.keep_times || options.policy.kind == EventPolicy::Kind::kSimulated) {
+  TIDEMARK_CHECK(!devices.empty() && devices.size() <= 256, fmt::format("{} devices", devices.size()));
+  for (const SimulatedDevice& device : devices) {
+    const DeviceSpec& spec = device.spec;
+    if (spec.total_bytes < spec.context_bytes || spec.total_bytes - spec.context_bytes < device.other_bytes) {
+      throw InputError(Problem{
+          {}, {}, fmt::format("device '{}' has {} bytes in all, but {} are taken before the run starts", spec.id,
+                              spec.total_bytes, spec.context_bytes + device.other_bytes), {}});
+    }
+    devices_.push_back(
+        std::make_unique<Device>(*this, device, static_cast<std::uint8_t>(devices_.size())));
+  }
+}
+
+Simulator::~Simulator() = default;
+
+StreamId Simulator::stream_of(std::uint8_t device, StreamId stream) {
+  std::vector<StreamId>& numbers = streams_[device];
+  if (stream >= numbers.size()) numbers.resize(std::size_t{stream} + 1, kNoStream);
+  if (numbers[stream] == kNoStream) numbers[stream] = next_stream_++;
+  return numbers[stream];
+}
+
+bool Simulator::ends_run(const Instruction& instruction) const {
+  switch (instruction.verb) {
+    case Verb::kMark:
+    case Verb::kResetPeak:
+      return true;
+    case Verb::kLaunch:
+    case Verb::kRecord:
+    case Verb::kWait:
+      return is_timed_;
+    default:
+      return false;
+  }
+}
+
+Outcome Simulator::execute(std::span<const Instruction> chunk) {
+  std::size_t at = 0;
+  while (at < chunk.size()) {
+    if (ends_run(chunk[at])) {
+      execute_alone(chunk[at]);
+      ++instructions_;
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 1;
+    while (end < chunk.size() && chunk[end].device == chunk[at].device && !ends_run(chunk[end])) ++end;
+    Device& device = *devices_[chunk[at].device];
+    const std::span<const Instruction> run = chunk.subspan(at, end - at);
+    const std::size_t first_event = device.history.events.size();
+    device.allocator->set_instruction(static_cast<std::uint32_t>(instructions_));
+    const std::size_t done = device.allocator->execute(run);
+    note_events(device, run, first_event);
+    instructions_ += done;
+    at += done;
+    if (device.allocator->refused()) {
+      note_oom(device, chunk[at - 1], instructions_ - 1);
+      return {at - 1, device.result.ooms.back().message};
+    }
+  }
+  return {};
+}
+
+void Simulator::note_events(Device& device, std::span<const Instruction> run, std::size_t first_event) {
+  if (!options_.keep_events) return;
+  const std::vector<Event>& events = device.history.events;
+  for (std::size_t i = first_event; i < events.size(); ++i) {
+    device.result.labels.push_back(run[events[i].instruction - static_cast<std::uint32_t>(instructions_)].label);
+  }
+  if (is_timed_) device.result.times_ns.resize(events.size(), engine_.now());
+}
+
+void Simulator::execute_alone(const Instruction& instruction) {
+  switch (instruction.verb) {
+    case Verb::kMark:
+      begin_phase(instruction.label);
+      return;
+    case Verb::kResetPeak: {
+      Device& device = *devices_[instruction.device];
+      const AllocatorStatistics now = device.allocator->statistics();
+      device.peaks.keep(now);
+      device.peaks.program_reset(now);
+      device.allocator->reset_peak();
+      return;
+    }
+    case Verb::kLaunch:
+      launch(instruction);
+      return;
+    case Verb::kRecord:
+      engine_.record(stream_of(instruction.device, instruction.stream), instruction.id);
+      return;
+    case Verb::kWait:
+      engine_.wait(stream_of(instruction.device, instruction.stream), instruction.id);
+      return;
+    default:
+      TIDEMARK_CHECK(false, fmt::format("verb {} at instruction {}", static_cast<int>(instruction.verb),
+                                        instructions_));
+  }
+}
+
+void Simulator::launch(const Instruction& instruction) {
+  constexpr Nanoseconds kUnknown = -1;
+  Device& device = *devices_[instruction.device];
+  Nanoseconds duration_ns = 0;
+  if (instruction.id != kNoRequest) {
+    if (instruction.id >= device.kernel_ns.size()) {
+      device.kernel_ns.resize(program_.costs.size(), kUnknown);
+      TIDEMARK_CHECK(instruction.id < device.kernel_ns.size(),
+                     fmt::format("cost {} of {} at instruction {}", instruction.id,
+                                 device.kernel_ns.size(), instructions_));
+    }
+    Nanoseconds& known = device.kernel_ns[instruction.id];
+    if (known == kUnknown) known = kernel_ns(options_.costs, device.result.spec, program_.costs[instruction.id]);
+    duration_ns = known;
+  }
+  engine_.launch(stream_of(instruction.device, instruction.stream), duration_ns);
+}
+
+void Simulator::begin_phase(LabelId label) {
+  for (const std::unique_ptr<Device>& device : devices_) {
+    end_phase(*device);
+    PhaseResult phase;
+    phase.name = program_.labels.text(label);
+    phase.first_event = static_cast<std::uint32_t>(device->history.events.size());
+    phase.begin_ns = is_timed_ ? engine_.now() : 0;
+    device->result.phases.push_back(std::move(phase));
+    device->has_phase = true;
+  }
+}
+
+void Simulator::end_phase(Device& device) {
+  const AllocatorStatistics now = device.allocator->statistics();
+  device.peaks.keep(now);
+  const auto events = static_cast<std::uint32_t>(device.history.events.size());
+  if (!device.has_phase && events > 0) device.result.phases.emplace_back();
+  if (!device.result.phases.empty()) {
+    const AllocatorStatistics& peaks = device.peaks.of_phase();
+    PhaseResult& phase = device.result.phases.back();
+    phase.events = events - phase.first_event;
+    phase.end_ns = is_timed_ ? engine_.now() : 0;
+    phase.allocated = at_phase_end(now.allocated_bytes, peaks.allocated_bytes);
+    phase.reserved = at_phase_end(now.reserved_bytes, peaks.reserved_bytes);
+    phase.active = at_phase_end(now.active_bytes, peaks.active_bytes);
+    phase.requested = at_phase_end(now.requested_bytes, peaks.requested_bytes);
+    phase.inactive_split_bytes = static_cast<Bytes>(now.inactive_split_bytes.all.current);
+  }
+  device.peaks.phase_began(now);
+  device.allocator->reset_peak();
+}
+
+void Simulator::note_oom(Device& device, const Instruction& instruction, std::uint64_t index) {
+  OomResult oom;
+  oom.instruction = index;
+  oom.label = instruction.label;
+  oom.figures = device.allocator->failure();
+  oom.message = oom_message(oom.figures);
+  if (!device.history.events.empty()) oom.event = static_cast<std::uint32_t>(device.history.events.size() - 1);
+  if (!device.result.phases.empty()) oom.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
+  device.result.ooms.push_back(std::move(oom));
+}
+
+Bytes Simulator::query(MemoryQuery what, std::uint8_t index) {
+  Device& device = *devices_[index];
+  const auto highest = [&](StatArray AllocatorStatistics::*array) {
+    const AllocatorStatistics now = device.allocator->statistics();
+    return static_cast<Bytes>(std::max((now.*array).all.peak, (device.peaks.of_program().*array).all.peak));
+  };
+  switch (what) {
+    case MemoryQuery::kAllocated:
+      return static_cast<Bytes>(device.allocator->statistics().allocated_bytes.all.current);
+    case MemoryQuery::kMaxAllocated:
+      return highest(&AllocatorStatistics::allocated_bytes);
+    case MemoryQuery::kReserved:
+      return static_cast<Bytes>(device.allocator->statistics().reserved_bytes.all.current);
+    case MemoryQuery::kMaxReserved:
+      return highest(&AllocatorStatistics::reserved_bytes);
+    case MemoryQuery::kDeviceFree:
+      return device.memory.free_bytes();
+    case MemoryQuery::kDeviceTotal:
+      break;
+  }
+  return device.memory.total_bytes();
+}
+
+std::vector<std::pair<std::string, std::int64_t>> Simulator::statistics(std::uint8_t index) {
+  Device& device = *devices_[index];
+  AllocatorStatistics statistics = device.allocator->statistics();
+  raise_peaks(statistics, device.peaks.of_program());
+  return flatten(statistics, device.result.settings.version);
+}
+
+void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field) {
+  const std::vector<MemorySample>& samples = device.result.samples;
+  const auto highest = std::max_element(samples.begin(), samples.end(), [&](const auto& a, const auto& b) {
+    return a.*field < b.*field;
+  });
+  if (highest == samples.end() || (*highest).*field == 0) return;
+  peak.event = static_cast<std::uint32_t>(highest - samples.begin());
+  peak.phase = device.result.phases.empty() ? kNoPhase : phase_of(device.result, peak.event);
+  peak.label = device.result.labels[peak.event];
+  peak.time_ns = is_timed_ ? device.result.times_ns[peak.event] : 0;
+  peak.sample = *highest;
+  if (!options_.keep_live) return;
+  peak.live = live_at(device.result, program_, peak.event);
+  for (const LiveBlock& block : peak.live) {
+    peak.by_category[static_cast<std::size_t>(block.category)] += block.block_bytes;
+  }
+}
+
+RunResult Simulator::finish() {
+  RunResult result;
+  result.instructions = instructions_;
+  result.is_timed = is_timed_;
+  for (const std::unique_ptr<Device>& device : devices_) {
+    end_phase(*device);
+    DeviceResult& kept = device->result;
+    kept.statistics = device->allocator->statistics();
+    raise_peaks(kept.statistics, device->peaks.of_program());
+    kept.segments = device->allocator->segments();
+    kept.device_free_bytes = device->memory.free_bytes();
+    kept.peak_allocated.bytes = static_cast<Bytes>(device->peaks.of_run().allocated_bytes.all.peak);
+    kept.peak_reserved.bytes = static_cast<Bytes>(device->peaks.of_run().reserved_bytes.all.peak);
+    if (options_.keep_events) {
+      device->allocator->finish_samples();
+      kept.events = std::move(device->history.events);
+      kept.samples = std::move(device->history.samples);
+      find_peak(*device, kept.peak_allocated, &MemorySample::allocated);
+      find_peak(*device, kept.peak_reserved, &MemorySample::reserved);
+    }
+    result.devices.push_back(std::move(kept));
+  }
+  if (is_timed_) {
+    engine_.drain();
+    result.end_ns = engine_.now();
+  }
+  return result;
+}
+
+}  // namespace tidemark

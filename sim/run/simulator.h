@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/alloc/allocator.h"
+#include "sim/alloc/device_memory.h"
+#include "sim/device/cost_model.h"
+#include "sim/engine/engine.h"
+#include "sim/program/source.h"
+#include "sim/run/event_policy.h"
+#include "sim/run/peak_keeper.h"
+#include "sim/run/run_result.h"
+
+namespace tidemark {
+
+/// What a run is to keep, and by which clock it goes.
+struct SimulatorOptions {
+  EventPolicy policy;
+  CostModel costs;
+  bool keep_events = true;  ///< events, samples, labels; off: peaks and statistics alone, at the least cost
+  bool keep_live = true;    ///< PeakResult::live and by_category; needs keep_events
+  bool keep_times = true;   ///< simulated time, even where the policy does not ask for it
+};
+
+/// One GPU to simulate.
+struct SimulatedDevice {
+  DeviceSpec spec;
+  AllocatorSettings settings;
+  Bytes other_bytes = 0;  ///< taken by other processes
+};
+
+/// Executes a program: memory by each device's allocator, time by the engine, and keeps what happened.
+/// Cost: a chunk is given to the allocator in runs, not instruction by instruction; a run ends where the phase or the device
+/// changes and, in a timed run, at every launch, record and wait.
+class Simulator final : public Sink {
+ public:
+  /// Requires: `program` outlives the simulator; at least one device; instructions name devices by their index here.
+  /// Errors: InputError when a device's context leaves no memory.
+  Simulator(const Program& program, const std::vector<SimulatedDevice>& devices, const SimulatorOptions& options);
+  ~Simulator() override;
+
+  Outcome execute(std::span<const Instruction> chunk) override;
+  Bytes query(MemoryQuery what, std::uint8_t device) override;
+  std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
+
+  /// Ends the run and gives its result, without RunResult::program and what only the source knows. Call it once.
+  /// Errors: StuckError when queued work can never end.
+  RunResult finish();
+
+ private:
+  class Clock;
+  struct Device;
+
+  [[nodiscard]] bool ends_run(const Instruction& instruction) const;
+  void execute_alone(const Instruction& instruction);
+  void launch(const Instruction& instruction);
+  void begin_phase(LabelId label);
+  void end_phase(Device& device);
+  void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
+  void note_oom(Device& device, const Instruction& instruction, std::uint64_t index);
+  StreamId stream_of(std::uint8_t device, StreamId stream);
+  void find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field);
+
+  static constexpr StreamId kNoStream = 0xffffU;
+
+  const Program& program_;
+  SimulatorOptions options_;
+  Engine engine_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::vector<StreamId>> streams_;  ///< the engine's number, by device and stream
+  StreamId next_stream_ = 0;
+  std::uint64_t instructions_ = 0;
+  bool is_timed_ = true;
+};
+
+}  // namespace tidemark
