@@ -137,6 +137,14 @@ std::string made_utf8(std::string_view text) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  constexpr std::size_t kShown = 80;
+  std::string out;
+  for (const char c : text.substr(0, kShown)) out += c >= ' ' && c < 0x7f ? c : '?';
+  if (text.size() > kShown) out += "...";
+  return out;
+}
+
 Texts::Texts() : slots_(1024) { intern(""); }
 
 std::uint32_t Texts::intern(std::string_view text) {
@@ -341,13 +349,13 @@ void PickleReader::refuse(unsigned char opcode) {
     const std::string_view rest(buffer_.data() + at_, std::min<std::size_t>(filled_ - at_, 200));
     for (std::size_t i = 0, lines = 0; i < rest.size() && lines < 2; ++i) {
       if (rest[i] == '\n' && ++lines == 2) break;
-      named += rest[i] == '\n' ? '.' : rest[i] > ' ' && rest[i] < 0x7f ? rest[i] : '?';
+      named += rest[i] == '\n' ? '.' : rest[i];
     }
-    named = " of " + named;
+    named = " of " + printable(named);
   } else if (opcode == 0x93 && stack_.size() >= 2 && stack_.back().kind() == PickleValue::kText &&
              stack_[stack_.size() - 2].kind() == PickleValue::kText) {
-    named = fmt::format(" of {}.{}", texts_[static_cast<std::uint32_t>(stack_[stack_.size() - 2].payload())],
-                        texts_[static_cast<std::uint32_t>(stack_.back().payload())]);
+    named = fmt::format(" of {}.{}", printable(texts_[static_cast<std::uint32_t>(stack_[stack_.size() - 2].payload())]),
+                        printable(texts_[static_cast<std::uint32_t>(stack_.back().payload())]));
   }
   fail(fmt::format("byte {}: {}{} {}", position(), found->name, named, found->what),
        found->what == kText ? "write the snapshot with torch.cuda.memory._dump_snapshot"

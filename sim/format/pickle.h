@@ -41,6 +41,9 @@ class PickleValue {
 };
 static_assert(sizeof(PickleValue) == 8);
 
+/// A text from a file as it may stand in a message: its first 80 characters, '?' for what is not plain ASCII.
+std::string printable(std::string_view text);
+
 /// Texts by number, each stored once. Bytes that are not UTF-8 become U+FFFD.
 class Texts {
  public:

@@ -278,7 +278,7 @@ PickleValue SnapshotBuilder::block(PickleReader& reader, const Fields& fields) {
   } else if (state == kActivePendingFree || state == kActiveAwaitingFree) {
     block.state = SnapshotBlockState::kActivePendingFree;
   } else if (state != kInactive) {
-    reader.fail(fmt::format("byte {}: a block's 'state' is '{}'", reader.position(), texts_[state]));
+    reader.fail(fmt::format("byte {}: a block's 'state' is '{}'", reader.position(), printable(texts_[state])));
   }
   block.stack = stack_of(fields[kFrames]);
   snapshot_.blocks.push_back(block);
@@ -297,7 +297,7 @@ PickleValue SnapshotBuilder::segment(PickleReader& reader, const Fields& fields)
   if (fields.has(kStream)) segment.stream = intern_stream(reader, whole(reader, fields[kStream], kWhat, "stream"));
   const TextId type = text_of(reader, fields[kSegmentType], kWhat, "segment_type");
   if (type != kSmall && type != kLarge) {
-    reader.fail(fmt::format("byte {}: a segment's 'segment_type' is '{}'", reader.position(), texts_[type]));
+    reader.fail(fmt::format("byte {}: a segment's 'segment_type' is '{}'", reader.position(), printable(texts_[type])));
   }
   segment.small = type == kSmall;
   segment.expandable = fields[kIsExpandable].kind() == PickleValue::kBool && fields[kIsExpandable].payload() != 0;
@@ -308,6 +308,8 @@ PickleValue SnapshotBuilder::segment(PickleReader& reader, const Fields& fields)
     const Range& range = ranges_[static_cast<std::size_t>(blocks.payload())];
     segment.first_block = range.first;
     segment.block_count = range.count;
+  } else if (blocks.kind() == kDefect) {
+    reader.fail(defects_[static_cast<std::size_t>(blocks.payload())]);
   } else if (blocks.kind() != PickleValue::kList) {
     reader.fail(fmt::format("byte {}: a segment's 'blocks' is not a list of blocks", reader.position()));
   }
