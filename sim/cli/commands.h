@@ -7,5 +7,6 @@
 namespace tidemark::cli {
 
 // One maker a command, each in <name>_command.cc; commands.cc lists them.
+std::unique_ptr<Command> make_diff_command();
 
 }  // namespace tidemark::cli

@@ -1,0 +1,97 @@
+#include "sim/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/check.h"
+
+namespace tidemark {
+
+namespace {
+
+std::string styled(std::string_view text, const TextStyle& style, std::string_view code) {
+  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
+std::string bold(std::string_view text, const TextStyle& style) { return styled(text, style, "1"); }
+std::string dim(std::string_view text, const TextStyle& style) { return styled(text, style, "2"); }
+std::string good(std::string_view text, const TextStyle& style) { return styled(text, style, "1;32"); }
+std::string bad(std::string_view text, const TextStyle& style) { return styled(text, style, "1;31"); }
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
+  std::size_t end = 0;
+  std::size_t kept = 0;
+  while (end < text.size()) {
+    if (starts_character(text[end]) && ++kept == columns) break;
+    ++end;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+void Table::add(std::vector<std::string> cells) {
+  TIDEMARK_CHECK(cells.size() <= columns_.size(), "a row of " + std::to_string(cells.size()));
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text(std::size_t width) const {
+  std::vector<std::size_t> widths(columns_.size());
+  for (const std::vector<std::string>& row : rows_) {
+    // A row of one cell is a line of its own and widens nothing.
+    if (row.size() < 2) continue;
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line(indent_, ' ');
+    std::size_t column = indent_;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool last = i + 1 == columns_.size();
+      const std::string cell = last && column < width ? cut(row[i], width - column) : row[i];
+      const std::size_t used = display_width(cell);
+      const std::size_t padding = row.size() < 2 || used > widths[i] ? 0 : widths[i] - used;
+      if (columns_[i] == Align::kRight) line.append(padding, ' ');
+      line += cell;
+      if (columns_[i] == Align::kLeft) line.append(padding, ' ');
+      line += "  ";
+      column += std::max(used, widths[i]) + 2;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+std::string sparkline(std::span<const Bytes> values, Bytes highest) {
+  static constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string line;
+  for (const Bytes value : values) {
+    const Wide share = highest == 0 ? 0 : (static_cast<Wide>(value) * 8 + highest - 1) / highest;
+    line += kBars[std::min<std::size_t>(static_cast<std::size_t>(share), 8)];
+  }
+  return line;
+}
+
+std::string percent(std::uint64_t parts_per_million) {
+  const std::uint64_t tenths = (parts_per_million + 500) / 1000;
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/bytes.h"
+
+namespace tidemark {
+
+/// How a text report may look: where it goes decides, not the report.
+struct TextStyle {
+  std::size_t width = 80;  ///< columns
+  bool colour = false;     ///< bold and colours by ANSI sequences
+};
+
+std::string bold(std::string_view text, const TextStyle& style);
+std::string dim(std::string_view text, const TextStyle& style);
+std::string good(std::string_view text, const TextStyle& style);
+std::string bad(std::string_view text, const TextStyle& style);
+
+/// How many columns a terminal gives `text` (UTF-8, no ANSI sequences).
+std::size_t display_width(std::string_view text);
+/// The longest beginning of `text` within `columns`, with "…" where something was cut.
+std::string cut(std::string_view text, std::size_t columns);
+
+/// Rows of cells under one another. Trailing spaces are never written.
+class Table {
+ public:
+  enum class Align : std::uint8_t { kLeft, kRight };
+  /// `indent`: spaces before each line; columns stand two spaces apart.
+  explicit Table(std::vector<Align> columns, std::size_t indent = 0)
+      : columns_(std::move(columns)), indent_(indent) {}
+  /// Requires: at most as many cells as columns.
+  void add(std::vector<std::string> cells);
+  /// A last column that would reach beyond `width` is cut.
+  [[nodiscard]] std::string text(std::size_t width) const;
+
+ private:
+  std::vector<Align> columns_;
+  std::size_t indent_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// One character a value, ▁ to █ by its share of `highest`; a space for 0.
+std::string sparkline(std::span<const Bytes> values, Bytes highest);
+
+/// "12.3 %" of parts in a million.
+std::string percent(std::uint64_t parts_per_million);
+/// "1,234,567": for people; files have plain digits.
+std::string grouped(std::uint64_t number);
+
+}  // namespace tidemark
