@@ -59,6 +59,11 @@ class Op {
     for (Tensor* output : outputs) attach(*output);
     if (node_) node_->backward = std::forward<F>(backward);
   }
+  template <class F>
+  void results_of(TensorList& outputs, F&& backward) {
+    for (Tensor& output : outputs) attach(output);
+    if (node_) node_->backward = std::forward<F>(backward);
+  }
   /// For an operator that wrote into `self`: its history is replaced. Errors: OpError for a leaf that requires grad.
   template <class F>
   Tensor in_place(const Tensor& self, F&& backward) {

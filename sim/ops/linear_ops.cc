@@ -1,0 +1,366 @@
+#include "sim/ops/linear_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::uint8_t kMatmulCost = 2;  // CostClass::kMatmul
+
+void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
+  const auto flops = 2ULL * static_cast<std::uint64_t>(out.numel()) *
+                     static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
+  c.recorder().launch(flops, a.bytes() + b.bytes() + out.bytes(), kMatmulCost, out.dtype());
+}
+
+/// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large enough.
+bool readable(const Tensor& m) {
+  const auto rows = m.size(-2);
+  const auto columns = m.size(-1);
+  return (m.stride(-1) == 1 && m.stride(-2) >= std::max<std::int64_t>(1, columns)) ||
+         (m.stride(-2) == 1 && m.stride(-1) >= std::max<std::int64_t>(1, rows));
+}
+Tensor operand(Context& c, const Tensor& m) {
+  return readable(m) ? m : clone_in(c, m, MemoryFormat::kContiguous);
+}
+
+void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second) {
+  if (a.dtype() != b.dtype()) {
+    throw OpError(fmt::format("expected {} and {} to have the same dtype, but got: {} != {}", first, second,
+                              info(a.dtype()).name, info(b.dtype()).name));
+  }
+}
+
+Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
+  if (out.numel() == 0) return out;
+  const Tensor left = operand(c, a);
+  const Tensor right = operand(c, b);
+  c.cublas_workspace(out.device(), lt);
+  launch_gemm(c, a, b, out);
+  return out;
+}
+
+bool column_major(const Dims& sizes, const Dims& strides) {
+  return strides[0] == 1 && strides[1] == sizes[0];
+}
+
+/// Gradient of the first factor of a product, in the first factor's own memory order. Source: mm_mat1_grad.
+Tensor first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
+                      const Dims& strides) {
+  if (column_major(sizes, strides)) {
+    Tensor g = mm_kernel(c, mat2, transpose(grad, 0, 1));
+    return as_view(g, transpose(g, 0, 1));
+  }
+  return mm_kernel(c, grad, transpose(mat2, 0, 1));
+}
+Tensor second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
+                       const Dims& strides) {
+  if (column_major(sizes, strides)) {
+    Tensor g = mm_kernel(c, transpose(grad, 0, 1), mat1);
+    return as_view(g, transpose(g, 0, 1));
+  }
+  return mm_kernel(c, transpose(mat1, 0, 1), grad);
+}
+
+}  // namespace
+
+Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
+  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
+}
+
+Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
+  Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
+  return gemm(c, std::move(out), a, b, false);
+}
+
+Tensor mm(Context& c, Tensor self, Tensor mat2) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
+  if (self.dim() != 2 || mat2.dim() != 2) {
+    throw OpError(fmt::format("{} must be a matrix", self.dim() != 2 ? "self" : "mat2"));
+  }
+  if (self.size(1) != mat2.size(0)) {
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", self.size(0), self.size(1),
+                              mat2.size(0), mat2.size(1)));
+  }
+  same_dtype(self, mat2, "m1", "m2");
+  Op op(c, "mm", "MmBackward0", {&self, &mat2});
+  op.save_if(op.needs(0), 0, mat2);
+  op.save_if(op.needs(1), 1, self);
+  return op.result(mm_kernel(c, self, mat2),
+                   [s1 = self.sizes(), t1 = self.strides(), s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
+                     if (b.needs(1)) b.grads[1] = second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
+                     if (b.needs(0)) b.grads[0] = first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
+                   });
+}
+
+Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
+  if (mat1.dim() != 2 || mat2.dim() != 2) {
+    throw OpError(fmt::format("{} must be a matrix, got {}-D tensor", mat1.dim() != 2 ? "mat1" : "mat2",
+                              mat1.dim() != 2 ? mat1.dim() : mat2.dim()));
+  }
+  if (mat1.size(1) != mat2.size(0)) {
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", mat1.size(0), mat1.size(1),
+                              mat2.size(0), mat2.size(1)));
+  }
+  same_dtype(mat1, mat2, "mat1", "mat2");
+  const Dims sizes{mat1.size(0), mat2.size(1)};
+  if (!(broadcast(self.sizes(), sizes) == sizes)) {
+    throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}", to_string(sizes),
+                              to_string(self.sizes())));
+  }
+  Op op(c, "addmm", "AddmmBackward0", {&self, &mat1, &mat2});
+  op.save_if(op.needs(2), 0, mat1);
+  op.save_if(op.needs(1), 1, mat2);
+  // The bias epilogue of cuBLASLt. Source: training-semantics.md 2.1.
+  const bool lt = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) && self.is_contiguous() &&
+                  is_floating(self.dtype()) && mat2.size(0) > 1 && mat2.size(1) > 1;
+  Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2, lt);
+  return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(), s2 = mat2.sizes(),
+                                    t2 = mat2.strides()](Backward& b) {
+    const auto scaled = [&b](Tensor g, double factor) {
+      return factor == 1 ? g : pointwise(b.c, {&g});
+    };
+    if (b.needs(1)) b.grads[1] = scaled(first_gradient(b.c, b.grad(), b.saved[1], s1, t1), alpha);
+    if (b.needs(2)) b.grads[2] = scaled(second_gradient(b.c, b.grad(), b.saved[0], s2, t2), alpha);
+    if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
+  });
+}
+
+Tensor bmm(Context& c, Tensor self, Tensor mat2) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
+  if (self.dim() != 3 || mat2.dim() != 3) throw OpError("batch1 and batch2 must be 3D tensors");
+  if (self.size(0) != mat2.size(0) || self.size(2) != mat2.size(1)) {
+    throw OpError(fmt::format(
+        "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", self.size(0),
+        self.size(2), mat2.size(0), mat2.size(1)));
+  }
+  same_dtype(self, mat2, "batch1", "batch2");
+  Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
+  op.save_if(op.needs(0), 0, mat2);
+  op.save_if(op.needs(1), 1, self);
+  return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {
+    if (b.needs(1)) b.grads[1] = bmm_kernel(b.c, transpose(b.saved[1], 1, 2), b.grad());
+    if (b.needs(0)) b.grads[0] = bmm_kernel(b.c, b.grad(), transpose(b.saved[0], 1, 2));
+  });
+}
+
+Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double beta, double alpha) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &batch1, &batch2});
+  Op op(c, "baddbmm", "BaddbmmBackward0", {&self, &batch1, &batch2});
+  op.save_if(op.needs(2), 0, batch1);
+  op.save_if(op.needs(1), 1, batch2);
+  return op.result(bmm_kernel(c, batch1, batch2), [alpha, beta](Backward& b) {
+    const auto scaled = [&b](Tensor g, double factor) {
+      return factor == 1 ? g : pointwise(b.c, {&g});
+    };
+    if (b.needs(1)) {
+      b.grads[1] = scaled(bmm_kernel(b.c, b.grad(), transpose(b.saved[1], 1, 2)), alpha);
+    }
+    if (b.needs(2)) {
+      b.grads[2] = scaled(bmm_kernel(b.c, transpose(b.saved[0], 1, 2), b.grad()), alpha);
+    }
+    if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
+  });
+}
+
+Tensor mv(Context& c, Tensor self, Tensor vec) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &vec});
+  if (self.dim() != 2 || vec.dim() != 1 || self.size(1) != vec.size(0)) {
+    throw OpError(fmt::format("size mismatch, got input ({}), mat ({}), vec ({})", self.size(0),
+                              to_string(self.sizes()), to_string(vec.sizes())));
+  }
+  Op op(c, "mv", "MvBackward0", {&self, &vec});
+  op.save_if(op.needs(1), 0, self);
+  op.save_if(op.needs(0), 1, vec);
+  Tensor out = c.empty({self.size(0)}, self.dtype(), self.device());
+  c.cublas_workspace(self.device());
+  return op.result(std::move(out), [](Backward& b) {
+    if (b.needs(0)) {
+      const Tensor column = unsqueeze(b.grad(), 1);
+      const Tensor row = unsqueeze(b.saved[1], 0);
+      b.grads[0] = pointwise(b.c, {&column, &row});
+    }
+    if (b.needs(1)) {
+      const Tensor& self_saved = b.saved[0];
+      b.grads[1] = b.c.empty({self_saved.size(1)}, self_saved.dtype(), self_saved.device());
+      b.c.cublas_workspace(self_saved.device());
+    }
+  });
+}
+
+Tensor dot(Context& c, Tensor self, Tensor other) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
+  Op op(c, "dot", "DotBackward0", {&self, &other});
+  op.save_if(op.needs(1), 0, self);
+  op.save_if(op.needs(0), 1, other);
+  Tensor out = c.empty({}, self.dtype(), self.device());
+  c.cublas_workspace(self.device());
+  return op.result(std::move(out), [](Backward& b) {
+    if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0]});
+    if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[1]});
+  });
+}
+
+namespace {
+
+/// Folding the batch of the larger operand into its rows beats a batched product. Source: at::native::should_fold.
+bool should_fold(const Tensor& tensor1, const Tensor& tensor2) {
+  const bool first_larger = tensor1.dim() >= tensor2.dim();
+  const Tensor& larger = first_larger ? tensor1 : tensor2;
+  const Tensor& smaller = first_larger ? tensor2 : tensor1;
+  if (larger.dim() < 3 || smaller.dim() > 2) return false;
+  if (smaller.requires_grad()) return true;
+  if (tensor1.dim() == 2) return false;
+  const Tensor view = first_larger ? larger : transpose(larger, -1, -2);
+  if (view.numel() == 0) return true;
+  for (std::int64_t i = 0; i + 2 < view.dim(); ++i) {
+    if (view.stride(i) != view.stride(i + 1) * view.size(i + 1)) return false;
+  }
+  return true;
+}
+
+Tensor matmul_folded(Context& c, const Tensor& tensor1, const Tensor& tensor2) {
+  const bool turn = tensor2.dim() > tensor1.dim();
+  const Tensor t1 = turn ? transpose(c, tensor2, -1, -2) : tensor1;
+  const Tensor t2 = !turn ? tensor2 : tensor1.dim() == 2 ? t(c, tensor1) : tensor1;
+  Dims out = t1.sizes();
+  out.pop_back();
+  const std::int64_t rows = numel_of(out);
+  const bool matrix = t2.dim() == 2;
+  if (matrix) out.push_back(t2.size(1));
+  const Tensor folded = reshape(c, t1, {rows, t1.size(-1)});
+  Tensor product = unsafe_view(c, matrix ? mm(c, folded, t2) : mv(c, folded, t2), out);
+  if (turn && matrix) return contiguous(c, transpose(c, product, -1, -2), MemoryFormat::kContiguous);
+  return product;
+}
+
+Dims batch_of(const Tensor& tensor) {
+  Dims batch = tensor.sizes();
+  for (int i = 0; i < 2 && !batch.empty(); ++i) batch.pop_back();
+  return batch;
+}
+
+Tensor matmul_batched(Context& c, const Tensor& tensor1, const Tensor& tensor2) {
+  const std::int64_t d1 = tensor1.dim();
+  const std::int64_t d2 = tensor2.dim();
+  const std::int64_t n = d1 > 1 ? tensor1.size(-2) : 1;
+  const std::int64_t m1 = tensor1.size(-1);
+  const std::int64_t m2 = d2 > 1 ? tensor2.size(-2) : tensor2.size(-1);
+  const std::int64_t p = d2 > 1 ? tensor2.size(-1) : 1;
+  const Dims batch1 = batch_of(tensor1);
+  const Dims batch2 = batch_of(tensor2);
+  if (d1 == 3 && d2 == 3 && batch1[0] != batch2[0]) {
+    if (batch1[0] == 1 && tensor1.requires_grad()) return matmul(c, squeeze(c, tensor1, 0), tensor2);
+    if (batch2[0] == 1 && tensor2.requires_grad()) return matmul(c, tensor1, squeeze(c, tensor2, 0));
+  }
+  Dims out = broadcast(batch1, batch2);
+  const std::int64_t count = numel_of(out);
+  const auto with = [&out](std::initializer_list<std::int64_t> tail) {
+    Dims dims = out;
+    for (const std::int64_t s : tail) dims.push_back(s);
+    return dims;
+  };
+  const Tensor left = reshape(c, expand(c, tensor1, with({n, m1})), {count, n, m1});
+  Tensor right;
+  if (d2 == 1) {
+    right = unsqueeze(c, reshape(c, expand(c, tensor2, with({m2})), {count, m2}), 2);
+  } else {
+    right = reshape(c, expand(c, tensor2, with({m2, p})), {count, m2, p});
+  }
+  if (d1 > 1) out.push_back(n);
+  if (d2 > 1) out.push_back(p);
+  Tensor product = bmm(c, left, right);
+  if (d2 == 1) product = squeeze(c, product, -1);
+  return unsafe_view(c, product, out);
+}
+
+}  // namespace
+
+Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&tensor1, &tensor2});
+  const std::int64_t d1 = tensor1.dim();
+  const std::int64_t d2 = tensor2.dim();
+  if (d1 == 0 || d2 == 0) {
+    throw OpError(fmt::format("both arguments to matmul need to be at least 1D, but they are {}D and {}D", d1, d2));
+  }
+  const std::int64_t inner = d2 == 1 ? tensor2.size(0) : tensor2.size(-2);
+  if (tensor1.size(-1) != inner) {
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({} and {})", to_string(tensor1.sizes()),
+                              to_string(tensor2.sizes())));
+  }
+  if (d1 == 1 && d2 == 1) return dot(c, tensor1, tensor2);
+  if (d1 == 2 && d2 == 1) return mv(c, tensor1, tensor2);
+  if (d1 == 1 && d2 == 2) return squeeze(c, mm(c, unsqueeze(c, tensor1, 0), tensor2), 0);
+  if (d1 == 2 && d2 == 2) return mm(c, tensor1, tensor2);
+  if (should_fold(tensor1, tensor2)) return matmul_folded(c, tensor1, tensor2);
+  return matmul_batched(c, tensor1, tensor2);
+}
+
+Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&input, &weight, &bias});
+  if (weight.dim() == 2 && input.dim() >= 1 && input.size(-1) != weight.size(1)) {
+    const std::int64_t rows = input.numel() / std::max<std::int64_t>(1, input.size(-1));
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows, input.size(-1),
+                              weight.size(1), weight.size(0)));
+  }
+  if (bias.defined() && input.dim() == 2) return addmm(c, bias, input, t(c, weight));
+  if (bias.defined() && input.dim() > 2 && input.is_contiguous()) {
+    Dims out = input.sizes();
+    out.back() = weight.size(0);
+    const Tensor rows = reshape(c, input, {-1, input.size(-1)});
+    return view(c, addmm(c, bias, rows, t(c, weight)), out);
+  }
+  Tensor product = matmul(c, input, t(c, weight));
+  return bias.defined() ? add_(c, product, bias) : product;
+}
+
+std::span<const OpDef> linear_ops() {
+  static constexpr OpDef kOps[] = {
+      {"mm(Tensor input, Tensor mat2)", "torch method",
+       [](Arguments& a) -> OpResult { return mm(a.context(), a.tensor(0), a.tensor(1)); },
+       "training-semantics.md 2.1"},
+      {"addmm(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         return addmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3), a.number(4));
+       },
+       "training-semantics.md 2.1"},
+      {"bmm(Tensor input, Tensor mat2)", "torch method",
+       [](Arguments& a) -> OpResult { return bmm(a.context(), a.tensor(0), a.tensor(1)); },
+       "training-semantics.md 2.2"},
+      {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         return baddbmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3), a.number(4));
+       },
+       "training-semantics.md 2.2"},
+      {"mv(Tensor input, Tensor vec)", "torch method",
+       [](Arguments& a) -> OpResult { return mv(a.context(), a.tensor(0), a.tensor(1)); },
+       "training-semantics.md 2.2"},
+      {"dot(Tensor input, Tensor tensor)", "torch method",
+       [](Arguments& a) -> OpResult { return dot(a.context(), a.tensor(0), a.tensor(1)); },
+       "training-semantics.md 2.2"},
+      {"matmul(Tensor input, Tensor other)", "torch method",
+       [](Arguments& a) -> OpResult { return matmul(a.context(), a.tensor(0), a.tensor(1)); },
+       "training-semantics.md 2.2"},
+      {"linear(Tensor input, Tensor weight, Tensor? bias=None)", "F",
+       [](Arguments& a) -> OpResult {
+         return linear(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2));
+       },
+       "training-semantics.md 2.1"},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Matrix products. Source: training-semantics.md 2.1, 2.2, 12.
+
+Tensor mm(Context& c, Tensor self, Tensor mat2);
+/// beta * self + mat1 @ mat2. Errors: OpError with PyTorch's words and both shapes.
+Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta = 1,
+             double alpha = 1);
+Tensor bmm(Context& c, Tensor self, Tensor mat2);
+Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double beta = 1,
+               double alpha = 1);
+Tensor mv(Context& c, Tensor self, Tensor vec);
+Tensor dot(Context& c, Tensor self, Tensor other);
+Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2);
+/// F.linear; `bias` may be undefined.
+Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias);
+
+/// The GEMM below autograd: operands that cuBLAS cannot read are copied after the output was made, the workspace is there.
+Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b);
+Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b);
+
+}  // namespace tidemark::ops

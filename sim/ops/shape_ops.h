@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Differentiable operators that move or copy. Views allocate nothing and keep their base alive.
+// Source: training-semantics.md 5.6.
+
+Tensor view(Context& c, const Tensor& self, const Dims& sizes);
+/// A view where the strides allow it, else a contiguous copy (clone, then _unsafe_view).
+Tensor reshape(Context& c, const Tensor& self, const Dims& sizes);
+/// As view, without counting as one for autograd.
+Tensor unsafe_view(Context& c, const Tensor& self, const Dims& sizes);
+Tensor flatten(Context& c, const Tensor& self, std::int64_t start, std::int64_t end);
+Tensor unflatten(Context& c, const Tensor& self, std::int64_t dim, const Dims& sizes);
+Tensor t(Context& c, const Tensor& self);
+Tensor transpose(Context& c, const Tensor& self, std::int64_t a, std::int64_t b);
+Tensor permute(Context& c, const Tensor& self, const Dims& order);
+Tensor expand(Context& c, const Tensor& self, const Dims& sizes);
+Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim);
+Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim);
+Tensor squeeze_all(Context& c, const Tensor& self);
+Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start,
+             std::int64_t end, std::int64_t step);
+Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index);
+TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim);
+TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, std::int64_t dim);
+TensorList chunk(Context& c, const Tensor& self, std::int64_t chunks, std::int64_t dim);
+TensorList unbind(Context& c, const Tensor& self, std::int64_t dim);
+Tensor cat(Context& c, TensorList tensors, std::int64_t dim);
+Tensor stack(Context& c, TensorList tensors, std::int64_t dim);
+Tensor clone(Context& c, const Tensor& self, MemoryFormat format);
+/// self itself where it is contiguous in that format.
+Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format);
+Tensor detach(Context& c, const Tensor& self);
+/// A copy in another type; self where it has that type.
+Tensor to(Context& c, const Tensor& self, ScalarType dtype);
+struct ToOptions {
+  std::optional<Device> device;
+  std::optional<ScalarType> dtype;
+  std::optional<MemoryFormat> format;
+  bool copy = false;
+};
+Tensor to(Context& c, const Tensor& self, const ToOptions& options);
+/// x.copy_(src), with broadcasting.
+Tensor copy_(Context& c, const Tensor& self, const Tensor& source);
+
+/// Marks `view` as looking into `base`, as every view that PyTorch's dispatcher makes does: what holds the view holds the
+/// base, so that neither counts as the only owner of the memory.
+Tensor as_view(const Tensor& base, Tensor view);
+
+/// cat and stack below autograd.
+Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim);
+Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim);
+
+}  // namespace tidemark::ops

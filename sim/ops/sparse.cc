@@ -1,0 +1,49 @@
+#include "sim/ops/sparse.h"
+
+#include "sim/ops/kernels.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+Tensor sparse_of(const Tensor& like, Tensor indices, Tensor values) {
+  Tensor out = Context::shallow_copy(like);
+  *out->sparse = {std::move(indices), std::move(values)};
+  return out;
+}
+
+/// Sparse plus sparse: indices and values of both, one after another.
+Tensor joined(Context& c, const Tensor& a, const Tensor& b) {
+  Tensor indices = cat_kernel(c, {a->sparse->indices, b->sparse->indices}, 1);
+  Tensor values = cat_kernel(c, {a->sparse->values, b->sparse->values}, 0);
+  return sparse_of(a, std::move(indices), std::move(values));
+}
+
+}  // namespace
+
+Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming) {
+  if (stored.is_sparse() && incoming.is_sparse()) return joined(c, stored, incoming);
+  const Tensor& dense = stored.is_sparse() ? incoming : stored;
+  if (stored.is_sparse() && incoming->use_count() == 1 && incoming->storage->use_count() == 1) {
+    return incoming;
+  }
+  return clone(c, dense);
+}
+
+Tensor keep_sparse_gradient(Context& c, const Tensor& grad, std::uint32_t expected_references) {
+  const TensorImpl::Sparse& parts = *grad->sparse;
+  if (parts.indices.is_contiguous() && parts.values.is_contiguous() &&
+      grad->use_count() <= expected_references && parts.values->use_count() <= 1) {
+    return Context::shallow_copy(grad);
+  }
+  return sparse_of(grad, clone(c, parts.indices), clone(c, parts.values));
+}
+
+Tensor accumulate_sparse_gradient(Context& c, const Tensor& before, const Tensor& grad) {
+  if (!before.is_sparse()) return {};
+  if (!grad.is_sparse()) return clone(c, grad);
+  return joined(c, before, grad);
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Sparse COO gradients (nn.Embedding(sparse=True)). Source: training-semantics.md 1.6, 5.3.
+
+/// Two gradients meet in the engine and at least one is sparse.
+Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming);
+/// What .grad becomes when it was None: a shallow copy where nobody else holds the parts, else a clone.
+Tensor keep_sparse_gradient(Context& c, const Tensor& grad, std::uint32_t expected_references);
+/// .grad += grad where one is sparse: the tensor that replaces .grad, undefined when it was changed in place.
+Tensor accumulate_sparse_gradient(Context& c, const Tensor& before, const Tensor& grad);
+
+}  // namespace tidemark::ops

@@ -1,0 +1,276 @@
+#include "sim/torch/autograd.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "sim/base/check.h"
+#include "sim/graph/backward_plan.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/sparse.h"
+
+namespace tidemark::torch {
+
+using ops::Backward;
+using ops::Context;
+using ops::Edge;
+using ops::LabelScope;
+using ops::Node;
+using ops::Tensor;
+using ops::TensorList;
+
+namespace {
+
+/// A node that every gradient has reached, with those gradients.
+struct Task {
+  Ref<Node> node;
+  TensorList inputs;
+};
+
+/// The ready queue's order: the highest sequence number first; equal ones (AccumulateGrad nodes) as a binary heap leaves
+/// them, which is the order PyTorch's std::priority_queue gives.
+struct RunsLater {
+  bool operator()(const Task& a, const Task& b) const { return a.node->sequence < b.node->sequence; }
+};
+
+bool owns_plain_memory(const Tensor& t) {
+  return t->use_count() == 1 && t->storage && t->storage->use_count() == 1 &&
+         t.is_non_overlapping_and_dense();
+}
+
+/// Two gradients meet at one input of a node. Source: torch's InputBuffer::accumulate; training-semantics.md 1.5.
+void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
+  const LabelScope label(c, "sum of gradients");
+  if (stored.is_sparse() || incoming.is_sparse()) {
+    stored = ops::add_gradients_sparse(c, std::move(stored), std::move(incoming));
+    return;
+  }
+  if (!c.grad_enabled() && owns_plain_memory(stored)) {
+    incoming.reset();
+    return;
+  }
+  stored = ops::pointwise(c, {&stored, &incoming});
+}
+
+/// Source: torch's obeys_layout_contract.
+bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
+  if (!variable.is_non_overlapping_and_dense()) return grad.is_contiguous();
+  for (std::size_t i = 0; i < grad.sizes().size(); ++i) {
+    if (grad.sizes()[i] != 1) {
+      if (grad.strides()[i] != variable.strides()[i]) return false;
+    } else if (grad.strides()[i] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Source: torch's AccumulateGrad::accumulateGrad; training-semantics.md 1.6.
+void accumulate_grad(Context& c, Node& node, Tensor grad) {
+  const Tensor& variable = node.variable;
+  const LabelScope label(c, "AccumulateGrad", node.label);
+  const std::uint32_t expected = node.post_hooks.empty() ? 1 : 2;
+  Tensor kept;
+  if (!variable->grad) {
+    if (grad.is_sparse()) {
+      kept = ops::keep_sparse_gradient(c, grad, expected);
+    } else if (!c.grad_enabled() && grad->use_count() <= expected &&
+               obeys_layout_contract(grad, variable)) {
+      kept = Context::shallow_copy(grad);
+    } else {
+      kept = variable.is_non_overlapping_and_dense()
+                 ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
+                 : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
+    }
+  } else {
+    const Tensor before(variable->grad);
+    if (before.is_sparse() || grad.is_sparse()) {
+      kept = ops::accumulate_sparse_gradient(c, before, grad);
+    } else if (c.grad_enabled()) {
+      kept = ops::pointwise(c, {&before, &grad});
+    }
+  }
+  if (!kept.defined()) return;
+  if (kept->storage) kept->storage->set_role(ops::Role::kGradient);
+  if (kept.is_sparse()) {
+    kept->sparse->indices->storage->set_role(ops::Role::kGradient);
+    kept->sparse->values->storage->set_role(ops::Role::kGradient);
+  }
+  variable->grad = kept.ref();
+}
+
+/// Brings each gradient to the shape and type of the input it belongs to. Source: torch's validate_outputs.
+void validate_outputs(Context& c, const Node& node, TensorList& grads) {
+  const LabelScope label(c, "validate outputs", node.label);
+  for (std::size_t i = 0; i < grads.size() && i < node.next.size(); ++i) {
+    Tensor& grad = grads[i];
+    const Edge& edge = node.next[i];
+    if (!grad.defined()) continue;
+    if (!edge.node) {
+      grad.reset();
+      continue;
+    }
+    const ops::GradMetadata& wanted = edge.node->metadata[edge.input_nr];
+    if (grad.is_sparse()) continue;
+    if (!(grad.sizes() == wanted.sizes)) grad = ops::sum_to(c, grad, wanted.sizes);
+    if (grad.dtype() != wanted.dtype) grad = ops::to_dtype(c, grad, wanted.dtype);
+  }
+}
+
+void drop_backward(TensorList& tensors) {
+  while (!tensors.empty()) tensors.pop_back();
+}
+
+/// Runs one node: steps 1 to 5 of training-semantics.md 1.3. Returns the gradients for its edges.
+TensorList call_function(Context& c, Node& node, TensorList inputs) {
+  for (const auto& hook : node.pre_hooks) hook(inputs);
+  TensorList grads;
+  if (node.variable.defined()) {
+    if (inputs[0].defined()) accumulate_grad(c, node, std::move(inputs[0]));
+  } else {
+    const LabelScope label(c, node.name, node.label);
+    if (node.released) {
+      throw ops::OpError(
+          "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+          "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+          "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+          "saved tensors after calling backward.");
+    }
+    Backward call{c, node, inputs, {}, {}};
+    call.saved.reserve(node.saved.size());
+    for (const ops::SavedTensor& s : node.saved) {
+      call.saved.push_back(s.packed ? s.packed->unpack() : s.tensor);
+    }
+    call.grads.resize(node.next.size());
+    node.backward(call);
+    drop_backward(call.saved);
+    grads = std::move(call.grads);
+  }
+  validate_outputs(c, node, grads);
+  for (const auto& hook : node.post_hooks) hook();
+  return grads;
+}
+
+/// The engine's thread and its grad mode while backward runs; autocast is that of the caller.
+class OnEngineThread {
+ public:
+  explicit OnEngineThread(Context& c) : c_(c), caller_(c.thread()) {
+    c_.set_thread(c_.engine_thread);
+    autocast_ = c_.engine_thread.autocast;
+    grad_ = c_.engine_thread.grad_enabled;
+    c_.engine_thread.autocast = caller_.autocast;
+    c_.engine_thread.grad_enabled = false;
+  }
+  ~OnEngineThread() {
+    c_.engine_thread.autocast = autocast_;
+    c_.engine_thread.grad_enabled = grad_;
+    c_.set_thread(caller_);
+  }
+  OnEngineThread(const OnEngineThread&) = delete;
+  OnEngineThread& operator=(const OnEngineThread&) = delete;
+
+ private:
+  Context& c_;
+  ops::Thread& caller_;
+  ops::Autocast autocast_;
+  bool grad_ = true;
+};
+
+}  // namespace
+
+TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
+                        TensorList gradients, const BackwardOptions& options) {
+  const OnEngineThread thread(c);
+  std::vector<graph::VertexId> root_vertices;
+  for (const Edge& root : roots) root_vertices.push_back(root.node->vertex);
+  graph::BackwardPlan plan(graph, root_vertices);
+
+  TensorList captured(options.inputs.size());
+  const auto capture = [&](const Node& node, TensorList& inputs) {
+    for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+      if (options.inputs[i].node.get() == &node) captured[i] = inputs[options.inputs[i].input_nr];
+    }
+  };
+
+  std::vector<Task> ready;
+  std::unordered_map<const Node*, Task> waiting;
+  const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready) {
+    const auto [at, is_new] = waiting.try_emplace(edge.node.get());
+    Task& task = at->second;
+    if (is_new) {
+      task.node = edge.node;
+      task.inputs.resize(edge.node->metadata.size());
+    }
+    Tensor& slot = task.inputs[edge.input_nr];
+    if (gradient.defined()) {
+      if (slot.defined()) {
+        accumulate(c, slot, std::move(gradient));
+      } else {
+        slot = std::move(gradient);
+      }
+    }
+    if (!is_ready) return;
+    Task done = std::move(task);
+    waiting.erase(at);
+    ready.push_back(std::move(done));
+    std::push_heap(ready.begin(), ready.end(), RunsLater{});
+  };
+  // Several roots count as one node before them, as in PyTorch: each is ready once its other dependencies are.
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const bool last = std::none_of(roots.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots.end(),
+                                   [&](const Edge& e) { return e.node == roots[i].node; });
+    deliver(roots[i], std::move(gradients[i]),
+            last && plan.dependencies(roots[i].node->vertex) == 0);
+  }
+  gradients.clear();
+
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), RunsLater{});
+    Task task = std::move(ready.back());
+    ready.pop_back();
+    Node& node = *task.node;
+    capture(node, task.inputs);
+    if (!options.accumulate && node.variable.defined()) continue;
+    TensorList grads = call_function(c, node, std::move(task.inputs));
+    if (!options.retain_graph) {
+      const LabelScope label(c, node.name, node.label);
+      node.release_variables();
+    }
+    for (std::size_t i = 0; i < node.next.size(); ++i) {
+      const Edge& edge = node.next[i];
+      if (!edge.node) continue;
+      Tensor gradient = i < grads.size() ? std::move(grads[i]) : Tensor();
+      deliver(edge, std::move(gradient), plan.arrive(edge.node->vertex));
+    }
+  }
+  return captured;
+}
+
+void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
+              const TensorList& gradients, bool retain_graph) {
+  TensorList starts;
+  std::vector<Edge> roots;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    if (!t.requires_grad()) {
+      throw ops::OpError("element 0 of tensors does not require grad and does not have a grad_fn");
+    }
+    if (i < gradients.size() && gradients[i].defined()) {
+      if (!(gradients[i].sizes() == t.sizes())) {
+        throw ops::OpError("Mismatch in shape: grad_output[" + std::to_string(i) + "] has a shape of " +
+                           to_string(gradients[i].sizes()) + " and output[" + std::to_string(i) +
+                           "] has a shape of " + to_string(t.sizes()) + ".");
+      }
+      starts.push_back(gradients[i]);
+    } else {
+      if (t.numel() != 1) throw ops::OpError("grad can be implicitly created only for scalar outputs");
+      const LabelScope label(c, "ones_like");
+      starts.push_back(c.empty_like(t));
+    }
+    roots.push_back(ops::gradient_edge(c, t));
+  }
+  BackwardOptions options;
+  options.retain_graph = retain_graph;
+  run_backward(c, graph, roots, starts, options);
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,177 @@
+#include "sim/torch/emitter.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/base/check.h"
+#include "sim/ops/node.h"
+
+namespace tidemark::torch {
+
+namespace {
+
+constexpr Category category_of(ops::Role role) {
+  switch (role) {
+    case ops::Role::kTemporary: return Category::kTemporary;
+    case ops::Role::kActivation: return Category::kActivation;
+    case ops::Role::kInput: return Category::kInput;
+    case ops::Role::kWorkspace: return Category::kWorkspace;
+    case ops::Role::kGradient: return Category::kGradient;
+    case ops::Role::kOptimizerState: return Category::kOptimizerState;
+    case ops::Role::kParameter: return Category::kParameter;
+  }
+  return Category::kUnknown;
+}
+
+constexpr CostPrecision precision_of(ops::ScalarType type) {
+  switch (type) {
+    case ops::ScalarType::kFloat16: return CostPrecision::kFp16;
+    case ops::ScalarType::kBFloat16: return CostPrecision::kBf16;
+    case ops::ScalarType::kFloat64:
+    case ops::ScalarType::kComplex128: return CostPrecision::kFp64;
+    case ops::ScalarType::kInt8: return CostPrecision::kInt8;
+    default: return CostPrecision::kFp32;
+  }
+}
+
+std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(device.index); }
+
+}  // namespace
+
+Emitter::Emitter(Program& program, Sink& sink, bool lockstep)
+    : program_(program), sink_(sink), lockstep_(lockstep) {
+  chunk_.reserve(kChunk + kChunk / 2);
+}
+
+void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id,
+                   Bytes bytes) {
+  Instruction instruction;
+  instruction.bytes = bytes;
+  instruction.id = id;
+  instruction.label = label();
+  instruction.stream = stream;
+  instruction.verb = verb;
+  instruction.device = number(device);
+  chunk_.push_back(instruction);
+  ++instructions_;
+}
+
+LabelId Emitter::label() {
+  if (label_known_) return label_;
+  label_known_ = true;
+  // The operator's text is static: its address stands for it. Names that share a module path differ in the low bits.
+  const std::uint64_t key =
+      (static_cast<std::uint64_t>(module_label_) << 48U) ^ reinterpret_cast<std::uintptr_t>(op_.data());
+  const auto [at, is_new] = labels_.try_emplace(key, 0);
+  if (is_new) {
+    std::string text(program_.labels.text(module_label_));
+    if (!text.empty() && !op_.empty()) text += ": ";
+    text += op_;
+    at->second = program_.labels.intern(text);
+  }
+  return label_ = at->second;
+}
+
+ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
+  const auto id = static_cast<ops::RequestNumber>(device_of_.size());
+  device_of_.push_back(number(device));
+  program_.categories.push_back(Category::kTemporary);
+  if (stopped_) return id;
+  push(Verb::kAlloc, device, stream, id, bytes);
+  if (lockstep_ || chunk_.size() >= kChunk) flush();
+  return id;
+}
+
+void Emitter::release(ops::RequestNumber request) {
+  if (stopped_) return;
+  push(Verb::kFree, ops::Device{static_cast<std::int8_t>(device_of_[request])}, 0, request, 0);
+}
+
+void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
+  Category& category = program_.categories[request];
+  category = std::max(category, category_of(role));
+}
+
+void Emitter::flush() {
+  if (stopped_ || chunk_.empty()) return;
+  const Outcome outcome = sink_.execute(chunk_);
+  const bool at_end = outcome.failed_at && *outcome.failed_at + 1 == chunk_.size();
+  chunk_.clear();
+  if (!outcome.failed_at) return;
+  if (lockstep_) {
+    TIDEMARK_CHECK(at_end, "a request in the middle of a lockstep chunk failed");
+    throw ops::OutOfMemory(outcome.message);
+  }
+  stopped_ = true;
+  throw RunOver{outcome.message};
+}
+
+std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
+                              const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
+  graph::OpVertex vertex;
+  vertex.name = name;
+  vertex.module = module_label;
+  vertex.instruction = instructions_;
+  vertex.payload = node;
+  const graph::VertexId v = graph_.add_vertex(vertex);
+  std::uint32_t port = 0;
+  for (const ops::Tensor* input : inputs) {
+    if ((*input)->producer != graph::kNoVertex) {
+      graph_.add_edge((*input)->producer, graph::EdgeKind::kData, port);
+    }
+    ++port;
+  }
+  if (node != nullptr) {
+    for (const ops::Edge& edge : node->next) {
+      if (edge.node) graph_.add_edge(edge.node->vertex, graph::EdgeKind::kGradient, edge.input_nr);
+    }
+  }
+  return v;
+}
+
+void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+                     ops::ScalarType precision) {
+  if (stopped_) return;
+  program_.costs.push_back(
+      {flops, bytes_moved, static_cast<CostClass>(kind), precision_of(precision)});
+  push(Verb::kLaunch, ops::Device{0}, 0, static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+}
+
+void Emitter::mark(std::string_view name) {
+  if (stopped_) return;
+  push(Verb::kMark, ops::Device{0}, 0, kNoRequest, 0);
+  chunk_.back().label = program_.labels.intern(name);
+}
+
+void Emitter::empty_cache(ops::Device device) {
+  if (!stopped_) push(Verb::kEmptyCache, device, 0, kNoRequest, 0);
+}
+void Emitter::reset_peak(ops::Device device) {
+  if (!stopped_) push(Verb::kResetPeak, device, 0, kNoRequest, 0);
+}
+void Emitter::record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
+  if (!stopped_ && request != ops::kNoMemory) push(Verb::kUse, device, stream, request, 0);
+}
+void Emitter::record_event(std::uint32_t event, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kRecord, device, stream, event, 0);
+}
+void Emitter::wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kWait, device, stream, event, 0);
+}
+void Emitter::synchronize(ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kSync, device, stream, kNoRequest, 0);
+}
+void Emitter::synchronize_device(ops::Device device) {
+  if (!stopped_) push(Verb::kSyncDevice, device, 0, kNoRequest, 0);
+}
+
+Bytes Emitter::query(MemoryQuery what, ops::Device device) {
+  flush();
+  return sink_.query(what, number(device));
+}
+std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
+  flush();
+  return sink_.statistics(number(device));
+}
+
+}  // namespace tidemark::torch

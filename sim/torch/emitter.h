@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/graph/op_graph.h"
+#include "sim/ops/context.h"
+#include "sim/program/source.h"
+
+namespace tidemark::torch {
+
+/// The run cannot go on: a request failed that no code handles. Ends the evaluation of the model's code.
+struct RunOver {
+  std::string message;  ///< PyTorch's out-of-memory text
+};
+
+/// Turns what kernels ask for into instructions for a Sink, and what operators read and make into the computation graph.
+///
+/// `lockstep`: the code may look at the outcome (it handles OutOfMemoryError or asks for memory figures), so every
+/// request is executed before allocate() returns, and a refusal is ops::OutOfMemory there. Otherwise instructions go in
+/// chunks, and a refusal found later ends the run (RunOver).
+class Emitter final : public ops::Memory, public ops::Recorder {
+ public:
+  Emitter(Program& program, Sink& sink, bool lockstep);
+
+  // ---- ops::Memory
+  ops::RequestNumber allocate(Bytes bytes, ops::Device device, std::uint16_t stream) override;
+  void release(ops::RequestNumber request) override;
+  void set_role(ops::RequestNumber request, ops::Role role) override;
+
+  // ---- ops::Recorder
+  std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
+                       const std::vector<const ops::Tensor*>& inputs, ops::Node* node) override;
+  void set_label(std::uint32_t module_label, std::string_view op) override {
+    module_label_ = module_label;
+    op_ = op;
+    label_known_ = false;
+  }
+  void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+              ops::ScalarType precision) override;
+
+  // ---- the loop
+  /// From here on the phase is `name`.
+  void mark(std::string_view name);
+  void empty_cache(ops::Device device);
+  void reset_peak(ops::Device device);
+  void record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream);
+  /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for all.
+  void record_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
+  void wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
+  void synchronize(ops::Device device, std::uint16_t stream);
+  void synchronize_device(ops::Device device);
+  Bytes query(MemoryQuery what, ops::Device device);
+  std::vector<std::pair<std::string, std::int64_t>> statistics(ops::Device device);
+  /// Gives the rest to the sink. Errors: as allocate().
+  void flush();
+  /// From here on nothing is emitted: what the code still holds stays allocated at the end of the run.
+  void stop() { stopped_ = true; }
+  /// A module path as a number for ops::Context::module_label.
+  std::uint32_t module_label(std::string_view path) { return program_.labels.intern(path); }
+
+  [[nodiscard]] graph::OpGraph& graph() { return graph_; }
+  [[nodiscard]] Program& program() { return program_; }
+
+ private:
+  void push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id, Bytes bytes);
+  LabelId label();
+
+  static constexpr std::size_t kChunk = 4096;
+  Program& program_;
+  Sink& sink_;
+  graph::OpGraph graph_;
+  std::vector<Instruction> chunk_;
+  std::vector<std::uint8_t> device_of_;  ///< by request
+  std::unordered_map<std::uint64_t, LabelId> labels_;
+  std::string_view op_;
+  std::uint32_t module_label_ = 0;
+  LabelId label_ = 0;
+  std::uint32_t instructions_ = 0;
+  bool label_known_ = true;
+  bool lockstep_;
+  bool stopped_ = false;
+};
+
+}  // namespace tidemark::torch
