@@ -4,11 +4,6 @@
 
 namespace tidemark {
 
-void Allocator::append(const Event& event) {
-  finish_samples();
-  history_->events.push_back(event);
-}
-
 void Allocator::finish_samples() {
   if (history_ == nullptr || !history_->sampling) return;
   // A sample shows its event's whole effect, so it is taken when the next event or the end comes.
@@ -20,6 +15,16 @@ void Allocator::finish_samples() {
 std::string oom_message(const OutOfMemory& failure) {
   if (failure.kind == OutOfMemory::Kind::kHuge) {
     return "CUDA out of memory. Tried to allocate more than 1EB memory.";
+  }
+  if (failure.kind == OutOfMemory::Kind::kAsync) {
+    return fmt::format(
+        "Allocation on device {} would exceed allowed memory. (out of memory)\n"
+        "Currently allocated     : {}\nRequested               : {}\nDevice limit            : {}\n"
+        "Free (according to CUDA): {}\nPyTorch limit (set by user-supplied memory fraction)\n"
+        "                        : {}",
+        failure.device, format_bytes(failure.allocated_bytes), format_bytes(failure.requested_bytes),
+        format_bytes(failure.device_total_bytes), format_bytes(failure.device_free_bytes),
+        format_bytes(failure.limit_bytes));
   }
   if (failure.kind == OutOfMemory::Kind::kRejected) {
     return fmt::format("CUDA out of memory. Tried to allocate {} bytes, which per_process_memory_fraction does not allow.",

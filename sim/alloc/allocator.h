@@ -36,6 +36,7 @@ struct OutOfMemory {
     kDevice,    ///< the device or the limit is full
     kRejected,  ///< by throw_on_cudamalloc_oom: nothing was tried
     kHuge,      ///< 2^60 bytes or more
+    kAsync,     ///< backend:cudaMallocAsync, which has its own text
   };
   Kind kind = Kind::kDevice;
   RequestId id = kNoRequest;
@@ -92,7 +93,10 @@ class Allocator {
   Allocator() = default;
   Allocator(const Allocator&) = default;
   Allocator& operator=(const Allocator&) = default;
-  void append(const Event& event);
+  void append(const Event& event) {
+    if (history_->sampling) finish_samples();
+    history_->events.push_back(event);
+  }
 
   History* history_ = nullptr;
   OutOfMemory failure_;
