@@ -1,26 +1,44 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "sim/alloc/allocator.h"
+#include "sim/alloc/block.h"
 #include "sim/alloc/device_memory.h"
 #include "sim/alloc/event_clock.h"
+#include "sim/alloc/free_set.h"
+#include "sim/alloc/gauge.h"
 #include "sim/alloc/settings.h"
+#include "sim/alloc/walk_table.h"
 
 namespace tidemark {
 
-/// PyTorch's native caching allocator of one device, exact for every setting and version that AllocatorSettings names.
+/// PyTorch's native caching allocator of one device: for the same requests the same blocks, events, statistics and
+/// refusals, for every setting and version that AllocatorSettings names. Source: caching-allocator.md; section numbers in the
+/// comments below and in the .cc files are its.
+///
+/// A simulator gives it instructions through execute(), or calls allocate, free, ... one by one in program order, after
+/// set_instruction(). Calls to the driver show as segment_* events and as EventClock::device_call, in their true order
+/// with the waits they bring.
+/// Cost: allocate and free amortised O(log n) in the free blocks of equal size, else O(1), without heap allocation once warm;
+/// a request that reaches the driver costs what its reclaiming walks.
 class CachingAllocator final : public Allocator {
  public:
-  /// Requires: settings.backend is native; `device` and `clock` outlive the allocator.
+  /// Applies settings.per_process_memory_fraction. Requires: `device` and `clock` outlive the allocator.
   CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device, EventClock& clock);
   ~CachingAllocator() override;
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
 
+  /// Errors: InputError where PyTorch fails with a driver error (an odd large_segment_size_mb with expandable segments).
   bool allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) override;
   void free(RequestId id) override;
   void record_stream(RequestId id, StreamId stream) override;
-  void empty_cache() override;
+  void empty_cache() override { empty_cache(PoolKey{}); }
   void reset_peak() override;
   void reset_accumulated();
   std::size_t execute(std::span<const Instruction> chunk) override;
@@ -30,6 +48,204 @@ class CachingAllocator final : public Allocator {
 
   /// torch.cuda.set_per_process_memory_fraction(). Range: [0, 1].
   void set_memory_fraction(double fraction);
+  /// New settings at run time. The caller keeps what an absent key keeps (16.4); the version and the limit stay.
+  void set_settings(const AllocatorSettings& settings);
+
+  /// Private pools (13). A pool is created by its first use, with a use count of 1 that belongs to its maker: a MemPool object
+  /// or a capture. `pool` of allocate() makes one that is never released.
+  void create_pool(PoolKey key);
+  /// use_mem_pool: routing begins for every stream, respectively for `stream` alone, which from now on captures.
+  void begin_routing(PoolKey key);
+  void begin_capture(PoolKey key, StreamId stream);
+  /// Ends the routing to `key`; its use count stays until release_pool(). Requires: such a routing is active.
+  void end_routing(PoolKey key);
+  /// One user less; at 0 the pool's memory may be given back. Requires: the pool exists.
+  void release_pool(PoolKey key);
+  void set_no_split(PoolKey key);
+  void set_use_on_oom(PoolKey key, bool use);
+  /// torch.cuda.empty_cache() of one pool; {0, 0}: of all.
+  void empty_cache(PoolKey key);
+  /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own. Default: 0.
+  void set_current_stream(StreamId stream) { current_stream_ = stream; }
+
+  /// Device-wide or stream waits that the allocator itself asked for: synchronisations of an out-of-memory retry or empty_cache.
+  [[nodiscard]] std::int64_t sync_count() const { return num_sync_all_streams_; }
+
+ private:
+  struct PrivatePool;
+  struct BlockPool;
+  /// A rest of at least `from` bytes is split off, from requests smaller than `below` (8.1).
+  struct SplitRule {
+    Bytes from = 0;
+    Bytes below = 0;
+  };
+  /// One pool's blocks of one stream.
+  struct Lane {
+    FreeSet free;
+    SplitRule split;
+    BlockPool* pool = nullptr;
+    StreamId stream = 0;
+    PoolKind kind = PoolKind::kSmall;
+    std::uint32_t index = 0;
+  };
+  struct BlockPool {
+    PoolKind kind = PoolKind::kSmall;
+    PrivatePool* owner = nullptr;  ///< nullptr: a default pool
+    std::uint32_t search_count = 0;
+    std::vector<Lane*> lanes;  ///< by stream; nullptr: none yet
+    std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;  ///< of expandable ranges, by address
+  };
+  struct PrivatePool {
+    PoolKey key;
+    int use_count = 1;
+    std::int64_t segment_count = 0;
+    bool no_split = false;
+    bool reserved_ever = false;
+    Gauge reserved_bytes;
+    BlockPool small;
+    BlockPool large;
+  };
+  struct Routing {
+    PrivatePool* pool;
+    std::optional<StreamId> capture;  ///< none: use_mem_pool
+  };
+  struct PendingEvent {
+    EventClock::Ticket ticket;
+    BlockIndex block;
+  };
+  struct EventQueue {
+    std::vector<PendingEvent> items;
+    std::size_t head = 0;
+  };
+  /// One request on its way through section 5.
+  struct Request {
+    RequestId id = kNoRequest;
+    Bytes bytes = 0;
+    Bytes rounded = 0;
+    Lane* lane = nullptr;
+    bool routed = false;      ///< to a private pool
+    bool capturing = false;
+    bool rejected = false;    ///< by throw_on_cudamalloc_oom
+  };
+
+  /// Private pools in WalkTables: capture pools even, user pools odd.
+  static WalkTable::Key walk_key(PoolKey key) { return key.capture != 0 ? 2 * key.capture : 2 * key.user + 1; }
+
+  // caching_allocator.cc
+  [[nodiscard]] Bytes round(Bytes bytes) const;
+  [[nodiscard]] Bytes round_to_division(Bytes bytes) const;
+  [[nodiscard]] Bytes segment_bytes(Bytes rounded) const;
+  bool allocate_special(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  bool serve(Request& request);
+  BlockIndex search(Lane& lane, Bytes rounded, bool expandable);
+  void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
+  void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
+  void complete(BlockIndex index);
+  void absorb(Block* blocks, BlockIndex index, BlockIndex neighbour);
+  void free_slowly(BlockIndex index);
+  void bind(RequestId id, BlockIndex index);
+  [[nodiscard]] BlockIndex take_binding(RequestId id);
+  [[nodiscard]] BlockIndex binding(RequestId id) const;
+  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id);
+
+  // caching_memory.cc: memory from and to the driver
+  bool refuse(const Request& request, OutOfMemory::Kind kind);
+  bool serve_with_new_memory(Request& request);
+  BlockIndex grow(Request& request, bool retry);
+  BlockIndex new_segment(Lane& lane, Bytes bytes);
+  void collect_garbage();
+  bool release_available(const Request& request);
+  void release_cached(PoolKey key, bool capturing);
+  void release_pool_blocks(BlockPool& pool);
+  void release_segment(BlockIndex index);
+  void change_reserved(const Lane& lane, std::int64_t bytes);
+
+  // caching_expandable.cc
+  BlockIndex grow_expandable(Lane& lane, Bytes rounded);
+  BlockIndex find_growth(Lane& lane, Bytes rounded);
+  BlockIndex reserve_range(Lane& lane, Bytes rounded);
+  bool map(BlockIndex index, Bytes bytes);
+  void unmap(BlockIndex index);
+  [[nodiscard]] Bytes page_bytes(PoolKind kind) const;
+  void insert_unmapped(BlockIndex index);
+  void erase_unmapped(BlockIndex index);
+
+  // caching_streams.cc
+  void process_events();
+  void synchronize_and_free(const PrivatePool* only);
+  void record_events(BlockIndex index);
+  void finish_event(BlockIndex index);
+  void process_deferred();
+  [[nodiscard]] bool is_capturing(StreamId stream) const;
+  void drop_uses(BlockIndex index);
+
+  // caching_pools.cc
+  BlockPool& pool_of(PrivatePool* owner, PoolKind kind);
+  Lane& lane_of(BlockPool& pool, StreamId stream) {
+    if (stream < pool.lanes.size() && pool.lanes[stream] != nullptr) [[likely]] return *pool.lanes[stream];
+    return new_lane(pool, stream);
+  }
+  Lane& new_lane(BlockPool& pool, StreamId stream);
+  [[nodiscard]] SplitRule split_rule(const BlockPool& pool, bool expandable) const;
+  void apply_settings();
+  [[nodiscard]] bool may_expand(const BlockPool& pool) const;
+  PrivatePool& private_pool(PoolKey key);
+  [[nodiscard]] PrivatePool* find_private_pool(PoolKey key);
+  [[nodiscard]] PrivatePool* route(StreamId stream, PoolId pool);
+  void delete_pool(PrivatePool& pool);
+
+  AllocatorSettings settings_;
+  DeviceMemory& device_;
+  EventClock& clock_;
+  BlockStore blocks_;
+  std::vector<BlockIndex> bindings_;  ///< by RequestId
+  std::unordered_map<RequestId, BlockIndex> far_bindings_;  ///< of ids too large for the vector
+  BlockPool small_;
+  BlockPool large_;
+  Gauge allocation_;
+  Gauge allocated_bytes_;
+  Gauge requested_bytes_;
+  Gauge inactive_split_;
+  Gauge inactive_split_bytes_;
+  PendingGauge pending_;
+  bool plain_search_ = true;   ///< no oversize rule, no ages, no expandable blocks
+  bool has_divisions_ = false;
+  bool awaits_events_ = false;  ///< there are queued events or deferred frees
+  bool has_routing_ = false;
+  bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)
+  bool has_oversize_ = false;     ///< max_split is finite
+  bool counts_searches_ = false;  ///< garbage collection is on
+  std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
+  StreamId current_stream_ = 0;
+
+  Gauge segment_;
+  Gauge reserved_bytes_;
+  Stat oversize_allocations_;
+  Stat oversize_segments_;
+  std::int64_t num_alloc_retries_ = 0;
+  std::int64_t num_ooms_ = 0;
+  std::int64_t num_oom_rejections_ = 0;
+  std::int64_t num_sync_all_streams_ = 0;
+  std::int64_t num_device_alloc_ = 0;
+  std::int64_t num_device_free_ = 0;
+  std::int64_t max_split_at_start_ = -1;
+  Bytes limit_bytes_ = kUnlimitedBytes;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Lane*> unused_lanes_;
+  std::map<PoolKey, std::unique_ptr<PrivatePool>> private_pools_;
+  std::vector<std::pair<PoolKey, StatArray>> gone_pools_;  ///< their reserved bytes stay in the statistics
+  std::vector<PrivatePool*> use_on_oom_;  ///< latest first
+  WalkTable freeable_;                    ///< see walk_key
+  std::map<std::uint64_t, Bytes> ranges_;  ///< expandable: begin -> page size
+  std::vector<Routing> routings_;
+  std::vector<EventQueue> queues_;  ///< by stream
+  WalkTable queue_order_;
+  std::vector<WalkTable> uses_;
+  std::vector<std::uint32_t> unused_uses_;
+  std::vector<BlockIndex> deferred_;
+  std::map<BlockIndex, std::vector<StreamId>> capture_uses_;
+  std::vector<BlockIndex> scratch_;
 };
 
 }  // namespace tidemark

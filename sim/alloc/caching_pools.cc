@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/alloc/caching_allocator.h"
+#include "sim/base/check.h"
+
+// Settings in force, and pools: the default ones, private ones and the routing to them (caching-allocator.md, 13, 14.1).
+
+namespace tidemark {
+
+void CachingAllocator::apply_settings() {
+  const auto& divisions = settings_.roundup_power2_divisions;
+  has_divisions_ = std::any_of(divisions.begin(), divisions.end(), [](std::uint32_t each) { return each > 1; });
+  has_oversize_ = settings_.max_split_bytes != kUnlimitedBytes;
+  creation_orders_ = settings_.version == Version{2, 12};
+  counts_searches_ = limit_bytes_ != kUnlimitedBytes && settings_.garbage_collection_threshold > 0;
+  plain_search_ = !has_oversize_ && !counts_searches_ && !settings_.expandable_segments && ranges_.empty();
+  for (const auto& lane : lanes_) {
+    if (lane->pool != nullptr) lane->split = split_rule(*lane->pool, may_expand(*lane->pool));
+  }
+}
+
+void CachingAllocator::set_settings(const AllocatorSettings& settings) {
+  const Version version = settings_.version;
+  settings_ = settings;
+  settings_.version = version;
+  apply_settings();
+}
+
+void CachingAllocator::set_memory_fraction(double fraction) {
+  const double scaled = fraction * static_cast<double>(device_.total_bytes());
+  if (settings_.version < Version{2, 10}) {
+    limit_bytes_ = static_cast<Bytes>(scaled);
+  } else {
+    limit_bytes_ = fraction < 1 ? static_cast<Bytes>(std::round(scaled)) : kUnlimitedBytes;
+  }
+  apply_settings();
+}
+
+bool CachingAllocator::may_expand(const BlockPool& pool) const {
+  return settings_.expandable_segments && (pool.owner == nullptr || settings_.version >= Version{2, 5});
+}
+
+CachingAllocator::SplitRule CachingAllocator::split_rule(const BlockPool& pool, bool expandable) const {
+  if (pool.owner != nullptr && pool.owner->no_split) return {kUnlimitedBytes, 0};
+  if (pool.kind == PoolKind::kSmall || expandable) return {kMinBlockBytes, kUnlimitedBytes};
+  return {kSmallMaxBytes + 1, settings_.max_split_bytes};
+}
+
+CachingAllocator::BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {
+  if (owner == nullptr) return kind == PoolKind::kSmall ? small_ : large_;
+  return kind == PoolKind::kSmall ? owner->small : owner->large;
+}
+
+CachingAllocator::Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
+  if (stream >= pool.lanes.size()) pool.lanes.resize(std::size_t{stream} + 1, nullptr);
+  if (unused_lanes_.empty()) {
+    lanes_.push_back(std::make_unique<Lane>());
+    lanes_.back()->index = static_cast<std::uint32_t>(lanes_.size() - 1);
+    unused_lanes_.push_back(lanes_.back().get());
+  }
+  Lane& lane = *unused_lanes_.back();
+  unused_lanes_.pop_back();
+  lane.pool = &pool;
+  lane.stream = stream;
+  lane.kind = pool.kind;
+  lane.split = split_rule(pool, may_expand(pool));
+  pool.lanes[stream] = &lane;
+  return lane;
+}
+
+CachingAllocator::PrivatePool* CachingAllocator::find_private_pool(PoolKey key) {
+  const auto found = private_pools_.find(key);
+  return found == private_pools_.end() ? nullptr : found->second.get();
+}
+
+CachingAllocator::PrivatePool& CachingAllocator::private_pool(PoolKey key) {
+  auto& pool = private_pools_[key];
+  if (pool == nullptr) {
+    pool = std::make_unique<PrivatePool>();
+    pool->key = key;
+    pool->small.kind = PoolKind::kSmall;
+    pool->large.kind = PoolKind::kLarge;
+    pool->small.owner = pool->large.owner = pool.get();
+  }
+  return *pool;
+}
+
+void CachingAllocator::create_pool(PoolKey key) {
+  if (PrivatePool* const pool = find_private_pool(key)) {
+    ++pool->use_count;
+  } else {
+    private_pool(key);
+  }
+}
+
+void CachingAllocator::begin_routing(PoolKey key) {
+  create_pool(key);
+  routings_.push_back({find_private_pool(key), std::nullopt});
+  has_routing_ = true;
+}
+
+void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
+  create_pool(key);
+  routings_.push_back({find_private_pool(key), stream});
+  has_routing_ = true;
+}
+
+void CachingAllocator::end_routing(PoolKey key) {
+  const auto found = std::find_if(routings_.begin(), routings_.end(),
+                                  [key](const Routing& routing) { return routing.pool->key == key; });
+  TIDEMARK_CHECK(found != routings_.end(), fmt::format("no routing to pool {}, {}", key.capture, key.user));
+  routings_.erase(found);
+  has_routing_ = !routings_.empty();
+}
+
+void CachingAllocator::release_pool(PoolKey key) {
+  PrivatePool* const pool = find_private_pool(key);
+  TIDEMARK_CHECK(pool != nullptr && pool->use_count > 0,
+                 fmt::format("pool {}, {} is not in use", key.capture, key.user));
+  if (--pool->use_count > 0) return;
+  if (pool->no_split) {
+    pool->no_split = false;
+    apply_settings();
+  }
+  freeable_.insert(key.capture != 0 ? key.capture : key.user, walk_key(key));
+}
+
+void CachingAllocator::set_no_split(PoolKey key) {
+  private_pool(key).no_split = true;
+  apply_settings();
+}
+
+void CachingAllocator::set_use_on_oom(PoolKey key, bool use) {
+  PrivatePool* const pool = &private_pool(key);
+  std::erase(use_on_oom_, pool);
+  if (use) use_on_oom_.insert(use_on_oom_.begin(), pool);
+}
+
+CachingAllocator::PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
+  PrivatePool* const innermost = pool == 0 ? nullptr : &private_pool({0, pool});
+  const auto accepts = [stream](const Routing& routing) { return routing.capture.value_or(stream) == stream; };
+  if (settings_.version < Version{2, 10}) {
+    const auto first = std::find_if(routings_.begin(), routings_.end(), accepts);
+    return first != routings_.end() ? first->pool : innermost;
+  }
+  if (innermost != nullptr) return innermost;
+  const auto last = std::find_if(routings_.rbegin(), routings_.rend(), accepts);
+  return last != routings_.rend() ? last->pool : nullptr;
+}
+
+void CachingAllocator::delete_pool(PrivatePool& pool) {
+  for (BlockPool* const each : {&pool.small, &pool.large}) {
+    for (Lane* const lane : each->lanes) {
+      if (lane == nullptr) continue;
+      lane->pool = nullptr;
+      unused_lanes_.push_back(lane);
+    }
+  }
+  std::erase(use_on_oom_, &pool);
+  if (pool.reserved_ever) gone_pools_.emplace_back(pool.key, pool.reserved_bytes.read());
+  private_pools_.erase(pool.key);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,172 @@
+#include "sim/alloc/free_set.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+void add_child(Block* blocks, BlockIndex parent, BlockIndex child) {
+  const BlockIndex sibling = blocks[parent].links.child;
+  blocks[child].links.left = parent;
+  blocks[child].links.right = sibling;
+  if (sibling != kNoBlock) blocks[sibling].links.left = child;
+  blocks[parent].links.child = child;
+}
+
+void collect_heap(const Block* blocks, BlockIndex first, std::vector<BlockIndex>& out) {
+  std::vector<BlockIndex> pending{first};
+  while (!pending.empty()) {
+    BlockIndex index = pending.back();
+    pending.pop_back();
+    for (; index != kNoBlock; index = blocks[index].links.right) {
+      out.push_back(index);
+      if (blocks[index].links.child != kNoBlock) pending.push_back(blocks[index].links.child);
+    }
+  }
+}
+
+}  // namespace
+
+BlockIndex FreeSet::meld(Block* blocks, BlockIndex a, BlockIndex b) {
+  if (before(blocks[b], blocks[a])) std::swap(a, b);
+  add_child(blocks, a, b);
+  return a;
+}
+
+BlockIndex FreeSet::meld_siblings(Block* blocks, BlockIndex first) {
+  // Pairs from left to right, chained through links.right, then the pairs from right to left.
+  BlockIndex pairs = kNoBlock;
+  while (first != kNoBlock) {
+    const BlockIndex second = blocks[first].links.right;
+    if (second == kNoBlock) {
+      blocks[first].links.right = pairs;
+      pairs = first;
+      break;
+    }
+    const BlockIndex rest = blocks[second].links.right;
+    const BlockIndex pair = meld(blocks, first, second);
+    blocks[pair].links.right = pairs;
+    pairs = pair;
+    first = rest;
+  }
+  BlockIndex root = pairs;
+  BlockIndex rest = blocks[root].links.right;
+  while (rest != kNoBlock) {
+    const BlockIndex following = blocks[rest].links.right;
+    root = meld(blocks, root, rest);
+    rest = following;
+  }
+  return root;
+}
+
+void FreeSet::insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, BlockIndex head) {
+  Block& block = blocks[index];
+  BlockIndex left = kNoBlock;
+  BlockIndex leader = head;
+  while (leader != kNoBlock && blocks[leader].bytes < block.bytes) {
+    left = leader;
+    leader = blocks[leader].links.right;
+  }
+  BlockIndex right = leader;
+  block.links.child = kNoBlock;
+  if (leader != kNoBlock && blocks[leader].bytes == block.bytes) {
+    if (before(blocks[leader], block)) {
+      add_child(blocks, leader, index);
+      return;
+    }
+    right = blocks[leader].links.right;
+    blocks[leader].flags = static_cast<std::uint8_t>(blocks[leader].flags & ~Block::kGroupLeader);
+    add_child(blocks, index, leader);
+  }
+  block.flags |= Block::kGroupLeader;
+  block.links.left = left;
+  block.links.right = right;
+  if (right != kNoBlock) blocks[right].links.left = index;
+  if (left != kNoBlock) {
+    blocks[left].links.right = index;
+  } else {
+    heads_[bin] = index;
+  }
+}
+
+void FreeSet::erase_leader(Block* blocks, Bytes bytes, const Block::Links& links) {
+  BlockIndex heir = links.right;
+  if (links.child != kNoBlock) {
+    heir = meld_siblings(blocks, links.child);
+    blocks[heir].flags |= Block::kGroupLeader;
+    blocks[heir].links.right = links.right;
+    if (links.right != kNoBlock) blocks[links.right].links.left = heir;
+  }
+  if (heir != kNoBlock) blocks[heir].links.left = links.left;
+  if (links.left != kNoBlock) {
+    blocks[links.left].links.right = heir;
+  } else {
+    heads_[bin_of(bytes)] = heir;
+  }
+}
+
+void FreeSet::erase_member(Block* blocks, BlockIndex index, const Block::Links& links) {
+  BlockIndex heir = links.right;
+  if (links.child != kNoBlock) {
+    heir = meld_siblings(blocks, links.child);
+    blocks[heir].links.right = links.right;
+    if (links.right != kNoBlock) blocks[links.right].links.left = heir;
+  }
+  if (heir != kNoBlock) blocks[heir].links.left = links.left;
+  BlockIndex& from = blocks[links.left].links.child == index ? blocks[links.left].links.child
+                                                             : blocks[links.left].links.right;
+  from = heir;
+}
+
+BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) const {
+  const Block& block = blocks[index];
+  const std::uint32_t bin = bin_of(block.bytes);
+  BlockIndex leader = heads_[bin];
+  while (blocks[leader].bytes != block.bytes) leader = blocks[leader].links.right;
+  BlockIndex best = kNoBlock;
+  const auto consider = [&](BlockIndex each) {
+    if (before(block, blocks[each]) && (best == kNoBlock || before(blocks[each], blocks[best]))) {
+      best = each;
+    }
+  };
+  if (index == leader) {
+    for (BlockIndex each = block.links.child; each != kNoBlock; each = blocks[each].links.right) {
+      consider(each);
+    }
+  } else {
+    std::vector<BlockIndex> members;
+    collect_heap(blocks, blocks[leader].links.child, members);
+    for (const BlockIndex each : members) consider(each);
+  }
+  if (best != kNoBlock) return best;
+  const BlockIndex larger = blocks[leader].links.right;
+  return larger != kNoBlock ? larger : first_after(bin);
+}
+
+Bytes FreeSet::largest(const Block* blocks) const {
+  if (summary_ == 0) return 0;
+  const auto word = static_cast<std::uint32_t>(63 - std::countl_zero(summary_));
+  const auto bit = static_cast<std::uint32_t>(63 - std::countl_zero(words_[word]));
+  BlockIndex leader = heads_[word * 64 + bit];
+  while (blocks[leader].links.right != kNoBlock) leader = blocks[leader].links.right;
+  return blocks[leader].bytes;
+}
+
+void FreeSet::collect(const Block* blocks, std::vector<BlockIndex>& out) const {
+  for (std::uint64_t summary = summary_; summary != 0; summary &= summary - 1) {
+    const auto word = static_cast<std::uint32_t>(std::countr_zero(summary));
+    for (std::uint64_t bits = words_[word]; bits != 0; bits &= bits - 1) {
+      BlockIndex leader = heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))];
+      for (; leader != kNoBlock; leader = blocks[leader].links.right) {
+        const std::size_t begin = out.size();
+        out.push_back(leader);
+        if (blocks[leader].links.child == kNoBlock) continue;
+        collect_heap(blocks, blocks[leader].links.child, out);
+        std::sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
+                  [blocks](BlockIndex a, BlockIndex b) { return before(blocks[a], blocks[b]); });
+      }
+    }
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "sim/alloc/block.h"
+
+namespace tidemark {
+
+/// The free, mapped blocks of one pool and stream in PyTorch's order: size, then Block::order, then address
+/// (caching-allocator.md, 4). Intrusive: the links are in the blocks.
+///
+/// Sizes fall into 4096 bins, each of one size below 1 MiB and of 1/128 of an octave above; two levels of bitmaps find
+/// the next bin in use. A bin holds groups of equal size, ascending in a list; a group is a pairing heap of (order, address).
+/// Cost: insert and lower_bound O(1) but for the few sizes that share a bin, erase O(1) or amortised O(log group).
+class FreeSet {
+ public:
+  FreeSet() { heads_.fill(kNoBlock); }
+
+  /// Requires: blocks[index] is in no set.
+  void insert(Block* blocks, BlockIndex index) {
+    Block& block = blocks[index];
+    const std::uint32_t bin = bin_of(block.bytes);
+    const BlockIndex head = heads_[bin];
+    if (head == kNoBlock) {
+      heads_[bin] = index;
+      block.links = {kNoBlock, kNoBlock, kNoBlock};
+      block.flags |= Block::kGroupLeader;
+      words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+      summary_ |= std::uint64_t{1} << (bin / 64);
+      return;
+    }
+    insert_beside(blocks, index, bin, head);
+  }
+
+  /// Requires: blocks[index] is in this set.
+  void erase(Block* blocks, BlockIndex index) {
+    Block& block = blocks[index];
+    const Block::Links links = block.links;
+    if (block.is(Block::kGroupLeader)) {
+      block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kGroupLeader);
+      if (links.child == kNoBlock && links.left == kNoBlock && links.right == kNoBlock) {
+        const std::uint32_t bin = bin_of(block.bytes);
+        heads_[bin] = kNoBlock;
+        const std::uint64_t word = words_[bin / 64] & ~(std::uint64_t{1} << (bin % 64));
+        words_[bin / 64] = word;
+        if (word == 0) summary_ &= ~(std::uint64_t{1} << (bin / 64));
+        return;
+      }
+      erase_leader(blocks, block.bytes, links);
+      return;
+    }
+    erase_member(blocks, index, links);
+  }
+
+  /// The first block in order with at least `bytes`, or kNoBlock.
+  [[nodiscard]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) const {
+    const std::uint32_t bin = bin_of(bytes);
+    BlockIndex leader = heads_[bin];
+    while (leader != kNoBlock) {
+      if (blocks[leader].bytes >= bytes) return leader;
+      leader = blocks[leader].links.right;
+    }
+    return first_after(bin);
+  }
+
+  /// The block that follows in order, or kNoBlock. Cost: linear in the blocks of equal size.
+  [[nodiscard]] BlockIndex next(const Block* blocks, BlockIndex index) const;
+  /// The size of the largest block; 0 when empty.
+  [[nodiscard]] Bytes largest(const Block* blocks) const;
+  [[nodiscard]] bool empty() const { return summary_ == 0; }
+  /// Appends all blocks, in order.
+  void collect(const Block* blocks, std::vector<BlockIndex>& out) const;
+
+ private:
+  static constexpr std::uint32_t kBins = 4096;
+  static constexpr std::uint32_t kExactBins = 2048;
+
+  static std::uint32_t bin_of(Bytes bytes) {
+    const std::uint64_t unit = bytes / 512;
+    if (unit < kExactBins) return static_cast<std::uint32_t>(unit);
+    const auto octave = static_cast<std::uint32_t>(std::bit_width(unit)) - 1;  // 11 and more
+    const std::uint64_t bin = kExactBins + (octave - 11) * 128 + ((unit >> (octave - 7)) - 128);
+    return bin < kBins ? static_cast<std::uint32_t>(bin) : kBins - 1;
+  }
+  static bool before(const Block& a, const Block& b) {
+    return a.order != b.order ? a.order < b.order : a.address < b.address;
+  }
+  [[nodiscard]] BlockIndex first_after(std::uint32_t bin) const {
+    const std::uint32_t from = bin + 1;
+    if (from == kBins) return kNoBlock;
+    std::uint32_t word = from / 64;
+    std::uint64_t bits = words_[word] >> (from % 64);
+    if (bits != 0) return heads_[from + static_cast<std::uint32_t>(std::countr_zero(bits))];
+    if (word == 63) return kNoBlock;
+    bits = summary_ >> (word + 1);
+    if (bits == 0) return kNoBlock;
+    word += 1 + static_cast<std::uint32_t>(std::countr_zero(bits));
+    return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
+  }
+  /// Joins two heaps whose roots are no group's leaders; returns the root, with links.child alone valid.
+  static BlockIndex meld(Block* blocks, BlockIndex a, BlockIndex b);
+  /// Joins a list of siblings into one heap.
+  static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
+  void insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, BlockIndex head);
+  void erase_leader(Block* blocks, Bytes bytes, const Block::Links& links);
+  static void erase_member(Block* blocks, BlockIndex index, const Block::Links& links);
+
+  std::uint64_t summary_ = 0;
+  std::array<std::uint64_t, kBins / 64> words_{};
+  std::array<BlockIndex, kBins> heads_;
+};
+
+}  // namespace tidemark
