@@ -1,0 +1,339 @@
+#include "sim/format/snapshot_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "sim/base/problem.h"
+#include "sim/format/address_map.h"
+#include "sim/format/snapshot_start.h"
+
+namespace tidemark {
+
+namespace {
+
+bool is_release(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
+
+/// Turns one range of one device's trace into instructions.
+class Converter {
+ public:
+  Converter(const Snapshot& snapshot, const SnapshotProgramOptions& options)
+      : snapshot_(snapshot), options_(options), trace_(snapshot.trace(options.device)) {
+    end_ = std::min(options.to_event, trace_.size());
+    spare_stream_ = static_cast<StreamId>(snapshot.streams.size());
+  }
+
+  SnapshotProgram run() {
+    SnapshotRewind rewind(snapshot_, options_.device);
+    out_.start = rewind.before(options_.from_event);
+    if (rewind.contradictions() > 0) {
+      out_.notes.push_back(fmt::format("{} recorded events contradict the segments at the end or each other; the first is {}",
+                                       rewind.contradictions(), rewind.first_contradiction()));
+    }
+    out_.warm = !out_.start.segments.empty();
+    highest_reserved_ = highest_reserved();
+    StartBuilder(snapshot_, options_, out_).run();
+    for (const auto& [address, id] : out_.start_ids) live_[address] = {id, State::kAllocated, 0};
+    out_.start_ids.clear();
+    reserved_ = out_.start.reserved_bytes();
+    for (at_ = options_.from_event; at_ < end_; ++at_) step(trace_[at_]);
+    marks_until(std::numeric_limits<std::int64_t>::max());
+    if (contradictions_ > 0) {
+      out_.notes.push_back(fmt::format("{} frees of blocks that nothing allocated were left out", contradictions_));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  enum class State : std::uint8_t { kAllocated, kFreed, kPending };
+  struct Live {
+    RequestId id = kNoRequest;
+    State state = State::kAllocated;
+    StreamId waits_for = 0;
+  };
+
+  void emit(Verb verb, RequestId id, Bytes bytes = 0, StreamId stream = 0, PoolId pool = 0, LabelId label = 0) {
+    out_.instructions.push_back({bytes, id, label, stream, pool, verb, options_.device});
+  }
+
+  void record(const SnapshotEvent& event, RequestId id) {
+    out_.recorded.push_back({event.address, event.bytes, id, static_cast<std::uint32_t>(out_.instructions.size()),
+                             event.stream, event.action, options_.device});
+  }
+
+  LabelId label_of(StackId stack) {
+    if (stack >= labels_.size()) labels_.resize(snapshot_.stacks.size());
+    if (!labels_[stack]) labels_[stack] = out_.program.labels.intern(stack_summary(snapshot_, stack));
+    return *labels_[stack];
+  }
+
+  void marks_until(std::int64_t time_us) {
+    while (next_annotation_ < snapshot_.annotations.size()) {
+      const SnapshotAnnotation& each = snapshot_.annotations[next_annotation_];
+      if (each.device == options_.device) {
+        if (each.time_us > time_us) return;
+        if (at_ > options_.from_event || each.time_us >= trace_[options_.from_event].time_us) {
+          const std::string_view name = snapshot_.texts[each.name];
+          emit(Verb::kMark, kNoRequest, 0, 0, 0,
+               out_.program.labels.intern(each.end ? fmt::format("after {}", name) : std::string(name)));
+        }
+      }
+      ++next_annotation_;
+    }
+  }
+
+  /// The pool of a request: recorded from 2.13 on, else that of the segment in which it lies at the end.
+  std::uint16_t pool_of(const SnapshotEvent& event) {
+    if (event.pool != 0 || snapshot_.pools.size() == 1) return event.pool;
+    const auto after = std::ranges::upper_bound(
+        snapshot_.segments, std::pair(options_.device, event.address), {},
+        [](const SnapshotSegment& segment) { return std::pair(segment.device, segment.address); });
+    if (after == snapshot_.segments.begin()) return 0;
+    const SnapshotSegment& segment = *std::prev(after);
+    return segment.device == options_.device && event.address < segment.address + segment.total_bytes ? segment.pool : std::uint16_t{0};
+  }
+
+  StreamId take_spare_stream() {
+    if (!idle_streams_.empty()) {
+      const StreamId stream = *idle_streams_.begin();
+      idle_streams_.erase(idle_streams_.begin());
+      return stream;
+    }
+    if (spare_stream_ == std::numeric_limits<StreamId>::max()) {
+      Problem problem;
+      problem.message = "more than 60000 blocks wait for other streams at once";
+      throw InputError(std::move(problem));
+    }
+    return spare_stream_++;
+  }
+
+  void step(const SnapshotEvent& event) {
+    marks_until(event.time_us);
+    switch (event.action) {
+      case Action::kAlloc: {
+        const auto id = static_cast<RequestId>(out_.origins.size());
+        out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
+        live_[event.address] = {id, State::kAllocated, 0};
+        record(event, id);
+        emit(Verb::kAlloc, id, event.bytes, event.stream, pool_number(snapshot_.pools[pool_of(event)]), label_of(event.stack));
+        break;
+      }
+      case Action::kFreeRequested:
+        free_requested(event);
+        break;
+      case Action::kFreeCompleted:
+        free_completed(event);
+        break;
+      case Action::kSegmentAlloc:
+      case Action::kSegmentMap:
+        reserved_ += event.bytes;
+        note_device_address(event);
+        record(event, kNoRequest);
+        break;
+      case Action::kSegmentFree:
+      case Action::kSegmentUnmap:
+        if (at_ == options_.from_event || !is_release(trace_[at_ - 1].action)) releases_begin();
+        reserved_ -= std::min(reserved_, event.bytes);
+        if (event.action == Action::kSegmentUnmap) note_unmapped(event);
+        record(event, kNoRequest);
+        break;
+      case Action::kOom: {
+        const auto id = static_cast<RequestId>(out_.origins.size());
+        out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
+        if (out_.capacity_bytes == 0) out_.capacity_bytes = reserved_ + event.address;
+        record(event, id);
+        emit(Verb::kAlloc, id, event.bytes, event.stream, 0, label_of(event.stack));
+        break;
+      }
+      case Action::kSnapshot:
+        break;
+    }
+  }
+
+  void free_requested(const SnapshotEvent& event) {
+    Live* live = live_.find(event.address);
+    if (live == nullptr || live->state != State::kAllocated) {
+      ++contradictions_;
+      return;
+    }
+    record(event, live->id);
+    const bool at_once = at_ + 1 < trace_.size() && trace_[at_ + 1].action == Action::kFreeCompleted &&
+                         trace_[at_ + 1].address == event.address;
+    live->state = at_once ? State::kFreed : State::kPending;
+    if (!at_once) {
+      live->waits_for = take_spare_stream();
+      emit(Verb::kUse, live->id, 0, live->waits_for);
+    }
+    emit(Verb::kFree, live->id);
+  }
+
+  void free_completed(const SnapshotEvent& event) {
+    Live* live = live_.find(event.address);
+    if (live == nullptr) {
+      ++contradictions_;
+      return;
+    }
+    const Live each = *live;
+    live_.erase(event.address);
+    record(event, each.id);
+    if (each.state == State::kAllocated) emit(Verb::kFree, each.id);  // its free_requested was cut off
+    if (each.state == State::kPending) {
+      emit(Verb::kSync, kNoRequest, 0, each.waits_for);
+      idle_streams_.insert(each.waits_for);
+    }
+  }
+
+  /// Segments are given back from here on: by the program's empty_cache(), or within the request that comes next?
+  void releases_begin() {
+    Bytes released = 0;
+    std::size_t next = at_;
+    while (next < trace_.size() && is_release(trace_[next].action)) released += trace_[next++].bytes;
+    bool within_request = false;
+    if (next < trace_.size()) {
+      const SnapshotEvent& after = trace_[next];
+      const bool gets_memory = after.action == Action::kSegmentAlloc || after.action == Action::kSegmentMap;
+      // Had the new memory fitted beside the old, the allocator would not have given any back.
+      within_request = after.action == Action::kOom || (gets_memory && reserved_ + after.bytes > highest_reserved_);
+    }
+    if (within_request) {
+      ++out_.reclaims;
+    } else {
+      ++out_.empty_caches;
+    }
+    if (!within_request || options_.repeat_reclaims) emit(Verb::kEmptyCache, kNoRequest);
+  }
+
+  Bytes highest_reserved() const {
+    Bytes now = out_.start.reserved_bytes();
+    Bytes highest = now;
+    for (std::size_t i = options_.from_event; i < end_; ++i) {
+      const SnapshotEvent& event = trace_[i];
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) now += event.bytes;
+      if (is_release(event.action)) now -= std::min(now, event.bytes);
+      highest = std::max(highest, now);
+    }
+    return highest;
+  }
+
+  /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right after.
+  bool next_request_is_small() const {
+    for (std::size_t i = at_; i < trace_.size(); ++i) {
+      if (trace_[i].action == Action::kAlloc) return trace_[i].bytes <= kMiB;
+    }
+    return false;
+  }
+
+  void note_device_address(const SnapshotEvent& event) {
+    if (event.action == Action::kSegmentAlloc) {
+      out_.addresses.segments.push_back({event.bytes, event.address});
+      return;
+    }
+    const std::tuple key(event.stream, pool_of(event), next_request_is_small());
+    Bytes& mapped = out_.mapped[key];
+    if (mapped == 0) out_.addresses.reservations.push_back(event.address);
+    mapped += event.bytes;
+  }
+
+  void note_unmapped(const SnapshotEvent& event) {
+    // Large pages are whole multiples of small ones: try the kind that has as much mapped, the large one first.
+    for (const bool small : {false, true}) {
+      const auto found = out_.mapped.find({event.stream, pool_of(event), small});
+      if (found == out_.mapped.end() || found->second < event.bytes) continue;
+      found->second -= event.bytes;
+      return;
+    }
+  }
+
+  const Snapshot& snapshot_;
+  const SnapshotProgramOptions& options_;
+  std::span<const SnapshotEvent> trace_;
+  StartedProgram out_;
+  AddressMap<Live> live_;
+  std::set<StreamId> idle_streams_;
+  std::vector<std::optional<LabelId>> labels_;
+  StreamId spare_stream_ = 0;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::size_t next_annotation_ = 0;
+  std::size_t contradictions_ = 0;
+  Bytes reserved_ = 0;
+  Bytes highest_reserved_ = 0;
+};
+
+bool is_python(std::string_view filename) { return filename.ends_with(".py") || filename.starts_with('<'); }
+
+/// Files of PyTorch itself that stand between the user's line and the operator.
+bool is_plumbing(std::string_view filename, std::string_view name) {
+  return filename.find("torch/nn/modules/module.py") != std::string_view::npos ||
+         (filename == "module.py" && (name == "_call_impl" || name == "_wrapped_call_impl"));
+}
+
+/// "at::_ops::mm::call(...)" gives "mm"; "torch::autograd::generated::MmBackward0::apply" gives "MmBackward0".
+std::string_view operator_of(std::string_view name) {
+  for (const std::string_view prefix : {"at::_ops::", "torch::autograd::generated::"}) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view rest = name.substr(prefix.size());
+    return rest.substr(0, rest.find("::"));
+  }
+  return {};
+}
+
+}  // namespace
+
+SnapshotProgram make_snapshot_program(const Snapshot& snapshot, const SnapshotProgramOptions& options) {
+  const std::span<const SnapshotEvent> trace = snapshot.trace(options.device);
+  if (options.from_event >= std::min(options.to_event, trace.size())) {
+    Problem problem;
+    problem.at.source = std::make_shared<SourceText>(SourceText{snapshot.name, {}, 1, 0});
+    if (trace.empty()) {
+      problem.message = fmt::format("the snapshot has no recorded history of device {}", options.device);
+      problem.hint = "call torch.cuda.memory._record_memory_history() before the code in question";
+    } else {
+      problem.message = fmt::format("no recorded event of device {} lies in the range asked for", options.device);
+    }
+    throw InputError(std::move(problem));
+  }
+  return Converter(snapshot, options).run();
+}
+
+PoolId pool_number(const SnapshotPool& pool) {
+  constexpr std::uint64_t kFirstCapture = 0x8000;
+  if (pool.capture == 0) return static_cast<PoolId>(std::min(pool.user, kFirstCapture - 1));
+  return static_cast<PoolId>(std::min<std::uint64_t>(kFirstCapture + pool.capture - 1, 0xffff));
+}
+
+std::vector<std::uint8_t> recorded_devices(const Snapshot& snapshot) {
+  std::vector<std::uint8_t> devices;
+  for (std::size_t i = 0; i < snapshot.traces.size(); ++i) {
+    if (snapshot.traces[i].count > 0) devices.push_back(static_cast<std::uint8_t>(i));
+  }
+  return devices;
+}
+
+std::string stack_summary(const Snapshot& snapshot, StackId stack) {
+  std::string_view op;
+  const SnapshotFrame* line = nullptr;
+  for (const std::uint32_t index : snapshot.stack(stack)) {
+    const SnapshotFrame& frame = snapshot.frames[index];
+    const std::string_view filename = snapshot.texts[frame.filename];
+    const std::string_view name = snapshot.texts[frame.name];
+    if (const std::string_view found = operator_of(name); line == nullptr && !found.empty()) op = found;
+    if (line == nullptr && is_python(filename) && !is_plumbing(filename, name)) line = &frame;
+  }
+  std::string out(op);
+  if (line != nullptr) {
+    std::string_view file = snapshot.texts[line->filename];
+    if (const std::size_t slash = file.rfind('/'); slash != std::string_view::npos) file.remove_prefix(slash + 1);
+    if (!out.empty()) out += " at ";
+    out += fmt::format("{}:{} {}", file, line->line, snapshot.texts[line->name]);
+  }
+  if (out.empty() && !snapshot.stack(stack).empty()) {
+    out = snapshot.texts[snapshot.frames[snapshot.stack(stack).back()].name];
+  }
+  return out;
+}
+
+}  // namespace tidemark

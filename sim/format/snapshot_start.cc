@@ -1,0 +1,168 @@
+#include "sim/format/snapshot_start.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tidemark {
+
+namespace {
+
+constexpr Bytes kSmallMax = kMiB;
+constexpr Bytes kSmallSegment = 2 * kMiB;
+constexpr Bytes kLargeMin = 10 * kMiB;
+
+}  // namespace
+
+RequestId StartBuilder::request(Bytes bytes, const StateSegment& segment, const StateBlock* block) {
+  const auto id = static_cast<RequestId>(out_.origins.size());
+  out_.origins.push_back({RequestOrigin::kNoEvent, block == nullptr ? StackId{0} : block->stack});
+  if (block != nullptr) out_.start_ids.emplace_back(block->address, id);
+  const LabelId label =
+      block == nullptr ? LabelId{0} : out_.program.labels.intern(stack_summary(snapshot_, block->stack));
+  out_.instructions.push_back({bytes, id, label, segment.stream, pool_number(snapshot_.pools[segment.pool]), Verb::kAlloc,
+                               options_.device});
+  return id;
+}
+
+void StartBuilder::give_up(RequestId id) {
+  out_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, options_.device});
+}
+
+void StartBuilder::run() {
+  if (out_.start.segments.empty()) return;
+  if (options_.exact_start) {
+    exact();
+  } else {
+    plain();
+  }
+  out_.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kResetPeak, options_.device});
+  out_.start_instructions = out_.instructions.size();
+}
+
+void StartBuilder::plain() {
+  std::size_t next = 0;
+  for (const StateSegment& segment : out_.start.segments) {
+    for (; next < out_.start.blocks.size() && out_.start.blocks[next].address < segment.address + segment.bytes; ++next) {
+      const StateBlock& block = out_.start.blocks[next];
+      request(std::max<Bytes>(block.requested_bytes, 1), segment, &block);
+    }
+  }
+}
+
+/// Live blocks and the free stretches between them. A gap that no free block can be belongs to the block before it.
+std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segment, std::size_t& next_block) {
+  std::vector<Tile> tiles;
+  std::uint64_t at = segment.address;
+  const std::uint64_t end = segment.address + segment.bytes;
+  const auto gap = [&tiles, &segment](Bytes bytes) {
+    if (bytes == 0) return;
+    const bool slack = !segment.small && !segment.expandable && bytes <= kSmallMax && !tiles.empty() &&
+                       tiles.back().block != nullptr && tiles.back().block->bytes == 0;
+    if (slack) {
+      tiles.back().bytes += bytes;
+    } else {
+      tiles.push_back({bytes, nullptr});
+    }
+  };
+  for (; next_block < out_.start.blocks.size() && out_.start.blocks[next_block].address < end; ++next_block) {
+    const StateBlock& block = out_.start.blocks[next_block];
+    if (block.address < at) {
+      inexact_ = true;
+      continue;
+    }
+    gap(block.address - at);
+    Bytes bytes = block.bytes;
+    if (bytes == 0) bytes = options_.rounded(block.requested_bytes);
+    bytes = std::min(bytes, end - block.address);
+    tiles.push_back({bytes, &block});
+    at = block.address + bytes;
+  }
+  gap(end - std::min(at, end));
+  return tiles;
+}
+
+/// A request for a stretch that is free in the end, in as many parts as rounding and the small pool make necessary.
+void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole) {
+  while (bytes > 0) {
+    Bytes part = segment.small ? std::min(bytes, kSmallMax) : bytes;
+    if (options_.rounded(part) != part) part = std::bit_floor(part);
+    (hole ? holes_ : free_blocks_).push_back(request(part, segment, nullptr));
+    bytes -= part;
+  }
+}
+
+void StartBuilder::tile_segment(const StateSegment& segment, std::vector<Tile> tiles) {
+  // In a large pool every request is above 1 MiB: a smaller free stretch is cut off the request before it.
+  struct Later {
+    RequestId whole;
+    Bytes bytes;
+    const StateBlock* block;
+  };
+  std::vector<Later> later;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const Tile& tile = tiles[i];
+    if (tile.block == nullptr) {
+      if (!segment.small && tile.bytes <= kSmallMax) {
+        // Behind the last request it is what remains; before the first one nothing can make it.
+        inexact_ = inexact_ || i + 1 < tiles.size();
+        continue;
+      }
+      temporary(tile.bytes, segment, false);
+      continue;
+    }
+    const Bytes wanted = std::max<Bytes>(tile.block->requested_bytes, 1);
+    const bool small_gap_follows =
+        !segment.small && i + 2 < tiles.size() && tiles[i + 1].block == nullptr && tiles[i + 1].bytes <= kSmallMax;
+    const Bytes room = tile.bytes + (small_gap_follows ? tiles[i + 1].bytes : 0);
+    if (room == options_.rounded(wanted)) {
+      request(wanted, segment, tile.block);
+    } else if (options_.rounded(room) == room) {
+      later.push_back({request(room, segment, nullptr), wanted, tile.block});
+      if (small_gap_follows) ++i;
+    } else {
+      inexact_ = true;
+      request(wanted, segment, tile.block);
+    }
+  }
+  for (const Later& each : later) {
+    give_up(each.whole);
+    request(each.bytes, segment, each.block);
+  }
+}
+
+void StartBuilder::exact() {
+  std::map<std::tuple<StreamId, std::uint16_t, bool>, std::uint64_t> tiled_until;
+  std::size_t next_block = 0;
+  for (const StateSegment& segment : out_.start.segments) {
+    std::vector<Tile> tiles = tiles_of(segment, next_block);
+    if (segment.expandable) {
+      const std::tuple key(segment.stream, segment.pool, segment.small);
+      const auto [until, fresh] = tiled_until.try_emplace(key, segment.address);
+      if (fresh) out_.addresses.reservations.push_back(segment.address);
+      // Pages that are not mapped lie between two ranges of one reservation.
+      if (until->second < segment.address) temporary(segment.address - until->second, segment, true);
+      until->second = segment.address + segment.bytes;
+      out_.mapped[key] += segment.bytes;
+    } else {
+      out_.addresses.segments.push_back({segment.bytes, segment.address});
+      if (!segment.small) {
+        // A request as large as the segment makes it; smaller segments are what the setting says.
+        const Bytes whole = segment.bytes >= kLargeMin && options_.rounded(segment.bytes) == segment.bytes ? segment.bytes
+                                                                                                          : kSmallMax + 1;
+        give_up(request(whole, segment, nullptr));
+      } else if (segment.bytes != kSmallSegment) {
+        inexact_ = true;
+      }
+    }
+    tile_segment(segment, std::move(tiles));
+  }
+  if (next_block < out_.start.blocks.size()) inexact_ = true;
+  if (!holes_.empty()) {
+    for (const RequestId id : holes_) give_up(id);
+    out_.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, options_.device});
+  }
+  for (const RequestId id : free_blocks_) give_up(id);
+  if (inexact_) out_.notes.emplace_back("the layout at the start of the recording could be rebuilt only in part");
+}
+
+}  // namespace tidemark
