@@ -73,10 +73,34 @@ std::optional<std::size_t> DeviceMemory::new_piece(Bytes bytes) {
   return static_cast<std::size_t>(at - pieces_.begin());
 }
 
+void DeviceMemory::follow(Recording recording) {
+  TIDEMARK_CHECK(free_bytes_ == capacity_bytes_, fmt::format("{} already taken", taken_bytes()));
+  recording_ = std::move(recording);
+  follows_ = true;
+}
+
+std::optional<std::uint64_t> DeviceMemory::recorded_address(Bytes bytes) {
+  std::size_t& next = next_recorded_[bytes];
+  while (next < recording_.segments.size() && recording_.segments[next].bytes != bytes) ++next;
+  if (next == recording_.segments.size()) {
+    ++unrecorded_;
+    return std::nullopt;
+  }
+  const std::uint64_t address = recording_.segments[next++].address;
+  recorded_live_.insert(address);
+  return address;
+}
+
 std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
   if (bytes > free_bytes_) return std::nullopt;
   const Bytes rounded = round_up(bytes, kGranule);
   if (rounded > free_bytes_) return std::nullopt;
+  if (follows_) {
+    if (const auto address = recorded_address(bytes)) {
+      free_bytes_ -= rounded;
+      return address;
+    }
+  }
   std::size_t index = 0;
   while (index < pieces_.size() && pieces_[index].largest_hole_bytes < rounded) ++index;
   if (index == pieces_.size()) {
@@ -90,6 +114,10 @@ std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
 
 void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
   const Bytes rounded = round_up(bytes, kGranule);
+  if (follows_ && recorded_live_.erase(address) > 0) {
+    free_bytes_ += rounded;
+    return;
+  }
   const auto after = std::upper_bound(
       pieces_.begin(), pieces_.end(), address,
       [](std::uint64_t value, const Piece& piece) { return value < piece.begin; });
@@ -120,6 +148,14 @@ void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
 }
 
 std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
+  if (follows_) {
+    if (next_reservation_ < recording_.reservations.size()) {
+      const std::uint64_t address = recording_.reservations[next_reservation_++];
+      recorded_live_.insert(address);
+      return address;
+    }
+    ++unrecorded_;
+  }
   const auto range = std::find_if(unused_virtual_.begin(), unused_virtual_.end(),
                                   [bytes](const auto& each) { return each.second >= bytes; });
   if (range == unused_virtual_.end()) return std::nullopt;
@@ -131,6 +167,7 @@ std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
 }
 
 void DeviceMemory::release(std::uint64_t address, Bytes bytes) {
+  if (follows_ && recorded_live_.erase(address) > 0) return;
   add_range(unused_virtual_, address, bytes);
 }
 

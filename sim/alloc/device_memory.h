@@ -11,6 +11,7 @@
 namespace tidemark {
 
 /// One GPU's memory as its driver hands it out: an amount that is taken or free, and addresses by the policy `driver`.
+/// Policy `recorded`: addresses in a given order, for replaying what a real driver answered.
 /// Several allocators (processes' libraries, backends) may share one object; it must outlive them.
 /// Source: formats.md, "Device address policy".
 class DeviceMemory {
@@ -20,6 +21,16 @@ class DeviceMemory {
     Bytes context_bytes = 0;  ///< gone from the start
     Bytes other_bytes = 0;    ///< taken by other processes, gone from the start
     std::uint8_t device = 0;  ///< its index, which moves the address ranges
+  };
+
+  /// What a driver answered, in the order of the questions.
+  struct Recording {
+    struct Segment {
+      Bytes bytes = 0;
+      std::uint64_t address = 0;
+    };
+    std::vector<Segment> segments;            ///< of each cudaMalloc
+    std::vector<std::uint64_t> reservations;  ///< of each cuMemAddressReserve
   };
 
   /// What every cudaMalloc is rounded up to, of memory and of addresses.
@@ -32,6 +43,12 @@ class DeviceMemory {
 
   /// Requires: context_bytes + other_bytes <= total_bytes, total_bytes <= 2^59.
   explicit DeviceMemory(const Config& config);
+
+  /// Policy `recorded` from now on: each allocate() takes the first answer left that has its size, each reserve() the
+  /// next one; when none is left, the policy `driver` answers. Amounts are kept as always. Requires: nothing is taken yet.
+  void follow(Recording recording);
+  /// How many questions the recording had no answer for.
+  [[nodiscard]] std::size_t unrecorded() const { return unrecorded_; }
 
   /// cudaMalloc. Errors: std::nullopt when memory or addresses do not suffice; nothing is taken then.
   /// Cost: linear in the number of pieces.
@@ -66,6 +83,7 @@ class DeviceMemory {
   };
   using Ranges = std::map<std::uint64_t, Bytes>;  ///< begin -> length, no two touching
 
+  std::optional<std::uint64_t> recorded_address(Bytes bytes);
   static void add_range(Ranges& ranges, std::uint64_t begin, Bytes bytes);
   std::uint64_t take_from(std::size_t piece, Bytes bytes);
   std::optional<std::size_t> new_piece(Bytes bytes);
@@ -76,6 +94,12 @@ class DeviceMemory {
   std::vector<Piece> pieces_;  ///< ascending by address
   Ranges unused_;
   Ranges unused_virtual_;
+  Recording recording_;
+  std::map<Bytes, std::size_t> next_recorded_;  ///< by size: where in recording_.segments to look on
+  std::size_t next_reservation_ = 0;
+  std::set<std::uint64_t> recorded_live_;       ///< addresses given out by the recording
+  std::size_t unrecorded_ = 0;
+  bool follows_ = false;
 };
 
 }  // namespace tidemark
