@@ -88,6 +88,8 @@ struct DeviceResult {
   AllocatorStatistics statistics;       ///< torch.cuda.memory_stats() at the end
   std::vector<SegmentInfo> segments;    ///< torch.cuda.memory_snapshot() at the end
   Bytes device_free_bytes = 0;          ///< what the driver says is free at the end
+  std::uint64_t device_calls = 0;       ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
+  Nanoseconds device_call_ns = 0;       ///< what they take by the cost model, waits not included
 };
 
 /// All that a run tells. Plain data.
