@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/alloc/caching_allocator.h"
 #include "sim/alloc/event_clock.h"
+#include "sim/alloc/make_allocator.h"
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
 
@@ -68,9 +68,13 @@ class Simulator::Clock final : public EventClock {
     }
   }
   void device_call(DeviceCall call, Bytes bytes, StreamId /*stream*/) override {
-    if (!simulator_.is_timed_) return;
-    engine().spend(driver_call_ns(simulator_.options_.costs, driver_call(call), bytes));
+    const Nanoseconds ns = driver_call_ns(simulator_.options_.costs, driver_call(call), bytes);
+    ++calls_;
+    calls_ns_ += ns;
+    if (simulator_.is_timed_) engine().spend(ns);
   }
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  [[nodiscard]] Nanoseconds calls_ns() const { return calls_ns_; }
 
  private:
   static DriverCall driver_call(DeviceCall call) {
@@ -93,6 +97,8 @@ class Simulator::Clock final : public EventClock {
 
   Simulator& simulator_;
   std::unique_ptr<EventClock> policy_;
+  std::uint64_t calls_ = 0;
+  Nanoseconds calls_ns_ = 0;
   std::uint8_t device_;
 };
 
@@ -100,7 +106,7 @@ struct Simulator::Device {
   Device(Simulator& simulator, const SimulatedDevice& given, std::uint8_t index)
       : memory({given.spec.total_bytes, given.spec.context_bytes, given.other_bytes, index}),
         clock(simulator, index),
-        allocator(std::make_unique<CachingAllocator>(given.settings, memory, clock)) {
+        allocator(make_allocator(given.settings, memory, clock, given.memory_fraction)) {
     result.spec = given.spec;
     result.settings = given.settings;
     if (!simulator.options_.keep_events) return;
@@ -323,10 +329,17 @@ void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::
   });
   if (highest == samples.end() || (*highest).*field == 0) return;
   peak.event = static_cast<std::uint32_t>(highest - samples.begin());
+  // A segment is made for a request: the peak is told as of the moment when that request has its block.
+  const std::vector<Event>& events = device.result.events;
+  while (peak.event + 1 < events.size() && events[peak.event].action != Action::kAlloc &&
+         events[peak.event + 1].instruction == events[peak.event].instruction &&
+         samples[peak.event + 1].*field == (*highest).*field) {
+    ++peak.event;
+  }
   peak.phase = device.result.phases.empty() ? kNoPhase : phase_of(device.result, peak.event);
   peak.label = device.result.labels[peak.event];
   peak.time_ns = is_timed_ ? device.result.times_ns[peak.event] : 0;
-  peak.sample = *highest;
+  peak.sample = samples[peak.event];
   if (!options_.keep_live) return;
   peak.live = live_at(device.result, program_, peak.event);
   for (const LiveBlock& block : peak.live) {
@@ -345,6 +358,8 @@ RunResult Simulator::finish() {
     raise_peaks(kept.statistics, device->peaks.of_program());
     kept.segments = device->allocator->segments();
     kept.device_free_bytes = device->memory.free_bytes();
+    kept.device_calls = device->clock.calls();
+    kept.device_call_ns = device->clock.calls_ns();
     kept.peak_allocated.bytes = static_cast<Bytes>(device->peaks.of_run().allocated_bytes.all.peak);
     kept.peak_reserved.bytes = static_cast<Bytes>(device->peaks.of_run().reserved_bytes.all.peak);
     if (options_.keep_events) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct SimulatorOptions {
 struct SimulatedDevice {
   DeviceSpec spec;
   AllocatorSettings settings;
-  Bytes other_bytes = 0;  ///< taken by other processes
+  std::optional<double> memory_fraction;  ///< of set_per_process_memory_fraction(), called before the first request
+  Bytes other_bytes = 0;                  ///< taken by other processes
 };
 
 /// Executes a program: memory by each device's allocator, time by the engine, and keeps what happened.
