@@ -19,8 +19,7 @@ DeviceMemory::DeviceMemory(const Config& config) : config_(config) {
                      config.other_bytes <= config.total_bytes - config.context_bytes,
                  fmt::format("context {} and others {} in {}", config.context_bytes, config.other_bytes,
                              config.total_bytes));
-  capacity_bytes_ = config.total_bytes - config.context_bytes - config.other_bytes;
-  free_bytes_ = capacity_bytes_;
+  free_bytes_ = config.total_bytes - config.context_bytes - config.other_bytes;
   unused_.emplace(kBase + config.device * kDeviceStride, round_up(2 * config.total_bytes + 64 * kGiB, kGiB));
   unused_virtual_.emplace(kVirtualBase, kVirtualBytes);
 }
@@ -74,7 +73,7 @@ std::optional<std::size_t> DeviceMemory::new_piece(Bytes bytes) {
 }
 
 void DeviceMemory::follow(Recording recording) {
-  TIDEMARK_CHECK(free_bytes_ == capacity_bytes_, fmt::format("{} already taken", taken_bytes()));
+  TIDEMARK_CHECK(taken_bytes() == 0, fmt::format("{} already taken", taken_bytes()));
   recording_ = std::move(recording);
   follows_ = true;
 }
@@ -178,7 +177,7 @@ bool DeviceMemory::take(Bytes bytes) {
 }
 
 void DeviceMemory::give_back(Bytes bytes) {
-  TIDEMARK_CHECK(bytes <= taken_bytes(), fmt::format("{} of {} taken", bytes, taken_bytes()));
+  TIDEMARK_CHECK(bytes <= DeviceMemory::taken_bytes(), fmt::format("{} given back", bytes));
   free_bytes_ += bytes;
 }
 

@@ -12,7 +12,8 @@ namespace tidemark {
 
 /// One GPU's memory as its driver hands it out: an amount that is taken or free, and addresses by the policy `driver`.
 /// Policy `recorded`: addresses in a given order, for replaying what a real driver answered.
-/// Several allocators (processes' libraries, backends) may share one object; it must outlive them.
+/// Several allocators (processes' libraries, backends) may share one object; it must outlive them. Derive from it to place
+/// memory otherwise, on a real device for example.
 /// Source: formats.md, "Device address policy".
 class DeviceMemory {
  public:
@@ -43,6 +44,7 @@ class DeviceMemory {
 
   /// Requires: context_bytes + other_bytes <= total_bytes, total_bytes <= 2^59.
   explicit DeviceMemory(const Config& config);
+  virtual ~DeviceMemory() = default;
 
   /// Policy `recorded` from now on: each allocate() takes the first answer left that has its size, each reserve() the
   /// next one; when none is left, the policy `driver` answers. Amounts are kept as always. Requires: nothing is taken yet.
@@ -52,24 +54,26 @@ class DeviceMemory {
 
   /// cudaMalloc. Errors: std::nullopt when memory or addresses do not suffice; nothing is taken then.
   /// Cost: linear in the number of pieces.
-  std::optional<std::uint64_t> allocate(Bytes bytes);
+  virtual std::optional<std::uint64_t> allocate(Bytes bytes);
   /// cudaFree. Requires: `address` came from allocate(`bytes`) and is not yet freed.
-  void free(std::uint64_t address, Bytes bytes);
+  virtual void free(std::uint64_t address, Bytes bytes);
 
   /// cuMemAddressReserve: addresses alone. Errors: std::nullopt when no unused range holds `bytes`.
-  std::optional<std::uint64_t> reserve(Bytes bytes);
-  void release(std::uint64_t address, Bytes bytes);
+  virtual std::optional<std::uint64_t> reserve(Bytes bytes);
+  virtual void release(std::uint64_t address, Bytes bytes);
   /// cuMemCreate of `bytes` (whole pages), or what a library takes past the allocator: an amount without an address.
   /// Returns false, taking nothing, when that is more than what is free.
-  bool take(Bytes bytes);
+  virtual bool take(Bytes bytes);
   /// Requires: bytes <= taken_bytes().
-  void give_back(Bytes bytes);
+  virtual void give_back(Bytes bytes);
 
   /// What cudaMemGetInfo says is free: total - context - others - everything taken.
-  [[nodiscard]] Bytes free_bytes() const { return free_bytes_; }
+  [[nodiscard]] virtual Bytes free_bytes() const { return free_bytes_; }
   [[nodiscard]] Bytes total_bytes() const { return config_.total_bytes; }
   /// Taken through this object: neither context nor other processes.
-  [[nodiscard]] Bytes taken_bytes() const { return capacity_bytes_ - free_bytes_; }
+  [[nodiscard]] Bytes taken_bytes() const {
+    return config_.total_bytes - config_.context_bytes - config_.other_bytes - free_bytes();
+  }
   [[nodiscard]] const Config& config() const { return config_; }
 
  private:
@@ -89,7 +93,6 @@ class DeviceMemory {
   std::optional<std::size_t> new_piece(Bytes bytes);
 
   Config config_;
-  Bytes capacity_bytes_ = 0;
   Bytes free_bytes_ = 0;
   std::vector<Piece> pieces_;  ///< ascending by address
   Ranges unused_;
