@@ -16,8 +16,8 @@ class Output {
   virtual void write(std::string_view text) = 0;
   /// Errors: IoError, for what the C library still held back.
   virtual void flush() {}
-  /// Columns of the terminal behind it; 80 where there is none.
-  [[nodiscard]] virtual int width() const { return 80; }
+  /// Columns of the terminal behind it; 100 where there is none.
+  [[nodiscard]] virtual int width() const { return 100; }
   /// True: a terminal that wants colour (no pipe, no NO_COLOR, not TERM=dumb).
   [[nodiscard]] virtual bool colour() const { return false; }
 
@@ -51,7 +51,7 @@ class StreamOutput final : public Output {
   [[noreturn]] void fail() const;
   std::FILE* stream_;
   std::string_view name_;
-  int width_ = 80;
+  int width_ = 100;
   bool colour_ = false;
 };
 

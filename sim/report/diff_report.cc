@@ -47,14 +47,14 @@ std::string title(const NamedTotal& total) {
 }
 
 std::string amount(const NamedTotal& total, std::uint64_t value) {
-  return total.is_bytes ? format_bytes(value) : grouped(value);
+  return total.is_bytes ? human_bytes(value) : grouped(value);
 }
 
 std::string change(const NamedTotal& total) {
   if (total.a == total.b) return "=";
   const bool more = total.b > total.a;
   const std::uint64_t by = more ? total.b - total.a : total.a - total.b;
-  return (more ? "+" : "-") + (total.is_bytes ? format_bytes_exact(by) : grouped(by));
+  return (more ? "+" : "-") + (total.is_bytes ? exact_bytes(by) : grouped(by));
 }
 
 std::vector<std::string> event_cells(std::string_view mark, std::size_t shown_at, std::size_t at,
@@ -126,7 +126,7 @@ std::string diff_text(const EventDiff& diff, const DiffSide& a, const DiffSide& 
                       const DiffOptions& options, std::size_t context, const TextStyle& style) {
   if (diff.equal()) {
     return fmt::format("{} {} events, peak reserved {}\n", good("Equal:", style), grouped(diff.a_events),
-                       format_bytes_exact(diff.a.peak_reserved_bytes));
+                       exact_bytes(diff.a.peak_reserved_bytes));
   }
   std::string out = fmt::format("a  {}\nb  {}\n\n", a.name, b.name);
   out += first_difference(diff, a, b, options, context, style);

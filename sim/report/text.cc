@@ -83,6 +83,26 @@ std::string sparkline(std::span<const Bytes> values, Bytes highest) {
   return line;
 }
 
+std::string human_bytes(Bytes bytes) {
+  static constexpr std::array<std::string_view, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < kKiB) return fmt::format("{} B", bytes);
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >> (10 * (unit + 2)) != 0) ++unit;
+  const Bytes one = Bytes{1} << (10 * (unit + 1));
+  // Hundredths, rounded to nearest in whole numbers: every build prints the same.
+  const Bytes hundredths = static_cast<Bytes>((static_cast<Wide>(bytes) * 100 + one / 2) / one);
+  if (hundredths >= 10000) return fmt::format("{} {}", (hundredths + 50) / 100, kUnits[unit]);
+  if (hundredths >= 1000) {
+    const Bytes tenths = (hundredths + 5) / 10;
+    return fmt::format("{}.{} {}", tenths / 10, tenths % 10, kUnits[unit]);
+  }
+  return fmt::format("{}.{:02} {}", hundredths / 100, hundredths % 100, kUnits[unit]);
+}
+
+std::string exact_bytes(Bytes bytes) {
+  return bytes < kKiB ? human_bytes(bytes) : fmt::format("{} ({} bytes)", human_bytes(bytes), grouped(bytes));
+}
+
 std::string percent(std::uint64_t parts_per_million) {
   const std::uint64_t tenths = (parts_per_million + 500) / 1000;
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);

@@ -13,7 +13,7 @@ namespace tidemark {
 
 /// How a text report may look: where it goes decides, not the report.
 struct TextStyle {
-  std::size_t width = 80;  ///< columns
+  std::size_t width = 100;///< columns
   bool colour = false;     ///< bold and colours by ANSI sequences
 };
 
@@ -48,6 +48,10 @@ class Table {
 /// One character a value, ▁ to █ by its share of `highest`; a space for 0.
 std::string sparkline(std::span<const Bytes> values, Bytes highest);
 
+/// "512 B", "3.38 KiB", "20.0 MiB", "1.00 GiB": three or four digits, for people; exact bytes stand beside it.
+std::string human_bytes(Bytes bytes);
+/// "20.0 MiB (20,971,520 bytes)".
+std::string exact_bytes(Bytes bytes);
 /// "12.3 %" of parts in a million.
 std::string percent(std::uint64_t parts_per_million);
 /// "1,234,567": for people; files have plain digits.

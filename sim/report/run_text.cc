@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/report/headline.h"
+#include "sim/report/run_report.h"
+
+namespace tidemark {
+
+namespace {
+
+using Align = Table::Align;
+
+std::string title_lines(const DeviceResult& device, const RunReportOptions& options, std::size_t devices,
+                        std::size_t index, const TextStyle& style) {
+  std::string out;
+  if (index == 0 && !options.title.empty()) out += bold(options.title, style) + "\n";
+  if (devices > 1) out += fmt::format("{}GPU {}: ", index == 0 ? "" : "\n", index);
+  const Version version = device.settings.version;
+  const std::string settings = device.settings.text.empty() ? "default" : device.settings.text;
+  out += fmt::format("{}, {}; PyTorch {}.{}; allocator settings: {}\n", device.spec.name,
+                     human_bytes(device.spec.total_bytes), version.major, version.minor, settings);
+  return out;
+}
+
+std::string verdict(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
+  const Headline headline = headline_of(device);
+  if (result.ended_by_oom && !device.ooms.empty()) {
+    const OomResult& oom = device.ooms.back();
+    const std::string where = moment_text(device, result.program, oom.phase, oom.label);
+    return fmt::format("{} Out of memory at {}.\n  {}\n", bad("DOES NOT FIT.", style), where, oom.message);
+  }
+  std::string out = fmt::format("{} At its highest the device holds {}; {} stay free.", good("FITS.", style),
+                                human_bytes(headline.device_peak_bytes),
+                                human_bytes(headline.spare_bytes));
+  if (!device.ooms.empty()) {
+    out += fmt::format(" {} out-of-memory error{} handled by the program.", device.ooms.size(),
+                       device.ooms.size() == 1 ? " was" : "s were");
+  }
+  return out + "\n";
+}
+
+std::string peaks(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
+  const Headline headline = headline_of(device);
+  const auto when = [&](const PeakResult& peak) {
+    if (peak.event == kNoEvent) return std::string("-");
+    return moment_text(device, result.program, peak.phase, peak.label);
+  };
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.add({"Peaks", "", "bytes", "when"});
+  table.add({"  allocated", human_bytes(device.peak_allocated.bytes), grouped(device.peak_allocated.bytes),
+             when(device.peak_allocated)});
+  table.add({"  reserved", human_bytes(device.peak_reserved.bytes), grouped(device.peak_reserved.bytes),
+             when(device.peak_reserved)});
+  table.add({"  device total", human_bytes(headline.device_peak_bytes), grouped(headline.device_peak_bytes),
+             fmt::format("reserved + CUDA context {}{}", human_bytes(device.spec.context_bytes),
+                         headline.outside_bytes == 0
+                             ? std::string()
+                             : fmt::format(" + {} outside PyTorch", human_bytes(headline.outside_bytes)))});
+  return table.text(style.width);
+}
+
+std::string holders(const DeviceResult& device, const TextStyle& style) {
+  const PeakResult& allocated = device.peak_allocated;
+  const PeakResult& reserved = device.peak_reserved;
+  if (allocated.event == kNoEvent || reserved.event == kNoEvent) return {};
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+               Align::kRight});
+  table.add({"What held it at the peak of", "allocated", "", "bytes", "reserved", "", "bytes"});
+  const auto row = [&](std::string_view name, Bytes at_allocated, Bytes at_reserved) {
+    if (at_allocated == 0 && at_reserved == 0) return;
+    std::vector<std::string> cells{"  " + std::string(name)};
+    const auto add = [&](Bytes bytes, Bytes whole) {
+      cells.push_back(bytes == 0 ? "-" : human_bytes(bytes));
+      cells.push_back(bytes == 0 ? "" : percent(parts_per_million(bytes, whole)));
+      cells.push_back(grouped(bytes));
+    };
+    add(at_allocated, allocated.sample.reserved);
+    add(at_reserved, reserved.sample.reserved);
+    table.add(std::move(cells));
+  };
+  for (const Category category : kCategoryOrder) {
+    const auto at = static_cast<std::size_t>(category);
+    row(kCategoryNames[at], allocated.by_category[at], reserved.by_category[at]);
+  }
+  const auto waiting = [](const PeakResult& peak) { return peak.sample.active - peak.sample.allocated; };
+  const auto cached = [](const PeakResult& peak) { return peak.sample.reserved - peak.sample.active; };
+  row("waiting for a stream", waiting(allocated), waiting(reserved));
+  row("cached, free", cached(allocated), cached(reserved));
+  row("reserved", allocated.sample.reserved, reserved.sample.reserved);
+  return table.text(style.width);
+}
+
+std::string largest(const RunResult& result, const DeviceResult& device, std::size_t top,
+                    const TextStyle& style) {
+  const std::vector<LiveBlock>& live = device.peak_allocated.live;
+  if (top == 0 || live.empty()) return {};
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+  const std::size_t shown = std::min(top, live.size());
+  table.add({fmt::format("Largest {} of {} blocks at the peak of allocated", shown, live.size())});
+  for (const LiveBlock& block : std::span(live).first(shown)) {
+    table.add({"", human_bytes(block.block_bytes), grouped(block.block_bytes),
+               std::string(kCategoryNames[static_cast<std::size_t>(block.category)]),
+               moment_text(device, result.program, phase_of(device, block.alloc_event), block.label)});
+  }
+  return table.text(style.width);
+}
+
+std::string fragmentation_lines(const DeviceResult& device) {
+  const PeakResult& peak = device.peak_reserved;
+  if (peak.event == kNoEvent) return {};
+  const Fragmentation gap = fragmentation(amounts_of(peak.sample));
+  return fmt::format(
+      "Fragmentation at the peak of reserved: {} ({} cached but free)\n"
+      "  {} of that in segments that are in use, so empty_cache() cannot return it;\n"
+      "  largest free block {}; {} lost to rounding inside blocks\n",
+      percent(parts_per_million(gap.external_bytes, peak.sample.reserved)), human_bytes(gap.external_bytes),
+      human_bytes(gap.inactive_split_bytes), human_bytes(gap.largest_free_bytes),
+      human_bytes(gap.internal_bytes));
+}
+
+/// Marks under a curve: each step's number where it begins, as far as they fit.
+std::string step_axis(const DeviceResult& device, std::size_t columns) {
+  std::string line(columns, ' ');
+  std::string_view last;
+  std::size_t free_from = 0;
+  for (const PhaseResult& phase : device.phases) {
+    const PhaseName name = split_phase_name(phase.name);
+    const std::string_view step = name.step.substr(0, name.step.find('.'));
+    if (step.empty() || step == last) continue;
+    last = step;
+    const std::size_t column = std::size_t{phase.first_event} * columns / device.events.size();
+    const std::string mark = "|" + std::string(step);
+    if (column < free_from || column + mark.size() > columns) continue;
+    line.replace(column, mark.size(), mark);
+    free_from = column + mark.size() + 1;
+  }
+  return line;
+}
+
+std::string curves(const DeviceResult& device, const TextStyle& style) {
+  if (device.samples.empty()) return {};
+  constexpr std::size_t kMargins = 28;
+  const std::size_t columns =
+      std::min(std::clamp<std::size_t>(style.width, 60, 120) - kMargins, device.samples.size());
+  std::vector<Amounts> amounts;
+  amounts.reserve(device.samples.size());
+  for (const MemorySample& sample : device.samples) amounts.push_back(amounts_of(sample));
+  const Bytes highest = device.peak_reserved.bytes;
+  const auto line = [&](std::string_view name, Bytes Amounts::*field, Bytes peak) {
+    return fmt::format("{:<12}{}  {}\n", name, sparkline(downsample_peaks(amounts, field, columns), highest),
+                       human_bytes(peak));
+  };
+  std::string out = line("Reserved", &Amounts::reserved, device.peak_reserved.bytes);
+  out += line("Allocated", &Amounts::allocated, device.peak_allocated.bytes);
+  std::string axis = fmt::format("{:<12}{}", "  at step", step_axis(device, columns));
+  axis.erase(axis.find_last_not_of(' ') + 1);
+  if (axis != "  at step") out += axis + "\n";
+  return out;
+}
+
+void add_part(std::string& out, const std::string& part) {
+  if (!part.empty()) out += "\n" + part;
+}
+
+}  // namespace
+
+std::string run_text(const RunResult& result, const RunReportOptions& options, const TextStyle& style) {
+  std::string out = result.printed;
+  if (!out.empty()) out += out.back() == '\n' ? "\n" : "\n\n";
+  for (std::size_t i = 0; i < result.devices.size(); ++i) {
+    const DeviceResult& device = result.devices[i];
+    out += title_lines(device, options, result.devices.size(), i, style);
+    out += verdict(result, device, style);
+    add_part(out, peaks(result, device, style));
+    add_part(out, holders(device, style));
+    add_part(out, largest(result, device, options.top, style));
+    add_part(out, fragmentation_lines(device));
+    add_part(out, curves(device, style));
+  }
+  return out;
+}
+
+}  // namespace tidemark
