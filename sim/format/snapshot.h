@@ -96,6 +96,13 @@ struct SnapshotPool {
   friend bool operator==(const SnapshotPool&, const SnapshotPool&) = default;
 };
 
+/// Keys of trace entries that tell releases apart. Source: caching-allocator.md, 17.3 and 18.
+struct SnapshotKeys {
+  bool compile_context = false;
+  bool user_metadata = false;  ///< from 2.11 on
+  bool pool_id = false;        ///< after 2.11
+};
+
 /// A PyTorch memory snapshot, whole: torch.cuda.memory._snapshot() of PyTorch 2.1 to 2.15.
 struct Snapshot {
   std::string name;  ///< of the input, for messages
@@ -109,6 +116,7 @@ struct Snapshot {
   std::vector<std::uint64_t> streams;     ///< handle of each StreamId, ascending; [0] is 0, the default stream
   std::vector<SnapshotPool> pools;        ///< [0]: no private pool
   SnapshotSettings settings;
+  SnapshotKeys keys;
   std::uint64_t unknown_actions = 0;      ///< trace entries of kinds that are not known, left out
 
   /// Frames of a stack, the innermost first.

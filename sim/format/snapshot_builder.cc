@@ -260,6 +260,9 @@ PickleValue SnapshotBuilder::event(PickleReader& reader, const Fields& fields) {
     event.compile_context = static_cast<TextId>(fields[kCompileContext].payload());
   }
   if (fields[kPoolId].kind() == kPool) event.pool = static_cast<std::uint16_t>(fields[kPoolId].payload());
+  if (snapshot_.events.empty()) {
+    snapshot_.keys = {fields.has(kCompileContext), fields.has(kUserMetadata), fields.has(kPoolId)};
+  }
   snapshot_.events.push_back(event);
   return {kEvent, static_cast<std::int64_t>(snapshot_.events.size() - 1)};
 }
