@@ -81,12 +81,6 @@ inline BlockIndex CachingAllocator::take_binding(RequestId id) {
   return index;
 }
 
-inline void CachingAllocator::note(Action action, std::uint64_t address, Bytes bytes, StreamId stream,
-                                   RequestId id) {
-  if (history_ == nullptr) [[likely]] return;
-  append({address, bytes, id, instruction_, stream, action, device_.config().device});
-}
-
 // ------------------------------------------------------------- malloc (5, 6, 8)
 
 bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
@@ -251,22 +245,6 @@ void CachingAllocator::free(RequestId id) {
   } else {
     complete(index);
   }
-}
-
-/// Joins `neighbour`, which is in its free set, to the block beside it.
-inline void CachingAllocator::absorb(Block* blocks, BlockIndex index, BlockIndex neighbour) {
-  Block& block = blocks[index];
-  Block& other = blocks[neighbour];
-  if (block.prev == neighbour) {
-    block.address = other.address;
-    block.prev = other.prev;
-    if (block.prev != kNoBlock) blocks[block.prev].next = index;
-  } else {
-    block.next = other.next;
-    if (block.next != kNoBlock) blocks[block.next].prev = index;
-  }
-  block.bytes += other.bytes;
-  blocks_.recycle(neighbour);
 }
 
 /// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.

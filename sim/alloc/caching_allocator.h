@@ -141,12 +141,29 @@ class CachingAllocator final : public Allocator {
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
   void complete(BlockIndex index);
-  void absorb(Block* blocks, BlockIndex index, BlockIndex neighbour);
+  /// Joins `neighbour`, which left its set, to the block beside it.
+  void absorb(Block* blocks, BlockIndex index, BlockIndex neighbour) {
+    Block& block = blocks[index];
+    const Block& other = blocks[neighbour];
+    if (block.prev == neighbour) {
+      block.address = other.address;
+      block.prev = other.prev;
+      if (block.prev != kNoBlock) blocks[block.prev].next = index;
+    } else {
+      block.next = other.next;
+      if (block.next != kNoBlock) blocks[block.next].prev = index;
+    }
+    block.bytes += other.bytes;
+    blocks_.recycle(neighbour);
+  }
   void free_slowly(BlockIndex index);
   void bind(RequestId id, BlockIndex index);
   [[nodiscard]] BlockIndex take_binding(RequestId id);
   [[nodiscard]] BlockIndex binding(RequestId id) const;
-  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id);
+  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
+    if (history_ == nullptr) [[likely]] return;
+    append({address, bytes, id, instruction_, stream, action, device_.config().device});
+  }
 
   // caching_memory.cc: memory from and to the driver
   bool refuse(const Request& request, OutOfMemory::Kind kind);
