@@ -107,6 +107,8 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
     return false;
   }
   clock_.device_call(EventClock::DeviceCall::kMap, mapped, lane.stream);
+  // Before anything moves: the sample of the event before this one is taken here.
+  note(Action::kSegmentMap, blocks_[index].address, mapped, lane.stream, kNoRequest);
   erase_unmapped(index);
   if (mapped < blocks_[index].bytes) {
     const BlockIndex tail_index = blocks_.create();
@@ -126,7 +128,6 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
   }
   Block& block = blocks_[index];
   block.flags = Block::kExpandable | Block::kMapped;
-  const std::uint64_t address = block.address;
   for (const BlockIndex neighbour : {block.prev, block.next}) {
     if (neighbour == kNoBlock || !blocks_[neighbour].is_idle() || !blocks_[neighbour].is(Block::kMapped)) continue;
     lane.free.erase(blocks_.data(), neighbour);
@@ -136,7 +137,6 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
   lane.free.insert(blocks_.data(), index);
   change_reserved(lane, static_cast<std::int64_t>(mapped));
   ++num_device_alloc_;
-  note(Action::kSegmentMap, address, mapped, lane.stream, kNoRequest);
   return true;
 }
 
@@ -152,6 +152,7 @@ void CachingAllocator::unmap(BlockIndex index) {
   const Bytes bytes = to - from;
   clock_.device_call(EventClock::DeviceCall::kUnmap, bytes, lane.stream);
   clock_.synchronize(lane.stream);
+  note(Action::kSegmentUnmap, begin, bytes, lane.stream, kNoRequest);
   device_.give_back(bytes);
   lane.free.erase(blocks_.data(), index);
   const auto leave_free = [this, &lane, index](std::uint64_t address, Bytes size, bool before) {
@@ -187,7 +188,6 @@ void CachingAllocator::unmap(BlockIndex index) {
   if (lane.pool->owner != nullptr) --lane.pool->owner->segment_count;
   change_reserved(lane, -static_cast<std::int64_t>(bytes));
   ++num_device_free_;
-  note(Action::kSegmentUnmap, begin, bytes, lane.stream, kNoRequest);
   if (block.is_split()) {
     insert_unmapped(index);
     return;
