@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/base/source.h"
+
+namespace tidemark::lang {
+
+struct YamlEntry;
+
+/// A YAML value with its place. Plain data.
+struct YamlNode {
+  enum class Kind : std::uint8_t { kNull, kScalar, kList, kMap };
+  enum class Style : std::uint8_t { kPlain, kQuoted, kBlock };
+  Kind kind = Kind::kNull;
+  Style style = Style::kPlain;     ///< of a scalar; only plain ones are read as numbers, booleans or null
+  std::string text;                ///< of a scalar, escapes undone
+  std::vector<YamlNode> items;     ///< of a list
+  std::vector<YamlEntry> entries;  ///< of a map, in the order of the file; no key twice
+  SourceSpan at;
+
+  /// The value of a key; nullptr: not there, or no map.
+  [[nodiscard]] const YamlNode* find(std::string_view key) const;
+  [[nodiscard]] YamlNode* find(std::string_view key);
+  [[nodiscard]] bool is_text() const { return kind == Kind::kScalar; }
+  [[nodiscard]] bool is_plain() const { return kind == Kind::kScalar && style == Style::kPlain; }
+};
+
+struct YamlEntry {
+  std::string key;
+  SourceSpan key_at;
+  YamlNode value;
+};
+
+/// Reads one document (an empty one is null). Anchors and aliases are followed; tags are not known.
+/// Errors: InputError: not YAML, a repeated key, a key that is no scalar, a second document, or more than kMaxYamlNodes.
+YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source);
+inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
+
+/// A plain scalar's value by YAML's core rules (decimal integers; no octal, no yes and no). std::nullopt: it is none, or too large.
+std::optional<std::int64_t> yaml_integer(const YamlNode& node);
+std::optional<double> yaml_number(const YamlNode& node);  ///< integers too; finite
+std::optional<bool> yaml_boolean(const YamlNode& node);
+
+/// What a node is, for messages: "a list", "'lots'", "nothing".
+std::string describe(const YamlNode& node);
+
+/// A scalar's text as a source of its own whose lines and columns are reported as the file's: code inside YAML.
+std::shared_ptr<const SourceText> embedded_source(const YamlNode& node);
+
+}  // namespace tidemark::lang

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/bytes.h"
+#include "sim/lang/yaml.h"
+
+namespace tidemark::lang {
+
+/// Reads one map strictly: each key is asked for by name and type, done() reports the keys nobody asked for. What is wrong
+/// goes to a list, with place and path, and the value counts as not given, so that one pass finds everything.
+class YamlFields {
+ public:
+  /// `path`: of the map itself ("train"), empty for the whole file. Requires: node and problems outlive it.
+  /// A node that is no map is a problem, and has no keys; null is an empty map.
+  YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems);
+
+  /// The value, whatever it is; nullptr: not there or null.
+  const YamlNode* get(std::string_view key);
+  bool has(std::string_view key) { return get(key) != nullptr; }
+  /// Any scalar as it is written.
+  std::optional<std::string> text(std::string_view key);
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most);
+  std::optional<double> number(std::string_view key, double least, double most);
+  std::optional<bool> boolean(std::string_view key);
+  /// "24GiB", "512MiB", or whole bytes.
+  std::optional<Bytes> bytes(std::string_view key);
+  /// The index of the value in `choices`.
+  std::optional<std::size_t> choice(std::string_view key, std::span<const std::string_view> choices);
+  /// Reports the key as missing when it is not there.
+  void require(std::string_view key);
+  /// Reports the keys that nobody asked for, each with the nearest known one.
+  void done();
+
+  /// "train.batch".
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+  [[nodiscard]] const YamlNode& node() const { return node_; }
+  void report(const YamlNode& at, std::string_view key, std::string message, std::string hint = {});
+  [[nodiscard]] std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  void wrong(const YamlNode& at, std::string_view key, std::string_view wanted);
+
+  const YamlNode& node_;
+  std::string path_;
+  std::vector<Problem>& problems_;
+  std::vector<std::string_view> asked_;
+};
+
+}  // namespace tidemark::lang
