@@ -177,6 +177,8 @@ inline void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const Split
   const bool was_split = block->is_split();
   const bool counts = !block->is(Block::kExpandable);
   const Bytes rest = block->bytes - rounded;
+  // Events are noted before anything moves: the sample of the event before is taken there.
+  note(Action::kAlloc, block->address, bytes, lane.stream, id);
   if (rest >= rule.from && rounded < rule.below) {
     const BlockIndex front_index = blocks_.create();
     Block* const blocks = blocks_.data();
@@ -216,7 +218,6 @@ inline void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const Split
   block->life.id = id;
   block->life.pending = 0;
   bind(id, index);
-  note(Action::kAlloc, block->address, bytes, lane.stream, id);
   allocation_.increase(kind, 1);
   allocated_bytes_.increase(kind, as_signed(block->bytes));
   requested_bytes_.increase(kind, as_signed(bytes));
@@ -236,9 +237,9 @@ void CachingAllocator::free(RequestId id) {
   Block& block = blocks_[index];
   const Lane& lane = *lanes_[block.lane];
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kAllocated);
+  note(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
   allocation_.decrease(lane.kind, 1);
   allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
-  note(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
   if (has_oversize_ && block.bytes >= settings_.max_split_bytes) oversize_allocations_.decrease(1);
   if (block.is(Block::kUsed)) [[unlikely]] {
     free_slowly(index);
@@ -292,7 +293,10 @@ std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
   std::size_t at = 0;
   for (; at < chunk.size(); ++at) {
     const Instruction& instruction = chunk[at];
-    if (history_ != nullptr) instruction_ = start + static_cast<std::uint32_t>(at);
+    if (history_ != nullptr) {
+      instruction_ = start + static_cast<std::uint32_t>(at);
+      if (history_->sampling) finish_samples();
+    }
     switch (instruction.verb) {
       case Verb::kAlloc:
         if (!allocate(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[unlikely]] {

@@ -108,6 +108,7 @@ BlockIndex CachingAllocator::new_segment(Lane& lane, Bytes bytes) {
     return kNoBlock;
   }
   clock_.device_call(EventClock::DeviceCall::kMalloc, bytes, lane.stream);
+  note(Action::kSegmentAlloc, *address, bytes, lane.stream, kNoRequest);
   const BlockIndex index = blocks_.create();
   Block& block = blocks_[index];
   block.address = *address;
@@ -120,7 +121,6 @@ BlockIndex CachingAllocator::new_segment(Lane& lane, Bytes bytes) {
   change_reserved(lane, as_signed(bytes));
   if (bytes >= settings_.max_split_bytes) oversize_segments_.increase(1);
   ++num_device_alloc_;
-  note(Action::kSegmentAlloc, block.address, bytes, lane.stream, kNoRequest);
   return index;
 }
 

@@ -74,8 +74,10 @@ void CachingAllocator::finish_event(BlockIndex index) {
   Block& block = blocks_[index];
   if (--block.life.pending > 0) return;
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kPending);
-  pending_.remove(lanes_[block.lane]->kind, static_cast<std::int64_t>(block.bytes));
+  const PoolKind kind = lanes_[block.lane]->kind;
+  const Bytes bytes = block.bytes;
   complete(index);
+  pending_.remove(kind, static_cast<std::int64_t>(bytes));
 }
 
 void CachingAllocator::process_deferred() {
@@ -94,8 +96,10 @@ void CachingAllocator::process_deferred() {
       continue;
     }
     drop_uses(index);
-    pending_.remove(lanes_[block.lane]->kind, static_cast<std::int64_t>(block.bytes));
+    const PoolKind kind = lanes_[block.lane]->kind;
+    const Bytes bytes = block.bytes;
     complete(index);
+    pending_.remove(kind, static_cast<std::int64_t>(bytes));
   }
 }
 
