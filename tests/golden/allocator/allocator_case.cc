@@ -48,6 +48,9 @@ AllocatorCase read_case(const std::string& folder) {
   golden.device.context_bytes = config.find("context_bytes")->unsigned_integer;
   const JsonValue& fraction = *config.find("memory_fraction");
   if (fraction.kind != JsonValue::Kind::kNull) golden.memory_fraction = fraction.real;
+  const std::string& policy = config.find("event_policy")->text;
+  if (policy == "ready") golden.clock = TraceClock(TraceClock::Policy::kReady);
+  if (policy.starts_with("lag:")) golden.clock = TraceClock(TraceClock::Policy::kLag, std::stoull(policy.substr(4)));
   golden.trace = read_request_trace_file(folder + "/requests.tmt.gz");
   golden.statistics = read_stats_json(read_whole_file(folder + "/stats.json"), "stats.json");
   if (std::filesystem::exists(folder + "/events.csv.gz")) {
@@ -78,7 +81,7 @@ std::optional<std::string> shared_goldens() {
 
 Played play(const AllocatorCase& golden) {
   DeviceMemory device(golden.device);
-  TraceClock clock;
+  TraceClock clock = golden.clock;
   const auto allocator = make_allocator(golden.settings, device, clock, golden.memory_fraction);
   Played played;
   played.history.events.reserve(2 * golden.trace.instructions.size());

@@ -8,6 +8,7 @@
 
 #include "sim/alloc/allocator.h"
 #include "sim/alloc/device_memory.h"
+#include "sim/alloc/event_clock.h"
 #include "sim/alloc/settings.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/request_trace.h"
@@ -20,6 +21,7 @@ struct AllocatorCase {
   AllocatorSettings settings;
   DeviceMemory::Config device;
   std::optional<double> memory_fraction;
+  TraceClock clock;
   RequestTrace trace;
   std::vector<Event> events;  ///< none for a backend without history
   FlatStatistics statistics;
