@@ -35,7 +35,7 @@ Node::~Node() {
     stack.pop_back();
     gather(*node, stack);
   }
-  if (variable.defined()) variable->grad_accumulator = nullptr;
+  if (variable.defined() && variable->grad_accumulator == this) variable->grad_accumulator = nullptr;
 }
 
 }  // namespace tidemark::ops

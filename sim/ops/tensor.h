@@ -72,6 +72,7 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   struct Sparse;                     ///< indices and values of a sparse COO tensor
   Sparse* sparse = nullptr;
   std::uint32_t producer = 0xffffffffU;  ///< vertex of the operator that made it
+  void* wrapper = nullptr;  ///< the language's object for it while there is one; not owned
 };
 
 /// A handle on a TensorImpl, possibly undefined, as at::Tensor is.

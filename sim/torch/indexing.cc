@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sim/ops/shape_ops.h"
+#include "sim/torch/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Value;
+using ops::Tensor;
+
+namespace {
+
+/// The items of x[a, b, ...]; a lone key counts as one.
+std::vector<Value> keys_of(const Value& key) {
+  if (const auto* tuple = key.as<lang::Tuple>()) return tuple->items;
+  return {key};
+}
+
+std::int64_t consumed(const Value& key) {
+  if (key.is_none() || key.tag() == lang::Tag::kEllipsis || key.is_bool()) return 0;
+  if (const auto* tensor = key.as<TensorObject>()) {
+    return tensor->tensor.dtype() == ops::ScalarType::kBool ? tensor->tensor.dim() : 1;
+  }
+  return 1;
+}
+
+/// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by dimension of that view.
+struct Sliced {
+  Tensor view;
+  ops::TensorList indices;  ///< undefined: the whole dimension
+  bool has_tensors = false;
+};
+
+Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
+  ops::Context& c = session.c;
+  const std::vector<Value> keys = keys_of(key);
+  const bool alone = key.as<lang::Tuple>() == nullptr;
+  std::int64_t specified = 0;
+  for (const Value& k : keys) specified += consumed(k);
+  if (specified > self.dim()) {
+    throw ops::OpError(fmt::format("too many indices for tensor of dimension {}", self.dim()));
+  }
+  Sliced out{self, {}, false};
+  std::int64_t dim = 0;
+  for (const Value& k : keys) {
+    if (k.is_none()) {
+      out.view = ops::unsqueeze(c, out.view, dim++);
+    } else if (k.tag() == lang::Tag::kEllipsis) {
+      dim += self.dim() - specified;
+    } else if (k.is_int()) {
+      out.view = ops::select(c, out.view, dim, k.as_int());
+    } else if (const auto* slice = k.as<lang::Slice>()) {
+      const std::int64_t length = out.view.size(dim);
+      const auto range = slice->indices(length);
+      if (!range) session.interp.type_error("slice indices must be integers or None");
+      if (range->step < 0) session.interp.value_error("step must be greater than zero");
+      const bool whole = range->start == 0 && range->stop == length && range->step == 1;
+      if (!whole || alone) {
+        out.view = ops::slice(c, out.view, dim, range->start, range->stop, range->step);
+      }
+      ++dim;
+    } else if (const auto* tensor = k.as<TensorObject>()) {
+      const Tensor& index = tensor->tensor;
+      if (index.dim() == 0 && ops::is_integral(index.dtype())) {
+        // A 0-dim index is an integer whose value is not known: any position has the same memory.
+        out.view = ops::select(c, out.view, dim, 0);
+        continue;
+      }
+      out.indices.resize(static_cast<std::size_t>(dim));
+      out.indices.push_back(index);
+      out.has_tensors = true;
+      dim += index.dtype() == ops::ScalarType::kBool ? index.dim() : 1;
+      if (index.dtype() == ops::ScalarType::kBool) {
+        // One mask stands for all the dimensions it covers.
+        for (std::int64_t i = 1; i < index.dim(); ++i) out.indices.emplace_back();
+      }
+    } else if (k.as<lang::List>() != nullptr) {
+      const auto count = static_cast<std::int64_t>(k.as<lang::List>()->items.size());
+      out.indices.resize(static_cast<std::size_t>(dim));
+      out.indices.push_back(c.empty({count}, ops::ScalarType::kInt64, ops::kHost));
+      out.has_tensors = true;
+      ++dim;
+    } else {
+      session.interp.raise(*session.interp.classes().index_error,
+                           "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+                           "indices (got " + session.interp.type_name(k) + ")");
+    }
+  }
+  return out;
+}
+
+Tensor index_tensors(Session& /*session*/, const Tensor& /*view*/, const ops::TensorList& /*indices*/) {
+  throw ops::NotModelled("indexing by tensors is not modelled");
+}
+
+void assign_tensors(Session& /*session*/, const Tensor& /*view*/, const ops::TensorList& /*indices*/,
+                    const Value& /*value*/) {
+  throw ops::NotModelled("assignment through tensor indices is not modelled");
+}
+
+}  // namespace
+
+Tensor get_item(Session& session, const Tensor& self, const Value& key) {
+  Sliced sliced = apply_slicing(session, self, key);
+  if (sliced.has_tensors) return index_tensors(session, sliced.view, sliced.indices);
+  if (sliced.view == self) {
+    return ops::view(session.c, self, self.sizes());  // x[...] and x[:, :] are views of their own
+  }
+  return sliced.view;
+}
+
+void set_item(Session& session, const Tensor& self, const Value& key, const Value& value) {
+  Sliced sliced = apply_slicing(session, self, key);
+  const auto* source = value.as<TensorObject>();
+  if (sliced.has_tensors) {
+    assign_tensors(session, sliced.view, sliced.indices, value);
+  } else if (source != nullptr) {
+    ops::copy_(session.c, sliced.view, source->tensor);
+  } else if (!value.is_number()) {
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) + " to a torch.Tensor");
+  }
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,82 @@
+#include "sim/torch/model_source.h"
+
+#include <cctype>
+#include <string_view>
+
+#include "sim/torch/emitter.h"
+#include "sim/torch/session.h"
+
+namespace tidemark::torch {
+
+namespace {
+
+/// Whether a keyword stands in a text as a word of its own. It may stand in a comment or string: the answer then costs some
+/// speed, never exactness.
+bool has_keyword(const std::shared_ptr<const SourceText>& source, std::string_view word) {
+  if (!source) return false;
+  const std::string_view text = source->text;
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_name(text[at - 1]);
+    const bool ends = at + word.size() == text.size() || !is_name(text[at + word.size()]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+/// Names that every program has without an import.
+constexpr std::string_view kCommon =
+    "import math\n"
+    "import torch\n"
+    "from torch import nn\n"
+    "import torch.nn.functional as F\n"
+    "from torch._marks import phase, mark\n";
+
+}  // namespace
+
+ModelSource::ModelSource(ModelProgram program, lang::PrintSink print)
+    : model_(std::move(program)), print_(std::move(print)) {}
+
+ModelSource::~ModelSource() = default;
+
+void ModelSource::run(Program& program, Sink& sink) {
+  // Code that handles exceptions may go on after a refused request: it must learn of it at once.
+  const bool lockstep = has_keyword(model_.model, "except") || has_keyword(model_.loop, "except");
+  Emitter emitter(program, sink, lockstep);
+  lang::Interp::Options options;
+  options.limits = model_.limits;
+  options.print = print_;
+  options.resolver = model_.resolver;
+  {
+    lang::Interp interp(std::move(options));
+    Session session(interp, emitter, model_.devices);
+    session.c.backends = model_.backends;
+    try {
+      const Ref<lang::Module> main = interp.run(
+          std::make_shared<const SourceText>(SourceText{"<names>", std::string(kCommon)}), "__main__");
+      if (model_.model) interp.run_in(*main, model_.model);
+      for (const auto& [name, expression] : model_.names) {
+        main->set(interp.intern(name), interp.evaluate(*main, expression));
+      }
+      if (model_.loop) interp.run_in(*main, model_.loop);
+      emitter.flush();
+      emitter.stop();
+    } catch (const RunOver& over) {
+      ended_by_oom_ = true;
+      oom_message_ = over.message;
+      emitter.stop();
+    } catch (const lang::UncaughtException& e) {
+      emitter.stop();
+      if (e.type_name != "torch.OutOfMemoryError") throw;
+      ended_by_oom_ = true;
+      oom_message_ = e.message;
+    } catch (...) {
+      emitter.stop();
+      throw;
+    }
+    session.release();
+  }
+  graph_ = std::make_unique<graph::OpGraph>(std::move(emitter.graph()));
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/device_spec.h"
+#include "sim/base/source.h"
+#include "sim/lang/interp.h"
+#include "sim/ops/context.h"
+#include "sim/program/source.h"
+
+namespace tidemark::graph {
+class OpGraph;
+}
+
+namespace tidemark::torch {
+
+/// A model and the loop that trains or runs it, as code in the model language.
+struct ModelProgram {
+  /// Run first, as the module that the loop shares: classes and functions of the model. May be null.
+  std::shared_ptr<const SourceText> model;
+  /// Named values, bound between model and loop: name and expression.
+  std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
+  /// The loop.
+  std::shared_ptr<const SourceText> loop;
+  /// Finds the files that the code imports. May be null.
+  lang::ModuleResolver resolver;
+  lang::Limits limits;
+  ops::Backends backends;
+  std::vector<DeviceSpec> devices;  ///< at least one
+};
+
+/// Runs a model's code abstractly and gives what it asks of the device. Everything that the code still holds at its end stays
+/// allocated: nothing is torn down.
+class ModelSource final : public Source {
+ public:
+  /// `print` takes what the code prints; null: it is dropped.
+  ModelSource(ModelProgram program, lang::PrintSink print);
+  ~ModelSource() override;
+  /// Errors: InputError with a place in the code. An out-of-memory error that the code does not handle ends the run:
+  /// ended_by_oom() tells.
+  void run(Program& program, Sink& sink) override;
+  [[nodiscard]] bool ended_by_oom() const { return ended_by_oom_; }
+  /// PyTorch's text of the failure that ended the run; empty without one.
+  [[nodiscard]] const std::string& oom_message() const { return oom_message_; }
+  /// The computation graph that the run recorded. Requires: run() has returned.
+  [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
+
+ private:
+  ModelProgram model_;
+  lang::PrintSink print_;
+  std::unique_ptr<graph::OpGraph> graph_;
+  std::string oom_message_;
+  bool ended_by_oom_ = false;
+};
+
+}  // namespace tidemark::torch

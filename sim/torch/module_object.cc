@@ -1,0 +1,315 @@
+#include "sim/torch/module_object.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/torch/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Name;
+using lang::Value;
+
+ModuleObject::~ModuleObject() {
+  // An instance's own attributes go with its dict, in the order of its creation: the tables of a module come first.
+  parameters.clear(heap());
+  buffers.clear(heap());
+  modules.clear(heap());
+}
+
+void ModuleObject::traverse(lang::Visitor& visitor) const {
+  HostObject::traverse(visitor);
+  parameters.traverse(visitor);
+  buffers.traverse(visitor);
+  modules.traverse(visitor);
+  visitor.visit(pre_hooks);
+  visitor.visit(post_hooks);
+}
+
+void ModuleObject::clear() {
+  parameters.clear(heap());
+  buffers.clear(heap());
+  modules.clear(heap());
+  pre_hooks.reset();
+  post_hooks.reset();
+  HostObject::clear();
+}
+
+Value ModuleObject::get_missing_attr(Interp& /*interp*/, Name name) {
+  for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
+    if (const Value* found = table->find(name)) return *found;
+  }
+  return {};
+}
+
+void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
+  const auto* tensor = value.as<TensorObject>();
+  const bool is_parameter = tensor != nullptr && tensor->tensor->is_parameter;
+  const bool is_module = value.as<ModuleObject>() != nullptr;
+  if (is_parameter || is_module) {
+    if (!initialised) {
+      interp.raise(*interp.classes().attribute_error,
+                   fmt::format("cannot assign {} before Module.__init__() call", is_module ? "module" : "parameters"));
+    }
+    lang::AttrMap& home = is_parameter ? parameters : modules;
+    for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
+      if (table != &home) table->remove(name);
+    }
+    attrs().remove(name);
+    home.set(name, std::move(value));
+    return;
+  }
+  if (const Value* found = parameters.find(name)) {
+    if (!value.is_none()) {
+      interp.type_error(fmt::format(
+          "cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)", interp.type_name(value),
+          interp.text(name)));
+    }
+    (void)found;
+    parameters.set(name, std::move(value));
+    return;
+  }
+  if (modules.find(name) != nullptr) {
+    if (!value.is_none()) {
+      interp.type_error(fmt::format("cannot assign '{}' as child module '{}' (torch.nn.Module or None expected)",
+                                    interp.type_name(value), interp.text(name)));
+    }
+    modules.set(name, std::move(value));
+    return;
+  }
+  if (buffers.find(name) != nullptr) {
+    if (!value.is_none() && tensor == nullptr) {
+      interp.type_error(fmt::format("cannot assign '{}' as buffer '{}' (torch.Tensor or None expected)",
+                                    interp.type_name(value), interp.text(name)));
+    }
+    buffers.set(name, std::move(value));
+    return;
+  }
+  HostObject::store_attr(interp, name, std::move(value));
+}
+
+bool ModuleObject::del_attr(Interp& interp, Name name) {
+  for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
+    if (table->find(name) != nullptr) {
+      table->remove(name);
+      return true;
+    }
+  }
+  return HostObject::del_attr(interp, name);
+}
+
+void ModuleObject::name_tree(const std::string& path, bool is_root) {
+  if (label_ != 0) return;
+  label_ = session_.emitter.module_label(path);
+  for (const lang::AttrMap::Entry& entry : modules.entries()) {
+    if (auto* child = entry.value.as<ModuleObject>()) {
+      const std::string name(session_.interp.text(entry.name));
+      child->name_tree(is_root ? name : path + "." + name, false);
+    }
+  }
+}
+
+Value ModuleObject::run_forward(Interp& interp, lang::CallArgs& args) {
+  const Value self = Ref<ModuleObject>(this);
+  static constexpr Name kForward = lang::known(lang::name::kForward);
+  if (const Value* own = attrs().find(kForward)) return interp.call(Value(*own), args);
+  return interp.call_method(self, kForward, args);
+}
+
+Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
+  if (label_ == 0) {
+    // The first module called is the root; those it holds are named by their path from it.
+    name_tree(std::string(interp.text(type().name())), true);
+  }
+  ops::Context& c = session_.c;
+  struct Label {
+    ops::Context& context;
+    std::uint32_t before;
+    Label(ops::Context& target, std::uint32_t label) : context(target), before(target.module_label) {
+      context.module_label = label;
+      context.recorder().set_label(label, context.op_label);
+    }
+    ~Label() {
+      context.module_label = before;
+      context.recorder().set_label(before, context.op_label);
+    }
+    Label(const Label&) = delete;
+    Label& operator=(const Label&) = delete;
+  };
+  const Label label(c, label_);
+  lang::CallArgs kept = args;
+  kept.movable = false;
+  if (pre_hooks.empty() && post_hooks.empty()) return run_forward(interp, kept);
+
+  const Value self = Ref<ModuleObject>(this);
+  std::vector<Value> values(kept.values, kept.values + kept.total());
+  if (const auto* hooks = pre_hooks.as<lang::Dict>()) {
+    for (const auto& entry : std::vector(hooks->table.entries())) {
+      if (entry.key.empty()) continue;
+      std::vector<Value> positional(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
+      Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional))});
+      if (changed.is_none()) continue;
+      std::vector<Value> replaced;
+      if (const auto* tuple = changed.as<lang::Tuple>()) {
+        replaced = tuple->items;
+      } else {
+        replaced.push_back(std::move(changed));
+      }
+      const std::size_t count = replaced.size();
+      for (std::size_t k = 0; k < kept.keyword_count; ++k) replaced.push_back(values[kept.positional + k]);
+      values = std::move(replaced);
+      kept.positional = count;
+    }
+  }
+  kept.values = values.data();
+  Value result = run_forward(interp, kept);
+  if (const auto* hooks = post_hooks.as<lang::Dict>()) {
+    for (const auto& entry : std::vector(hooks->table.entries())) {
+      if (entry.key.empty()) continue;
+      std::vector<Value> positional(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
+      Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional)), result});
+      if (!changed.is_none()) result = std::move(changed);
+    }
+  }
+  return result;
+}
+
+Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
+  const Value self = Ref<ModuleObject>(this);
+  for (const auto& [from, to] : copies) {
+    if (from.same_as(self)) return to;
+  }
+  const Ref<ModuleObject> copy = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
+  copy->initialised = initialised;
+  copy->not_persistent = not_persistent;
+  copies.emplace_back(self, Value(copy));
+  for (const auto& entry : attrs().entries()) copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : parameters.entries()) copy->parameters.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : buffers.entries()) copy->buffers.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : modules.entries()) copy->modules.set(entry.name, interp.deep_copy(entry.value, copies));
+  return copy;
+}
+
+namespace {
+
+ModuleObject& module_of(const Value& value) { return *value.as<ModuleObject>(); }
+
+/// [(name, value), ...] of one of a module's tables.
+Value entries_of(Interp& interp, const lang::AttrMap& table) {
+  std::vector<Value> items;
+  for (const auto& entry : table.entries()) {
+    items.push_back(interp.tuple({interp.str(std::string(interp.text(entry.name))), entry.value}));
+  }
+  return interp.list(std::move(items));
+}
+
+/// Every parameter (or buffer) of a module and those below it, each once, in the order of torch's named_members.
+void collect(Session& session, const Value& value, const std::string& prefix, bool want_parameters,
+             std::vector<const ModuleObject*>& seen_modules, std::vector<const void*>& seen, std::vector<Value>& out,
+             bool with_names) {
+  const ModuleObject& module = module_of(value);
+  if (std::find(seen_modules.begin(), seen_modules.end(), &module) != seen_modules.end()) return;
+  seen_modules.push_back(&module);
+  const lang::AttrMap& table = want_parameters ? module.parameters : module.buffers;
+  for (const auto& entry : table.entries()) {
+    const auto* tensor = entry.value.as<TensorObject>();
+    if (tensor == nullptr) continue;
+    if (std::find(seen.begin(), seen.end(), tensor->tensor.impl()) != seen.end()) continue;
+    seen.push_back(tensor->tensor.impl());
+    if (with_names) {
+      const std::string name = prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name));
+      out.push_back(session.interp.tuple({session.interp.str(name), entry.value}));
+    } else {
+      out.push_back(entry.value);
+    }
+  }
+  for (const auto& entry : module.modules.entries()) {
+    if (entry.value.as<ModuleObject>() == nullptr) continue;
+    collect(session, entry.value, prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name)),
+            want_parameters, seen_modules, seen, out, with_names);
+  }
+}
+
+void add_collectors(Session& session, lang::ClassObject& base) {
+  Session* s = &session;
+  struct Row {
+    std::string_view signature;
+    bool parameters;
+    bool names;
+  };
+  static constexpr Row kRows[] = {{"_parameter_list(self, prefix='')", true, false},
+                                  {"_named_parameter_list(self, prefix='')", true, true},
+                                  {"_buffer_list(self, prefix='')", false, false},
+                                  {"_named_buffer_list(self, prefix='')", false, true}};
+  for (const Row& row : kRows) {
+    base.attrs.set(session.interp.intern(lang::function_name(row.signature)),
+                   session.interp.function(row.signature, [s, row](Interp& interp, Arguments& a) {
+                     std::vector<const ModuleObject*> modules;
+                     std::vector<const void*> seen;
+                     std::vector<Value> out;
+                     collect(*s, a[0], a.text(1), row.parameters, modules, seen, out, row.names);
+                     return interp.list(std::move(out));
+                   }));
+  }
+}
+
+}  // namespace
+
+void add_module_class(Session& session, lang::Module& torch_c) {
+  Interp& interp = session.interp;
+  Ref<lang::ClassObject> base = interp.make_class("ModuleBase", "torch._C");
+  session.module_class = base;
+  base->allocate = [](Interp& in, Ref<lang::ClassObject> type) -> Ref<lang::Instance> {
+    return make_ref<ModuleObject>(session_of(in), std::move(type));
+  };
+  const auto method = [&](std::string_view signature, lang::HostFunction body) {
+    base->attrs.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
+  };
+  method("__init__(self)", [](Interp&, Arguments& a) {
+    module_of(a[0]).initialised = true;
+    return Value::none();
+  });
+  method("register_parameter(self, name, param)", [](Interp& in, Arguments& a) {
+    module_of(a[0]).parameters.set(in.intern(a.text(1)), a[2]);
+    return Value::none();
+  });
+  method("_set_buffer(self, name, tensor, persistent)", [](Interp& in, Arguments& a) {
+    ModuleObject& module = module_of(a[0]);
+    const Name name = in.intern(a.text(1));
+    module.buffers.set(name, a[2]);
+    if (!a.boolean(3)) module.not_persistent.push_back(name);
+    if (const auto* tensor = a[2].as<TensorObject>()) tensor->tensor->storage->set_role(ops::Role::kParameter);
+    return Value::none();
+  });
+  method("_set_parameter(self, name, value)", [](Interp& in, Arguments& a) {
+    module_of(a[0]).parameters.set(in.intern(a.text(1)), a[2]);
+    return Value::none();
+  });
+  method("add_module(self, name, module)", [](Interp& in, Arguments& a) {
+    if (!a[2].is_none() && a[2].as<ModuleObject>() == nullptr) {
+      in.type_error(in.type_name(a[2]) + " is not a Module subclass");
+    }
+    module_of(a[0]).modules.set(in.intern(a.text(1)), a[2]);
+    return Value::none();
+  });
+  method("_parameter_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
+  method("_buffer_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).buffers); });
+  method("_module_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
+  method("_is_persistent(self, name)", [](Interp& in, Arguments& a) {
+    const auto& names = module_of(a[0]).not_persistent;
+    return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) == names.end());
+  });
+  method("_set_hooks(self, pre, post)", [](Interp&, Arguments& a) {
+    ModuleObject& module = module_of(a[0]);
+    module.pre_hooks = a[1].is_none() ? Value() : a[1];
+    module.post_hooks = a[2].is_none() ? Value() : a[2];
+    return Value::none();
+  });
+  add_collectors(session, *base);
+  torch_c.set(interp.intern("ModuleBase"), base);
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,399 @@
+#include "sim/torch/op_binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <set>
+
+#include "sim/base/check.h"
+#include "sim/torch/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::CallArgs;
+using lang::Value;
+using ops::Argument;
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  std::size_t at = 0;
+  while (at < words.size()) {
+    std::size_t end = words.find(' ', at);
+    if (end == std::string_view::npos) end = words.size();
+    if (words.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// The comma-separated parts of a signature, brackets respected.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i == text.size() || (text[i] == ',' && depth == 0)) {
+      if (const auto part = trimmed(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      begin = i + 1;
+    } else if (text[i] == '[' || text[i] == '(') {
+      ++depth;
+    } else if (text[i] == ']' || text[i] == ')') {
+      --depth;
+    }
+  }
+  return parts;
+}
+
+/// Integers of a list or tuple; false when something else is in it.
+bool integers_of(const Value& value, ops::Dims& out) {
+  const std::vector<Value>* items = nullptr;
+  if (const auto* tuple = value.as<lang::Tuple>()) items = &tuple->items;
+  if (const auto* list = value.as<lang::List>()) items = &list->items;
+  if (items == nullptr) return false;
+  for (const Value& item : *items) {
+    if (!item.is_integral()) return false;
+    out.push_back(item.as_int());
+  }
+  return true;
+}
+
+}  // namespace
+
+ops::Argument BoundOp::parse_default(std::string_view text) {
+  if (text == "None") return ops::None{};
+  if (text == "True") return true;
+  if (text == "False") return false;
+  if (text.starts_with('\'')) return std::string(text.substr(1, text.size() - 2));
+  if (text.starts_with('[') || text.starts_with('(')) {
+    ops::Dims dims;
+    for (const std::string_view part : parts_of(text.substr(1, text.size() - 2))) {
+      std::int64_t number = 0;
+      std::from_chars(part.data(), part.data() + part.size(), number);
+      dims.push_back(number);
+    }
+    return dims;
+  }
+  if (text.find_first_of(".e") != std::string_view::npos || text == "inf" || text == "-inf") {
+    return std::stod(std::string(text));
+  }
+  std::int64_t number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  TIDEMARK_CHECK(result.ec == std::errc(), "default value " + std::string(text));
+  return number;
+}
+
+BoundOp::Parameter BoundOp::parse_parameter(std::string_view text) const {
+  Parameter parameter;
+  std::size_t space = text.find(' ');
+  TIDEMARK_CHECK(space != std::string_view::npos, "parameter " + std::string(text));
+  std::string_view type = text.substr(0, space);
+  std::string_view rest = trimmed(text.substr(space));
+  if (type.ends_with('?')) {
+    parameter.optional = true;
+    type.remove_suffix(1);
+  }
+  static const std::pair<std::string_view, Type> kTypes[] = {
+      {"Tensor", Type::kTensor}, {"Tensor[]", Type::kTensorList}, {"operand", Type::kOperand},
+      {"number", Type::kNumber}, {"int", Type::kInt}, {"float", Type::kFloat}, {"bool", Type::kBool},
+      {"str", Type::kText}, {"dtype", Type::kDType}, {"device", Type::kDevice},
+      {"memory_format", Type::kMemoryFormat}, {"float[]", Type::kFloats}, {"any", Type::kAny}};
+  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const auto& entry) { return entry.first == type; });
+  if (found != std::end(kTypes)) {
+    parameter.type = found->second;
+  } else {
+    TIDEMARK_CHECK(type.starts_with("int["), "type " + std::string(type));
+    parameter.type = Type::kInts;
+  }
+  if (rest.starts_with('*')) {
+    parameter.rest = true;
+    rest.remove_prefix(1);
+  }
+  const std::size_t equals = rest.find('=');
+  parameter.name = session_.interp.intern(trimmed(rest.substr(0, equals)));
+  if (equals != std::string_view::npos) {
+    Argument fallback = parse_default(trimmed(rest.substr(equals + 1)));
+    if (parameter.type == Type::kInts && std::holds_alternative<std::int64_t>(fallback)) {
+      fallback = ops::Dims{std::get<std::int64_t>(fallback)};
+    }
+    parameter.fallback = std::move(fallback);
+  }
+  return parameter;
+}
+
+void BoundOp::add(const ops::OpDef& def) {
+  Overload overload{&def, {}};
+  const std::size_t open = def.signature.find('(');
+  const std::size_t close = def.signature.rfind(')');
+  bool keyword_only = false;
+  for (const std::string_view part : parts_of(def.signature.substr(open + 1, close - open - 1))) {
+    if (part == "*") {
+      keyword_only = true;
+      continue;
+    }
+    Parameter parameter = parse_parameter(part);
+    parameter.keyword_only = keyword_only;
+    overload.parameters.push_back(std::move(parameter));
+  }
+  overloads_.push_back(std::move(overload));
+}
+
+bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& out) const {
+  if (value.is_none()) {
+    if (!parameter.optional && parameter.type != Type::kAny) return false;
+    out = ops::None{};
+    return true;
+  }
+  const TensorObject* tensor = value.as<TensorObject>();
+  switch (parameter.type) {
+    case Type::kTensor:
+      if (tensor == nullptr) return false;
+      out = tensor->tensor;
+      return true;
+    case Type::kOperand:
+      if (tensor != nullptr) {
+        out = tensor->tensor;
+        return true;
+      }
+      [[fallthrough]];
+    case Type::kNumber:
+      if (value.is_bool()) {
+        out = value.as_bool();
+      } else if (value.is_int()) {
+        out = value.as_int();
+      } else if (value.is_float()) {
+        out = value.as_float();
+      } else if (tensor != nullptr && tensor->tensor.dim() == 0) {
+        out = 0.0;  // a 0-dim tensor where a number is wanted: its value is not known, and not needed
+      } else {
+        return false;
+      }
+      return true;
+    case Type::kFloat:
+      if (!value.is_number()) return false;
+      out = value.number();
+      return true;
+    case Type::kInt:
+      if (!value.is_integral()) return false;
+      out = value.as_int();
+      return true;
+    case Type::kBool:
+      if (!value.is_integral()) return false;
+      out = value.as_int() != 0;
+      return true;
+    case Type::kText: {
+      const auto* text = value.as<lang::Str>();
+      if (text == nullptr) return false;
+      out = text->text();
+      return true;
+    }
+    case Type::kTensorList: {
+      const std::vector<Value>* items = nullptr;
+      if (const auto* tuple = value.as<lang::Tuple>()) items = &tuple->items;
+      if (const auto* list = value.as<lang::List>()) items = &list->items;
+      if (items == nullptr) return false;
+      ops::TensorList list;
+      list.reserve(items->size());
+      for (const Value& item : *items) {
+        const TensorObject* element = item.as<TensorObject>();
+        if (element == nullptr) return false;
+        list.push_back(element->tensor);
+      }
+      out = std::move(list);
+      return true;
+    }
+    case Type::kInts: {
+      ops::Dims dims;
+      if (value.is_integral()) {
+        dims.push_back(value.as_int());
+      } else if (!integers_of(value, dims)) {
+        return false;
+      }
+      out = dims;
+      return true;
+    }
+    case Type::kFloats: {
+      std::vector<double> numbers;
+      const std::vector<Value>* items = nullptr;
+      if (const auto* tuple = value.as<lang::Tuple>()) items = &tuple->items;
+      if (const auto* list = value.as<lang::List>()) items = &list->items;
+      if (value.is_number()) {
+        numbers.push_back(value.number());
+      } else if (items == nullptr) {
+        return false;
+      } else {
+        for (const Value& item : *items) {
+          if (!item.is_number()) return false;
+          numbers.push_back(item.number());
+        }
+      }
+      out = std::move(numbers);
+      return true;
+    }
+    case Type::kDType: {
+      const auto* dtype = value.as<DTypeObject>();
+      if (dtype == nullptr) return false;
+      out = dtype->dtype;
+      return true;
+    }
+    case Type::kDevice:
+      if (value.as<DeviceObject>() == nullptr && value.as<lang::Str>() == nullptr && !value.is_int()) {
+        return false;
+      }
+      out = session_.device_from(value);
+      return true;
+    case Type::kMemoryFormat: {
+      const auto* format = value.as<MemoryFormatObject>();
+      if (format == nullptr) return false;
+      out = format->format;
+      return true;
+    }
+    case Type::kAny: out = ops::None{}; return true;
+  }
+  return false;
+}
+
+bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argument>& out,
+                   std::string* why) const {
+  const auto& parameters = overload.parameters;
+  out.resize(parameters.size());
+  std::size_t next = 0;
+  std::size_t keywords_used = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[i];
+    const Value* given = nullptr;
+    if (!parameter.keyword_only && next < args.positional) {
+      const Value& value = args.values[next];
+      // x.view(2, 3): the numbers from here on are one list.
+      if (parameter.rest && value.is_integral()) {
+        ops::Dims dims;
+        while (next < args.positional && args.values[next].is_integral()) {
+          dims.push_back(args.values[next++].as_int());
+        }
+        out[i] = dims;
+        continue;
+      }
+      given = &value;
+      ++next;
+    } else {
+      given = args.keyword(parameter.name);
+      // torch takes `self` for `input` and `axis` for `dim`, as NumPy's users write.
+      if (given == nullptr && session_.interp.text(parameter.name) == "dim") {
+        given = args.keyword(session_.interp.intern("axis"));
+      }
+      if (given != nullptr) ++keywords_used;
+    }
+    if (given == nullptr) {
+      if (!parameter.fallback) {
+        if (parameter.rest) {
+          out[i] = ops::Dims{};
+          continue;
+        }
+        *why = fmt::format("missing argument '{}'", session_.interp.text(parameter.name));
+        return false;
+      }
+      out[i] = *parameter.fallback;
+    } else if (!convert(parameter, *given, out[i])) {
+      *why = fmt::format("argument '{}' cannot be {}", session_.interp.text(parameter.name),
+                         session_.interp.type_name(*given));
+      return false;
+    }
+  }
+  if (next < args.positional) {
+    *why = fmt::format("takes {} positional arguments but {} were given", next, args.positional);
+    return false;
+  }
+  if (keywords_used < args.keyword_count) {
+    for (std::size_t k = 0; k < args.keyword_count; ++k) {
+      const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
+        return p.name == args.keywords[k] ||
+               (session_.interp.text(args.keywords[k]) == "axis" && session_.interp.text(p.name) == "dim");
+      });
+      if (!known) {
+        *why = fmt::format("got an unexpected keyword argument '{}'", session_.interp.text(args.keywords[k]));
+        return false;
+      }
+    }
+    *why = "an argument was given twice";
+    return false;
+  }
+  return true;
+}
+
+Value BoundOp::call(CallArgs& args) const {
+  std::string why;
+  std::vector<Argument> values;
+  for (const Overload& overload : overloads_) {
+    if (!bind(overload, args, values, &why)) continue;
+    return session_.guarded([&] {
+      ops::Arguments arguments(session_.c, std::move(values));
+      return to_value(session_, overload.def->run(arguments));
+    });
+  }
+  std::string message = fmt::format("{}() received an invalid combination of arguments: {}; expected", name_, why);
+  for (std::size_t i = 0; i < overloads_.size(); ++i) {
+    message += fmt::format("{} {}", i == 0 ? "" : " or", overloads_[i].def->signature);
+  }
+  session_.interp.type_error(std::move(message));
+}
+
+Value to_value(Session& session, ops::OpResult result) {
+  switch (result.kind) {
+    case ops::OpResult::Kind::kTensor: return session.wrap(std::move(result.tensors.front()));
+    case ops::OpResult::Kind::kTuple:
+    case ops::OpResult::Kind::kList: {
+      std::vector<Value> items;
+      items.reserve(result.tensors.size());
+      for (ops::Tensor& tensor : result.tensors) items.push_back(session.wrap(std::move(tensor)));
+      return result.kind == ops::OpResult::Kind::kTuple ? session.interp.tuple(std::move(items))
+                                                        : session.interp.list(std::move(items));
+    }
+    case ops::OpResult::Kind::kValue: break;
+  }
+  if (const bool* flag = std::get_if<bool>(&result.value)) return Value::boolean(*flag);
+  if (const auto* number = std::get_if<std::int64_t>(&result.value)) return Value::integer(*number);
+  if (const auto* real = std::get_if<double>(&result.value)) return Value::real(*real);
+  if (const auto* text = std::get_if<std::string>(&result.value)) return session.interp.str(*text);
+  return Value::none();
+}
+
+Value OpTable::find(std::string_view where, std::string_view name) {
+  const std::string key = fmt::format("{}.{}", where, name);
+  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  std::shared_ptr<BoundOp> op;
+  for (const auto& family : ops::op_families()) {
+    for (const ops::OpDef& def : family) {
+      if (def.signature.substr(0, def.signature.find('(')) != name || !has_word(def.where, where)) continue;
+      if (!op) op = std::make_shared<BoundOp>(session_, name);
+      op->add(def);
+    }
+  }
+  Value value;
+  if (op) {
+    value = session_.interp.raw_function(
+        name, [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
+  }
+  made_.emplace(key, value);
+  return value;
+}
+
+std::vector<std::string_view> OpTable::list(std::string_view where) const {
+  std::set<std::string_view> names;
+  for (const auto& family : ops::op_families()) {
+    for (const ops::OpDef& def : family) {
+      if (has_word(def.where, where)) names.insert(def.signature.substr(0, def.signature.find('(')));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace tidemark::torch

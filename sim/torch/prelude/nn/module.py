@@ -1,0 +1,443 @@
+# module: torch.nn
+# defines: Module Sequential ModuleList ModuleDict ParameterList ParameterDict Identity
+import torch
+import torch._C as _C
+
+
+class _Handle:
+    """what register_*_hook gives: remove() takes the hook away"""
+
+    def __init__(self, hooks, key):
+        self.hooks, self.key = hooks, key
+
+    def remove(self):
+        self.hooks.pop(self.key, None)
+
+
+class Module(_C.ModuleBase):
+    training = True
+    dump_patches = False
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, *inputs):
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    # ---- what it holds
+
+    def register_buffer(self, name, tensor, persistent=True):
+        self._set_buffer(name, tensor, persistent)
+
+    def register_module(self, name, module):
+        self.add_module(name, module)
+
+    def named_children(self):
+        seen = []
+        for name, module in self._module_items():
+            if module is not None and not any(module is m for m in seen):
+                seen.append(module)
+                yield name, module
+
+    def children(self):
+        for name, module in self.named_children():
+            yield module
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        if memo is None:
+            memo = set()
+        if self not in memo:
+            memo.add(self)
+            yield prefix, self
+            for name, module in self._module_items():
+                if module is not None:
+                    yield from module.named_modules(memo, prefix + ("." if prefix else "") + name)
+
+    def modules(self):
+        for name, module in self.named_modules():
+            yield module
+
+    def parameters(self, recurse=True):
+        if recurse:
+            return iter(self._parameter_list())
+        return iter([p for name, p in self._parameter_items() if p is not None])
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        if recurse:
+            return iter(self._named_parameter_list(prefix))
+        return iter([(prefix + ("." if prefix else "") + name, p) for name, p in self._parameter_items() if p is not None])
+
+    def buffers(self, recurse=True):
+        if recurse:
+            return iter(self._buffer_list())
+        return iter([b for name, b in self._buffer_items() if b is not None])
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        if recurse:
+            return iter(self._named_buffer_list(prefix))
+        return iter([(prefix + ("." if prefix else "") + name, b) for name, b in self._buffer_items() if b is not None])
+
+    @property
+    def _parameters(self):
+        return dict(self._parameter_items())
+
+    @property
+    def _buffers(self):
+        return dict(self._buffer_items())
+
+    @property
+    def _modules(self):
+        return dict(self._module_items())
+
+    def get_submodule(self, target):
+        module = self
+        for name in target.split(".") if target else []:
+            module = getattr(module, name)
+        return module
+
+    def get_parameter(self, target):
+        path, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(path), name)
+
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        out = {} if destination is None else destination
+        for name, p in self._parameter_items():
+            if p is not None:
+                out[prefix + name] = p if keep_vars else p.detach()
+        for name, b in self._buffer_items():
+            if b is not None and self._is_persistent(name):
+                out[prefix + name] = b if keep_vars else b.detach()
+        for name, module in self._module_items():
+            if module is not None:
+                module.state_dict(out, prefix + name + ".")
+        return out
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        own = self.state_dict(keep_vars=True)
+        with torch.no_grad():
+            for name, value in state_dict.items():
+                if name in own:
+                    own[name].copy_(value)
+                elif strict:
+                    raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}: Unexpected key(s) in state_dict: {name!r}")
+
+    # ---- moving and casting
+
+    def _apply(self, fn):
+        for module in self.children():
+            module._apply(fn)
+        for key, param in self._parameter_items():
+            if param is None:
+                continue
+            with torch.no_grad():
+                param_applied = fn(param)
+            param_grad = param.grad
+            param.data = param_applied
+            if param_grad is not None:
+                with torch.no_grad():
+                    grad_applied = fn(param_grad)
+                param.grad.data = grad_applied
+        for key, buf in self._buffer_items():
+            if buf is not None:
+                self._set_buffer(key, fn(buf), self._is_persistent(key))
+        return self
+
+    def apply(self, fn):
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args, **kwargs):
+        device, dtype, memory_format = None, None, kwargs.get("memory_format")
+        for value in [*args, kwargs.get("device"), kwargs.get("dtype")]:
+            if isinstance(value, torch.dtype):
+                dtype = value
+            elif isinstance(value, torch.Tensor):
+                device, dtype = value.device, value.dtype
+            elif value is not None and not isinstance(value, bool):
+                device = value
+
+        def convert(t):
+            floating = t.is_floating_point() or t.is_complex()
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(device, dtype if floating else None, memory_format=memory_format)
+            return t.to(device, dtype if floating else None)
+
+        return self._apply(convert)
+
+    def cuda(self, device=None):
+        return self._apply(lambda t: t.cuda(device))
+
+    def cpu(self):
+        return self._apply(lambda t: t.cpu())
+
+    def float(self):
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self):
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self):
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def type(self, dst_type):
+        return self._apply(lambda t: t.type(dst_type))
+
+    # ---- modes and gradients
+
+    def train(self, mode=True):
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        for p in self.parameters():
+            if p.grad is not None:
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad.requires_grad_(False)
+                    p.grad.zero_()
+
+    # ---- hooks
+
+    def _hooks(self, kind):
+        if "_hook_tables" not in self.__dict__:
+            self._hook_tables = {"pre": {}, "post": {}}
+            self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
+        return self._hook_tables[kind]
+
+    def _add_hook(self, kind, hook):
+        hooks = self._hooks(kind)
+        key = len(hooks)
+        while key in hooks:
+            key += 1
+        hooks[key] = hook
+        return _Handle(hooks, key)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        return self._add_hook("pre", hook)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        return self._add_hook("post", hook)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        _C.refuse("register_full_backward_hook is not modelled", "take the hook away, or use hooks of tensors")
+
+    # ---- texts
+
+    def extra_repr(self):
+        return ""
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def __repr__(self):
+        lines = []
+        for name, module in self._module_items():
+            text = repr(module).split("\n")
+            lines.append("(" + name + "): " + "\n  ".join(text))
+        extra = self.extra_repr()
+        if not lines:
+            return self._get_name() + "(" + extra + ")"
+        return self._get_name() + "(\n  " + "\n  ".join(([extra] if extra else []) + lines) + "\n)"
+
+
+class Identity(Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input
+
+
+class Sequential(Module):
+    def __init__(self, *args):
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], dict):
+            for key, module in args[0].items():
+                self.add_module(key, module)
+        else:
+            for i, module in enumerate(args):
+                self.add_module(str(i), module)
+
+    def _children(self):
+        return [module for name, module in self._module_items()]
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return type(self)(*self._children()[index])
+        return self._children()[index]
+
+    def __setitem__(self, index, module):
+        names = [name for name, m in self._module_items()]
+        self.add_module(names[index], module)
+
+    def __len__(self):
+        return len(self._module_items())
+
+    def __iter__(self):
+        return iter(self._children())
+
+    def append(self, module):
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, sequential):
+        for module in sequential:
+            self.append(module)
+        return self
+
+    def forward(self, input):
+        for module in self:
+            input = module(input)
+        return input
+
+
+class ModuleList(Module):
+    def __init__(self, modules=None):
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def _children(self):
+        return [module for name, module in self._module_items()]
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return type(self)(self._children()[index])
+        return self._children()[index]
+
+    def __setitem__(self, index, module):
+        self.add_module(str(index if index >= 0 else index + len(self)), module)
+
+    def __len__(self):
+        return len(self._module_items())
+
+    def __iter__(self):
+        return iter(self._children())
+
+    def append(self, module):
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules):
+        offset = len(self)
+        for i, module in enumerate(modules):
+            self.add_module(str(offset + i), module)
+        return self
+
+    def __iadd__(self, modules):
+        return self.extend(modules)
+
+
+class ModuleDict(Module):
+    def __init__(self, modules=None):
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def update(self, modules):
+        for key, module in modules.items() if hasattr(modules, "items") else modules:
+            self.add_module(key, module)
+
+    def __getitem__(self, key):
+        return dict(self._module_items())[key]
+
+    def __setitem__(self, key, module):
+        self.add_module(key, module)
+
+    def __delitem__(self, key):
+        delattr(self, key)
+
+    def __len__(self):
+        return len(self._module_items())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, key):
+        return key in self.keys()
+
+    def keys(self):
+        return [name for name, module in self._module_items()]
+
+    def values(self):
+        return [module for name, module in self._module_items()]
+
+    def items(self):
+        return self._module_items()
+
+
+class ParameterList(Module):
+    def __init__(self, values=None):
+        super().__init__()
+        self._size = 0
+        for value in values or []:
+            self.append(value)
+
+    def append(self, value):
+        setattr(self, str(self._size), value)
+        self._size += 1
+        return self
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __getitem__(self, index):
+        return getattr(self, str(index if index >= 0 else index + self._size))
+
+    def __len__(self):
+        return self._size
+
+    def __iter__(self):
+        return iter([self[i] for i in range(self._size)])
+
+
+class ParameterDict(Module):
+    def __init__(self, parameters=None):
+        super().__init__()
+        self._keys = []
+        for key, value in (parameters or {}).items():
+            self[key] = value
+
+    def __getitem__(self, key):
+        return getattr(self, key)
+
+    def __setitem__(self, key, value):
+        if key not in self._keys:
+            self._keys.append(key)
+        setattr(self, key, value)
+
+    def __len__(self):
+        return len(self._keys)
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __contains__(self, key):
+        return key in self._keys
+
+    def keys(self):
+        return list(self._keys)
+
+    def values(self):
+        return [self[key] for key in self._keys]
+
+    def items(self):
+        return [(key, self[key]) for key in self._keys]

@@ -1,0 +1,134 @@
+#include "sim/torch/torch_c.h"
+
+#include "sim/ops/autocast.h"
+#include "sim/torch/autograd.h"
+#include "sim/torch/module_object.h"
+#include "sim/torch/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Value;
+
+namespace {
+
+/// Every switch of torch.backends by its name here.
+bool* backend_switch(Session& session, std::string_view name) {
+  ops::Backends& b = session.c.backends;
+  if (name == "cudnn") return &b.cudnn;
+  if (name == "cudnn_benchmark") return &b.cudnn_benchmark;
+  if (name == "deterministic") return &b.deterministic;
+  if (name == "tf32") return &b.tf32;
+  if (name == "cudnn_sdp") return &b.cudnn_sdp;
+  if (name == "flash") return &b.flash_sdp;
+  if (name == "efficient") return &b.mem_efficient_sdp;
+  if (name == "math") return &b.math_sdp;
+  return nullptr;
+}
+
+void add_modes(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)), session.interp.function(signature, std::move(body)));
+  };
+  add("grad_enabled()", [s](Interp&, Arguments&) { return Value::boolean(s->c.grad_enabled()); });
+  add("set_grad_enabled(mode)", [s](Interp&, Arguments& a) {
+    s->c.thread().grad_enabled = a.boolean(0);
+    return Value::none();
+  });
+  add("inference_mode()", [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
+  add("set_inference_mode(mode)", [s](Interp&, Arguments& a) {
+    s->c.thread().inference_mode = a.boolean(0);
+    return Value::none();
+  });
+  // autocast: (enabled, dtype, cache_enabled) of the thread, and the nesting that decides when the cache is dropped.
+  add("autocast_state()", [s](Interp& in, Arguments&) {
+    const ops::Autocast& a = s->c.thread().autocast;
+    return in.tuple({Value::boolean(a.enabled), s->wrap(a.dtype), Value::boolean(a.cache_enabled)});
+  });
+  add("set_autocast(enabled, dtype, cache_enabled)", [s](Interp&, Arguments& a) {
+    ops::Autocast& autocast = s->c.thread().autocast;
+    autocast.enabled = a.boolean(0);
+    autocast.dtype = a.object<DTypeObject>(1, "torch.dtype").dtype;
+    autocast.cache_enabled = a.boolean(2);
+    return Value::none();
+  });
+  add("autocast_enter()", [s](Interp&, Arguments&) {
+    ++s->c.thread().autocast.nesting;
+    return Value::none();
+  });
+  add("autocast_exit()", [s](Interp&, Arguments&) {
+    if (--s->c.thread().autocast.nesting == 0) ops::clear_autocast_cache(s->c);
+    return Value::none();
+  });
+  add("clear_autocast_cache()", [s](Interp&, Arguments&) {
+    ops::clear_autocast_cache(s->c);
+    return Value::none();
+  });
+  add("backend(name)", [s](Interp& in, Arguments& a) {
+    const bool* flag = backend_switch(*s, a.text(0));
+    if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));
+    return Value::boolean(*flag);
+  });
+  add("set_backend(name, value)", [s](Interp& in, Arguments& a) {
+    bool* flag = backend_switch(*s, a.text(0));
+    if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));
+    *flag = a.boolean(1);
+    return Value::none();
+  });
+}
+
+void add_events(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)), session.interp.function(signature, std::move(body)));
+  };
+  add("mark(name)", [s](Interp&, Arguments& a) {
+    s->emitter.mark(a.text(0));
+    return Value::none();
+  });
+  add("set_op_label(name)", [s](Interp& in, Arguments& a) {
+    // Names are interned for the whole run, so that the text stays where it is.
+    s->c.op_label = in.text(in.intern(a.text(0)));
+    s->c.recorder().set_label(s->c.module_label, s->c.op_label);
+    return Value::none();
+  });
+  add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    const std::string& role = a.text(1);
+    if (role != "optimizer_state" && role != "input" && role != "parameter") in.value_error("no such role: " + role);
+    tensor->storage->set_role(role == "input"       ? ops::Role::kInput
+                              : role == "parameter" ? ops::Role::kParameter
+                                                    : ops::Role::kOptimizerState);
+    return Value::none();
+  });
+  add("refuse(message, hint='')", [](Interp& in, Arguments& a) -> Value { in.refuse(a.text(0), a.text(1)); });
+  add("same_storage(a, b)", [](Interp&, Arguments& a) {
+    return Value::boolean(a.object<TensorObject>(0, "Tensor").tensor->storage ==
+                          a.object<TensorObject>(1, "Tensor").tensor->storage);
+  });
+  add("backward(tensors, gradients, retain_graph=False)", [s](Interp& in, Arguments& a) {
+    ops::TensorList tensors;
+    ops::TensorList gradients;
+    for (const Value& v : in.unpack(a[0])) tensors.push_back(v.as<TensorObject>()->tensor);
+    for (const Value& v : in.unpack(a[1])) {
+      gradients.push_back(v.is_none() ? ops::Tensor() : v.as<TensorObject>()->tensor);
+    }
+    s->guarded([&] {
+      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2));
+      return 0;
+    });
+    return Value::none();
+  });
+}
+
+}  // namespace
+
+void fill_torch_c(Session& session, lang::Module& module) {
+  add_modes(session, module);
+  add_events(session, module);
+  add_module_class(session, module);
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "sim/torch/session.h"
+
+namespace tidemark::torch {
+
+/// torch._C: what the prelude needs of the host. Users do not call it.
+void fill_torch_c(Session& session, lang::Module& module);
+/// torch.cuda: memory figures, streams and events, synchronisation.
+void fill_cuda(Session& session, lang::Module& module);
+
+}  // namespace tidemark::torch

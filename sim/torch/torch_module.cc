@@ -1,0 +1,129 @@
+#include "sim/torch/torch_module.h"
+
+#include <algorithm>
+#include <memory>
+#include <numbers>
+#include <string>
+
+#include "sim/torch/op_binding.h"
+#include "sim/torch/prelude.h"
+#include "sim/torch/torch_c.h"
+
+namespace tidemark::torch {
+
+using lang::Interp;
+using lang::Name;
+using lang::Value;
+
+namespace {
+
+/// The blank-separated words of a text.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    if (end != 0) words.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return words;
+}
+
+/// The name from the op table or from the prelude file that defines it; Empty: neither has it.
+Value make_name(Session& session, lang::Module& module, std::string_view place, Name name) {
+  const std::string_view text = session.interp.text(name);
+  for (const PreludeFile& file : prelude()) {
+    if (file.module != module.name) continue;
+    const auto names = words_of(file.defines);
+    if (std::find(names.begin(), names.end(), text) == names.end()) continue;
+    const auto source = std::make_shared<const SourceText>(SourceText{std::string(file.name), std::string(file.text)});
+    session.interp.run_in(module, source);
+    const Value* found = module.find(name);
+    return found == nullptr ? Value() : *found;
+  }
+  if (place.empty()) return {};
+  Value op = session.op_table().find(place, text);
+  if (!op.empty()) module.set(name, op);
+  return op;
+}
+
+/// `place`: where the op table's entries for this module are ("torch", "F"), or empty.
+void make_lazy(Session& session, lang::Module& module, std::string_view place) {
+  module.make_missing = [&session, place](Interp&, lang::Module& target, Name name) {
+    return make_name(session, target, place, name);
+  };
+  module.list_missing = [&session, place, own = module.name] {
+    std::vector<std::string_view> names;
+    for (const PreludeFile& file : prelude()) {
+      if (file.module != own) continue;
+      const auto words = words_of(file.defines);
+      names.insert(names.end(), words.begin(), words.end());
+    }
+    if (!place.empty()) {
+      const auto ops = session.op_table().list(place);
+      names.insert(names.end(), ops.begin(), ops.end());
+    }
+    return names;
+  };
+}
+
+void fill_torch(Session& session, lang::Module& torch) {
+  Interp& interp = session.interp;
+  for (std::size_t i = 0; i < ops::kScalarTypes.size(); ++i) {
+    const Value& dtype = session.dtypes.at(static_cast<std::uint8_t>(i));
+    torch.set(interp.intern(ops::kScalarTypes[i].name), dtype);
+    if (!ops::kScalarTypes[i].alias.empty()) torch.set(interp.intern(ops::kScalarTypes[i].alias), dtype);
+  }
+  const auto format = [&](std::string_view name, ops::MemoryFormat value) {
+    torch.set(interp.intern(name), session.formats.at(static_cast<std::uint8_t>(value)));
+  };
+  format("contiguous_format", ops::MemoryFormat::kContiguous);
+  format("channels_last", ops::MemoryFormat::kChannelsLast);
+  format("channels_last_3d", ops::MemoryFormat::kChannelsLast3d);
+  format("preserve_format", ops::MemoryFormat::kPreserve);
+  torch.set(interp.intern("Tensor"), session.tensor_class);
+  torch.set(interp.intern("Size"), session.size_class);
+  torch.set(interp.intern("dtype"), session.dtype_class);
+  torch.set(interp.intern("device"), session.device_class);
+  torch.set(interp.intern("memory_format"), session.memory_format_class);
+  torch.set(interp.intern("OutOfMemoryError"), session.out_of_memory);
+  torch.set(interp.intern("strided"), interp.str("torch.strided"));
+  torch.set(interp.intern("__version__"), interp.str("2.11.0"));
+  torch.set(interp.intern("pi"), Value::real(std::numbers::pi));
+  torch.set(interp.intern("inf"), Value::real(std::numeric_limits<double>::infinity()));
+  torch.set(interp.intern("nan"), Value::real(std::numeric_limits<double>::quiet_NaN()));
+  torch.set(interp.intern("_C"), interp.import("torch._C"));
+  make_lazy(session, torch, "torch");
+}
+
+}  // namespace
+
+void add_modules(Session& session) {
+  Interp& interp = session.interp;
+  interp.add_module("torch._C", [&session](Interp&, lang::Module& module) { fill_torch_c(session, module); });
+  interp.add_module("torch", [&session](Interp&, lang::Module& module) { fill_torch(session, module); });
+  interp.add_module("torch.nn", [&session](Interp& in, lang::Module& module) {
+    module.set(in.intern("Parameter"), session.parameter_class);
+    make_lazy(session, module, "");
+  });
+  interp.add_module("torch.nn.parameter", [&session](Interp& in, lang::Module& module) {
+    module.set(in.intern("Parameter"), session.parameter_class);
+    make_lazy(session, module, "");
+  });
+  interp.add_module("torch.nn.functional",
+                    [&session](Interp&, lang::Module& module) { make_lazy(session, module, "F"); });
+  interp.add_module("torch.cuda", [&session](Interp&, lang::Module& module) {
+    fill_cuda(session, module);
+    make_lazy(session, module, "");
+  });
+  for (const std::string_view name :
+       {"torch.nn.init", "torch.nn.utils", "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler",
+        "torch.optim.swa_utils", "torch.amp", "torch.cuda.amp", "torch.cuda.memory", "torch.backends",
+        "torch.backends.cuda", "torch.backends.cudnn", "torch.utils", "torch.utils.checkpoint", "torch.utils.data",
+        "torch.autograd", "torch.autograd.graph", "torch.linalg", "torch.special", "torch.random",
+        "torch.nn.attention", "torch._marks"}) {
+    interp.add_module(std::string(name), [&session](Interp&, lang::Module& module) { make_lazy(session, module, ""); });
+  }
+}
+
+}  // namespace tidemark::torch
