@@ -51,7 +51,8 @@ struct Text {
   }
   RunResult run(const SimulatorOptions& options = {}, const SimulatedDevice& on = device()) const {
     Simulator simulator(program, {on}, options);
-    simulator.execute(code);
+    Program unused;
+    RecordedSource(code).run(unused, simulator);
     return simulator.finish();
   }
 };
@@ -208,7 +209,7 @@ TEST_CASE("on one stream no byte depends on durations, whatever the event policy
       if (random.chance(1, 20)) text.add(Verb::kSync);
       if (random.chance(1, 30)) text.add(Verb::kEmptyCache);
     }
-    return text.run(with(kind), device(200 * kMiB));
+    return text.run(with(kind), device(120 * kMiB));
   };
   const auto memory_of = [](const RunResult& result) {
     std::vector<Event> events = result.devices[0].events;
