@@ -8,26 +8,22 @@
 
 #include "sim/alloc/settings.h"
 #include "sim/base/device_spec.h"
+#include "sim/base/problem.h"
 #include "sim/base/source.h"
 #include "sim/ops/context.h"
 #include "sim/run/event_policy.h"
+#include "sim/run/literals.h"
+#include "sim/run/overrides.h"
 #include "sim/run/train_loop.h"
 
 namespace tidemark {
-
-/// A named value that the model's arguments, the training loop and the code may use by its name.
-struct Parameter {
-  std::string name;
-  std::string value;  ///< a literal of the model language
-  friend bool operator==(const Parameter&, const Parameter&) = default;
-};
 
 /// Where the model comes from. Its text and the loop's share one namespace.
 struct ModelSpec {
   std::shared_ptr<const SourceText> source;  ///< of `file:` or `code:`; null for a list of layers
   std::vector<std::string> import_folders;   ///< where `import` looks, in order; the file's own folder first
   std::string expression;                    ///< what makes the model: "SimpleConv(image=32, inplace=False)"
-  SourceSpan expression_at;                  ///< the place in the scenario that it is made of
+  std::shared_ptr<const SourceText> setup;   ///< run before a loop of the user's own: makes the model; else null
 };
 
 /// All that a scenario says, read and checked. Either `train` or `loop` is there.
@@ -45,16 +41,8 @@ struct Scenario {
   ModelSpec model;
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
+  std::vector<Problem> warnings;           ///< accepted, but without the effect that they seem to ask for
 };
-
-/// `PATH=VALUE` of --set: a dotted path of the scenario, or a parameter's name. VALUE is read as YAML.
-struct Override {
-  std::string path;
-  std::string value;
-  std::string text;  ///< as given, for messages
-};
-/// Errors: InputError when there is no '='.
-Override parse_override(std::string_view text);
 
 /// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked up from `folder`.
 /// Strict: unknown and repeated keys, values of another type or out of range are errors.

@@ -58,6 +58,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       for (const auto& [name, expression] : model_.names) {
         main->set(interp.intern(name), interp.evaluate(*main, expression));
       }
+      if (model_.setup) interp.run_in(*main, model_.setup);
       if (model_.loop) interp.run_in(*main, model_.loop);
       emitter.flush();
       emitter.stop();

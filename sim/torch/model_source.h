@@ -23,6 +23,8 @@ struct ModelProgram {
   std::shared_ptr<const SourceText> model;
   /// Named values, bound between model and loop: name and expression.
   std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
+  /// Run before the loop. May be null.
+  std::shared_ptr<const SourceText> setup;
   /// The loop.
   std::shared_ptr<const SourceText> loop;
   /// Finds the files that the code imports. May be null.

@@ -1,0 +1,68 @@
+#include "sim/run/literals.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+
+using lang::YamlEntry;
+using lang::YamlNode;
+
+const Parameter* named_parameter(const YamlNode& node, const std::vector<Parameter>& params) {
+  if (!node.is_plain()) return nullptr;
+  const auto found = std::find_if(params.begin(), params.end(),
+                                  [&](const Parameter& parameter) { return parameter.name == node.text; });
+  return found == params.end() ? nullptr : &*found;
+}
+
+std::string quoted_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string literal_of(const YamlNode& node, const std::vector<Parameter>& params) {
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      return "None";
+    case YamlNode::Kind::kList: {
+      std::vector<std::string> items;
+      for (const YamlNode& item : node.items) items.push_back(literal_of(item, params));
+      return fmt::format("[{}]", fmt::join(items, ", "));
+    }
+    case YamlNode::Kind::kMap: {
+      std::vector<std::string> entries;
+      for (const YamlEntry& entry : node.entries) {
+        entries.push_back(quoted_literal(entry.key) + ": " + literal_of(entry.value, params));
+      }
+      return fmt::format("{{{}}}", fmt::join(entries, ", "));
+    }
+    case YamlNode::Kind::kScalar:
+      break;
+  }
+  if (named_parameter(node, params) != nullptr) return node.text;
+  if (const std::optional<bool> truth = yaml_boolean(node)) return *truth ? "True" : "False";
+  if (const std::optional<std::int64_t> integer = yaml_integer(node)) return std::to_string(*integer);
+  if (yaml_number(node)) return node.text;
+  return quoted_literal(node.text);
+}
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (text.empty() || !is_letter(text.front())) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,171 @@
+#include "sim/run/overrides.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.h"
+#include "sim/run/train_reader.h"
+
+namespace tidemark {
+namespace {
+
+using lang::YamlEntry;
+using lang::YamlNode;
+
+constexpr auto kKeys = std::to_array<std::string_view>(
+    {"schema_version", "name", "notes", "device", "pytorch", "allocator", "backends", "params", "model", "layers",
+     "train", "loop"});
+
+/// A step of a path: a key, or a place in a list.
+struct Step {
+  std::string key;
+  std::optional<std::size_t> index;
+};
+
+/// "train.batch[1]" as train, batch, [1]. Errors: empty when it is no path.
+std::vector<Step> steps_of(std::string_view path) {
+  std::vector<Step> steps;
+  while (!path.empty()) {
+    if (path.front() == '[') {
+      std::size_t index = 0;
+      const auto [end, error] = std::from_chars(path.data() + 1, path.data() + path.size(), index);
+      if (error != std::errc() || end == path.data() + path.size() || *end != ']') return {};
+      steps.push_back({{}, index});
+      path.remove_prefix(static_cast<std::size_t>(end - path.data()) + 1);
+    } else {
+      const std::size_t end = std::min(path.find_first_of(".["), path.size());
+      if (end == 0) return {};
+      steps.push_back({std::string(path.substr(0, end)), std::nullopt});
+      path.remove_prefix(end);
+    }
+    if (path.starts_with('.')) {
+      path.remove_prefix(1);
+      if (path.empty()) return {};
+    }
+  }
+  return steps;
+}
+
+bool is_among(std::string_view word, const std::vector<std::string_view>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The value of `key`, made when it is not there. `at`: the override's place.
+YamlNode& child(YamlNode& node, const std::string& key, const SourceSpan& at) {
+  if (YamlNode* found = node.find(key)) return *found;
+  node.kind = YamlNode::Kind::kMap;
+  YamlEntry entry{key, at, {}};
+  entry.value.at = at;
+  node.entries.push_back(std::move(entry));
+  return node.entries.back().value;
+}
+
+class Setter {
+ public:
+  explicit Setter(YamlNode& root) : root_(root) {}
+
+  void set(const Override& one) {
+    auto source = std::make_shared<SourceText>();
+    source->name = "--set " + one.path;
+    source->text = one.value;
+    YamlNode value;
+    try {
+      value = lang::parse_yaml(source);
+    } catch (const InputError& error) {
+      problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
+      return;
+    }
+    std::vector<Step> steps = steps_of(one.path);
+    if (steps.empty() || steps.front().index) return lost(one, "is no path", {});
+    if (!complete(one, steps)) return;
+    YamlNode* node = &root_;
+    for (const Step& step : steps) {
+      node = next(one, *node, step, value.at);
+      if (node == nullptr) return;
+    }
+    *node = std::move(value);
+  }
+
+  void finish() {
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+  }
+
+ private:
+  /// Finds what the first word means.
+  bool complete(const Override& one, std::vector<Step>& steps) {
+    const std::string& word = steps.front().key;
+    const YamlNode* params = root_.find("params");
+    const std::vector<std::string_view> keys = scenario_keys();
+    if (params != nullptr && params->find(word) != nullptr) {
+      steps.insert(steps.begin(), {"params", std::nullopt});
+    } else if (!is_among(word, keys)) {
+      const std::vector<std::string_view> of_train = train_keys();
+      if (!is_among(word, of_train) || root_.find("train") == nullptr) {
+        std::vector<std::string_view> known = keys;
+        if (root_.find("train") != nullptr) known.insert(known.end(), of_train.begin(), of_train.end());
+        if (params != nullptr) {
+          for (const YamlEntry& entry : params->entries) known.push_back(entry.key);
+        }
+        lost(one, fmt::format("leads nowhere: there is no '{}'", word), did_you_mean(word, known));
+        return false;
+      }
+      steps.insert(steps.begin(), {"train", std::nullopt});
+    }
+    return true;
+  }
+
+  YamlNode* next(const Override& one, YamlNode& node, const Step& step, const SourceSpan& at) {
+    if (step.index) {
+      if (node.kind == YamlNode::Kind::kList && *step.index < node.items.size()) return &node.items[*step.index];
+      lost(one, node.kind == YamlNode::Kind::kList
+                    ? fmt::format("leads nowhere: the list has {} values", node.items.size())
+                    : fmt::format("leads nowhere: [{}] of {}", *step.index, describe(node)), {});
+      return nullptr;
+    }
+    const bool is_device_name = &node == root_.find("device") && node.is_text();
+    if (is_device_name) {
+      YamlEntry name{"name", node.at, node};
+      YamlNode map;
+      map.kind = YamlNode::Kind::kMap;
+      map.at = node.at;
+      map.entries.push_back(std::move(name));
+      node = std::move(map);
+    }
+    if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) return &child(node, step.key, at);
+    lost(one, fmt::format("leads nowhere: '{}' of {}", step.key, describe(node)), {});
+    return nullptr;
+  }
+
+  void lost(const Override& one, std::string message, std::string hint) {
+    problems_.push_back({{}, "--set " + one.path, std::move(message), std::move(hint)});
+  }
+
+  YamlNode& root_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+Override parse_override(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw InputError(Problem{{}, fmt::format("--set {}", text), "expected PATH=VALUE", {}});
+  }
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+void apply_overrides(YamlNode& root, const std::vector<Override>& overrides) {
+  Setter setter(root);
+  for (const Override& one : overrides) setter.set(one);
+  setter.finish();
+}
+
+std::vector<std::string_view> scenario_keys() { return {kKeys.begin(), kKeys.end()}; }
+
+}  // namespace tidemark

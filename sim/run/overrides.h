@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/lang/yaml.h"
+
+namespace tidemark {
+
+/// `PATH=VALUE` of --set: a dotted path of the scenario, or a parameter's name. VALUE is read as YAML.
+struct Override {
+  std::string path;   ///< "train.batch[1]", "width"
+  std::string value;
+  friend bool operator==(const Override&, const Override&) = default;
+};
+
+/// Errors: InputError when there is no '=' or no path.
+Override parse_override(std::string_view text);
+
+/// Puts the values where the paths lead, in order: a path of one word is a parameter's name first, then a key of the file,
+/// then a key of `train`. Keys that a map may have are made where they are not there; whether they exist is for the reader of
+/// the scenario to say.
+/// Errors: InputError with all paths that lead nowhere, each with a suggestion, and all values that are not YAML.
+void apply_overrides(lang::YamlNode& root, const std::vector<Override>& overrides);
+
+/// The keys that a scenario has.
+std::vector<std::string_view> scenario_keys();
+
+}  // namespace tidemark

@@ -1,0 +1,76 @@
+#include "sim/run/run.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/format/whole_file.h"
+#include "sim/torch/model_source.h"
+
+namespace tidemark {
+namespace {
+
+/// Looks for NAME.py, or NAME/__init__.py, in the folders in turn; dots of a name are folders.
+lang::ModuleResolver files_in(std::vector<std::string> folders) {
+  return [folders = std::move(folders)](std::string_view name) -> std::shared_ptr<const SourceText> {
+    std::string relative(name);
+    for (char& c : relative) {
+      if (c == '.') c = '/';
+    }
+    for (const std::string& folder : folders) {
+      for (const char* ending : {".py", "/__init__.py"}) {
+        const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path, error)) continue;
+        return std::make_shared<const SourceText>(
+            SourceText{std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
+      }
+    }
+    return nullptr;
+  };
+}
+
+torch::ModelProgram program_of(const Scenario& scenario) {
+  torch::ModelProgram program;
+  program.model = scenario.model.source;
+  for (const Parameter& parameter : scenario.params) {
+    program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
+                                                   "params." + parameter.name, parameter.value}));
+  }
+  program.setup = scenario.model.setup;
+  program.loop = scenario.loop;
+  program.resolver = files_in(scenario.model.import_folders);
+  program.backends = scenario.backends;
+  program.devices = {scenario.device};
+  return program;
+}
+
+}  // namespace
+
+RunResult run(const Scenario& scenario, const RunOptions& options) {
+  SimulatorOptions simulation;
+  simulation.policy = scenario.policy;
+  simulation.costs = options.costs;
+  simulation.keep_events = options.keep_events;
+  simulation.keep_live = options.keep_live;
+  simulation.keep_times = options.keep_times;
+  SimulatedDevice device;
+  device.spec = scenario.device;
+  device.settings = scenario.settings;
+  device.memory_fraction = scenario.memory_fraction;
+  device.other_bytes = scenario.other_bytes;
+
+  Program program;
+  std::string printed;
+  Simulator simulator(program, {device}, simulation);
+  torch::ModelSource source(program_of(scenario), [&](std::string_view text) { printed += text; });
+  source.run(program, simulator);
+  RunResult result = simulator.finish();
+  result.program = std::move(program);
+  result.ended_by_oom = source.ended_by_oom();
+  result.printed = std::move(printed);
+  return result;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,367 @@
+#include "sim/run/scenario.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/alloc/settings_parser.h"
+#include "sim/base/problem.h"
+#include "sim/device/device.h"
+#include "sim/format/whole_file.h"
+#include "sim/lang/yaml_fields.h"
+#include "sim/run/overrides.h"
+#include "sim/run/train_reader.h"
+
+namespace tidemark {
+namespace {
+
+using lang::YamlEntry;
+using lang::YamlFields;
+using lang::YamlNode;
+
+/// Names that the loop or the language gives a meaning; no parameter may hide them.
+constexpr auto kReserved = std::to_array<std::string_view>(
+    {"torch", "nn", "F", "math", "phase", "mark", "model", "opt", "scaler", "step", "x", "y", "out", "loss", "and",
+     "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
+     "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
+     "try", "while", "with", "yield", "None", "True", "False"});
+
+std::string joined_path(const std::string& folder, std::string_view path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+class Reader {
+ public:
+  Reader(const YamlNode& root, const SourceText& source, std::string folder)
+      : source_(source), folder_(folder.empty() ? "." : std::move(folder)), fields_(root, {}, problems_) {}
+
+  Scenario read() {
+    fields_.require("schema_version");
+    fields_.integer("schema_version", 1, 1);
+    scenario_.name = fields_.text("name").value_or("");
+    scenario_.notes = fields_.text("notes").value_or("");
+    read_device();
+    read_allocator();
+    read_backends();
+    read_params();
+    read_model();
+    read_loop();
+    fields_.done();
+    if (!problems_.empty()) throw InputError(in_order(std::move(problems_)));
+    spell_out_train();
+    return std::move(scenario_);
+  }
+
+ private:
+  /// Problems of what `body` reads by itself join the others.
+  void collect(const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const InputError& error) {
+      problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+
+  /// As the file goes; what has no place in it comes last, each group in the order found.
+  static std::vector<Problem> in_order(std::vector<Problem> problems) {
+    const SourceText* first = problems.front().at.source.get();
+    for (const Problem& problem : problems) {
+      if (problem.at.line != 0) {
+        first = problem.at.source.get();
+        break;
+      }
+    }
+    const auto key = [&](const Problem& problem) {
+      const SourceText* source = problem.at.source.get();
+      const bool is_inside = source != nullptr && problem.at.line != 0 && source->name == first->name;
+      return is_inside ? problem.at.line + source->first_line : 0xffffffffU;
+    };
+    std::stable_sort(problems.begin(), problems.end(),
+                     [&](const Problem& a, const Problem& b) { return key(a) < key(b); });
+    return problems;
+  }
+
+  void read_device() {
+    fields_.require("device");
+    const YamlNode* node = fields_.get("device");
+    if (node == nullptr) return;
+    if (node->is_text()) {
+      collect([&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
+      return;
+    }
+    YamlFields map(*node, "device", problems_);
+    map.require("name");
+    const YamlNode* name = map.get("name");
+    if (name != nullptr && name->is_text()) {
+      collect([&] { scenario_.device = load_device(name->text, folder_, name->at, "device.name").spec; });
+    } else if (name != nullptr) {
+      map.report(*name, "name", fmt::format("expected text, found {}", describe(*name)));
+    }
+    DeviceSpec& spec = scenario_.device;
+    spec.total_bytes = map.bytes("total").value_or(spec.total_bytes);
+    spec.context_bytes = map.bytes("context").value_or(spec.context_bytes);
+    scenario_.other_bytes = map.bytes("other").value_or(0);
+    map.done();
+    constexpr Bytes kLargest = Bytes{1} << 50;
+    if (spec.total_bytes > kLargest) {
+      map.report(*map.get("total"), "total", fmt::format("must be {} or less, found {}", kLargest, spec.total_bytes));
+    } else if (spec.total_bytes < spec.context_bytes || spec.total_bytes - spec.context_bytes < scenario_.other_bytes) {
+      problems_.push_back({node->at, "device",
+                           fmt::format("{} bytes in all, but context and other processes take {}", spec.total_bytes,
+                                       spec.context_bytes + scenario_.other_bytes), {}});
+    }
+  }
+
+  void read_allocator() {
+    Version version = kDefaultVersion;
+    if (const YamlNode* node = fields_.get("pytorch")) {
+      try {
+        version = parse_version("pytorch", node->text);
+      } catch (const InputError& error) {
+        for (Problem problem : error.problems()) {
+          problem.at = node->at;
+          problems_.push_back(std::move(problem));
+        }
+      }
+    }
+    scenario_.settings.version = version;
+    const YamlNode* node = fields_.get("allocator");
+    if (node == nullptr) return;
+    YamlFields map(*node, "allocator", problems_);
+    const YamlNode* conf = map.get("conf");
+    if (conf != nullptr && conf->is_text()) {
+      collect([&] {
+        ParsedSettings parsed = parse_settings(embedded_source(*conf), version);
+        scenario_.settings = std::move(parsed.settings);
+        scenario_.warnings = std::move(parsed.warnings);
+      });
+    } else if (conf != nullptr) {
+      map.report(*conf, "conf", fmt::format("expected text, found {}", describe(*conf)));
+    }
+    scenario_.memory_fraction = map.number("memory_fraction", 0, 1);
+    constexpr auto kBackends =
+        std::to_array<std::string_view>({"native", "cudaMallocAsync", "naive", "ideal"});
+    if (const auto backend = map.choice("backend", kBackends)) {
+      scenario_.settings.backend = static_cast<Backend>(*backend);
+    }
+    if (const auto text = map.text("event_policy")) {
+      if (const auto policy = parse_event_policy(*text)) {
+        scenario_.policy = *policy;
+      } else {
+        map.report(*map.get("event_policy"), "event_policy",
+                   fmt::format("expected sync, ready, lag:N or simulated, found '{}'", *text));
+      }
+    }
+    map.done();
+  }
+
+  void read_backends() {
+    const YamlNode* node = fields_.get("backends");
+    if (node == nullptr) return;
+    YamlFields map(*node, "backends", problems_);
+    ops::Backends& backends = scenario_.backends;
+    const YamlNode* cudnn = map.get("cudnn");
+    if (cudnn != nullptr && cudnn->is_plain() && cudnn->text == "benchmark") {
+      backends.cudnn_benchmark = true;
+    } else if (cudnn != nullptr && cudnn->is_text() && cudnn->text == "benchmark") {
+      backends.cudnn_benchmark = true;
+    } else if (cudnn != nullptr && !yaml_boolean(*cudnn)) {
+      map.report(*cudnn, "cudnn", fmt::format("expected true, false or benchmark, found {}", describe(*cudnn)));
+    } else if (cudnn != nullptr) {
+      backends.cudnn = *yaml_boolean(*cudnn);
+    }
+    const auto read = [&](std::string_view key, bool& into) { into = map.boolean(key).value_or(into); };
+    read("cudnn_sdp", backends.cudnn_sdp);
+    read("flash", backends.flash_sdp);
+    read("efficient", backends.mem_efficient_sdp);
+    read("math", backends.math_sdp);
+    read("tf32", backends.tf32);
+    read("deterministic", backends.deterministic);
+    map.done();
+  }
+
+  void read_params() {
+    const YamlNode* node = fields_.get("params");
+    if (node == nullptr) return;
+    YamlFields map(*node, "params", problems_);
+    for (const YamlEntry& entry : node->entries) {
+      map.get(entry.key);
+      if (!is_identifier(entry.key)) {
+        problems_.push_back({entry.key_at, "params", fmt::format("'{}' is no name", entry.key),
+                             "letters, digits and '_', no digit first"});
+        continue;
+      }
+      if (std::find(kReserved.begin(), kReserved.end(), entry.key) != kReserved.end()) {
+        problems_.push_back({entry.key_at, "params", fmt::format("the name '{}' has a meaning already", entry.key), {}});
+        continue;
+      }
+      Parameter parameter{entry.key, literal_of(entry.value, scenario_.params), yaml_integer(entry.value)};
+      if (const Parameter* other = named_parameter(entry.value, scenario_.params)) parameter.integer = other->integer;
+      scenario_.params.push_back(std::move(parameter));
+    }
+  }
+
+  void read_model() {
+    const YamlNode* model = fields_.get("model");
+    const YamlNode* layers = fields_.get("layers");
+    if (model != nullptr && layers != nullptr) fields_.report(*layers, "layers", "cannot stand beside model");
+    if (model == nullptr && layers == nullptr) fields_.require("model");
+    if (layers != nullptr) {
+      read_layers(*layers);
+    } else if (model != nullptr) {
+      read_model_map(*model);
+    }
+  }
+
+  void read_layers(const YamlNode& node) {
+    if (node.kind != YamlNode::Kind::kList || node.items.empty()) {
+      fields_.report(node, "layers", fmt::format("expected a list of modules, found {}",
+                                                 node.items.empty() && node.kind == YamlNode::Kind::kList
+                                                     ? "an empty one" : describe(node)));
+      return;
+    }
+    std::vector<std::string> layers;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const YamlNode& item = node.items[i];
+      const std::string path = fmt::format("layers[{}]", i);
+      if (!item.is_text()) {
+        problems_.push_back({item.at, path, fmt::format("expected a module like Linear(784, 512), found {}", describe(item)), {}});
+        continue;
+      }
+      check_expression(item, path, problems_);
+      const std::string_view head = std::string_view(item.text).substr(0, item.text.find('('));
+      layers.push_back(is_identifier(head) ? "nn." + item.text : item.text);
+    }
+    scenario_.model.expression = fmt::format("nn.Sequential({})", fmt::join(layers, ", "));
+    scenario_.model.import_folders = {folder_};
+  }
+
+  void read_model_map(const YamlNode& node) {
+    YamlFields map(node, "model", problems_);
+    ModelSpec& model = scenario_.model;
+    const std::optional<std::string> file = map.text("file");
+    const YamlNode* code = map.get("code");
+    if (file && code != nullptr) map.report(*code, "code", "cannot stand beside file");
+    if (!file && code == nullptr && node.kind == YamlNode::Kind::kMap) {
+      problems_.push_back({node.at, "model", "the model's text is missing", "give file or code"});
+    }
+    if (file) {
+      auto source = std::make_shared<SourceText>();
+      source->name = joined_path(folder_, *file);
+      source->text = read_whole_file(source->name);
+      model.import_folders.push_back(folder_of(source->name));
+      model.source = std::move(source);
+    } else if (code != nullptr) {
+      if (code->is_text()) model.source = embedded_source(*code);
+      if (!code->is_text()) map.report(*code, "code", fmt::format("expected text, found {}", describe(*code)));
+      model.import_folders.push_back(folder_);
+    }
+    if (const YamlNode* path = map.get("path")) read_import_path(map, *path);
+    read_callable(map);
+    map.done();
+  }
+
+  void read_import_path(YamlFields& map, const YamlNode& path) {
+    const auto add = [&](const YamlNode& node) {
+      if (node.is_text()) {
+        scenario_.model.import_folders.push_back(joined_path(folder_, node.text));
+      } else {
+        map.report(node, "path", fmt::format("expected a folder, found {}", describe(node)));
+      }
+    };
+    if (path.kind != YamlNode::Kind::kList) return add(path);
+    for (const YamlNode& item : path.items) add(item);
+  }
+
+  void read_callable(YamlFields& map) {
+    const YamlNode* type = map.get("class");
+    const YamlNode* function = map.get("function");
+    const YamlNode* callee = type != nullptr ? type : function;
+    if (type != nullptr && function != nullptr) map.report(*function, "function", "cannot stand beside class");
+    if (callee == nullptr) {
+      problems_.push_back({map.node().at, "model", "what makes the model is missing", "give class or function"});
+      return;
+    }
+    const std::string_view key = type != nullptr ? "class" : "function";
+    if (!callee->is_text()) {
+      map.report(*callee, key, fmt::format("expected a name, found {}", describe(*callee)));
+      return;
+    }
+    check_expression(*callee, map.path_of(key), problems_);
+    std::vector<std::string> arguments;
+    if (const YamlNode* args = map.get("args")) {
+      if (args->is_text()) {
+        map.report(*args, "args", fmt::format("expected a map or a list, found {}", describe(*args)));
+      }
+      for (const YamlNode& item : args->items) arguments.push_back(literal_of(item, scenario_.params));
+      for (const YamlEntry& entry : args->entries) {
+        if (!is_identifier(entry.key)) {
+          problems_.push_back({entry.key_at, "model.args", fmt::format("'{}' is no argument's name", entry.key), {}});
+        }
+        arguments.push_back(fmt::format("{}={}", entry.key, literal_of(entry.value, scenario_.params)));
+      }
+    }
+    scenario_.model.expression = fmt::format("{}({})", callee->text, fmt::join(arguments, ", "));
+  }
+
+  void read_loop() {
+    const YamlNode* train = fields_.get("train");
+    const YamlNode* loop = fields_.get("loop");
+    if (train != nullptr && loop != nullptr) fields_.report(*loop, "loop", "cannot stand beside train");
+    if (train == nullptr && loop == nullptr) {
+      problems_.push_back({fields_.node().at, {}, "the loop is missing", "give train or loop"});
+    }
+    if (train != nullptr) {
+      scenario_.train = read_train(*train, scenario_.params, problems_);
+    } else if (loop != nullptr && loop->is_text()) {
+      scenario_.loop = embedded_source(*loop);
+    } else if (loop != nullptr) {
+      fields_.report(*loop, "loop", fmt::format("expected text, found {}", describe(*loop)));
+    }
+  }
+
+  void spell_out_train() {
+    const auto generated = [&](std::string_view what, std::string text) {
+      return std::make_shared<const SourceText>(
+          SourceText{fmt::format("{} ({})", source_.name, what), std::move(text)});
+    };
+    if (scenario_.train) {
+      scenario_.loop = generated("train", train_to_loop(*scenario_.train, scenario_.model.expression));
+    } else {
+      scenario_.model.setup = generated("model", model_prologue(scenario_.model.expression));
+    }
+  }
+
+  const SourceText& source_;
+  std::string folder_;
+  std::vector<Problem> problems_;
+  YamlFields fields_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
+                        const std::vector<Override>& overrides) {
+  YamlNode root = lang::parse_yaml(text);
+  apply_overrides(root, overrides);
+  return Reader(root, *text, folder).read();
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides) {
+  auto source = std::make_shared<SourceText>();
+  source->name = path == "-" ? "<stdin>" : path;
+  source->text = read_whole_file(path);
+  return parse_scenario(source, path == "-" ? "." : folder_of(path), overrides);
+}
+
+}  // namespace tidemark
