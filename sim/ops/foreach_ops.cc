@@ -1,0 +1,99 @@
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+
+namespace tidemark::ops {
+
+// Operators on lists of tensors, the optimizers' own. Those that write in place allocate nothing: pointers travel as kernel
+// arguments. Source: training-semantics.md 11, 10.1.
+
+namespace {
+
+OpResult nothing(Arguments& a) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& t : a.tensors(0)) bytes += t.bytes();
+  a.context().recorder().launch(0, 2 * bytes, 0, ScalarType::kFloat32);
+  return OpResult::plain(None{});
+}
+
+/// One new tensor an entry, all made before anything is computed.
+OpResult list_like(Arguments& a, std::size_t list, std::string_view name) {
+  Context& c = a.context();
+  const LabelScope label(c, name);
+  TensorList out;
+  out.reserve(a.tensors(list).size());
+  for (const Tensor& t : a.tensors(list)) out.push_back(c.empty_like(t));
+  return OpResult::list(std::move(out));
+}
+
+/// Partial results by chunk of 65 536 elements, then one scalar a tensor. Source: training-semantics.md 10.1.
+OpResult foreach_norm(Arguments& a) {
+  Context& c = a.context();
+  const LabelScope label(c, "_foreach_norm");
+  const TensorList& tensors = a.tensors(0);
+  std::int64_t chunks = 1;
+  for (const Tensor& t : tensors) chunks = std::max(chunks, (t.numel() + 65535) / 65536);
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  const Tensor partials = c.empty({count * chunks}, accumulate_type(tensors.front().dtype()), tensors.front().device());
+  TensorList out;
+  for (const Tensor& t : tensors) out.push_back(c.empty({}, t.dtype(), t.device()));
+  return OpResult::list(std::move(out));
+}
+
+}  // namespace
+
+std::span<const OpDef> foreach_ops() {
+  static constexpr std::string_view kSource = "training-semantics.md 11";
+  static constexpr OpDef kOps[] = {
+      {"_foreach_add_(Tensor[] self, any other, any scalar=None, *, any alpha=1)", "torch", nothing, kSource},
+      {"_foreach_sub_(Tensor[] self, any other, *, any alpha=1)", "torch", nothing, kSource},
+      {"_foreach_mul_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_foreach_div_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_foreach_pow_(Tensor[] self, any exponent)", "torch", nothing, kSource},
+      {"_foreach_neg_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_abs_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_sign_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_sqrt_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_reciprocal_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_zero_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_copy_(Tensor[] self, Tensor[] src)", "torch", nothing, kSource},
+      {"_foreach_lerp_(Tensor[] self, Tensor[] tensors1, any weight)", "torch", nothing, kSource},
+      {"_foreach_addcmul_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch", nothing, kSource},
+      {"_foreach_addcdiv_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch", nothing, kSource},
+      {"_foreach_maximum_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_foreach_clamp_max_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_foreach_clamp_min_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_fused_update_(Tensor[] self)", "torch", nothing, kSource},
+      {"_amp_unscale_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_add(Tensor[] self, any other, *, any alpha=1)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_add"); }, kSource},
+      {"_foreach_sub(Tensor[] self, any other, *, any alpha=1)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_sub"); }, kSource},
+      {"_foreach_mul(Tensor[] self, any other)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_mul"); }, kSource},
+      {"_foreach_div(Tensor[] self, any other)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_div"); }, kSource},
+      {"_foreach_maximum(Tensor[] self, any other)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_maximum"); }, kSource},
+      {"_foreach_lerp(Tensor[] self, Tensor[] tensors1, any weight)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_lerp"); }, kSource},
+      {"_foreach_addcdiv(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_addcdiv"); }, kSource},
+      {"_foreach_addcmul(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_addcmul"); }, kSource},
+      {"_foreach_neg(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_neg"); }, kSource},
+      {"_foreach_abs(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_abs"); }, kSource},
+      {"_foreach_sqrt(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_sqrt"); }, kSource},
+      {"_foreach_sign(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_sign"); }, kSource},
+      {"_foreach_reciprocal(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_reciprocal"); },
+       kSource},
+      {"_foreach_pow(Tensor[] self, any exponent)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_pow"); },
+       kSource},
+      {"_foreach_pow(number self, Tensor[] exponent)", "torch",
+       [](Arguments& a) { return list_like(a, 1, "_foreach_pow"); }, kSource},
+      {"_foreach_norm(Tensor[] self, any ord=2, any dtype=None)", "torch", foreach_norm, "training-semantics.md 10.1"},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,134 @@
+# module: torch.nn
+# defines: Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+import torch
+import torch.nn.functional as F
+from torch.nn import Module, Parameter
+
+
+def _ntuple(value, n):
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
+
+
+class _ConvNd(Module):
+    dims = 2
+    transposed = False
+
+    def _make(self, in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
+              padding_mode, device, dtype):
+        n = self.dims
+        if in_channels % groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups != 0:
+            raise ValueError("out_channels must be divisible by groups")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation = _ntuple(kernel_size, n), _ntuple(stride, n), _ntuple(dilation, n)
+        self.padding = padding if isinstance(padding, str) else _ntuple(padding, n)
+        self.output_padding, self.padding_mode = _ntuple(output_padding, n), padding_mode
+        if self.transposed:
+            shape = (in_channels, out_channels // groups, *self.kernel_size)
+        else:
+            shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+
+    def _padded(self, input):
+        """the input with the border that a padding mode other than zeros makes, and the padding left to do"""
+        if self.padding_mode == "zeros":
+            return input, self.padding
+        border = []
+        for i in reversed(range(self.dims)):
+            if self.padding == "same":
+                total = self.dilation[i] * (self.kernel_size[i] - 1)
+                border += [total // 2, total - total // 2]
+            elif self.padding == "valid":
+                border += [0, 0]
+            else:
+                border += [self.padding[i], self.padding[i]]
+        return F.pad(input, border, mode=self.padding_mode), (0,) * self.dims
+
+    def extra_repr(self):
+        return f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+
+
+class _Conv(_ConvNd):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 padding_mode="zeros", device=None, dtype=None):
+        super().__init__()
+        self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, device,
+                   dtype)
+
+
+class Conv1d(_Conv):
+    dims = 1
+
+    def forward(self, input):
+        if self.padding_mode == "zeros":
+            return F.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv1d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+class Conv2d(_Conv):
+    dims = 2
+
+    def forward(self, input):
+        if self.padding_mode == "zeros":
+            return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv2d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+class Conv3d(_Conv):
+    dims = 3
+
+    def forward(self, input):
+        if self.padding_mode == "zeros":
+            return F.conv3d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv3d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+class _ConvTranspose(_ConvNd):
+    transposed = True
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+                 dilation=1, padding_mode="zeros", device=None, dtype=None):
+        super().__init__()
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
+                   padding_mode, device, dtype)
+
+    def _extra(self, input, output_size):
+        if output_size is None:
+            return self.output_padding
+        extra = []
+        for i in range(self.dims):
+            least = ((input.size(2 + i) - 1) * self.stride[i] - 2 * self.padding[i]
+                     + self.dilation[i] * (self.kernel_size[i] - 1) + 1)
+            extra.append(output_size[len(output_size) - self.dims + i] - least)
+        return tuple(extra)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    dims = 1
+
+    def forward(self, input, output_size=None):
+        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, self._extra(input, output_size),
+                                  self.groups, self.dilation)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    dims = 2
+
+    def forward(self, input, output_size=None):
+        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, self._extra(input, output_size),
+                                  self.groups, self.dilation)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    dims = 3
+
+    def forward(self, input, output_size=None):
+        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, self._extra(input, output_size),
+                                  self.groups, self.dilation)

@@ -1,0 +1,125 @@
+# module: torch.optim
+# defines: Optimizer
+import torch
+import torch._C as _C
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self.state = {}
+        self.param_groups = []
+        param_groups = list(params)
+        if len(param_groups) == 0:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(param_groups[0], dict):
+            param_groups = [{"params": param_groups}]
+        for group in param_groups:
+            self.add_param_group(dict(group))
+
+    def add_param_group(self, group):
+        params = group["params"]
+        group["params"] = [params] if isinstance(params, torch.Tensor) else list(params)
+        if group["params"] and isinstance(group["params"][0], tuple):
+            group["params"] = [p for name, p in group["params"]]
+        for p in group["params"]:
+            if not isinstance(p, torch.Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            group.setdefault(name, default)
+        self.param_groups.append(group)
+
+    def _state_of(self, p):
+        if p not in self.state:
+            self.state[p] = {}
+        return self.state[p]
+
+    def _keep(self, tensor):
+        _C.set_role(tensor, "optimizer_state")
+        return tensor
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if set_to_none:
+                        p.grad = None
+                    else:
+                        p.grad.requires_grad_(False)
+                        p.grad.zero_()
+
+    def state_dict(self):
+        return {"state": self.state, "param_groups": self.param_groups}
+
+    def load_state_dict(self, state_dict):
+        self.state = state_dict["state"]
+        self.param_groups = state_dict["param_groups"]
+
+    def register_step_post_hook(self, hook):
+        _C.refuse("optimizer hooks are not modelled")
+
+    def register_step_pre_hook(self, hook):
+        _C.refuse("optimizer hooks are not modelled")
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        before = _C.grad_enabled()
+        _C.set_grad_enabled(False)
+        try:
+            self._step()
+        finally:
+            _C.set_grad_enabled(before)
+        return loss
+
+    def __repr__(self):
+        lines = [type(self).__name__ + " ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            for key in sorted(group):
+                if key != "params":
+                    lines.append(f"    {key}: {group[key]}")
+        return "\n".join(lines) + "\n)"
+
+
+def _grouped(lists):
+    """lists of tensors, parallel, split by device and dtype of the first; in order of first appearance"""
+    groups = {}
+    for i, p in enumerate(lists[0]):
+        key = (p.device, p.dtype)
+        if key not in groups:
+            groups[key] = [[] for _ in lists] + [[]]
+        group = groups[key]
+        for own, values in zip(group, lists):
+            if values:
+                own.append(values[i])
+        group[-1].append(i)
+    return groups.values()
+
+
+def _use_foreach(params, foreach, fused):
+    """the default: lists of tensors where all are on the GPU"""
+    if foreach is None and not fused:
+        return all(p.is_cuda for p in params)
+    return bool(foreach)
+
+
+def _check_range(name, value, low=0.0, high=None):
+    if isinstance(value, torch.Tensor):
+        return
+    if value < low or (high is not None and value >= high):
+        raise ValueError(f"Invalid {name}: {value}")
