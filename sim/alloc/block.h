@@ -8,6 +8,8 @@
 
 namespace tidemark {
 
+struct Lane;
+
 using BlockIndex = std::uint32_t;
 inline constexpr BlockIndex kNoBlock = 0xffffffffU;
 
@@ -38,6 +40,7 @@ struct alignas(64) Block {
   std::uint64_t address;
   Bytes bytes;
   Bytes requested_bytes;  ///< of its last life; never reset
+  Lane* lane;             ///< its pool and stream
   BlockIndex prev;        ///< neighbours inside the segment
   BlockIndex next;        ///< in an unused record: the next unused one
   union {
@@ -46,7 +49,7 @@ struct alignas(64) Block {
   };
   std::uint32_t order;     ///< what breaks ties of size before the address does; 0 up to PyTorch 2.11
   std::uint32_t age_base;  ///< its pool's search count when it became free
-  std::uint32_t lane;      ///< index of its (pool, stream)
+  std::uint16_t bin;       ///< of FreeSet
   std::uint8_t flags;
 
   [[nodiscard]] bool is(Flag flag) const { return (flags & flag) != 0; }

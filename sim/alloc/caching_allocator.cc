@@ -31,13 +31,8 @@ CachingAllocator::~CachingAllocator() = default;
 
 // ---------------------------------------------------------------- sizes (3)
 
-inline Bytes CachingAllocator::round(Bytes bytes) const {
-  if (has_divisions_) [[unlikely]] return round_to_division(bytes);
-  return (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
-}
-
-Bytes CachingAllocator::round_to_division(Bytes bytes) const {
-  if (bytes < kMinBlockBytes) return kMinBlockBytes;
+Bytes CachingAllocator::round(Bytes bytes) const {
+  if (!has_divisions_ || bytes < kMinBlockBytes) return round_up(bytes, kMinBlockBytes);
   const int octave = static_cast<int>(std::bit_width(bytes)) - 1;
   const auto bucket = static_cast<std::size_t>(std::clamp(octave - 20, 0, 15));
   const Bytes divisions = settings_.roundup_power2_divisions[bucket];
@@ -55,10 +50,8 @@ Bytes CachingAllocator::segment_bytes(Bytes rounded) const {
 
 // ------------------------------------------------------------- request ids
 
-void CachingAllocator::bind(RequestId id, BlockIndex index) {
-  if (id < bindings_.size()) [[likely]] {
-    bindings_[id] = index;
-  } else if (id < kDenseIds) {
+void CachingAllocator::bind_new(RequestId id, BlockIndex index) {
+  if (id < kDenseIds) {
     bindings_.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * bindings_.size()), kNoBlock);
     bindings_[id] = index;
   } else {
@@ -83,27 +76,28 @@ inline BlockIndex CachingAllocator::take_binding(RequestId id) {
 
 // ------------------------------------------------------------- malloc (5, 6, 8)
 
-bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  if (bytes - 1 >= kHugeRequestBytes - 1 || pool != 0 || has_routing_) [[unlikely]] {
-    return allocate_special(id, bytes, stream, pool);
+inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+  if (!plain_ || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
+    return allocate_generally(id, bytes, stream, pool);
   }
   if (awaits_events_) [[unlikely]] process_events();
-  const Bytes rounded = round(bytes);
-  BlockPool& of_kind = rounded <= kSmallMaxBytes ? small_ : large_;
-  Lane& lane = lane_of(of_kind, stream);
-  if (plain_search_) [[likely]] {
-    const BlockIndex index = lane.free.lower_bound(blocks_.data(), rounded);
-    if (index != kNoBlock) [[likely]] {
-      lane.free.erase(blocks_.data(), index);
-      hand_out(index, lane, lane.split, rounded, bytes, id);
-      return true;
-    }
+  const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
+  Lane& lane = lane_of(rounded <= kSmallMaxBytes ? small_ : large_, stream);
+  Block* const blocks = blocks_.data();
+  const BlockIndex index = lane.free.lower_bound(blocks, rounded);
+  if (index == kNoBlock || ends_range(blocks, index)) [[unlikely]] {
+    return serve_generally(id, bytes, rounded, lane);
   }
-  Request request{.id = id, .bytes = bytes, .rounded = rounded, .lane = &lane};
-  return serve(request);
+  lane.free.erase_leader(blocks, index);
+  hand_out_inline<true>(index, lane, lane.split, rounded, bytes, id);
+  return true;
 }
 
-bool CachingAllocator::allocate_special(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+  return allocate_inline(id, bytes, stream, pool);
+}
+
+bool CachingAllocator::allocate_generally(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
   if (bytes == 0) return true;
   Request request{.id = id, .bytes = bytes};
   if (bytes >= kHugeRequestBytes) {
@@ -120,12 +114,17 @@ bool CachingAllocator::allocate_special(RequestId id, Bytes bytes, StreamId stre
   return serve(request);
 }
 
+bool CachingAllocator::serve_generally(RequestId id, Bytes bytes, Bytes rounded, Lane& lane) {
+  Request request{.id = id, .bytes = bytes, .rounded = rounded, .lane = &lane};
+  return serve(request);
+}
+
 bool CachingAllocator::serve(Request& request) {
   Lane& lane = *request.lane;
   const BlockIndex index = search(lane, request.rounded, may_expand(*lane.pool));
   if (index == kNoBlock) return serve_with_new_memory(request);
   lane.free.erase(blocks_.data(), index);
-  hand_out(index, lane, lane.split, request.rounded, request.bytes, request.id);
+  hand_out(index, lane, lane.split, request);
   return true;
 }
 
@@ -170,32 +169,41 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
 }
 
 /// Requires: blocks_[index] is in no set; it lies in `lane`.
-inline void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
-                                       Bytes bytes, RequestId id) {
+template <bool kPlain>
+inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
+                                              Bytes bytes, RequestId id) {
   const PoolKind kind = lane.kind;
   Block* block = &blocks_[index];
-  const bool was_split = block->is_split();
-  const bool counts = !block->is(Block::kExpandable);
-  const Bytes rest = block->bytes - rounded;
   // Events are noted before anything moves: the sample of the event before is taken there.
   note(Action::kAlloc, block->address, bytes, lane.stream, id);
+  const bool was_split = block->is_split();
+  const bool counts = !block->is(Block::kExpandable);
+  const Bytes whole = block->bytes;
+  const Bytes rest = whole - rounded;
+  Bytes taken = whole;
   if (rest >= rule.from && rounded < rule.below) {
+    taken = rounded;
     const BlockIndex front_index = blocks_.create();
     Block* const blocks = blocks_.data();
     Block& front = blocks[front_index];
     Block& remainder = blocks[index];
-    front.address = remainder.address;
+    const std::uint64_t address = remainder.address;
+    const BlockIndex prev = remainder.prev;
+    front.address = address;
     front.bytes = rounded;
-    front.prev = remainder.prev;
+    front.prev = prev;
     front.next = index;
-    front.order = creation_orders_ ? next_order_++ : remainder.order;
-    front.lane = lane.index;
-    if (front.prev != kNoBlock) blocks[front.prev].next = front_index;
+    front.order = remainder.order;
+    front.lane = &lane;
     front.flags = static_cast<std::uint8_t>(remainder.flags | Block::kAllocated);
-    remainder.prev = front_index;
-    remainder.address += rounded;
+    remainder.address = address + rounded;
     remainder.bytes = rest;
-    remainder.age_base = lane.pool->search_count;
+    remainder.prev = front_index;
+    if (prev != kNoBlock) blocks[prev].next = front_index;
+    if constexpr (!kPlain) {
+      if (creation_orders_) front.order = next_order_++;
+      remainder.age_base = lane.pool->search_count;
+    }
     lane.free.insert(blocks, index);
     if (counts) {
       if (was_split) {
@@ -210,80 +218,106 @@ inline void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const Split
   } else {
     block->flags |= Block::kAllocated;
     if (was_split && counts) {
-      inactive_split_bytes_.decrease(kind, as_signed(block->bytes));
+      inactive_split_bytes_.decrease(kind, as_signed(whole));
       inactive_split_.decrease(kind, 1);
     }
   }
   block->requested_bytes = bytes;
   block->life.id = id;
-  block->life.pending = 0;
   bind(id, index);
   allocation_.increase(kind, 1);
-  allocated_bytes_.increase(kind, as_signed(block->bytes));
+  allocated_bytes_.increase(kind, as_signed(taken));
   requested_bytes_.increase(kind, as_signed(bytes));
-  if (pending_.any()) [[unlikely]] pending_.note_peak(allocation_, allocated_bytes_);
-  if (has_oversize_ && block->bytes >= settings_.max_split_bytes) oversize_allocations_.increase(1);
+  if (awaits_events_) [[unlikely]] pending_.note_peak(kind, allocation_, allocated_bytes_);
+  if constexpr (!kPlain) {
+    if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
+  }
 }
 
 void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request) {
-  hand_out(index, lane, rule, request.rounded, request.bytes, request.id);
+  hand_out_inline<false>(index, lane, rule, request.rounded, request.bytes, request.id);
 }
 
 // ---------------------------------------------------------------- free (9)
 
-void CachingAllocator::free(RequestId id) {
+inline void CachingAllocator::free_inline(RequestId id) {
   const BlockIndex index = take_binding(id);
-  if (index == kNoBlock) return;
+  if (index == kNoBlock) [[unlikely]] return;
   Block& block = blocks_[index];
-  const Lane& lane = *lanes_[block.lane];
-  block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kAllocated);
+  const Lane& lane = *block.lane;
   note(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
+  const std::uint8_t flags = block.flags;
+  block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
   allocation_.decrease(lane.kind, 1);
   allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
+  if (plain_ && (flags & Block::kUsed) == 0) [[likely]] {
+    complete_inline<true>(index);
+    return;
+  }
   if (has_oversize_ && block.bytes >= settings_.max_split_bytes) oversize_allocations_.decrease(1);
-  if (block.is(Block::kUsed)) [[unlikely]] {
+  if ((flags & Block::kUsed) != 0) {
     free_slowly(index);
   } else {
     complete(index);
   }
 }
 
+void CachingAllocator::free(RequestId id) { free_inline(id); }
+
 /// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.
-void CachingAllocator::complete(BlockIndex index) {
+template <bool kPlain>
+inline void CachingAllocator::complete_inline(BlockIndex index) {
   constexpr auto kBusy = Block::kAllocated | Block::kPending | Block::kUsed;
   Block* const blocks = blocks_.data();
   Block& block = blocks[index];
-  Lane& lane = *lanes_[block.lane];
+  Lane& lane = *block.lane;
   note(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream, block.life.id);
-  const Bytes freed = block.bytes;
-  std::int64_t merged = 0;
-  for (const BlockIndex neighbour : {block.prev, block.next}) {
-    if (neighbour == kNoBlock || (blocks[neighbour].flags & (kBusy | Block::kMapped)) != Block::kMapped) continue;
-    lane.free.erase(blocks, neighbour);
-    absorb(blocks, index, neighbour);
-    ++merged;
-  }
-  block.age_base = lane.pool->search_count;
-  lane.free.insert(blocks, index);
   requested_bytes_.decrease(lane.kind, as_signed(block.requested_bytes));
+  const Bytes freed = block.bytes;
+  Bytes whole = freed;
+  std::int64_t count = 1;  // of the net change of split blocks
+  BlockIndex prev = block.prev;
+  if (prev != kNoBlock && (blocks[prev].flags & (kBusy | Block::kMapped)) == Block::kMapped) {
+    const Block& other = blocks[prev];
+    lane.free.erase(blocks, prev);
+    whole += other.bytes;
+    block.address = other.address;
+    const BlockIndex before = other.prev;
+    blocks_.recycle(prev);
+    block.prev = prev = before;
+    if (before != kNoBlock) blocks[before].next = index;
+    --count;
+  }
+  BlockIndex next = block.next;
+  if (next != kNoBlock && (blocks[next].flags & (kBusy | Block::kMapped)) == Block::kMapped) {
+    const Block& other = blocks[next];
+    lane.free.erase(blocks, next);
+    whole += other.bytes;
+    const BlockIndex after = other.next;
+    blocks_.recycle(next);
+    block.next = next = after;
+    if (after != kNoBlock) blocks[after].prev = index;
+    --count;
+  }
+  block.bytes = whole;
+  if constexpr (!kPlain) block.age_base = lane.pool->search_count;
+  lane.free.insert(blocks, index);
   if (block.is(Block::kExpandable)) return;
-  std::int64_t count = -merged;
-  std::int64_t bytes = as_signed(freed) - as_signed(block.bytes);
-  if (block.is_split()) {
-    ++count;
-    bytes += as_signed(block.bytes);
-  }
-  if (count > 0) {
-    inactive_split_.increase(lane.kind, count);
-  } else if (count < 0) {
-    inactive_split_.decrease(lane.kind, -count);
-  }
-  if (bytes > 0) {
-    inactive_split_bytes_.increase(lane.kind, bytes);
-  } else if (bytes < 0) {
-    inactive_split_bytes_.decrease(lane.kind, -bytes);
+  if ((prev & next) != kNoBlock) {
+    // Still split: its parts were counted, but for what was freed.
+    inactive_split_bytes_.increase(lane.kind, as_signed(freed));
+    if (count > 0) {
+      inactive_split_.increase(lane.kind, 1);
+    } else {
+      inactive_split_.decrease(lane.kind, -count);
+    }
+  } else {
+    inactive_split_bytes_.decrease(lane.kind, as_signed(whole - freed));
+    inactive_split_.decrease(lane.kind, 1 - count);
   }
 }
+
+void CachingAllocator::complete(BlockIndex index) { complete_inline<false>(index); }
 
 // ----------------------------------------------------------- instructions
 
@@ -299,13 +333,13 @@ std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
     }
     switch (instruction.verb) {
       case Verb::kAlloc:
-        if (!allocate(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[unlikely]] {
+        if (!allocate_inline(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[unlikely]] {
           refused_ = true;
           instruction_ = start + static_cast<std::uint32_t>(at) + 1;
           return at + 1;
         }
         break;
-      case Verb::kFree: free(instruction.id); break;
+      case Verb::kFree: free_inline(instruction.id); break;
       case Verb::kUse: record_stream(instruction.id, instruction.stream); break;
       case Verb::kSync: clock_.synchronize(instruction.stream); break;
       case Verb::kSyncDevice: clock_.synchronize_device(); break;

@@ -10,8 +10,8 @@
 #include "sim/alloc/block.h"
 #include "sim/alloc/device_memory.h"
 #include "sim/alloc/event_clock.h"
-#include "sim/alloc/free_set.h"
 #include "sim/alloc/gauge.h"
+#include "sim/alloc/pools.h"
 #include "sim/alloc/settings.h"
 #include "sim/alloc/walk_table.h"
 
@@ -72,43 +72,6 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] std::int64_t sync_count() const { return num_sync_all_streams_; }
 
  private:
-  struct PrivatePool;
-  struct BlockPool;
-  /// A rest of at least `from` bytes is split off, from requests smaller than `below` (8.1).
-  struct SplitRule {
-    Bytes from = 0;
-    Bytes below = 0;
-  };
-  /// One pool's blocks of one stream.
-  struct Lane {
-    FreeSet free;
-    SplitRule split;
-    BlockPool* pool = nullptr;
-    StreamId stream = 0;
-    PoolKind kind = PoolKind::kSmall;
-    std::uint32_t index = 0;
-  };
-  struct BlockPool {
-    PoolKind kind = PoolKind::kSmall;
-    PrivatePool* owner = nullptr;  ///< nullptr: a default pool
-    std::uint32_t search_count = 0;
-    std::vector<Lane*> lanes;  ///< by stream; nullptr: none yet
-    std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;  ///< of expandable ranges, by address
-  };
-  struct PrivatePool {
-    PoolKey key;
-    int use_count = 1;
-    std::int64_t segment_count = 0;
-    bool no_split = false;
-    bool reserved_ever = false;
-    Gauge reserved_bytes;
-    BlockPool small;
-    BlockPool large;
-  };
-  struct Routing {
-    PrivatePool* pool;
-    std::optional<StreamId> capture;  ///< none: use_mem_pool
-  };
   struct PendingEvent {
     EventClock::Ticket ticket;
     BlockIndex block;
@@ -133,13 +96,18 @@ class CachingAllocator final : public Allocator {
 
   // caching_allocator.cc
   [[nodiscard]] Bytes round(Bytes bytes) const;
-  [[nodiscard]] Bytes round_to_division(Bytes bytes) const;
   [[nodiscard]] Bytes segment_bytes(Bytes rounded) const;
-  bool allocate_special(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  bool allocate_generally(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  bool serve_generally(RequestId id, Bytes bytes, Bytes rounded, Lane& lane);
   bool serve(Request& request);
   BlockIndex search(Lane& lane, Bytes rounded, bool expandable);
-  void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
+  bool allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  void free_inline(RequestId id);
+  template <bool kPlain>
+  void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
+  template <bool kPlain>
+  void complete_inline(BlockIndex index);
   void complete(BlockIndex index);
   /// Joins `neighbour`, which left its set, to the block beside it.
   void absorb(Block* blocks, BlockIndex index, BlockIndex neighbour) {
@@ -157,7 +125,20 @@ class CachingAllocator final : public Allocator {
     blocks_.recycle(neighbour);
   }
   void free_slowly(BlockIndex index);
-  void bind(RequestId id, BlockIndex index);
+  /// The growing end of an expandable range: whether it is to be taken needs a closer look (6).
+  [[nodiscard]] static bool ends_range(const Block* blocks, BlockIndex index) {
+    if (!blocks[index].is(Block::kExpandable)) return false;
+    const BlockIndex next = blocks[index].next;
+    return next != kNoBlock && !blocks[next].is(Block::kMapped);
+  }
+  void bind(RequestId id, BlockIndex index) {
+    if (id < bindings_.size()) [[likely]] {
+      bindings_[id] = index;
+    } else {
+      bind_new(id, index);
+    }
+  }
+  void bind_new(RequestId id, BlockIndex index);
   [[nodiscard]] BlockIndex take_binding(RequestId id);
   [[nodiscard]] BlockIndex binding(RequestId id) const;
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
@@ -205,6 +186,7 @@ class CachingAllocator final : public Allocator {
   Lane& new_lane(BlockPool& pool, StreamId stream);
   [[nodiscard]] SplitRule split_rule(const BlockPool& pool, bool expandable) const;
   void apply_settings();
+  void update_plain();
   [[nodiscard]] bool may_expand(const BlockPool& pool) const;
   PrivatePool& private_pool(PoolKey key);
   [[nodiscard]] PrivatePool* find_private_pool(PoolKey key);
@@ -225,13 +207,16 @@ class CachingAllocator final : public Allocator {
   Gauge inactive_split_;
   Gauge inactive_split_bytes_;
   PendingGauge pending_;
-  bool plain_search_ = true;   ///< no oversize rule, no ages, no expandable blocks
-  bool has_divisions_ = false;
-  bool awaits_events_ = false;  ///< there are queued events or deferred frees
+  /// Nothing in force but splitting and merging, streams and expandable ranges: the short way through allocate and free.
+  bool plain_ = true;
+  bool awaits_events_ = false;    ///< there are queued events or deferred frees
   bool has_routing_ = false;
-  bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)
   bool has_oversize_ = false;     ///< max_split is finite
+  bool has_divisions_ = false;
+  bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)
   bool counts_searches_ = false;  ///< garbage collection is on
+  bool has_counted_ = false;      ///< and was at some time: Block::age_base means something
+  std::uint64_t seen_progress_ = 0;  ///< of the clock, when events were last looked at
   std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
   StreamId current_stream_ = 0;
 

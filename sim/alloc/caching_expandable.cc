@@ -15,12 +15,12 @@ Bytes CachingAllocator::page_bytes(PoolKind kind) const {
 }
 
 void CachingAllocator::insert_unmapped(BlockIndex index) {
-  const Lane& lane = *lanes_[blocks_[index].lane];
+  const Lane& lane = *blocks_[index].lane;
   lane.pool->unmapped.emplace(std::pair(lane.stream, blocks_[index].address), index);
 }
 
 void CachingAllocator::erase_unmapped(BlockIndex index) {
-  const Lane& lane = *lanes_[blocks_[index].lane];
+  const Lane& lane = *blocks_[index].lane;
   lane.pool->unmapped.erase(std::pair(lane.stream, blocks_[index].address));
 }
 
@@ -85,14 +85,13 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
   const auto address = device_.reserve(bytes);
   if (!address) return kNoBlock;
   ranges_.emplace(*address, page);
-  plain_search_ = false;
   const BlockIndex index = blocks_.create();
   Block& block = blocks_[index];
   block.address = *address;
   block.bytes = bytes;
   block.prev = block.next = kNoBlock;
   block.order = settings_.version >= Version{2, 12} ? next_order_++ : 0;
-  block.lane = lane.index;
+  block.lane = &lane;
   block.flags = Block::kExpandable;
   insert_unmapped(index);
   return index;
@@ -100,7 +99,7 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
 
 /// Maps the pages that hold the first `bytes` of an unmapped block; the block survives its merges and is free then.
 bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
-  Lane& lane = *lanes_[blocks_[index].lane];
+  Lane& lane = *blocks_[index].lane;
   const Bytes mapped = round_up(bytes, page_bytes(lane.kind));
   if (!device_.take(mapped)) {
     clock_.device_call(EventClock::DeviceCall::kMapFailed, mapped, lane.stream);
@@ -144,7 +143,7 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
 void CachingAllocator::unmap(BlockIndex index) {
   const auto range = std::prev(ranges_.upper_bound(blocks_[index].address));
   const Bytes page = range->second;
-  Lane& lane = *lanes_[blocks_[index].lane];
+  Lane& lane = *blocks_[index].lane;
   const Bytes from = round_up(blocks_[index].address - range->first, page);
   const Bytes to = round_down(blocks_[index].address + blocks_[index].bytes - range->first, page);
   if (from >= to) return;

@@ -115,7 +115,7 @@ BlockIndex CachingAllocator::new_segment(Lane& lane, Bytes bytes) {
   block.bytes = bytes;
   block.prev = block.next = kNoBlock;
   block.order = settings_.version >= Version{2, 12} ? next_order_++ : 0;
-  block.lane = lane.index;
+  block.lane = &lane;
   block.flags = Block::kMapped;
   segment_.increase(lane.kind, 1);
   change_reserved(lane, as_signed(bytes));
@@ -204,7 +204,7 @@ bool CachingAllocator::release_available(const Request& request) {
 
 void CachingAllocator::release_segment(BlockIndex index) {
   Block& block = blocks_[index];
-  Lane& lane = *lanes_[block.lane];
+  Lane& lane = *block.lane;
   TIDEMARK_CHECK(!block.is_split(),
                  fmt::format("a part of a segment would be freed, at {}: max_split was lowered while blocks "
                              "between the old and the new value were split", block.address));

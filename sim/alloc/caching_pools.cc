@@ -16,10 +16,20 @@ void CachingAllocator::apply_settings() {
   has_oversize_ = settings_.max_split_bytes != kUnlimitedBytes;
   creation_orders_ = settings_.version == Version{2, 12};
   counts_searches_ = limit_bytes_ != kUnlimitedBytes && settings_.garbage_collection_threshold > 0;
-  plain_search_ = !has_oversize_ && !counts_searches_ && !settings_.expandable_segments && ranges_.empty();
+  if (counts_searches_ && !has_counted_) {
+    has_counted_ = true;
+    for (const BlockIndex index : blocks_.in_use()) blocks_[index].age_base = 0;
+  }
+  update_plain();
   for (const auto& lane : lanes_) {
     if (lane->pool != nullptr) lane->split = split_rule(*lane->pool, may_expand(*lane->pool));
   }
+}
+
+/// Whether the short way is right: see plain_.
+void CachingAllocator::update_plain() {
+  plain_ = !has_routing_ && !has_oversize_ && !has_divisions_ && !creation_orders_ && !has_counted_ &&
+           (settings_.expandable_segments || ranges_.empty());
 }
 
 void CachingAllocator::set_settings(const AllocatorSettings& settings) {
@@ -43,22 +53,21 @@ bool CachingAllocator::may_expand(const BlockPool& pool) const {
   return settings_.expandable_segments && (pool.owner == nullptr || settings_.version >= Version{2, 5});
 }
 
-CachingAllocator::SplitRule CachingAllocator::split_rule(const BlockPool& pool, bool expandable) const {
+SplitRule CachingAllocator::split_rule(const BlockPool& pool, bool expandable) const {
   if (pool.owner != nullptr && pool.owner->no_split) return {kUnlimitedBytes, 0};
   if (pool.kind == PoolKind::kSmall || expandable) return {kMinBlockBytes, kUnlimitedBytes};
   return {kSmallMaxBytes + 1, settings_.max_split_bytes};
 }
 
-CachingAllocator::BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {
+BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {
   if (owner == nullptr) return kind == PoolKind::kSmall ? small_ : large_;
   return kind == PoolKind::kSmall ? owner->small : owner->large;
 }
 
-CachingAllocator::Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
+Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   if (stream >= pool.lanes.size()) pool.lanes.resize(std::size_t{stream} + 1, nullptr);
   if (unused_lanes_.empty()) {
     lanes_.push_back(std::make_unique<Lane>());
-    lanes_.back()->index = static_cast<std::uint32_t>(lanes_.size() - 1);
     unused_lanes_.push_back(lanes_.back().get());
   }
   Lane& lane = *unused_lanes_.back();
@@ -71,12 +80,12 @@ CachingAllocator::Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId str
   return lane;
 }
 
-CachingAllocator::PrivatePool* CachingAllocator::find_private_pool(PoolKey key) {
+PrivatePool* CachingAllocator::find_private_pool(PoolKey key) {
   const auto found = private_pools_.find(key);
   return found == private_pools_.end() ? nullptr : found->second.get();
 }
 
-CachingAllocator::PrivatePool& CachingAllocator::private_pool(PoolKey key) {
+PrivatePool& CachingAllocator::private_pool(PoolKey key) {
   auto& pool = private_pools_[key];
   if (pool == nullptr) {
     pool = std::make_unique<PrivatePool>();
@@ -100,12 +109,14 @@ void CachingAllocator::begin_routing(PoolKey key) {
   create_pool(key);
   routings_.push_back({find_private_pool(key), std::nullopt});
   has_routing_ = true;
+  update_plain();
 }
 
 void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
   create_pool(key);
   routings_.push_back({find_private_pool(key), stream});
   has_routing_ = true;
+  update_plain();
 }
 
 void CachingAllocator::end_routing(PoolKey key) {
@@ -114,6 +125,7 @@ void CachingAllocator::end_routing(PoolKey key) {
   TIDEMARK_CHECK(found != routings_.end(), fmt::format("no routing to pool {}, {}", key.capture, key.user));
   routings_.erase(found);
   has_routing_ = !routings_.empty();
+  update_plain();
 }
 
 void CachingAllocator::release_pool(PoolKey key) {
@@ -139,7 +151,7 @@ void CachingAllocator::set_use_on_oom(PoolKey key, bool use) {
   if (use) use_on_oom_.insert(use_on_oom_.begin(), pool);
 }
 
-CachingAllocator::PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
+PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
   PrivatePool* const innermost = pool == 0 ? nullptr : &private_pool({0, pool});
   const auto accepts = [stream](const Routing& routing) { return routing.capture.value_or(stream) == stream; };
   if (settings_.version < Version{2, 10}) {

@@ -70,7 +70,7 @@ std::vector<SegmentInfo> CachingAllocator::segments() const {
         continue;
       }
       if (!open) {
-        const Lane& lane = *lanes_[block.lane];
+        const Lane& lane = *block.lane;
         SegmentInfo& segment = segments.emplace_back();
         segment.address = block.address;
         segment.stream = lane.stream;

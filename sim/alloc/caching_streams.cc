@@ -10,7 +10,7 @@ void CachingAllocator::record_stream(RequestId id, StreamId stream) {
   const BlockIndex index = binding(id);
   if (index == kNoBlock) return;
   Block& block = blocks_[index];
-  if (stream == lanes_[block.lane]->stream) return;
+  if (stream == block.lane->stream) return;
   if (!block.is(Block::kUsed)) {
     if (unused_uses_.empty()) {
       unused_uses_.push_back(static_cast<std::uint32_t>(uses_.size()));
@@ -41,7 +41,7 @@ void CachingAllocator::drop_uses(BlockIndex index) {
 
 void CachingAllocator::free_slowly(BlockIndex index) {
   const Block& block = blocks_[index];
-  pending_.add(lanes_[block.lane]->kind, static_cast<std::int64_t>(block.bytes));
+  pending_.add(block.lane->kind, static_cast<std::int64_t>(block.bytes));
   if (is_capturing(current_stream_)) {
     deferred_.push_back(index);
     awaits_events_ = true;
@@ -74,7 +74,7 @@ void CachingAllocator::finish_event(BlockIndex index) {
   Block& block = blocks_[index];
   if (--block.life.pending > 0) return;
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kPending);
-  const PoolKind kind = lanes_[block.lane]->kind;
+  const PoolKind kind = block.lane->kind;
   const Bytes bytes = block.bytes;
   complete(index);
   pending_.remove(kind, static_cast<std::int64_t>(bytes));
@@ -96,7 +96,7 @@ void CachingAllocator::process_deferred() {
       continue;
     }
     drop_uses(index);
-    const PoolKind kind = lanes_[block.lane]->kind;
+    const PoolKind kind = block.lane->kind;
     const Bytes bytes = block.bytes;
     complete(index);
     pending_.remove(kind, static_cast<std::int64_t>(bytes));
@@ -104,7 +104,10 @@ void CachingAllocator::process_deferred() {
 }
 
 void CachingAllocator::process_events() {
+  const std::uint64_t progress = clock_.progress();
+  if (progress != 0 && progress == seen_progress_ && deferred_.empty()) return;  // nothing new is done
   process_deferred();
+  seen_progress_ = clock_.progress();
   std::size_t slot = queue_order_.first();
   while (slot != queue_order_.end()) {
     const auto stream = static_cast<StreamId>(queue_order_.at(slot));
@@ -136,7 +139,7 @@ void CachingAllocator::synchronize_and_free(const PrivatePool* only) {
     std::size_t kept = 0;
     for (std::size_t at = queue.head; at < queue.items.size(); ++at) {
       const PendingEvent event = queue.items[at];
-      if (only != nullptr && lanes_[blocks_[event.block].lane]->pool->owner != only) {
+      if (only != nullptr && blocks_[event.block].lane->pool->owner != only) {
         queue.items[kept++] = event;
         continue;
       }

@@ -29,6 +29,10 @@ class EventClock {
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize_device() = 0;
 
+  /// Rises whenever some event may have become done; 0: this clock cannot tell. While it stays what it was, the allocator
+  /// does not ask for each event again.
+  [[nodiscard]] virtual std::uint64_t progress() const { return 0; }
+
   /// A call to the driver that takes time is about to be made; the waits that it brings are told apart, by synchronize and
   /// synchronize_device. Default: nothing.
   enum class DeviceCall : std::uint8_t { kMalloc, kMallocFailed, kFree, kMap, kMapFailed, kUnmap };
@@ -49,6 +53,7 @@ class TraceClock final : public EventClock {
   void wait(StreamId stream, Ticket ticket) override;
   void synchronize(StreamId stream) override;
   void synchronize_device() override;
+  [[nodiscard]] std::uint64_t progress() const override { return progress_; }
 
  private:
   struct Queue {
@@ -58,6 +63,7 @@ class TraceClock final : public EventClock {
   Queue& queue(StreamId stream);
   Policy policy_;
   std::uint64_t lag_;
+  std::uint64_t progress_ = 1;
   std::vector<Queue> queues_;
 };
 

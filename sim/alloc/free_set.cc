@@ -89,7 +89,8 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, 
   }
 }
 
-void FreeSet::erase_leader(Block* blocks, Bytes bytes, const Block::Links& links) {
+void FreeSet::replace_leader(Block* blocks, BlockIndex index) {
+  const Block::Links links = blocks[index].links;
   BlockIndex heir = links.right;
   if (links.child != kNoBlock) {
     heir = meld_siblings(blocks, links.child);
@@ -101,11 +102,12 @@ void FreeSet::erase_leader(Block* blocks, Bytes bytes, const Block::Links& links
   if (links.left != kNoBlock) {
     blocks[links.left].links.right = heir;
   } else {
-    heads_[bin_of(bytes)] = heir;
+    heads_[blocks[index].bin] = heir;
   }
 }
 
-void FreeSet::erase_member(Block* blocks, BlockIndex index, const Block::Links& links) {
+void FreeSet::erase_member(Block* blocks, BlockIndex index) {
+  const Block::Links links = blocks[index].links;
   BlockIndex heir = links.right;
   if (links.child != kNoBlock) {
     heir = meld_siblings(blocks, links.child);

@@ -24,44 +24,47 @@ class FreeSet {
     Block& block = blocks[index];
     const std::uint32_t bin = bin_of(block.bytes);
     const BlockIndex head = heads_[bin];
-    if (head == kNoBlock) {
-      heads_[bin] = index;
-      block.links = {kNoBlock, kNoBlock, kNoBlock};
-      block.flags |= Block::kGroupLeader;
-      words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
-      summary_ |= std::uint64_t{1} << (bin / 64);
+    block.bin = static_cast<std::uint16_t>(bin);
+    if (head != kNoBlock) {
+      insert_beside(blocks, index, bin, head);
       return;
     }
-    insert_beside(blocks, index, bin, head);
+    heads_[bin] = index;
+    block.links = {kNoBlock, kNoBlock, kNoBlock};
+    block.flags |= Block::kGroupLeader;
+    words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+    summary_ |= std::uint64_t{1} << (bin / 64);
   }
 
   /// Requires: blocks[index] is in this set.
   void erase(Block* blocks, BlockIndex index) {
+    if (blocks[index].is(Block::kGroupLeader)) {
+      erase_leader(blocks, index);
+    } else {
+      erase_member(blocks, index);
+    }
+  }
+
+  /// The same for a block that lower_bound() has found.
+  void erase_leader(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
-    const Block::Links links = block.links;
-    if (block.is(Block::kGroupLeader)) {
-      block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kGroupLeader);
-      if (links.child == kNoBlock && links.left == kNoBlock && links.right == kNoBlock) {
-        const std::uint32_t bin = bin_of(block.bytes);
-        heads_[bin] = kNoBlock;
-        const std::uint64_t word = words_[bin / 64] & ~(std::uint64_t{1} << (bin % 64));
-        words_[bin / 64] = word;
-        if (word == 0) summary_ &= ~(std::uint64_t{1} << (bin / 64));
-        return;
-      }
-      erase_leader(blocks, block.bytes, links);
+    block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kGroupLeader);
+    if ((block.links.child & block.links.left & block.links.right) != kNoBlock) {
+      replace_leader(blocks, index);
       return;
     }
-    erase_member(blocks, index, links);
+    const std::uint32_t bin = block.bin;
+    heads_[bin] = kNoBlock;
+    const std::uint64_t word = words_[bin / 64] & ~(std::uint64_t{1} << (bin % 64));
+    words_[bin / 64] = word;
+    if (word == 0) summary_ &= ~(std::uint64_t{1} << (bin / 64));
   }
 
   /// The first block in order with at least `bytes`, or kNoBlock.
   [[nodiscard]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) const {
     const std::uint32_t bin = bin_of(bytes);
-    BlockIndex leader = heads_[bin];
-    while (leader != kNoBlock) {
+    for (BlockIndex leader = heads_[bin]; leader != kNoBlock; leader = blocks[leader].links.right) {
       if (blocks[leader].bytes >= bytes) return leader;
-      leader = blocks[leader].links.right;
     }
     return first_after(bin);
   }
@@ -105,8 +108,8 @@ class FreeSet {
   /// Joins a list of siblings into one heap.
   static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
   void insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, BlockIndex head);
-  void erase_leader(Block* blocks, Bytes bytes, const Block::Links& links);
-  static void erase_member(Block* blocks, BlockIndex index, const Block::Links& links);
+  void replace_leader(Block* blocks, BlockIndex index);
+  static void erase_member(Block* blocks, BlockIndex index);
 
   std::uint64_t summary_ = 0;
   std::array<std::uint64_t, kBins / 64> words_{};

@@ -4,23 +4,21 @@
 
 namespace tidemark {
 
-void PendingGauge::note_peak(const Gauge& allocation, const Gauge& bytes) {
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    const auto pool_kind = static_cast<PoolKind>(kind);
-    count_peaks_.kinds[kind] =
-        std::max(count_peaks_.kinds[kind], allocation.current(pool_kind) + cells_[kind].count);
-    bytes_peaks_.kinds[kind] =
-        std::max(bytes_peaks_.kinds[kind], bytes.current(pool_kind) + cells_[kind].bytes);
-  }
-  count_peaks_.all =
-      std::max(count_peaks_.all, allocation.current() + cells_[0].count + cells_[1].count);
+void PendingGauge::note_peak(PoolKind kind, const Gauge& allocation, const Gauge& bytes) {
+  const auto at = static_cast<std::size_t>(kind);
+  std::int64_t& count_peak = count_peaks_.kinds[at];
+  std::int64_t& bytes_peak = bytes_peaks_.kinds[at];
+  count_peak = std::max(count_peak, allocation.current(kind) + cells_[at].count);
+  bytes_peak = std::max(bytes_peak, bytes.current(kind) + cells_[at].bytes);
+  count_peaks_.all = std::max(count_peaks_.all, allocation.current() + cells_[0].count + cells_[1].count);
   bytes_peaks_.all = std::max(bytes_peaks_.all, bytes.current() + cells_[0].bytes + cells_[1].bytes);
 }
 
 void PendingGauge::reset_peak(const Gauge& allocation, const Gauge& bytes) {
   count_peaks_ = {};
   bytes_peaks_ = {};
-  note_peak(allocation, bytes);
+  note_peak(PoolKind::kSmall, allocation, bytes);
+  note_peak(PoolKind::kLarge, allocation, bytes);
 }
 
 void PendingGauge::reset_accumulated() {

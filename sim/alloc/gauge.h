@@ -11,20 +11,21 @@ namespace tidemark {
 class Gauge {
  public:
   void increase(PoolKind kind, std::int64_t amount) {
-    Cell& cell = cells_[static_cast<std::size_t>(kind)];
-    cell.current += amount;
+    const auto at = static_cast<std::size_t>(kind);
+    Cell& cell = cells_[at];
     cell.allocated += amount;
-    if (cell.current > cell.peak) cell.peak = cell.current;
-    all_ += amount;
-    if (all_ > all_peak_) all_peak_ = all_;
+    const std::int64_t now = cell.current + amount;
+    cell.current = now;
+    if (now > cell.peak) cell.peak = now;
+    const std::int64_t all = now + cells_[1 - at].current;
+    if (all > all_peak_) all_peak_ = all;
   }
   void decrease(PoolKind kind, std::int64_t amount) {
     cells_[static_cast<std::size_t>(kind)].current -= amount;
-    all_ -= amount;
   }
   void reset_peak() {
     for (Cell& cell : cells_) cell.peak = cell.current;
-    all_peak_ = all_;
+    all_peak_ = current();
   }
   void reset_accumulated() {
     for (Cell& cell : cells_) {
@@ -32,7 +33,7 @@ class Gauge {
       cell.base = cell.current;
     }
   }
-  [[nodiscard]] std::int64_t current() const { return all_; }
+  [[nodiscard]] std::int64_t current() const { return cells_[0].current + cells_[1].current; }
   [[nodiscard]] std::int64_t current(PoolKind kind) const {
     return cells_[static_cast<std::size_t>(kind)].current;
   }
@@ -40,7 +41,7 @@ class Gauge {
     StatArray array;
     array.small_pool = cells_[0].read();
     array.large_pool = cells_[1].read();
-    array.all = {all_, all_peak_, array.small_pool.allocated + array.large_pool.allocated,
+    array.all = {current(), all_peak_, array.small_pool.allocated + array.large_pool.allocated,
                  array.small_pool.freed + array.large_pool.freed};
     return array;
   }
@@ -54,7 +55,6 @@ class Gauge {
     [[nodiscard]] Stat read() const { return {current, peak, allocated, allocated + base - current}; }
   };
   std::array<Cell, 2> cells_{};
-  std::int64_t all_ = 0;
   std::int64_t all_peak_ = 0;
 };
 
@@ -71,9 +71,8 @@ class PendingGauge {
     --cell.count;
     cell.bytes -= bytes;
   }
-  [[nodiscard]] bool any() const { return (cells_[0].count | cells_[1].count) != 0; }
-  /// To be called after each hand-out while any(); `allocation` and `bytes` are the gauges of allocated blocks.
-  void note_peak(const Gauge& allocation, const Gauge& bytes);
+  /// To be called after each hand-out while anything is pending; `allocation` and `bytes` are the gauges of allocated blocks.
+  void note_peak(PoolKind kind, const Gauge& allocation, const Gauge& bytes);
   void reset_peak(const Gauge& allocation, const Gauge& bytes);
   void reset_accumulated();
   [[nodiscard]] StatArray read_count(const Gauge& allocation) const;

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/alloc/block.h"
+#include "sim/alloc/free_set.h"
+#include "sim/alloc/gauge.h"
+#include "sim/alloc/stats.h"
+
+namespace tidemark {
+
+struct BlockPool;
+struct PrivatePool;
+
+/// A rest of at least `from` bytes is split off, from requests smaller than `below` (caching-allocator.md, 8.1).
+struct SplitRule {
+  Bytes from = 0;
+  Bytes below = 0;
+};
+
+/// One pool's blocks of one stream.
+struct Lane {
+  FreeSet free;
+  SplitRule split;
+  BlockPool* pool = nullptr;
+  StreamId stream = 0;
+  PoolKind kind = PoolKind::kSmall;
+};
+
+/// The small or the large pool of the default pools or of a private one.
+struct BlockPool {
+  PoolKind kind = PoolKind::kSmall;
+  PrivatePool* owner = nullptr;  ///< nullptr: a default pool
+  std::uint32_t search_count = 0;
+  std::vector<Lane*> lanes;  ///< by stream; nullptr: none yet
+  std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;  ///< of expandable ranges, by address
+};
+
+/// A pool of a capture or of a MemPool object. Source: caching-allocator.md, 13.
+struct PrivatePool {
+  PoolKey key;
+  int use_count = 1;
+  std::int64_t segment_count = 0;
+  bool no_split = false;
+  bool reserved_ever = false;
+  Gauge reserved_bytes;
+  BlockPool small;
+  BlockPool large;
+};
+
+/// Requests on `capture`, or on every stream, go to `pool`.
+struct Routing {
+  PrivatePool* pool = nullptr;
+  std::optional<StreamId> capture;  ///< none: use_mem_pool
+};
+
+}  // namespace tidemark
