@@ -8,5 +8,6 @@ namespace tidemark::cli {
 
 // One maker a command, each in <name>_command.cc; commands.cc lists them.
 std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_replay_command();
 
 }  // namespace tidemark::cli

@@ -67,6 +67,25 @@ class MeteredClock final : public EventClock {
 /// Follows the events for what the statistics do not tell: live bytes, fragmentation, how many ranges are held.
 class Follower {
  public:
+  explicit Follower(bool ideal) : ideal_(ideal) {}
+
+  /// `live` takes the live bytes after each event; nullptr: nobody asks.
+  void follow(std::span<const Event> events, std::vector<Bytes>* live) {
+    for (const Event& event : events) {
+      follow(event);
+      if (live != nullptr) live->push_back(live_);
+    }
+  }
+
+  void tell(ReplaySummary& summary) const {
+    summary.peak_live = peak_live_;
+    summary.fragmentation_at_peak = share_at_peak_;
+    summary.mean_fragmentation = counted_ == 0 ? 0 : static_cast<std::uint64_t>(shares_ / counted_);
+    summary.most_segments = most_segments_;
+    summary.ooms = ooms_;
+  }
+
+ private:
   void follow(const Event& event) {
     switch (event.action) {
       case Action::kSegmentAlloc:
@@ -114,17 +133,6 @@ class Follower {
     }
   }
 
-  explicit Follower(bool ideal) : ideal_(ideal) {}
-  [[nodiscard]] Bytes live() const { return live_; }
-  void tell(ReplaySummary& summary) const {
-    summary.peak_live = peak_live_;
-    summary.fragmentation_at_peak = share_at_peak_;
-    summary.mean_fragmentation = counted_ == 0 ? 0 : static_cast<std::uint64_t>(shares_ / counted_);
-    summary.most_segments = most_segments_;
-    summary.ooms = ooms_;
-  }
-
- private:
   [[nodiscard]] std::uint64_t unneeded_share() const {
     const Bytes unneeded = reserved_ > live_ ? reserved_ - live_ : 0;
     return static_cast<std::uint64_t>((static_cast<Wide>(unneeded) * 1'000'000U + reserved_ / 2) / reserved_);
@@ -178,24 +186,13 @@ DeviceMemory::Config memory_config(const ReplayOptions& options) {
   return {options.device.total_bytes, options.device.context_bytes, options.other_bytes, 0};
 }
 
-/// What `options` leaves out goes; the summary takes what only the events tell.
-void finish(ReplayResult& result, const ReplayOptions& options) {
-  Follower follower(result.settings.backend == Backend::kIdeal);
-  if (options.keep_samples) result.live.reserve(result.events.size());
-  for (const Event& event : result.events) {
-    follower.follow(event);
-    if (options.keep_samples) result.live.push_back(follower.live());
-  }
-  follower.tell(result.summary);
-  result.summary.retries = result.statistics.num_alloc_retries;
-  if (options.keep_events) return;
-  result.events = {};
-  result.segments = {};
-}
-
-ReplayResult replay_timed(std::span<const Instruction> instructions, const AllocatorSettings& settings,
+ReplayResult replay_timed(std::span<const Instruction> given, const AllocatorSettings& settings,
                           const ReplayOptions& options) {
-  Program program;  // reports bring their own labels
+  // Reports have the trace's labels; the simulator gets none.
+  const Program program;
+  std::vector<Instruction> unlabelled(given.begin(), given.end());
+  for (Instruction& instruction : unlabelled) instruction.label = 0;
+  std::span<const Instruction> instructions(unlabelled);
   SimulatorOptions simulated;
   simulated.policy = options.policy;
   simulated.costs = options.costs;
@@ -224,9 +221,19 @@ ReplayResult replay_timed(std::span<const Instruction> instructions, const Alloc
   result.summary.peak_allocated = told.peak_allocated.bytes;
   result.summary.device_calls = told.device_calls;
   result.summary.device_call_ns = told.device_call_ns;
-  finish(result, options);
+  result.summary.retries = result.statistics.num_alloc_retries;
+  Follower follower(settings.backend == Backend::kIdeal);
+  follower.follow(result.events, options.keep_samples ? &result.live : nullptr);
+  follower.tell(result.summary);
+  if (!options.keep_events) {
+    result.events = {};
+    result.segments = {};
+  }
   return result;
 }
+
+/// Instructions played between two looks at the events.
+constexpr std::size_t kChunk = 8192;
 
 /// The highest value over the whole trace, whatever reset_peak did on the way.
 class PeakOverResets {
@@ -253,48 +260,47 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
   const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock, options.memory_fraction);
   History history;
   history.sampling = options.keep_samples;
-  history.events.reserve(instructions.size() + instructions.size() / 2);
+  if (options.keep_events) history.events.reserve(instructions.size() + instructions.size() / 2);
   allocator->set_history(&history);
 
   ReplayResult result;
   result.settings = settings;
+  Follower follower(settings.backend == Backend::kIdeal);
   PeakOverResets peaks;
-  const auto refused = [&](const OutOfMemory& failure) {
-    if (!result.first_oom) result.first_oom = failure;
-  };
-  // Peaks are read before each reset: a trace's own resets must not hide the highest moment.
-  std::uint32_t done = 0;
-  for (std::span<const Instruction> rest = instructions; !rest.empty();) {
-    const auto reset = std::find_if(rest.begin(), rest.end(),
-                                    [](const Instruction& each) { return each.verb == Verb::kResetPeak; });
-    const std::size_t before = static_cast<std::size_t>(reset - rest.begin());
-    std::span<const Instruction> chunk = rest.first(before);
-    while (!chunk.empty()) {
-      allocator->set_instruction(done);
-      const std::size_t executed = allocator->execute(chunk);
-      done += static_cast<std::uint32_t>(executed);
-      chunk = chunk.subspan(executed);
-      if (allocator->refused()) refused(allocator->failure());
-    }
-    peaks.look(allocator->statistics());
-    if (reset != rest.end()) {
-      allocator->set_instruction(done++);
-      allocator->reset_peak();
-      rest = rest.subspan(before + 1);
+  for (std::size_t done = 0; done < instructions.size();) {
+    // Events that nobody keeps are looked at while they are in the cache. Peaks are read before each reset: a trace's own
+    // resets must not hide the highest moment.
+    std::span<const Instruction> chunk = instructions.subspan(done, std::min(kChunk, instructions.size() - done));
+    const auto reset =
+        std::find_if(chunk.begin(), chunk.end(), [](const Instruction& each) { return each.verb == Verb::kResetPeak; });
+    if (reset == chunk.begin()) {
+      peaks.look(allocator->statistics());
+      chunk = chunk.first(1);
     } else {
-      rest = {};
+      chunk = chunk.first(static_cast<std::size_t>(reset - chunk.begin()));
     }
+    allocator->set_instruction(static_cast<std::uint32_t>(done));
+    done += allocator->execute(chunk);
+    if (allocator->refused() && !result.first_oom) result.first_oom = allocator->failure();
+    if (options.keep_events) continue;
+    follower.follow(history.events, nullptr);
+    history.events.clear();
   }
   allocator->finish_samples();
+  if (options.keep_events) follower.follow(history.events, options.keep_samples ? &result.live : nullptr);
+  follower.tell(result.summary);
   result.statistics = allocator->statistics();
-  result.segments = allocator->segments();
-  result.events = std::move(history.events);
-  result.samples = std::move(history.samples);
+  peaks.look(result.statistics);
   result.summary.peak_reserved = peaks.reserved();
   result.summary.peak_allocated = peaks.allocated();
   result.summary.device_calls = clock.calls();
   result.summary.device_call_ns = clock.total_ns();
-  finish(result, options);
+  result.summary.retries = result.statistics.num_alloc_retries;
+  if (options.keep_events) {
+    result.segments = allocator->segments();
+    result.events = std::move(history.events);
+    result.samples = std::move(history.samples);
+  }
   return result;
 }
 

@@ -1,0 +1,271 @@
+#include "sim/report/replay_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/format/events_csv.h"
+#include "sim/format/json_writer.h"
+#include "sim/report/run_report.h"
+
+namespace tidemark {
+
+namespace {
+
+using Align = Table::Align;
+
+struct Counts {
+  std::size_t requests = 0;
+  std::size_t frees = 0;
+};
+
+Counts count(const RequestTrace& trace) {
+  Counts counts;
+  for (const Instruction& instruction : trace.instructions) {
+    if (instruction.verb == Verb::kAlloc) ++counts.requests;
+    if (instruction.verb == Verb::kFree) ++counts.frees;
+  }
+  return counts;
+}
+
+/// "1.23 ms", "45.6 s"; whole hundredths, so that every build prints the same.
+std::string duration_text(Nanoseconds ns) {
+  struct Unit {
+    Nanoseconds ns;
+    std::string_view name;
+  };
+  static constexpr std::array kUnits{Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"}, Unit{1'000, "us"}};
+  for (const Unit& unit : kUnits) {
+    if (ns < unit.ns) continue;
+    const Nanoseconds hundredths = (ns * 100 + unit.ns / 2) / unit.ns;
+    return fmt::format("{}.{:02} {}", hundredths / 100, hundredths % 100, unit.name);
+  }
+  return fmt::format("{} ns", ns);
+}
+
+/// "41.2 M/s"
+std::string rate_text(std::uint64_t per_second) {
+  const std::uint64_t tenths = (per_second + 50'000) / 100'000;
+  return fmt::format("{}.{} M/s", tenths / 10, tenths % 10);
+}
+
+std::string setting_text(const AllocatorSettings& settings) {
+  return settings.text.empty() ? "(default)" : settings.text;
+}
+
+std::string device_text(const ReplayOptions& options) {
+  std::string out = options.device.name.empty() ? "a device" : options.device.name;
+  out += fmt::format(" of {}, context {}", human_bytes(options.device.total_bytes),
+                     human_bytes(options.device.context_bytes));
+  if (options.memory_fraction) out += fmt::format(", memory fraction {}", *options.memory_fraction);
+  return out;
+}
+
+std::string header(const ReplayReport& report, const TextStyle& style) {
+  const Counts counts = count(*report.requests);
+  const Version version = report.results.front().settings.version;
+  return fmt::format("{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n", bold(report.trace, style),
+                     device_text(*report.options), version.major, version.minor,
+                     event_policy_name(report.options->policy), grouped(counts.requests), grouped(counts.frees));
+}
+
+std::string single_text(const ReplayReport& report, const TextStyle& style) {
+  const ReplayResult& result = report.results.front();
+  const ReplaySummary& summary = result.summary;
+  std::string out = fmt::format("Setting: {}\n\n", setting_text(result.settings));
+  Table figures({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  figures.add({"", "", "bytes", ""});
+  const auto amount = [&](std::string name, Bytes bytes, std::string remark) {
+    figures.add({std::move(name), human_bytes(bytes), grouped(bytes), std::move(remark)});
+  };
+  amount("peak reserved", summary.peak_reserved, "held from the driver");
+  amount("peak allocated", summary.peak_allocated, "blocks that owners hold");
+  amount("peak live", summary.peak_live, "what they asked for: the least any allocator needs");
+  out += figures.text(style.width);
+  out += fmt::format("\nFragmentation {} at the peak of reserved, {} in the mean (reserved, less live bytes)\n",
+                     percent(summary.fragmentation_at_peak), percent(summary.mean_fragmentation));
+  out += fmt::format("Segments      {} at most\n", grouped(summary.most_segments));
+  out += fmt::format("Device calls  {}, {} of simulated time\n", grouped(summary.device_calls),
+                     duration_text(summary.device_call_ns));
+  out += fmt::format("Retries       {}\n", summary.retries);
+  const std::string ooms = summary.ooms == 0 ? "0" : bad(std::to_string(summary.ooms), style);
+  out += fmt::format("Out of memory {}\n", ooms);
+  if (result.first_oom) out += fmt::format("  first: {}\n", oom_message(*result.first_oom));
+  if (!report.speeds.empty()) {
+    const ReplaySpeed& speed = report.speeds.front();
+    out += fmt::format("\nAllocator alone, {} runs of {} requests and frees: median {}, best {}\n",
+                       speed.run_ns.size(), grouped(speed.events), rate_text(speed.median_events_per_s),
+                       rate_text(speed.best_events_per_s));
+  }
+  return out;
+}
+
+std::string table_text(const ReplayReport& report, const TextStyle& style) {
+  std::string out = "Settings\n";
+  for (std::size_t i = 0; i < report.results.size(); ++i) {
+    out += fmt::format("{:>3}  {}\n", i + 1, setting_text(report.results[i].settings));
+  }
+  out += "\n";
+  const bool timed = !report.speeds.empty();
+  std::vector<Align> columns(timed ? 12 : 10, Align::kRight);
+  Table table(std::move(columns));
+  std::vector<std::string> top{"", "peak", "peak", "fragmentation", "", "most", "device", "their", "", ""};
+  std::vector<std::string> names{"#",        "reserved", "allocated", "at peak", "mean",
+                                 "segments", "calls",    "time",      "retries", "OOMs"};
+  if (timed) {
+    top.insert(top.end(), {"median", "best"});
+    names.insert(names.end(), {"events", "events"});
+  }
+  table.add(std::move(top));
+  table.add(std::move(names));
+  for (std::size_t i = 0; i < report.results.size(); ++i) {
+    const ReplaySummary& summary = report.results[i].summary;
+    std::vector<std::string> row{std::to_string(i + 1),
+                                 human_bytes(summary.peak_reserved),
+                                 human_bytes(summary.peak_allocated),
+                                 percent(summary.fragmentation_at_peak),
+                                 percent(summary.mean_fragmentation),
+                                 grouped(summary.most_segments),
+                                 grouped(summary.device_calls),
+                                 duration_text(summary.device_call_ns),
+                                 std::to_string(summary.retries),
+                                 std::to_string(summary.ooms)};
+    if (timed) {
+      row.push_back(rate_text(report.speeds[i].median_events_per_s));
+      row.push_back(rate_text(report.speeds[i].best_events_per_s));
+    }
+    table.add(std::move(row));
+  }
+  out += table.text(std::max<std::size_t>(style.width, 120));
+  out += "\nFragmentation: the share of what is reserved that live bytes do not need.\n";
+  return out;
+}
+
+}  // namespace
+
+std::string replay_text(const ReplayReport& report, const TextStyle& style) {
+  return header(report, style) + (report.results.size() == 1 ? single_text(report, style) : table_text(report, style));
+}
+
+std::string replay_json(const ReplayReport& report) {
+  std::string out;
+  JsonWriter json(out);
+  const ReplayOptions& options = *report.options;
+  const Counts counts = count(*report.requests);
+  const Version version = report.results.front().settings.version;
+  json.begin_object().member("schema_version", kReportSchemaVersion).member("trace", report.trace);
+  json.member("requests", std::uint64_t{counts.requests}).member("frees", std::uint64_t{counts.frees});
+  json.key("device").begin_object(true).member("id", options.device.id);
+  json.member("total_bytes", options.device.total_bytes);
+  json.member("context_bytes", options.device.context_bytes).end_object();
+  json.member("pytorch", fmt::format("{}.{}", version.major, version.minor));
+  json.member("event_policy", event_policy_name(options.policy));
+  json.key("memory_fraction");
+  if (options.memory_fraction) {
+    json.value(fmt::format("{}", *options.memory_fraction));
+  } else {
+    json.null();
+  }
+  json.key("settings").begin_array();
+  for (std::size_t i = 0; i < report.results.size(); ++i) {
+    const ReplayResult& result = report.results[i];
+    const ReplaySummary& summary = result.summary;
+    json.begin_object().member("alloc_conf", result.settings.text);
+    json.member("peak_reserved_bytes", summary.peak_reserved);
+    json.member("peak_allocated_bytes", summary.peak_allocated);
+    json.member("peak_live_bytes", summary.peak_live);
+    json.member("fragmentation_at_peak_ppm", summary.fragmentation_at_peak);
+    json.member("mean_fragmentation_ppm", summary.mean_fragmentation);
+    json.member("most_segments", summary.most_segments).member("device_calls", summary.device_calls);
+    json.member("device_call_ns", std::int64_t{summary.device_call_ns});
+    json.member("retries", summary.retries).member("ooms", summary.ooms);
+    json.key("first_oom");
+    if (result.first_oom) {
+      json.value(oom_message(*result.first_oom));
+    } else {
+      json.null();
+    }
+    if (!report.speeds.empty()) {
+      const ReplaySpeed& speed = report.speeds[i];
+      json.key("speed").begin_object(true).member("events", speed.events);
+      json.member("runs", std::uint64_t{speed.run_ns.size()});
+      json.member("median_events_per_s", speed.median_events_per_s);
+      json.member("best_events_per_s", speed.best_events_per_s).end_object();
+    }
+    json.end_object();
+  }
+  json.end_array().end_object().finish();
+  return out;
+}
+
+std::string replay_csv(const ReplayReport& report) {
+  std::string out =
+      "alloc_conf,peak_reserved_bytes,peak_allocated_bytes,peak_live_bytes,fragmentation_at_peak_ppm,"
+      "mean_fragmentation_ppm,most_segments,device_calls,device_call_ns,retries,ooms";
+  if (!report.speeds.empty()) out += ",median_events_per_s,best_events_per_s";
+  out += '\n';
+  for (std::size_t i = 0; i < report.results.size(); ++i) {
+    const ReplaySummary& summary = report.results[i].summary;
+    append_csv_field(report.results[i].settings.text, out);
+    out += fmt::format(",{},{},{},{},{},{},{},{},{},{}", summary.peak_reserved, summary.peak_allocated,
+                       summary.peak_live, summary.fragmentation_at_peak, summary.mean_fragmentation,
+                       summary.most_segments, summary.device_calls, summary.device_call_ns, summary.retries,
+                       summary.ooms);
+    if (!report.speeds.empty()) {
+      out += fmt::format(",{},{}", report.speeds[i].median_events_per_s, report.speeds[i].best_events_per_s);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::vector<std::string_view> event_marks(const RequestTrace& requests, std::span<const Event> events) {
+  std::vector<std::string_view> marks;
+  marks.reserve(events.size());
+  std::string_view mark;
+  std::size_t at = 0;
+  for (const Event& event : events) {
+    for (; at < requests.instructions.size() && at < event.instruction; ++at) {
+      const Instruction& instruction = requests.instructions[at];
+      if (instruction.verb == Verb::kMark) mark = requests.labels.text(instruction.label);
+    }
+    marks.push_back(mark);
+  }
+  return marks;
+}
+
+std::string replay_events_csv(const RequestTrace& requests, const ReplayResult& result) {
+  std::string out;
+  write_events_csv({result.events, event_marks(requests, result.events), {}}, out);
+  return out;
+}
+
+std::string replay_timeline_csv(const RequestTrace& requests, const ReplayResult& result) {
+  const std::vector<std::string_view> marks = event_marks(requests, result.events);
+  std::string out =
+      "index,action,bytes,phase,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,"
+      "largest_free_bytes,internal_bytes,external_bytes,ideal_bytes\n";
+  out.reserve(out.size() + result.events.size() * 140);
+  for (std::size_t i = 0; i < result.events.size(); ++i) {
+    const Event& event = result.events[i];
+    const MemorySample& sample = result.samples[i];
+    append_number(i, out);
+    out += ',';
+    out += action_name(event.action);
+    out += ',';
+    append_number(event.bytes, out);
+    out += ',';
+    append_csv_field(marks[i], out);
+    for (const Bytes bytes : {sample.reserved, sample.active, sample.allocated, sample.requested,
+                              sample.inactive_split, sample.largest_free, sample.active - sample.requested,
+                              sample.reserved - sample.active, result.live[i]}) {
+      out += ',';
+      append_number(bytes, out);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace tidemark
