@@ -44,13 +44,13 @@ class Builder final : public YAML::EventHandler {
     add(std::move(node), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    open(mark, YamlNode::Kind::kList, anchor);
+                       YAML::EmitterStyle::value style) override {
+    open(mark, YamlNode::Kind::kList, anchor, style);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    open(mark, YamlNode::Kind::kMap, anchor);
+                  YAML::EmitterStyle::value style) override {
+    open(mark, YamlNode::Kind::kMap, anchor, style);
   }
   void OnMapEnd() override { close(); }
 
@@ -72,6 +72,7 @@ class Builder final : public YAML::EventHandler {
   struct Open {
     YamlNode node;
     YAML::anchor_t anchor = 0;
+    bool is_flow = false;          ///< in brackets or braces
     std::optional<YamlNode> key;  ///< of a map: read, its value is next
     std::unordered_map<std::string, std::uint32_t> lines;  ///< of the keys so far
   };
@@ -123,8 +124,9 @@ class Builder final : public YAML::EventHandler {
     nodes_ += nodes;
     if (nodes_ > kMaxYamlNodes) fail(where, fmt::format("more than {} values", kMaxYamlNodes));
   }
-  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor) {
+  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
     Open entry;
+    entry.is_flow = style == YAML::EmitterStyle::Flow;
     entry.node = node_at(mark);
     entry.node.kind = kind;
     entry.anchor = anchor;
@@ -144,6 +146,11 @@ class Builder final : public YAML::EventHandler {
     }
     Open& parent = stack_.back();
     if (parent.node.kind == YamlNode::Kind::kList) {
+      const bool goes_on = parent.is_flow && !parent.node.items.empty() && has_open_parenthesis(parent.node.items.back());
+      if (goes_on && node.is_plain()) {
+        append(parent.node.items.back(), node);
+        return;
+      }
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
       if (node.kind == YamlNode::Kind::kList || node.kind == YamlNode::Kind::kMap) {
@@ -154,7 +161,26 @@ class Builder final : public YAML::EventHandler {
       add_entry(parent, std::move(node));
     }
   }
+  /// `Linear(784, 512)` in a flow list or map is one text, though YAML parts it at the comma.
+  static bool has_open_parenthesis(const YamlNode& node) {
+    if (!node.is_plain()) return false;
+    std::ptrdiff_t open = 0;
+    for (const char c : node.text) open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    return open > 0;
+  }
+  static void append(YamlNode& to, const YamlNode& more) {
+    to.text += ", " + more.text;
+    to.at.end_line = more.at.end_line;
+    to.at.end_column = more.at.end_column;
+  }
   void add_entry(Open& parent, YamlNode value) {
+    const bool goes_on = parent.is_flow && value.kind == YamlNode::Kind::kNull && !parent.node.entries.empty() &&
+                         has_open_parenthesis(parent.node.entries.back().value);
+    if (goes_on && parent.key->is_plain()) {
+      append(parent.node.entries.back().value, *parent.key);
+      parent.key.reset();
+      return;
+    }
     YamlEntry entry;
     entry.key = std::move(parent.key->text);
     entry.key_at = parent.key->at;

@@ -38,7 +38,9 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// Reads one document (an empty one is null). Anchors and aliases are followed; tags are not known.
+/// Reads one document (an empty one is null). Anchors and aliases are followed; tags are not known. Beyond YAML: in a flow
+/// list or map a plain text with an open parenthesis goes on to the closing one, so that [Linear(784, 512), ReLU()] has two
+/// values.
 /// Errors: InputError: not YAML, a repeated key, a key that is no scalar, a second document, or more than kMaxYamlNodes.
 YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source);
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;

@@ -45,6 +45,7 @@ class Reader {
       : source_(source), folder_(folder.empty() ? "." : std::move(folder)), fields_(root, {}, problems_) {}
 
   Scenario read() {
+    if (!problems_.empty()) throw InputError(std::move(problems_));
     fields_.require("schema_version");
     fields_.integer("schema_version", 1, 1);
     scenario_.name = fields_.text("name").value_or("");

@@ -79,7 +79,8 @@ class Reader {
       std::string found = describe(node);
       const Parameter* parameter = named_parameter(node, params_);
       if (parameter != nullptr) found += fmt::format(", which is {}", parameter->value);
-      report(node, key, fmt::format("expected an integer or a parameter, found {}", found), suggestion(node));
+      report(node, key, fmt::format("expected an integer or a parameter, found {}", found),
+             parameter == nullptr ? suggestion(node) : std::string());
       return std::nullopt;
     }
     if (*value < least) {

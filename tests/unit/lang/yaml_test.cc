@@ -77,6 +77,20 @@ TEST_CASE("what is not YAML is told with its place") {
         "file.yaml:3:1: error: a second document; one file holds one\n    b: 2\n    ^\n");
 }
 
+TEST_CASE("a call in a flow list or map is one text") {
+  const YamlNode root = parse("layers: [Linear(784, 512), ReLU(), Conv2d(3, 8, (3, 3), bias=False), x]\n"
+                              "train: {optimizer: SGD(lr=0.1, momentum=0.9), steps: 3}\n");
+  const YamlNode* layers = root.find("layers");
+  REQUIRE(layers->items.size() == 4);
+  CHECK(layers->items[0].text == "Linear(784, 512)");
+  CHECK(layers->items[0].at.end_column - layers->items[0].at.column == 16);
+  CHECK(layers->items[2].text == "Conv2d(3, 8, (3, 3), bias=False)");
+  REQUIRE(root.find("train")->entries.size() == 2);
+  CHECK(root.find("train")->find("optimizer")->text == "SGD(lr=0.1, momentum=0.9)");
+  const YamlNode block = parse("- f(1\n- 2)\n");
+  CHECK(block.items.size() == 2);
+}
+
 TEST_CASE("aliases stand for their anchors, within a limit") {
   const YamlNode root = parse("a: &x [1, 2]\nb: *x\n");
   REQUIRE(root.find("b")->items.size() == 2);

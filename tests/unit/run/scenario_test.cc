@@ -1,0 +1,271 @@
+#include "sim/run/scenario.h"
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/run/train_reader.h"
+
+namespace tidemark {
+namespace {
+
+Scenario parse(const std::string& text, const std::vector<std::string>& sets = {}) {
+  std::vector<Override> overrides;
+  for (const std::string& set : sets) overrides.push_back(parse_override(set));
+  return parse_scenario(std::make_shared<const SourceText>(SourceText{"s.yaml", text}), TIDEMARK_SOURCE_DIR "/configs",
+                        overrides);
+}
+
+std::string problems_of(const std::string& text, const std::vector<std::string>& sets = {}) {
+  try {
+    parse(text, sets);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+constexpr const char* kHead = "schema_version: 1\ndevice: h100\nlayers: [Linear(784, 512), ReLU()]\n";
+const std::string kPlain = std::string(kHead) + "train: {batch: 64, input: [784], target: []}\n";
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a scenario is read whole") {
+  const Scenario scenario = parse(R"yaml(schema_version: 1
+name: first
+notes: what it is for
+device: {name: a100-80gb, total: 24GiB, other: 1GiB}
+pytorch: "2.6"
+allocator: {conf: "max_split_size_mb:64", memory_fraction: 0.5, event_policy: lag:3}
+backends: {cudnn_sdp: false, cudnn: benchmark, flash: false}
+params: {width: 512, batch_size: 32, act: relu}
+model:
+  code: |
+    class Net(nn.Module):
+        pass
+  class: Net
+  args: {hidden: width, activation: act, inplace: false}
+train: {steps: 2, batch: batch_size, input: [3, 32, 32], target: [], loss: mse_loss,
+        optimizer: "SGD(lr=0.1, momentum=0.9)", zero_grad: end, empty_cache: each_step, oom: next}
+)yaml");
+  CHECK(scenario.name == "first");
+  CHECK(scenario.notes == "what it is for");
+  CHECK(scenario.device.id == "a100-sxm-80gb");
+  CHECK(scenario.device.total_bytes == 24 * kGiB);
+  CHECK(scenario.device.context_bytes == 432 * kMiB);
+  CHECK(scenario.other_bytes == kGiB);
+  CHECK(scenario.settings.version == Version{2, 6});
+  CHECK(scenario.settings.max_split_bytes == 64 * kMiB);
+  CHECK(scenario.memory_fraction == 0.5);
+  CHECK(scenario.policy == EventPolicy{EventPolicy::Kind::kLag, 3});
+  CHECK_FALSE(scenario.backends.cudnn_sdp);
+  CHECK_FALSE(scenario.backends.flash_sdp);
+  CHECK(scenario.backends.cudnn_benchmark);
+  CHECK(scenario.backends.math_sdp);
+  REQUIRE(scenario.params.size() == 3);
+  CHECK(scenario.params[2] == Parameter{"act", "\"relu\"", std::nullopt});
+  REQUIRE(scenario.model.source != nullptr);
+  CHECK(scenario.model.source->first_line == 11);
+  CHECK(scenario.model.source->indent == 4);
+  CHECK(scenario.model.expression == "Net(hidden=width, activation=act, inplace=False)");
+  REQUIRE(scenario.train);
+  CHECK(scenario.train->steps == "2");
+  CHECK(scenario.train->batch.values == std::vector<std::string>{"batch_size"});
+  CHECK(scenario.train->inputs.at(0).host == "torch.zeros(batch, 3, 32, 32)");
+  CHECK(scenario.train->target->host == "torch.zeros(batch, dtype=torch.long)");
+  CHECK(scenario.train->loss == "F.mse_loss");
+  CHECK(scenario.train->optimizer == "torch.optim.SGD");
+  CHECK(scenario.train->optimizer_arguments == "lr=0.1, momentum=0.9");
+  CHECK(scenario.train->zero_grad_at == TrainSpec::ZeroGradAt::kEnd);
+  CHECK(scenario.train->empty_cache);
+  CHECK(scenario.train->on_oom == TrainSpec::OnOom::kNext);
+  CHECK(scenario.model.setup == nullptr);
+  REQUIRE(scenario.loop != nullptr);
+  CHECK(scenario.loop->name == "s.yaml (train)");
+  CHECK(scenario.loop->text == train_to_loop(*scenario.train, scenario.model.expression));
+}
+
+TEST_CASE("a list of layers and a loop of one's own") {
+  const Scenario scenario = parse(std::string(kHead) + "loop: |\n  for step in range(3):\n      pass\n");
+  CHECK(scenario.model.expression == "nn.Sequential(nn.Linear(784, 512), nn.ReLU())");
+  CHECK(scenario.model.source == nullptr);
+  REQUIRE(scenario.model.setup != nullptr);
+  CHECK(scenario.model.setup->text == model_prologue(scenario.model.expression));
+  CHECK(scenario.loop->text == "for step in range(3):\n    pass\n");
+  CHECK(scenario.loop->first_line == 5);
+  CHECK(scenario.loop->indent == 2);
+}
+
+TEST_CASE("the ways to say what a batch is") {
+  const auto train = [](const std::string& keys) {
+    return *parse(std::string(kHead) + "params: {b: 4}\ntrain: {" + keys + "}\n").train;
+  };
+  TrainSpec spec = train("batch: 8, seq: [64, 32], inputs: [{shape: [seq], dtype: long}, \"torch.ones(batch, seq)\"], target: [seq]");
+  CHECK(spec.steps == "2");
+  CHECK(spec.inputs.at(0) == BatchTensor{"torch.zeros(batch, seq, dtype=torch.long)", false, 2});
+  CHECK(spec.inputs.at(1) == BatchTensor{"torch.ones(batch, seq)", std::nullopt, std::nullopt});
+  CHECK(spec.target->host == "torch.zeros(batch, seq, dtype=torch.long)");
+  spec = train("batch: [b, 8], input: {shape: [b, 3], dtype: float16}, target: input, optimizer: {class: Mine, args: {lr: 1e-2}}");
+  CHECK(spec.inputs.at(0) == BatchTensor{"torch.zeros(batch, b, 3, dtype=torch.float16)", true, 3});
+  CHECK(spec.target == spec.inputs.at(0));
+  CHECK(spec.batch.values == std::vector<std::string>{"b", "8"});
+  CHECK(spec.optimizer == "Mine");
+  CHECK(spec.optimizer_arguments == "lr=1e-2");
+  spec = train("data: \"host_batch(4)\", loss: my.loss, no_grad: true");
+  CHECK(spec.data == "host_batch(4)");
+  CHECK(spec.loss == "my.loss");
+  CHECK_FALSE(spec.training_mode);
+  spec = train("batch: 1, input: [1], no_grad: true, mode: train, precision: amp-bf16");
+  CHECK(spec.training_mode);
+  CHECK(spec.precision == TrainSpec::Precision::kAmpBf16);
+  CHECK_FALSE(spec.target);
+  spec = train("batch: 1, input: [1], target: [], loss: \"F.mse_loss(out.view(-1), y)\"");
+  CHECK(spec.loss_is_expression);
+}
+
+TEST_CASE("every key of train is known to it") {
+  for (const std::string_view key : train_keys()) {
+    CAPTURE(std::string(key));
+    CHECK_FALSE(has(problems_of(std::string(kHead) + "train: {" + std::string(key) + ": null}\n"), "unknown key"));
+  }
+  for (const std::string_view key : scenario_keys()) {
+    CAPTURE(std::string(key));
+    CHECK_FALSE(has(problems_of(std::string(key) + ": null\n"), "unknown key"));
+  }
+}
+
+TEST_CASE("values from the command line reach parameters, keys by path, and keys of train by name") {
+  const std::string text = "schema_version: 1\ndevice: h100\nparams: {width: 512}\nlayers: [Linear(8, 8)]\n"
+                           "train: {batch: [64, 8], input: [width], target: []}\n";
+  CHECK(parse(text, {"width=16"}).params.at(0).value == "16");
+  CHECK(parse(text, {"params.width=16"}).params.at(0).integer == 16);
+  CHECK(parse(text, {"train.batch[1]=9"}).train->batch.values == std::vector<std::string>{"64", "9"});
+  CHECK(parse(text, {"batch=9"}).train->batch.values == std::vector<std::string>{"9"});
+  CHECK(parse(text, {"batch=[1, 2, 3]"}).train->steps == "3");
+  CHECK(parse(text, {"train.precision=bf16"}).train->precision == TrainSpec::Precision::kBf16);
+  CHECK(parse(text, {"allocator.conf=max_split_size_mb:32"}).settings.max_split_bytes == 32 * kMiB);
+  CHECK(parse(text, {"device=t4"}).device.id == "t4");
+  const Scenario scaled = parse(text, {"device.total=24GiB"});
+  CHECK(scaled.device.id == "h100-sxm-80gb");
+  CHECK(scaled.device.total_bytes == 24 * kGiB);
+}
+
+TEST_CASE("a path that leads nowhere is told with what is near") {
+  CHECK(problems_of(kPlain, {"bacth=3"}) ==
+        "error: --set bacth: leads nowhere: there is no 'bacth'; did you mean 'batch'?\n");
+  CHECK(problems_of(kPlain, {"train.batch[2]=3"}) == "error: --set train.batch[2]: leads nowhere: [2] of '64'\n");
+  CHECK(problems_of(kPlain, {"train.input[2]=3"}) ==
+        "error: --set train.input[2]: leads nowhere: the list has 1 values\n");
+  CHECK(problems_of(kPlain, {"train..x=3"}) == "error: --set train..x: is no path\n");
+  CHECK(problems_of(kPlain, {"train.batch.x=3"}) == "error: --set train.batch.x: leads nowhere: 'x' of '64'\n");
+  CHECK(problems_of(kPlain, {"train.stps=3"}) ==
+        "--set train.stps:1:1: error: train: unknown key 'stps'; did you mean 'steps'?\n    3\n    ^\n");
+  CHECK(problems_of(kPlain, {"batch=lots"}) ==
+        "--set batch:1:1: error: train.batch: expected an integer or a parameter, found 'lots'\n    lots\n    ^~~~\n");
+  CHECK_THROWS_WITH(parse_override("batch"), "error: --set batch: expected PATH=VALUE\n");
+}
+
+TEST_CASE("all that is wrong in a scenario is told at once, in the order of the file") {
+  CHECK(problems_of(R"(schema_version: 2
+devise: h100
+device: h1000
+pytorch: "1.0"
+allocator: {backend: fast, event_policy: soon, memory_fraction: 2}
+backends: {cudnn: fast, flsh: false}
+params: {loss: 3, "a b": 4}
+layers: [3 4]
+train: {batch: 0, steps: 2, input: [many], target: []}
+loop: x
+)") == R"(s.yaml:1:17: error: schema_version: must lie between 1 and 1, found 2
+    schema_version: 2
+                    ^
+s.yaml:2:1: error: unknown key 'devise'; did you mean 'device'?
+    devise: h100
+    ^~~~~~
+s.yaml:3:9: error: device: unknown device 'h1000'; did you mean 'h100'?
+    device: h1000
+            ^~~~~
+s.yaml:4:10: error: pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.0'; the oldest that Tidemark knows is the nearest
+    pytorch: "1.0"
+             ^~~~~
+s.yaml:5:65: error: allocator.memory_fraction: must lie between 0 and 1, found 2
+    allocator: {backend: fast, event_policy: soon, memory_fraction: 2}
+                                                                    ^
+s.yaml:5:22: error: allocator.backend: expected one of native, cudaMallocAsync, naive, ideal, found 'fast'
+    allocator: {backend: fast, event_policy: soon, memory_fraction: 2}
+                         ^~~~
+s.yaml:5:42: error: allocator.event_policy: expected sync, ready, lag:N or simulated, found 'soon'
+    allocator: {backend: fast, event_policy: soon, memory_fraction: 2}
+                                             ^~~~
+s.yaml:6:19: error: backends.cudnn: expected true, false or benchmark, found 'fast'
+    backends: {cudnn: fast, flsh: false}
+                      ^~~~
+s.yaml:6:25: error: backends: unknown key 'flsh'; did you mean 'flash'?
+    backends: {cudnn: fast, flsh: false}
+                            ^~~~
+s.yaml:7:10: error: params: the name 'loss' has a meaning already
+    params: {loss: 3, "a b": 4}
+             ^~~~
+s.yaml:7:19: error: params: 'a b' is no name; letters, digits and '_', no digit first
+    params: {loss: 3, "a b": 4}
+                      ^~~~~
+s.yaml:8:12: error: layers[0]: expected the end of the expression, found a number
+    3 4
+      ^
+s.yaml:9:16: error: train.batch: must be 1 or more, found 0
+    train: {batch: 0, steps: 2, input: [many], target: []}
+                   ^
+s.yaml:9:37: error: train.input: expected an integer or a parameter, found 'many'
+    train: {batch: 0, steps: 2, input: [many], target: []}
+                                        ^~~~
+s.yaml:10:7: error: loop: cannot stand beside train
+    loop: x
+          ^
+)");
+  const auto train = [](const std::string& keys) {
+    std::string messages;
+    try {
+      parse(std::string(kHead) + "params: {wide: x}\ntrain: {batch: 1, " + keys + "}\n");
+    } catch (const InputError& error) {
+      for (const Problem& problem : error.problems()) {
+        messages += fmt::format("{}: {}{}{}\n", problem.path, problem.message, problem.hint.empty() ? "" : "; ", problem.hint);
+      }
+    }
+    return messages;
+  };
+  CHECK(train("input: [1], target: [], optimizer: Adma(lr=1), zero_grad: never, accumulate: wide") ==
+        "train.optimizer: unknown optimizer 'Adma'; did you mean 'Adam'?\n"
+        "train.accumulate: expected an integer or a parameter, found 'wide', which is \"x\"\n"
+        "train.zero_grad: expected one of start, before-backward, end, found 'never'\n");
+  CHECK(train("input: [1], target: [], inputs: [], loss: f(") ==
+        "train.inputs: cannot stand beside input\ntrain.loss: expected an expression, found the end of the text\n");
+  CHECK(train("target: []") == "train: the batch is missing; give input, inputs or data\n");
+  CHECK(train("input: [1], metric: device") == "train: 'target' is missing\ntrain.metric: needs a target\n");
+  CHECK(train("data: f(1), input: [1], loss: g(out)") ==
+        "train.input: cannot stand beside data, which gives the whole batch\n"
+        "train.loss: with data, give a function: the batch has no names\n");
+  CHECK(train("input: [seq], target: [], image: [1, 2], steps: 3") ==
+        "train.steps: is 3, but image has 2 values\ntrain.input: 'seq' needs train.seq\n");
+  CHECK(train("input: {shape: [3], dtype: float23}, target: {dtype: long}") ==
+        "train.input.dtype: expected one of float32, float, float64, double, float16, half, bfloat16, int64, long, int32, "
+        "int, uint8, int8, bool, found 'float23'; did you mean 'float32'?\ntrain.target: 'shape' is missing\n");
+}
+
+TEST_CASE("what is missing is told") {
+  CHECK(problems_of("name: x\n") ==
+        "s.yaml:1:1: error: 'schema_version' is missing\n    name: x\n    ^\n"
+        "s.yaml:1:1: error: 'device' is missing\n    name: x\n    ^\n"
+        "s.yaml:1:1: error: 'model' is missing\n    name: x\n    ^\n"
+        "s.yaml:1:1: error: the loop is missing; give train or loop\n    name: x\n    ^\n");
+  CHECK(problems_of("") ==
+        "s.yaml: error: 'schema_version' is missing\ns.yaml: error: 'device' is missing\n"
+        "s.yaml: error: 'model' is missing\ns.yaml: error: the loop is missing; give train or loop\n");
+  CHECK(problems_of("[1]\n") == "s.yaml:1:1: error: expected a map, found a list\n    [1]\n    ^\n");
+}
+
+}  // namespace tidemark
