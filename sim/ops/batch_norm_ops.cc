@@ -1,0 +1,323 @@
+#include "sim/ops/batch_norm_ops.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sim/ops/cudnn.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+enum class Layout : std::uint8_t { kContiguous, kChannelsLast, kGeneral };
+
+/// Source: at::native::batch_norm_choose_impl.
+Layout layout_of(const Tensor& x) {
+  if (x.is_contiguous()) return x.stride(1) == 1 ? Layout::kChannelsLast : Layout::kContiguous;
+  return x.is_contiguous(MemoryFormat::kChannelsLast) ? Layout::kChannelsLast : Layout::kGeneral;
+}
+bool channels_last_kernels(const Tensor& x) {
+  return x.is_contiguous(MemoryFormat::kChannelsLast) ||
+         x.is_contiguous(MemoryFormat::kChannelsLast3d) || (x.is_contiguous() && x.stride(1) == 1);
+}
+
+std::int64_t floor_power_of_two(std::int64_t x) {
+  std::int64_t p = 1;
+  while (p * 2 <= x) p *= 2;
+  return p;
+}
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Column sums over blocks of rows: where the rows need several blocks their parts meet in memory.
+/// Source: at::native::flexible_launch_configs with a cooperative grid.
+struct Staging {
+  Tensor data;
+  Tensor semaphores;
+  Staging(Context& c, const Tensor& x, std::int64_t values_per_row) {
+    constexpr std::int64_t kPerThread = 16;
+    constexpr std::int64_t kMaxBlock = 512;
+    const std::int64_t columns = x.size(1);
+    const std::int64_t rows = x.numel() / std::max<std::int64_t>(columns, 1);
+    std::int64_t width = std::min<std::int64_t>(floor_power_of_two(columns), 32);
+    const std::int64_t height = std::min(floor_power_of_two(ceil_div(rows, kPerThread)), kMaxBlock / width);
+    if (width * height != kMaxBlock) {
+      width = std::min(floor_power_of_two(columns), kMaxBlock / height);
+    }
+    const std::int64_t grid_y = std::min<std::int64_t>(ceil_div(rows, height * kPerThread), 128);
+    if (grid_y < 8) return;
+    data = c.empty({values_per_row * columns * grid_y}, accumulate_type(x.dtype()), x.device());
+    semaphores = c.empty({ceil_div(columns, width)}, ScalarType::kInt32, x.device());
+  }
+};
+
+bool use_cudnn(const Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+               const Tensor& running_mean, const Tensor& running_var, bool training) {
+  if (!input.is_cuda() || !c.backends.cudnn || !weight.defined() || !bias.defined()) return false;
+  if (input.dtype() == ScalarType::kBFloat16 || weight.dtype() == ScalarType::kBFloat16) return false;
+  if (input.dtype() == ScalarType::kFloat16 && weight.dtype() != ScalarType::kFloat32) return false;
+  const bool both = running_mean.defined() && running_var.defined();
+  const bool neither = !running_mean.defined() && !running_var.defined();
+  return (both || (neither && training)) && input.dim() >= 3 &&
+         input.size(0) <= (training ? 880801 : 65535) &&
+         input.numel() < std::numeric_limits<std::int32_t>::max();
+}
+
+struct Gradients {
+  Tensor input;
+  Tensor weight;
+  Tensor bias;
+};
+
+/// What native_batch_norm_backward reads: the saved tensors by meaning.
+struct NativeArguments {
+  const Tensor& grad;
+  const Tensor& input;
+  const Tensor& weight;
+  const Tensor& save_mean;    ///< undefined or empty: the running statistics serve
+  const Tensor& save_invstd;
+  bool training;
+};
+
+/// Source: at::native::batch_norm_backward_reduce_cuda.
+Gradients reduce_gradients(Context& c, const NativeArguments& a, const Gradients& /*unused*/,
+                           bool want_weight, bool want_bias, Tensor& sum_dy, Tensor& sum_dy_xmu) {
+  Gradients g;
+  const Dims channels{a.input.size(1)};
+  const ScalarType acc = accumulate_type(a.input.dtype());
+  const ScalarType parameter = a.weight.defined() ? a.weight.dtype() : acc;
+  sum_dy = c.empty(channels, acc, a.input.device());
+  sum_dy_xmu = c.empty(channels, acc, a.input.device());
+  if (want_weight) g.weight = c.empty(channels, parameter, a.input.device());
+  if (want_bias) g.bias = c.empty(channels, parameter, a.input.device());
+  if (channels_last_kernels(a.grad) && channels_last_kernels(a.input)) {
+    const Staging staging(c, a.input, 2);
+  } else {
+    const Tensor input = reshape(c, a.input, {a.input.size(0), a.input.size(1), -1});
+    const Tensor grad = reshape(c, a.grad, input.sizes());
+  }
+  return g;
+}
+
+/// Gradient of the input once the sums are there. Source: batch_norm_elementwise_backward_train and _eval.
+Tensor elementwise_gradient(Context& c, const NativeArguments& a) {
+  if (!a.training) {
+    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.grad.dtype(),
+                      a.grad.device());
+  }
+  const Layout input = layout_of(a.input);
+  if (input == layout_of(a.grad) && input == Layout::kContiguous) {
+    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+  }
+  if (input == layout_of(a.grad) && input == Layout::kChannelsLast) {
+    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+  }
+  Tensor one;
+  if (!a.weight.defined()) one = c.empty({}, accumulate_type(a.input.dtype()), a.input.device());
+  return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+}
+
+/// Source: at::native::batch_norm_backward_cuda.
+Gradients native_backward(Context& c, const NativeArguments& a, bool want_input, bool want_weight,
+                          bool want_bias) {
+  Gradients g;
+  const bool sums = a.training || want_weight || want_bias;
+  if (sums && want_input && !channels_last_kernels(a.input)) {
+    const Tensor input = reshape(c, a.input, {a.input.size(0), a.input.size(1), -1});
+    const Tensor grad = reshape(c, a.grad, input.sizes());
+    g.input = c.empty(a.input.sizes(), a.input.dtype(), a.input.device());
+    if (want_weight) g.weight = c.empty_like(a.weight);
+    if (want_bias) g.bias = c.empty_like(a.weight);
+    return g;
+  }
+  const ScalarType acc = accumulate_type(a.input.dtype());
+  Tensor invstd;
+  if (!a.save_invstd.defined() || a.save_invstd.numel() == 0) {
+    invstd = c.empty({a.input.size(1)}, acc, a.input.device());
+  }
+  Tensor sum_dy;
+  Tensor sum_dy_xmu;
+  if (sums) g = reduce_gradients(c, a, g, want_weight, want_bias, sum_dy, sum_dy_xmu);
+  if (want_input) g.input = elementwise_gradient(c, a);
+  sum_dy_xmu.reset();
+  sum_dy.reset();
+  return g;
+}
+
+void give(Backward& b, Gradients g) {
+  b.grads[0] = std::move(g.input);
+  b.grads[1] = std::move(g.weight);
+  b.grads[2] = std::move(g.bias);
+}
+
+Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, const Tensor& bias,
+                        const Tensor& running_mean, const Tensor& running_var, bool training) {
+  const Tensor input = contiguous(c, given, given.suggest_memory_format());
+  Op op(c, "cudnn_batch_norm", "CudnnBatchNormBackward0", {&input, &weight, &bias},
+        {&running_mean, &running_var});
+  op.save(0, input);
+  op.save(1, running_mean);
+  op.save(2, running_var);
+  op.save(3, weight);
+  Tensor out = c.empty_in(input.sizes(), input.suggest_memory_format(), input.dtype(), input.device());
+  Tensor save_mean = c.empty({training ? input.size(1) : 0}, weight.dtype(), weight.device());
+  Tensor save_var = c.empty({training ? input.size(1) : 0}, weight.dtype(), weight.device());
+  Tensor reserve;
+  if (training) {
+    const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kBatchNormForward, input.device());
+    reserve = cudnn_buffer(c, CudnnBuffer::kBatchNormReserve, input.device());
+    op.save(6, reserve);
+  }
+  op.save(4, save_mean);
+  op.save(5, save_var);
+  op.results({&out}, [training](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const Tensor& w = b.saved[3];
+    if (!training) {
+      give(b, native_backward(b.c, {b.grad(), x, w, b.saved[4], b.saved[5], false}, b.needs(0), b.needs(1), b.needs(2)));
+      return;
+    }
+    const Tensor grad = contiguous(b.c, b.grad(), x.suggest_memory_format());
+    Gradients g;
+    g.input = b.c.empty_in(x.sizes(), x.suggest_memory_format(), x.dtype(), x.device());
+    g.weight = b.c.empty(w.sizes(), w.dtype(), w.device());
+    g.bias = b.c.empty(w.sizes(), w.dtype(), w.device());
+    const Tensor workspace = cudnn_buffer(b.c, CudnnBuffer::kBatchNormBackward, x.device());
+    give(b, std::move(g));
+  });
+  // A tuple's members go from the first to the last.
+  save_mean.reset();
+  save_var.reset();
+  return out;
+}
+
+Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                         const Tensor& running_mean, const Tensor& running_var, bool training) {
+  Op op(c, "native_batch_norm", "NativeBatchNormBackward0", {&input, &weight, &bias},
+        {&running_mean, &running_var});
+  op.save(0, input);
+  op.save(1, running_mean);
+  op.save(2, running_var);
+  op.save(3, weight);
+  const ScalarType acc = accumulate_type(input.dtype());
+  Tensor out = c.empty_like(input);
+  Tensor save_mean = c.empty({input.size(1)}, acc, input.device());
+  Tensor save_invstd = c.empty({input.size(1)}, acc, input.device());
+  const Layout layout = layout_of(input);
+  if (training && layout == Layout::kChannelsLast) {
+    const Staging staging(c, input, 4);
+  } else if (training && layout == Layout::kGeneral) {
+    Dims dims;
+    for (std::int64_t d = 0; d < input.dim(); ++d) {
+      if (d != 1) dims.push_back(d);
+    }
+    constexpr Bytes kWelford = 16;  // mean, squares, count
+    const ReductionScratch scratch = reduction_scratch(c, input, dims, kWelford);
+  }
+  if (layout == Layout::kGeneral) {
+    Tensor one;
+    Tensor zero;
+    if (!weight.defined()) one = c.empty({}, acc, input.device());
+    if (!bias.defined()) zero = c.empty({}, acc, input.device());
+  }
+  op.save(4, save_mean);
+  op.save(5, save_invstd);
+  op.results({&out}, [training](Backward& b) {
+    give(b, native_backward(b.c, {b.grad(), b.saved[0], b.saved[3], b.saved[4], b.saved[5], training}, b.needs(0),
+                            b.needs(1), b.needs(2)));
+  });
+  save_mean.reset();
+  save_invstd.reset();
+  return out;
+}
+
+void check_statistics(const Tensor& input, const Tensor& t, std::string_view name) {
+  if (t.defined() && t.numel() != input.size(1)) {
+    throw OpError(fmt::format("{} should contain {} elements not {}", name, input.size(1), t.numel()));
+  }
+}
+
+}  // namespace
+
+Tensor batch_norm(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double /*momentum*/, double /*eps*/) {
+  if (input.dim() < 2) {
+    throw OpError(fmt::format("expected 2D or more input to batch_norm (got {}D input)", input.dim()));
+  }
+  if (!training && (!running_mean.defined() || !running_var.defined())) {
+    throw OpError("running_mean and running_var must be defined in evaluation mode");
+  }
+  if (training && input.numel() == input.size(1)) {
+    throw OpError(fmt::format("Expected more than 1 value per channel when training, got input size torch.Size({})",
+                              to_string(input.sizes())));
+  }
+  check_statistics(input, running_mean, "running_mean");
+  check_statistics(input, running_var, "running_var");
+  check_statistics(input, weight, "weight");
+  check_statistics(input, bias, "bias");
+  if (use_cudnn(c, input, weight, bias, running_mean, running_var, training)) {
+    return cudnn_batch_norm(c, input, weight, bias, running_mean, running_var, training);
+  }
+  return native_batch_norm(c, input, weight, bias, running_mean, running_var, training);
+}
+
+namespace {
+
+/// x.repeat(n) of a vector: an expanded view copied.
+Tensor repeat_vector(Context& c, const Tensor& x, std::int64_t n) {
+  if (!x.defined()) return x;
+  Op op(c, "repeat", "RepeatBackward0", {&x});
+  return op.result(c.empty({x.size(0) * n}, x.dtype(), x.device()), [n](Backward& b) {
+    const Tensor rows = reshape(b.c, b.grad(), {n, b.grad().size(0) / n});
+    b.grads[0] = sum(b.c, rows, {0}, false);
+  });
+}
+
+}  // namespace
+
+Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, const Tensor& bias,
+                     const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
+                     double momentum, double eps) {
+  if (!use_input_stats && (!running_mean.defined() || !running_var.defined())) {
+    throw OpError("Expected running_mean and running_var to be defined when use_input_stats is false");
+  }
+  const std::int64_t n = given.size(0);
+  Dims merged = given.sizes();
+  merged[1] = given.size(1) * n;
+  merged[0] = 1;
+  const Tensor weights = repeat_vector(c, weight, n);
+  const Tensor biases = repeat_vector(c, bias, n);
+  const Tensor means = repeat_vector(c, running_mean, n);
+  const Tensor variances = repeat_vector(c, running_var, n);
+  const Tensor flat = view(c, contiguous(c, given, MemoryFormat::kContiguous), merged);
+  Tensor out = batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
+  return view(c, out, given.sizes());
+}
+
+std::span<const OpDef> batch_norm_ops() {
+  static constexpr std::string_view kSource = "training-semantics.md 4.1";
+  static constexpr OpDef kOps[] = {
+      {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, "
+       "bool training=False, number momentum=0.1, number eps=1e-5)", "F",
+       [](Arguments& a) -> OpResult {
+         return batch_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4), a.optional_tensor(1),
+                           a.optional_tensor(2), a.flag(5), a.number(6), a.number(7));
+       },
+       kSource},
+      {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, "
+       "Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number eps=1e-5)", "F",
+       [](Arguments& a) -> OpResult {
+         return instance_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
+                              a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6), a.number(7));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

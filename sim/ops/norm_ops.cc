@@ -1,0 +1,247 @@
+#include "sim/ops/norm_ops.h"
+
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+struct Rows {
+  std::int64_t count;  ///< M: rows that are normalised each on its own
+  std::int64_t width;  ///< N: values in one
+};
+
+Rows rows_of(const Tensor& input, const Dims& normalized_shape, const Tensor& weight, const Tensor& bias) {
+  const std::size_t k = normalized_shape.size();
+  const std::size_t n = input.sizes().size();
+  if (k == 0) {
+    throw OpError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+                  "normalized_shape = []");
+  }
+  for (const auto& [t, name] : {std::pair{&weight, "weight"}, std::pair{&bias, "bias"}}) {
+    if (t->defined() && !(t->sizes() == normalized_shape)) {
+      throw OpError(fmt::format(
+          "Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}", name, name,
+          to_string(t->sizes()), to_string(normalized_shape)));
+    }
+  }
+  bool fits = n >= k;
+  for (std::size_t i = 0; fits && i < k; ++i) fits = input.sizes()[n - k + i] == normalized_shape[i];
+  if (!fits) {
+    std::string rest;
+    for (const std::int64_t s : normalized_shape) rest += ", " + fmt::to_string(s);
+    throw OpError(fmt::format("Given normalized_shape={}, expected input with shape [*{}], but got input of size{}",
+                              to_string(normalized_shape), rest, to_string(input.sizes())));
+  }
+  const std::int64_t width = numel_of(normalized_shape);
+  return {width == 0 ? 0 : input.numel() / width, width};
+}
+
+void check_dtype(const Tensor& input, const Tensor& parameter) {
+  if (parameter.defined() && parameter.dtype() != input.dtype()) {
+    throw OpError(fmt::format("expected scalar type {} but found {}", info(input.dtype()).name,
+                              info(parameter.dtype()).name));
+  }
+}
+
+/// The gradients of weight and bias where many rows are summed in blocks: partial sums, then their sum replaces what was
+/// made first. Source: at::native's LayerNormBackwardKernelImplInternal.
+void sum_partials(Context& c, Rows rows, std::initializer_list<Tensor*> gradients) {
+  const std::int64_t columns = rows.width / 32;
+  if (rows.count <= 64 * 1024 || columns >= c.spec().sm_count / 2) return;
+  const std::int64_t blocks = std::min(32768 / ceil_div(rows.width, 32), ceil_div(rows.count, 32));
+  TensorList partials;
+  for (const Tensor* g : gradients) {
+    if (g->defined()) partials.push_back(c.empty({blocks, rows.width}, g->dtype(), g->device()));
+  }
+  std::size_t i = 0;
+  for (Tensor* g : gradients) {
+    if (!g->defined()) continue;
+    Tensor whole = sum(c, partials[i++], {0}, false);
+    *g = whole.sizes() == g->sizes() ? std::move(whole) : view(whole, g->sizes());
+  }
+  while (!partials.empty()) partials.pop_back();
+}
+
+}  // namespace
+
+Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight,
+                  Tensor bias, double /*eps*/) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&input, &weight, &bias});
+  const Rows rows = rows_of(input, normalized_shape, weight, bias);
+  check_dtype(input, weight);
+  check_dtype(input, bias);
+  Op op(c, "native_layer_norm", "NativeLayerNormBackward0", {&input, &weight, &bias});
+  op.save(0, bias);
+  op.save(1, input);
+  op.save(2, weight);
+  Tensor out;
+  Tensor mean;
+  Tensor rstd;
+  {
+    const Tensor x = contiguous(c, input);
+    const ScalarType acc = accumulate_type(input.dtype());
+    Dims statistics = input.sizes();
+    for (std::size_t i = 0; i < normalized_shape.size(); ++i) statistics[statistics.size() - 1 - i] = 1;
+    out = c.empty(input.sizes(), input.dtype(), input.device());
+    mean = c.empty(statistics, acc, input.device());
+    rstd = c.empty(statistics, acc, input.device());
+  }
+  op.save(3, mean);
+  op.save(4, rstd);
+  op.results({&out}, [rows](Backward& b) {
+    const Tensor& w = b.saved[2];
+    const Tensor grad = contiguous(b.c, b.grad());
+    const Tensor x = contiguous(b.c, b.saved[1]);
+    if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    if (b.needs(1)) b.grads[1] = b.c.empty(w.sizes(), w.dtype(), w.device());
+    if (b.needs(2)) b.grads[2] = b.c.empty(b.saved[0].sizes(), b.saved[0].dtype(), b.saved[0].device());
+    sum_partials(b.c, rows, {&b.grads[1], &b.grads[2]});
+  });
+  mean.reset();
+  rstd.reset();
+  return out;
+}
+
+namespace {
+
+Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& normalized_shape,
+                      const Tensor& weight) {
+  Op op(c, "_fused_rms_norm", "FusedRmsNormBackward0", {&input, &weight});
+  op.save(0, input);
+  op.save(1, weight);
+  Tensor out;
+  Tensor rstd;
+  {
+    const Tensor x = contiguous(c, input);
+    Dims statistics = input.sizes();
+    for (std::size_t i = 0; i < normalized_shape.size(); ++i) statistics[statistics.size() - 1 - i] = 1;
+    out = c.empty(input.sizes(), input.dtype(), input.device());
+    rstd = c.empty(statistics, accumulate_type(input.dtype()), input.device());
+  }
+  op.save(2, rstd);
+  op.results({&out}, [rows](Backward& b) {
+    const Tensor& w = b.saved[1];
+    const Tensor grad = contiguous(b.c, b.grad());
+    const Tensor x = contiguous(b.c, b.saved[0]);
+    if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    if (b.needs(1)) b.grads[1] = b.c.empty(w.sizes(), w.dtype(), w.device());
+    sum_partials(b.c, rows, {&b.grads[1]});
+  });
+  rstd.reset();
+  return out;
+}
+
+}  // namespace
+
+Tensor rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
+                const Tensor& weight) {
+  const Rows rows = rows_of(input, normalized_shape, weight, Tensor());
+  if (weight.defined() && weight.dtype() != input.dtype()) {
+    throw NotModelled(fmt::format(
+        "F.rms_norm of a {} input with a {} weight is not modelled; cast one of them, or write the norm with pow, mean, rsqrt "
+        "and mul", info(input.dtype()).name, info(weight.dtype()).name));
+  }
+  return fused_rms_norm(c, input, rows, normalized_shape, weight);
+}
+
+namespace {
+
+Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, const Tensor& weight,
+                         const Tensor& bias) {
+  Op op(c, "native_group_norm", "NativeGroupNormBackward0", {&input, &weight, &bias});
+  op.save(0, input);
+  op.save(1, weight);
+  const std::int64_t n = input.size(0);
+  const std::int64_t channels = input.size(1);
+  const bool flat = input.numel() == n * channels;
+  const ScalarType acc = accumulate_type(input.dtype());
+  const bool mixed = is_half(input.dtype()) && weight.defined() && weight.dtype() == ScalarType::kFloat32;
+  const ScalarType statistics = mixed ? ScalarType::kFloat32 : input.dtype();
+  Tensor out = c.empty(input.sizes(), input.dtype(), input.device());
+  Tensor mean = c.empty({n, groups}, statistics, input.device());
+  Tensor rstd = c.empty({n, groups}, statistics, input.device());
+  if (!flat && (weight.defined() || bias.defined())) {
+    const Tensor a = c.empty({n, channels}, acc, input.device());
+    const Tensor b = c.empty({n, channels}, acc, input.device());
+  }
+  op.save(2, mean);
+  op.save(3, rstd);
+  op.results({&out}, [n, channels, groups, flat, acc](Backward& b) {
+    const Tensor& w = b.saved[1];
+    const Tensor grad = contiguous(b.c, b.grad());
+    const Tensor x = contiguous(b.c, b.saved[0]);
+    const Device device = x.device();
+    if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), device);
+    if (b.needs(1)) b.grads[1] = b.c.empty({channels}, w.dtype(), device);
+    if (b.needs(2)) b.grads[2] = b.c.empty({channels}, w.defined() ? w.dtype() : x.dtype(), device);
+    const Tensor ds = b.c.empty({n, channels}, acc, device);
+    const Tensor db = b.c.empty({n, channels}, acc, device);
+    if (!b.needs(0)) return;
+    Tensor c1;
+    const Tensor c2 = b.c.empty({n, groups}, acc, device);
+    const Tensor c3 = b.c.empty({n, groups}, acc, device);
+    if (!flat && w.defined()) c1 = b.c.empty({n, channels}, acc, device);
+  });
+  mean.reset();
+  rstd.reset();
+  return out;
+}
+
+}  // namespace
+
+Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, Tensor bias,
+                  double /*eps*/) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&input, &weight, &bias});
+  if (input.dim() < 2) {
+    throw OpError(fmt::format("Expected at least 2 dimensions for input tensor but received {}", input.dim()));
+  }
+  const std::int64_t channels = input.size(1);
+  if (groups <= 0 || channels % groups != 0) {
+    throw OpError(fmt::format(
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
+        to_string(input.sizes()), groups));
+  }
+  for (const auto& [t, name] : {std::pair{&weight, "weight"}, std::pair{&bias, "bias"}}) {
+    if (t->defined() && (t->dim() != 1 || t->numel() != channels)) {
+      throw OpError(fmt::format(
+          "Expected {} to be a vector of size equal to the number of channels in input, but got {} of shape {} and input of "
+          "shape {}", name, name, to_string(t->sizes()), to_string(input.sizes())));
+    }
+  }
+  const Tensor x = contiguous(c, input, MemoryFormat::kContiguous);
+  return native_group_norm(c, x, groups, weight, bias);
+}
+
+std::span<const OpDef> norm_ops() {
+  static constexpr OpDef kOps[] = {
+      {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, number eps=1e-5)",
+       "torch F",
+       [](Arguments& a) -> OpResult {
+         return layer_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2), a.optional_tensor(3), a.number(4));
+       },
+       "training-semantics.md 4.2"},
+      {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, number? eps=None)", "torch F",
+       [](Arguments& a) -> OpResult {
+         return rms_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2));
+       },
+       "training-semantics.md 4.4"},
+      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, number eps=1e-5)", "torch F",
+       [](Arguments& a) -> OpResult {
+         return group_norm(a.context(), a.tensor(0), a.integer(1), a.optional_tensor(2), a.optional_tensor(3),
+                           a.number(4));
+       },
+       "training-semantics.md 4.3"},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops
