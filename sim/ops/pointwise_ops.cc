@@ -2,46 +2,50 @@
 
 #include <fmt/format.h>
 
-#include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/pointwise_rule.h"
 
 namespace tidemark::ops {
 
-namespace {
-
-/// Errors: OpError when an in-place operator would have to change the shape or the kind of its tensor.
-void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> operands) {
-  Dims shape = self.sizes();
-  for (const Tensor* t : operands) shape = broadcast(shape, t->sizes());
-  if (!(shape == self.sizes())) {
-    throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}", to_string(self.sizes()),
-                              to_string(shape)));
-  }
-  std::vector<const Tensor*> all(operands);
-  all.insert(all.begin(), &self);
-  const ScalarType type = result_type(all);
-  const bool fits = type == self.dtype() || (is_floating(self.dtype()) && !is_complex(type)) ||
-                    is_complex(self.dtype()) || (is_integral(self.dtype()) && !is_differentiable(type));
-  if (!fits) {
-    throw OpError(fmt::format("result type {} can't be cast to the desired output type {}", info(type).name,
-                              info(self.dtype()).name));
-  }
+Tensor number_tensor(Context& c, ScalarType type) {
+  Tensor number = c.empty({}, type, kHost);
+  number->wrapped_number = true;
+  return number;
 }
+
+namespace {
 
 BackwardFunction add_backward(double alpha) {
   return [alpha](Backward& b) {
+    if (b.needs(1)) b.grads[1] = alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()});
+    if (b.needs(0)) b.grads[0] = b.grad();
+  };
+}
+
+BackwardFunction sub_backward(double alpha) {
+  return [alpha](Backward& b) {
     if (b.needs(1)) {
-      b.grads[1] = alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()});
+      const Tensor negative = pointwise(b.c, {&b.grad()});
+      b.grads[1] = alpha == 1 ? negative : pointwise(b.c, {&negative});
     }
     if (b.needs(0)) b.grads[0] = b.grad();
   };
 }
 
-void mul_backward(Backward& b) {
-  if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[1]});
-  if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]});
-}
+constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "gfsbob", ResultKind::kFloat};
+constexpr PointwiseRule kDivRounded{"div", "DivBackward2", "", "", "z", "z"};
+constexpr PointwiseRule kPowNumber{
+    "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};
+constexpr PointwiseRule kPowZero{
+    "pow", "PowBackward0", "", "", "sf", "", ResultKind::kPromote, CastPolicy::kFp32};
+constexpr PointwiseRule kPowOfNumber{
+    "pow", "PowBackward2", "", "", "r1bgb", "", ResultKind::kPromote, CastPolicy::kFp32};
+constexpr PointwiseRule kPowOfZero{
+    "pow", "PowBackward2", "", "", "r1b0s1cwgb", "", ResultKind::kPromote, CastPolicy::kFp32};
+constexpr PointwiseRule kClampBoth{"clamp", "ClampBackward1", "", "", "0s1cs1cmgw"};
+constexpr PointwiseRule kClampOne{"clamp", "ClampBackward1", "", "", "0s1cgw"};
+constexpr PointwiseRule kClampMin{"clamp_min", "ClampMinBackward0", "", "", "0s1cgw"};
 
 }  // namespace
 
@@ -56,67 +60,247 @@ Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   return op.in_place(self, add_backward(alpha));
 }
 
-Tensor mul(Context& c, const Tensor& self, const Tensor& other) {
-  Op op(c, "mul", "MulBackward0", {&self, &other});
-  op.save_if(op.needs(0), 0, other);
-  op.save_if(op.needs(1), 1, self);
-  return op.result(pointwise(c, {&self, &other}), mul_backward);
+Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha) {
+  Op op(c, "sub", "SubBackward0", {&self, &other});
+  return op.result(pointwise(c, {&self, &other}), sub_backward(alpha));
 }
 
-Tensor mul_(Context& c, const Tensor& self, const Tensor& other) {
-  Op op(c, "mul_", "MulBackward0", {&self, &other});
+Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
+  Op op(c, "sub_", "SubBackward0", {&self, &other});
   check_in_place(self, {&other});
-  op.save_if(op.needs(0), 0, other);
-  if (op.needs(1)) op.save(1, clone(c, self));
-  return op.in_place(self, mul_backward);
+  return op.in_place(self, sub_backward(alpha));
 }
 
-Tensor relu(Context& c, const Tensor& self) {
-  Op op(c, "relu", "ReluBackward0", {&self});
-  Tensor out = pointwise(c, {&self});
-  op.save(0, out);
-  return op.result(std::move(out),
-                   [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}); });
+Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {
+  return apply(c, rounding.empty() ? kDiv : kDivRounded, self, other);
 }
 
-Tensor relu_(Context& c, const Tensor& self) {
-  Op op(c, "relu_", "ReluBackward0", {&self});
-  op.save(0, self);
-  return op.in_place(self,
-                     [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}); });
+Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {
+  if (rounding.empty() && !is_differentiable(self.dtype())) {
+    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}", info(self.dtype()).name));
+  }
+  return apply_in_place(c, rounding.empty() ? kDiv : kDivRounded, self, other);
 }
 
-std::span<const OpDef> pointwise_ops() {
-  static constexpr OpDef kOps[] = {
-      {"relu(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return relu(a.context(), a.tensor(0)); },
-       "training-semantics.md 2.4"},
-      {"relu_(Tensor input)", "torch F method",
-       [](Arguments& a) -> OpResult { return relu_(a.context(), a.tensor(0)); },
-       "training-semantics.md 2.4"},
-      {"relu(Tensor input, bool inplace=False)", "F",
-       [](Arguments& a) -> OpResult {
-         return a.flag(1) ? relu_(a.context(), a.tensor(0)) : relu(a.context(), a.tensor(0));
-       },
-       "training-semantics.md 2.4"},
-      {"add(operand input, operand other, *, number alpha=1)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return add(a.context(), a.operand(0), a.operand(1), a.number(2));
-       },
-       "training-semantics.md 2.3"},
-      {"add_(Tensor input, operand other, *, number alpha=1)", "method",
-       [](Arguments& a) -> OpResult {
-         return add_(a.context(), a.tensor(0), a.operand(1), a.number(2));
-       },
-       "training-semantics.md 2.3"},
-      {"mul(operand input, operand other)", "torch method",
-       [](Arguments& a) -> OpResult { return mul(a.context(), a.operand(0), a.operand(1)); },
-       "training-semantics.md 2.3"},
-      {"mul_(Tensor input, operand other)", "method",
-       [](Arguments& a) -> OpResult { return mul_(a.context(), a.tensor(0), a.operand(1)); },
-       "training-semantics.md 2.3"},
+Tensor pow(Context& c, const Tensor& self, const Tensor& number, double exponent) {
+  return apply(c, exponent == 0 ? kPowZero : kPowNumber, self, number);
+}
+Tensor pow_(Context& c, const Tensor& self, const Tensor& number, double exponent) {
+  return apply_in_place(c, exponent == 0 ? kPowZero : kPowNumber, self, number);
+}
+Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor& exponent) {
+  return apply(c, base == 0 ? kPowOfZero : kPowOfNumber, exponent, number);
+}
+
+Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
+    throw OpError(fmt::format("where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+                              info(condition.dtype()).name));
+  }
+  Op op(c, "where", "WhereBackward0", {&self, &other}, {&condition});
+  op.save(0, condition);
+  Tensor out = pointwise(c, {&condition, &self, &other}, result_type({&self, &other}));
+  return op.result(std::move(out), [](Backward& b) {
+    const auto half = [&b] {
+      const Tensor zero = b.c.empty({}, b.grad().dtype(), b.grad().device());
+      return pointwise(b.c, {&b.saved[0], &b.grad(), &zero}, b.grad().dtype());
+    };
+    if (b.needs(1)) b.grads[1] = half();
+    if (b.needs(0)) b.grads[0] = half();
+  });
+}
+
+namespace {
+
+void check_mask(const Tensor& mask) {
+  if (mask.dtype() != ScalarType::kBool) {
+    throw OpError(fmt::format("masked_fill_ only supports boolean masks, but got mask with dtype {}", info(mask.dtype()).name));
+  }
+}
+
+/// The input, expanded to the mask's shape, is cloned. Source: at::native::masked_fill.
+Tensor masked_fill_kernel(Context& c, const Tensor& self, const Tensor& mask) {
+  return clone_in(c, expand(self, broadcast(self.sizes(), mask.sizes())), MemoryFormat::kContiguous);
+}
+
+void masked_fill_backward(Backward& b) {
+  if (b.needs(1)) {
+    throw NotModelled(
+        "the gradient of masked_fill's value is not modelled; fill with a number, or use torch.where");
+  }
+  if (b.needs(0)) b.grads[0] = masked_fill_kernel(b.c, b.grad(), b.saved[0]);
+}
+
+}  // namespace
+
+Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_mask(mask);
+  Op op(c, "masked_fill", "MaskedFillBackward0", {&self, &value}, {&mask});
+  op.save(0, mask);
+  return op.result(masked_fill_kernel(c, self, mask), masked_fill_backward);
+}
+
+Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_mask(mask);
+  if (!(broadcast(self.sizes(), mask.sizes()) == self.sizes())) {
+    throw OpError(fmt::format("expected self and mask to be broadcastable in place, but got self shape {} and mask shape {}",
+                              to_string(self.sizes()), to_string(mask.sizes())));
+  }
+  Op op(c, "masked_fill_", "MaskedFillBackward0", {&self, &value}, {&mask});
+  op.save(0, mask);
+  return op.in_place(self, masked_fill_backward);
+}
+
+Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max) {
+  return apply(c, has_min && has_max ? kClampBoth : kClampOne, self);
+}
+Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max) {
+  return apply_in_place(c, has_min && has_max ? kClampBoth : kClampOne, self);
+}
+Tensor clamp_min(Context& c, const Tensor& self) { return apply(c, kClampMin, self); }
+Tensor clamp_min_(Context& c, const Tensor& self) { return apply_in_place(c, kClampMin, self); }
+
+namespace {
+
+auto lerp_backward(bool number) {
+  return [number](Backward& b) {
+    const Tensor one = number_tensor(b.c);
+    if (b.needs(1)) {
+      b.grads[1] = pointwise(b.c, {&b.grad(), number ? &one : &b.saved[2]});
+    }
+    if (b.needs(0)) {
+      const Tensor rest = number ? one : pointwise(b.c, {&one, &b.saved[2]});
+      b.grads[0] = pointwise(b.c, {&b.grad(), &rest});
+    }
+    if (b.needs(2)) {
+      const Tensor difference = pointwise(b.c, {&b.saved[0], &b.saved[1]});
+      b.grads[2] = pointwise(b.c, {&b.grad(), &difference});
+    }
   };
-  return kOps;
+}
+
+void addcmul_backward(Backward& b) {
+  if (b.needs(0)) b.grads[0] = b.grad();
+  for (const std::size_t side : {1U, 2U}) {
+    if (!b.needs(side)) continue;
+    const Tensor scaled = pointwise(b.c, {&b.saved[2 - side]});
+    b.grads[side] = pointwise(b.c, {&b.grad(), &scaled});
+  }
+}
+
+void addcdiv_backward(Backward& b) {
+  b.saved.resize(2);
+  const Tensor& t1 = b.saved[0];
+  const Tensor& t2 = b.saved[1];
+  if (b.needs(0)) b.grads[0] = b.grad();
+  if (b.needs(1)) {
+    const Tensor quotient = pointwise(b.c, {&t2});
+    b.grads[1] = pointwise(b.c, {&b.grad(), &quotient});
+  }
+  if (b.needs(2)) {
+    const Tensor square = pointwise(b.c, {&t2, &t2});
+    const Tensor scaled = pointwise(b.c, {&t1});
+    const Tensor quotient = pointwise(b.c, {&scaled, &square});
+    const Tensor negative = pointwise(b.c, {&b.grad()});
+    b.grads[2] = pointwise(b.c, {&negative, &quotient});
+  }
+}
+
+}  // namespace
+
+Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  const bool number = weight->wrapped_number;
+  Op op(c, "lerp", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
+  op.save_if(op.needs(2), 0, end);
+  op.save_if(op.needs(2), 1, self);
+  op.save_if(!number, 2, weight);
+  return op.result(pointwise(c, {&self, &end, &weight}), lerp_backward(number));
+}
+
+Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  const bool number = weight->wrapped_number;
+  Op op(c, "lerp_", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
+  check_in_place(self, {&end, &weight});
+  op.save_if(op.needs(2), 0, end);
+  if (op.needs(2)) op.save(1, clone(c, self));
+  op.save_if(!number, 2, weight);
+  return op.in_place(self, lerp_backward(number));
+}
+
+Tensor addcmul(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &tensor1, &tensor2});
+  Op op(c, "addcmul", "AddcmulBackward0", {&self, &tensor1, &tensor2});
+  op.save_if(op.needs(2), 0, tensor1);
+  op.save_if(op.needs(1), 1, tensor2);
+  return op.result(pointwise(c, {&self, &tensor1, &tensor2}), addcmul_backward);
+}
+
+Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
+  Op op(c, "addcmul_", "AddcmulBackward0", {&self, &tensor1, &tensor2});
+  check_in_place(self, {&tensor1, &tensor2});
+  op.save_if(op.needs(2), 0, tensor1);
+  op.save_if(op.needs(1), 1, tensor2);
+  return op.in_place(self, addcmul_backward);
+}
+
+Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &tensor1, &tensor2});
+  Op op(c, "addcdiv", "AddcdivBackward0", {&self, &tensor1, &tensor2});
+  op.save_if(op.needs(2), 0, tensor1);
+  op.save_if(op.needs(1) || op.needs(2), 1, tensor2);
+  return op.result(pointwise(c, {&self, &tensor1, &tensor2}), addcdiv_backward);
+}
+
+Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
+  Op op(c, "addcdiv_", "AddcdivBackward0", {&self, &tensor1, &tensor2});
+  check_in_place(self, {&tensor1, &tensor2});
+  op.save_if(op.needs(2), 0, tensor1);
+  op.save_if(op.needs(1) || op.needs(2), 1, tensor2);
+  return op.in_place(self, addcdiv_backward);
+}
+
+Tensor atan2(Context& c, Tensor self, Tensor other) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
+  Op op(c, "atan2", "Atan2Backward0", {&self, &other});
+  op.save(0, other);
+  op.save(1, self);
+  return op.result(pointwise(c, {&self, &other}), [](Backward& b) {
+    const Tensor& y = b.saved[1];
+    const Tensor& x = b.saved[0];
+    const Tensor squares = [&] {
+      const Tensor xx = pointwise(b.c, {&x, &x});
+      const Tensor yy = pointwise(b.c, {&y, &y});
+      return pointwise(b.c, {&yy, &xx});
+    }();
+    const Tensor reciprocal = pointwise(b.c, {&squares});
+    pointwise(b.c, {&squares}, ScalarType::kBool);
+    Tensor first;
+    if (b.needs(0)) {
+      first = pointwise(b.c, {&b.grad(), &x});
+      b.grads[0] = pointwise(b.c, {&first, &reciprocal});
+    }
+    if (b.needs(1)) {
+      const Tensor negative = pointwise(b.c, {&y});
+      const Tensor product = pointwise(b.c, {&b.grad(), &negative});
+      b.grads[1] = pointwise(b.c, {&product, &reciprocal});
+    }
+  });
+}
+
+Tensor isinf(Context& c, const Tensor& self) {
+  if (!is_differentiable(self.dtype())) return c.empty_like(self, ScalarType::kBool);
+  const GradMode off(c, false);
+  const Tensor magnitude = unary(c, "abs", self);
+  return binary(c, "eq", magnitude, number_tensor(c));
+}
+
+Tensor isfinite(Context& c, const Tensor& self) {
+  if (!is_differentiable(self.dtype())) return c.empty_like(self, ScalarType::kBool);
+  const GradMode off(c, false);
+  const Tensor magnitude = unary(c, "abs", self);
+  const Tensor not_infinite = binary(c, "ne", magnitude, number_tensor(c));
+  const Tensor not_nan = binary(c, "eq", self, self);
+  return mul(c, not_nan, not_infinite);
 }
 
 }  // namespace tidemark::ops

@@ -1,16 +1,55 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "sim/ops/context.h"
 
 namespace tidemark::ops {
 
-// Differentiable element-wise operators. Source: training-semantics.md 2.3, 2.4.
+// Differentiable element-wise operators. Python numbers come in as 0-dim host tensors marked as wrapped numbers
+// (number_tensor). Source: training-semantics.md 2.3, 2.4.
+
+/// A Python float (or int, or bool) as it enters an operator.
+Tensor number_tensor(Context& c, ScalarType type = ScalarType::kFloat64);
 
 Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
 Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
+Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
+Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
 Tensor mul(Context& c, const Tensor& self, const Tensor& other);
 Tensor mul_(Context& c, const Tensor& self, const Tensor& other);
+/// `rounding`: empty, "floor" or "trunc".
+Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding = {});
+Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding = {});
+/// One side a Python number, of which the rule wants to know whether it is zero.
+Tensor pow(Context& c, const Tensor& self, const Tensor& number, double exponent);
+Tensor pow_(Context& c, const Tensor& self, const Tensor& number, double exponent);
+Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor& exponent);
+Tensor pow_tensors(Context& c, const Tensor& self, const Tensor& exponent);
+Tensor pow_tensors_(Context& c, const Tensor& self, const Tensor& exponent);
 Tensor relu(Context& c, const Tensor& self);
 Tensor relu_(Context& c, const Tensor& self);
+/// An operator of one (two) tensors by its name in the table of rules. Requires: it is there.
+Tensor unary(Context& c, std::string_view name, const Tensor& self);
+Tensor unary_(Context& c, std::string_view name, const Tensor& self);
+Tensor binary(Context& c, std::string_view name, const Tensor& self, const Tensor& other);
+
+Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other);
+Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value);
+Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value);
+Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max);
+Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max);
+Tensor clamp_min(Context& c, const Tensor& self);
+Tensor clamp_min_(Context& c, const Tensor& self);
+Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight);
+Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight);
+Tensor addcmul(Context& c, Tensor self, Tensor tensor1, Tensor tensor2);
+Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2);
+Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
+Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
+Tensor atan2(Context& c, Tensor self, Tensor other);
+Tensor isfinite(Context& c, const Tensor& self);
+Tensor isinf(Context& c, const Tensor& self);
 
 }  // namespace tidemark::ops

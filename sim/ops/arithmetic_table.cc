@@ -1,0 +1,197 @@
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/pointwise_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "training-semantics.md 2.3";
+
+std::string_view rounding(const Arguments& a, std::size_t i) {
+  if (a.is_none(i)) return {};
+  const std::string& mode = a.text(i);
+  if (mode != "floor" && mode != "trunc") {
+    throw OpError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + mode + "'");
+  }
+  return mode;
+}
+
+Tensor power(Arguments& a, std::size_t base, std::size_t exponent) {
+  Context& c = a.context();
+  if (!a.is_tensor(exponent)) {
+    return pow(c, a.operand(base), a.operand(exponent), a.number(exponent));
+  }
+  if (!a.is_tensor(base)) return pow_of_number(c, a.operand(base), a.number(base), a.tensor(exponent));
+  return pow_tensors(c, a.tensor(base), a.tensor(exponent));
+}
+
+OpResult clamped(Arguments& a, bool in_place) {
+  if (a.is_tensor(1) || a.is_tensor(2)) {
+    throw NotModelled(
+        "clamp with tensors as bounds is not modelled; use numbers, or torch.maximum and torch.minimum");
+  }
+  const bool has_min = !a.is_none(1);
+  const bool has_max = !a.is_none(2);
+  if (!has_min && !has_max) throw OpError("torch.clamp: At least one of 'min' or 'max' must not be None");
+  return in_place ? clamp_(a.context(), a.tensor(0), has_min, has_max)
+                  : clamp(a.context(), a.tensor(0), has_min, has_max);
+}
+
+}  // namespace
+
+std::span<const OpDef> arithmetic_ops() {
+  static constexpr OpDef kOps[] = {
+      {"add(operand input, operand other, *, number alpha=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return add(a.context(), a.operand(0), a.operand(1), a.number(2));
+       },
+       kSource},
+      {"add_(Tensor input, operand other, *, number alpha=1)", "method",
+       [](Arguments& a) -> OpResult {
+         return add_(a.context(), a.tensor(0), a.operand(1), a.number(2));
+       },
+       kSource},
+      {"sub(operand input, operand other, *, number alpha=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return sub(a.context(), a.operand(0), a.operand(1), a.number(2));
+       },
+       kSource},
+      {"subtract(operand input, operand other, *, number alpha=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return sub(a.context(), a.operand(0), a.operand(1), a.number(2));
+       },
+       kSource},
+      {"rsub(Tensor input, operand other, *, number alpha=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return sub(a.context(), a.operand(1), a.operand(0), a.number(2));
+       },
+       kSource},
+      {"sub_(Tensor input, operand other, *, number alpha=1)", "method",
+       [](Arguments& a) -> OpResult {
+         return sub_(a.context(), a.tensor(0), a.operand(1), a.number(2));
+       },
+       kSource},
+      {"div(operand input, operand other, *, str? rounding_mode=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return div(a.context(), a.operand(0), a.operand(1), rounding(a, 2));
+       },
+       kSource},
+      {"divide(operand input, operand other, *, str? rounding_mode=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return div(a.context(), a.operand(0), a.operand(1), rounding(a, 2));
+       },
+       kSource},
+      {"true_divide(operand input, operand other)", "torch method",
+       [](Arguments& a) -> OpResult { return div(a.context(), a.operand(0), a.operand(1)); },
+       kSource},
+      {"div_(Tensor input, operand other, *, str? rounding_mode=None)", "method",
+       [](Arguments& a) -> OpResult {
+         return div_(a.context(), a.tensor(0), a.operand(1), rounding(a, 2));
+       },
+       kSource},
+      {"__rtruediv__(Tensor input, operand other)", "method",
+       [](Arguments& a) -> OpResult {
+         return mul(a.context(), unary(a.context(), "reciprocal", a.tensor(0)), a.operand(1));
+       },
+       kSource},
+      {"__rfloordiv__(Tensor input, operand other)", "method",
+       [](Arguments& a) -> OpResult {
+         return binary(a.context(), "floor_divide", a.operand(1), a.operand(0));
+       },
+       kSource},
+      {"__rmod__(Tensor input, operand other)", "method",
+       [](Arguments& a) -> OpResult {
+         return binary(a.context(), "remainder", a.operand(1), a.operand(0));
+       },
+       kSource},
+      {"__rpow__(Tensor input, operand other)", "method",
+       [](Arguments& a) -> OpResult { return power(a, 1, 0); }, kSource},
+      {"pow(operand input, operand exponent)", "torch method",
+       [](Arguments& a) -> OpResult { return power(a, 0, 1); }, kSource},
+      {"float_power(operand input, operand exponent)", "torch method",
+       [](Arguments& /*a*/) -> OpResult {
+         throw NotModelled("float_power is not modelled; use x.double() ** y, which is what it does");
+       },
+       kSource},
+      {"pow_(Tensor input, operand exponent)", "method",
+       [](Arguments& a) -> OpResult {
+         return a.is_tensor(1) ? pow_tensors_(a.context(), a.tensor(0), a.tensor(1))
+                               : pow_(a.context(), a.tensor(0), a.operand(1), a.number(1));
+       },
+       kSource},
+      {"where(Tensor condition, operand input, operand other)", "torch",
+       [](Arguments& a) -> OpResult {
+         return where(a.context(), a.tensor(0), a.operand(1), a.operand(2));
+       },
+       kSource},
+      {"where(Tensor input, Tensor condition, operand other)", "method",
+       [](Arguments& a) -> OpResult {
+         return where(a.context(), a.tensor(1), a.tensor(0), a.operand(2));
+       },
+       kSource},
+      {"masked_fill(Tensor input, Tensor mask, operand value)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return masked_fill(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
+       },
+       kSource},
+      {"masked_fill_(Tensor input, Tensor mask, operand value)", "method",
+       [](Arguments& a) -> OpResult {
+         return masked_fill_(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
+       },
+       kSource},
+      {"clamp(Tensor input, operand? min=None, operand? max=None)", "torch method",
+       [](Arguments& a) -> OpResult { return clamped(a, false); }, kSource},
+      {"clip(Tensor input, operand? min=None, operand? max=None)", "torch method",
+       [](Arguments& a) -> OpResult { return clamped(a, false); }, kSource},
+      {"clamp_(Tensor input, operand? min=None, operand? max=None)", "torch method",
+       [](Arguments& a) -> OpResult { return clamped(a, true); }, kSource},
+      {"clamp_min(Tensor input, number min)", "torch method",
+       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); }, kSource},
+      {"clamp_min_(Tensor input, number min)", "torch method",
+       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); }, kSource},
+      {"clamp_max(Tensor input, number max)", "torch method",
+       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); }, kSource},
+      {"clamp_max_(Tensor input, number max)", "torch method",
+       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); }, kSource},
+      {"lerp(Tensor input, Tensor end, operand weight)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return lerp(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
+       },
+       kSource},
+      {"lerp_(Tensor input, Tensor end, operand weight)", "method",
+       [](Arguments& a) -> OpResult {
+         return lerp_(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
+       },
+       kSource},
+      {"addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return addcmul(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
+       },
+       kSource},
+      {"addcmul_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
+       [](Arguments& a) -> OpResult {
+         return addcmul_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
+       },
+       kSource},
+      {"addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return addcdiv(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
+       },
+       kSource},
+      {"addcdiv_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
+       [](Arguments& a) -> OpResult {
+         return addcdiv_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
+       },
+       kSource},
+      {"atan2(Tensor input, Tensor other)", "torch method",
+       [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+      {"isinf(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); }, kSource},
+      {"isfinite(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return isfinite(a.context(), a.tensor(0)); }, kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

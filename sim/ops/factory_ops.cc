@@ -1,0 +1,226 @@
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/ops/cub.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_rule.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "golden ops/making";
+
+/// The common end of a factory's parameters starts at `i`: dtype, device, requires_grad.
+Tensor make(Arguments& a, std::string_view name, const Dims& sizes, ScalarType fallback,
+            std::size_t i) {
+  Context& c = a.context();
+  const LabelScope label(c, name);
+  Tensor out = c.empty(sizes, a.dtype(i).value_or(fallback), a.device(i + 1).value_or(kHost));
+  out->requires_grad = a.flag(i + 2);
+  return out;
+}
+
+/// The common end of a *_like factory: dtype, device, requires_grad, memory_format.
+Tensor make_like(Arguments& a, std::string_view name, std::size_t i) {
+  Context& c = a.context();
+  const LabelScope label(c, name);
+  const Tensor& like = a.tensor(0);
+  const ScalarType dtype = a.dtype(i).value_or(like.dtype());
+  const Device device = a.device(i + 1).value_or(like.device());
+  const MemoryFormat format = a.memory_format(i + 3).value_or(MemoryFormat::kPreserve);
+  const Dims strides = like.is_non_overlapping_and_dense()
+                           ? like.strides()
+                           : dense_strides_like(like.sizes(), like.strides());
+  Tensor out = format == MemoryFormat::kPreserve
+                   ? c.empty_strided(like.sizes(), strides, dtype, device)
+                   : c.empty_in(like.sizes(), format, dtype, device);
+  out->requires_grad = a.flag(i + 2);
+  return out;
+}
+
+Tensor make_new(Arguments& a, std::string_view name, const Dims& sizes, std::size_t i) {
+  Context& c = a.context();
+  const LabelScope label(c, name);
+  const Tensor& like = a.tensor(0);
+  Tensor out = c.empty(sizes, a.dtype(i).value_or(like.dtype()), a.device(i + 1).value_or(like.device()));
+  out->requires_grad = a.flag(i + 2);
+  return out;
+}
+
+ScalarType type_of_number(const Arguments& a, std::size_t i) {
+  if (std::holds_alternative<bool>(a.value(i))) return ScalarType::kBool;
+  if (std::holds_alternative<std::int64_t>(a.value(i))) return ScalarType::kInt64;
+  return ScalarType::kFloat32;
+}
+
+Tensor arange(Arguments& a, double start, double end, double step, bool whole, std::size_t options) {
+  if (step == 0) throw OpError("step must be nonzero");
+  const double count = std::ceil((end - start) / step);
+  if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
+  return make(a, "arange", {static_cast<std::int64_t>(count)},
+              whole ? ScalarType::kInt64 : ScalarType::kFloat32, options);
+}
+
+bool is_whole(const Arguments& a, std::size_t i) {
+  return !std::holds_alternative<double>(a.value(i));
+}
+
+/// Keys are drawn, sorted with the numbers as values. Source: at::native::randperm_out_cuda.
+Tensor randperm(Arguments& a) {
+  Context& c = a.context();
+  const std::int64_t n = a.integer(0);
+  if (n < 0) throw OpError(fmt::format("n must be non-negative, got {}", n));
+  Tensor out = make(a, "randperm", {n}, ScalarType::kInt64, 1);
+  if (!out.is_cuda() || n == 0) return out;
+  const LabelScope label(c, "randperm");
+  // The keys have as many bits as make a tie unlikely.
+  const double dn = static_cast<double>(n);
+  const double log_threshold = std::log(0.9) * 12;
+  const double bits = std::min(64.0, std::ceil(std::log2(dn - (6 * dn * dn + 1) / log_threshold)));
+  const ScalarType key = bits <= 32 ? ScalarType::kInt32 : ScalarType::kInt64;
+  c.scratch(8, out.device());
+  const Tensor range = c.empty({n}, out.dtype(), out.device());
+  const Tensor keys = c.empty({n}, key, out.device());
+  const Tensor sorted = c.empty_like(keys);
+  c.scratch(sort_bytes(c.spec(), n, element_bytes(key), element_bytes(out.dtype()),
+                       static_cast<std::int64_t>(bits)),
+            out.device());
+  return out;
+}
+
+constexpr PointwiseRule kFill{"fill_", "FillBackward0", "", "", "z"};
+constexpr PointwiseRule kZero{"zero_", "ZeroBackward0", "", "", "z"};
+constexpr PointwiseRule kRandom{"random_", "RandomBackward0", "", "", "z"};
+
+OpResult overwrite(Arguments& a, const PointwiseRule& rule) {
+  return apply_in_place(a.context(), rule, a.tensor(0));
+}
+
+OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
+
+}  // namespace
+
+std::span<const OpDef> factory_ops() {
+  static constexpr OpDef kOps[] = {
+      {"empty(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+       "layout=None, any memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1); },
+       kSource},
+      {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+       "layout=None)",
+       "torch", [](Arguments& a) -> OpResult { return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1); },
+       kSource},
+      {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+       "layout=None)",
+       "torch", [](Arguments& a) -> OpResult { return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1); },
+       kSource},
+      {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+       "generator=None)",
+       "torch", [](Arguments& a) -> OpResult { return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1); },
+       kSource},
+      {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+       "generator=None)",
+       "torch", [](Arguments& a) -> OpResult { return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1); },
+       kSource},
+      {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "torch",
+       [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
+       kSource},
+      {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+       "generator=None)",
+       "torch",
+       [](Arguments& a) -> OpResult { return make(a, "randint", a.dims(1), ScalarType::kInt64, 2); },
+       kSource},
+      {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+       "generator=None)",
+       "torch",
+       [](Arguments& a) -> OpResult { return make(a, "randint", a.dims(2), ScalarType::kInt64, 3); },
+       kSource},
+      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any generator=None)",
+       "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
+      {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)", "torch",
+       [](Arguments& a) -> OpResult { return arange(a, 0, a.number(0), 1, is_whole(a, 0), 1); },
+       kSource},
+      {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return arange(a, a.number(0), a.number(1), a.number(2),
+                       is_whole(a, 0) && is_whole(a, 1) && is_whole(a, 2), 3);
+       },
+       kSource},
+      {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "linspace", {a.integer(2)}, ScalarType::kFloat32, 3);
+       },
+       kSource},
+      {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "logspace", {a.integer(2)}, ScalarType::kFloat32, 4);
+       },
+       kSource},
+      {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool requires_grad=False)", "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
+                     ScalarType::kFloat32, 2);
+       },
+       kSource},
+      {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+       "memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
+      {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+       "memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); }, kSource},
+      {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+       "memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); }, kSource},
+      {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+       "memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); }, kSource},
+      {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+       "memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); }, kSource},
+      {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "memory_format? memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); }, kSource},
+      {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "memory_format? memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); }, kSource},
+      {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "memory_format? memory_format=None)",
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); }, kSource},
+      {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_empty", a.dims(1), 2); }, kSource},
+      {"new_zeros(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_zeros", a.dims(1), 2); }, kSource},
+      {"new_ones(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); }, kSource},
+      {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); }, kSource},
+      {"fill_(Tensor input, operand value)", "method",
+       [](Arguments& a) -> OpResult { return overwrite(a, kFill); }, kSource},
+      {"zero_(Tensor input)", "method",
+       [](Arguments& a) -> OpResult { return overwrite(a, kZero); }, kSource},
+      {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method", random_values,
+       kSource},
+      {"uniform_(Tensor input, any from=0, any to=1, *, any generator=None)", "method", random_values,
+       kSource},
+      {"exponential_(Tensor input, float lambd=1, *, any generator=None)", "method", random_values, kSource},
+      {"random_(Tensor input, any from=None, any to=None, *, any generator=None)", "method", random_values,
+       kSource},
+      {"bernoulli_(Tensor input, operand p=0.5, *, any generator=None)", "method", random_values, kSource},
+      {"log_normal_(Tensor input, float mean=1, float std=2, *, any generator=None)", "method",
+       random_values, kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,391 @@
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
+#include "sim/ops/shape_ops.h"
+#include "sim/ops/softmax_ops.h"
+
+namespace tidemark::ops {
+
+Reduction reduction_from(const std::string& text) {
+  if (text == "none") return Reduction::kNone;
+  if (text == "mean") return Reduction::kMean;
+  if (text == "sum") return Reduction::kSum;
+  throw OpError(text + " is not a valid value for reduction");
+}
+
+Tensor apply_reduction(Context& c, const Tensor& loss, Reduction reduction) {
+  if (reduction == Reduction::kMean) return mean(c, loss, {}, false);
+  if (reduction == Reduction::kSum) return sum(c, loss, {}, false, {});
+  return loss;
+}
+
+namespace {
+
+/// nll_loss and nll_loss2d: the loss and the total weight. Source: LossNLL.cpp, NLLLoss2d.cu.
+Tensor nll_loss_forward(Context& c, Tensor self, const Tensor& target, Tensor weight,
+                        Reduction reduction, bool spatial) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &weight});
+  Op op(c, spatial ? "nll_loss2d_forward" : "nll_loss_forward",
+        spatial ? "NllLoss2DBackward0" : "NllLossBackward0", {&self}, {&target, &weight});
+  op.save(0, self);
+  op.save(1, target);
+  op.save(2, weight);
+  const bool keeps_shape = reduction == Reduction::kNone && (spatial || self.dim() == 2);
+  Tensor out;
+  Tensor total_weight;
+  const auto make_out = [&] {
+    out = c.empty(keeps_shape ? target.sizes() : Dims{}, self.dtype(), self.device());
+  };
+  if (!spatial) make_out();
+  total_weight = c.empty({}, self.dtype(), self.device());
+  if (spatial) make_out();
+  if (!keeps_shape) {
+    const Tensor dense = contiguous(c, self);
+    const Tensor dense_weight = weight.defined() ? contiguous(c, weight) : Tensor();
+    contiguous(c, target);
+  }
+  op.save(3, total_weight);
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor& x = b.saved[0];
+    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    contiguous(b.c, b.saved[1]);
+  });
+}
+
+}  // namespace
+
+Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
+                Reduction reduction) {
+  if (self.dim() < 1) throw OpError(fmt::format("Expected 1 or more dimensions (got {})", self.dim()));
+  if (self.dim() != 1 && (target.dim() == 0 || self.size(0) != target.size(0))) {
+    throw OpError(fmt::format("Expected input batch_size ({}) to match target batch_size ({}); shapes {} and {}",
+                              self.size(0), target.dim() == 0 ? 0 : target.size(0), to_string(self.sizes()),
+                              to_string(target.sizes())));
+  }
+  if (self.dim() <= 2) return nll_loss_forward(c, self, target, weight, reduction, false);
+  if (self.dim() == 4) return nll_loss_forward(c, self, target, weight, reduction, true);
+  Dims wanted = self.sizes();
+  wanted.erase(1);
+  if (!(wanted == target.sizes())) {
+    throw OpError(fmt::format("Expected target size {}, got {}", to_string(wanted), to_string(target.sizes())));
+  }
+  const std::int64_t n = self.size(0);
+  const std::int64_t rest = numel_of(wanted) / std::max<std::int64_t>(n, 1);
+  const Tensor flat = view(c, contiguous(c, self, MemoryFormat::kContiguous), {n, self.size(1), 1, rest});
+  const Tensor flat_target = view(c, contiguous(c, target, MemoryFormat::kContiguous), {n, 1, rest});
+  const Tensor out = nll_loss_forward(c, flat, flat_target, weight, reduction, true);
+  return reduction == Reduction::kNone ? view(c, out, wanted) : out;
+}
+
+namespace {
+
+Tensor broadcast_weight(Context& c, const Tensor& weight, std::int64_t rank) {
+  if (rank <= 1) return weight;
+  Dims sizes = Dims::filled(static_cast<std::size_t>(rank), 1);
+  sizes[1] = weight.numel();
+  return view(c, weight, sizes);
+}
+
+Tensor negative(Context& c, const Tensor& x) { return unary(c, "neg", x); }
+
+/// Probabilities as targets. Source: at::native::cross_entropy_loss_prob_target.
+Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor target, const Tensor& weight,
+                                      Reduction reduction, double smoothing) {
+  if (!is_differentiable(target.dtype())) {
+    throw OpError(fmt::format(
+        "Expected floating point type for target with class probabilities, got {}", info(target.dtype()).name));
+  }
+  const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const Tensor input = softmax(c, self, class_dim, self.dtype(), true);
+  if (smoothing > 0) {
+    const Tensor scaled = mul(c, target, number_tensor(c));
+    target = add(c, scaled, number_tensor(c));
+  }
+  const Tensor wide = weight.defined() ? broadcast_weight(c, weight, input.dim()) : Tensor();
+  const Tensor plain = mul(c, input, target);
+  const Tensor product = wide.defined() ? mul(c, plain, wide) : plain;
+  if (reduction == Reduction::kNone) {
+    const Tensor total = sum(c, product, {class_dim}, false, {});
+    return negative(c, total);
+  }
+  const Tensor total = sum(c, product, {}, false, {});
+  const Tensor loss = negative(c, total);
+  return reduction == Reduction::kSum ? loss : div(c, loss, number_tensor(c));
+}
+
+/// Source: at::native::cross_entropy_loss_label_smoothing.
+Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
+                              Reduction reduction) {
+  const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const Tensor input = softmax(c, self, class_dim, self.dtype(), true);
+  const Tensor nll = nll_loss(c, input, target, weight, reduction);
+  const Tensor smooth = [&] {
+    if (weight.defined()) {
+      const Tensor wide = broadcast_weight(c, weight, input.dim());
+      const Tensor product = mul(c, input, wide);
+      const Tensor total = sum(c, product, {class_dim}, false, {});
+      return negative(c, total);
+    }
+    const Tensor total = sum(c, input, {class_dim}, false, {});
+    return negative(c, total);
+  }();
+  const Tensor ignored = binary(c, "eq", target, number_tensor(c, ScalarType::kInt64));
+  masked_fill_(c, smooth, ignored, number_tensor(c));
+  Tensor out = smooth;
+  if (reduction == Reduction::kSum) {
+    out = sum(c, smooth, {}, false, {});
+  } else if (reduction == Reduction::kMean) {
+    if (weight.defined()) {
+      throw NotModelled(
+          "cross_entropy with label_smoothing, class weights and reduction='mean' is not modelled: it selects targets by "
+          "value; leave out one of the three");
+    }
+    const Tensor counted = unary(c, "bitwise_not", ignored);
+    const Tensor count = sum(c, counted, {}, false, {});
+    const Tensor total = sum(c, smooth, {}, false, {});
+    out = div(c, total, count);
+  }
+  const Tensor smooth_part = mul(c, out, number_tensor(c));
+  const Tensor nll_part = mul(c, nll, number_tensor(c));
+  return add(c, nll_part, smooth_part);
+}
+
+}  // namespace
+
+Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
+                     Reduction reduction, double label_smoothing) {
+  if (self.sizes() == target.sizes()) {
+    return cross_entropy_of_probabilities(c, self, target, weight, reduction, label_smoothing);
+  }
+  if (label_smoothing > 0) return smoothed_cross_entropy(c, self, target, weight, reduction);
+  const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const Tensor log_probabilities = softmax(c, self, class_dim, self.dtype(), true);
+  return nll_loss(c, log_probabilities, target, weight, reduction);
+}
+
+namespace {
+
+/// mse_loss and smooth_l1_loss: a reduced result keeps the storage that was made for the full shape.
+/// Source: training-semantics.md 7.2.
+Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
+                      const Tensor& target, Reduction reduction) {
+  Op op(c, name, node, {&self, &target});
+  op.save(0, self);
+  op.save(1, target);
+  Tensor out = pointwise(c, {&self, &target});
+  if (reduction != Reduction::kNone) {
+    const Tensor errors = pointwise(c, {&self, &target});
+    const ReductionScratch scratch =
+        reduction_scratch(c, errors, {}, element_bytes(accumulate_type(errors.dtype())));
+    out = Context::alias(out, {}, {}, 0);
+  }
+  return op.result(std::move(out), [](Backward& b) {
+    for (const std::size_t i : {0U, 1U}) {
+      const Tensor& x = b.saved[i];
+      if (b.needs(i)) b.grads[i] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    }
+  });
+}
+
+/// F's losses bring both sides to one shape first.
+void broadcast_both(Context& c, Tensor& self, Tensor& target) {
+  const Dims shape = broadcast(self.sizes(), target.sizes());
+  if (!(self.sizes() == shape)) self = expand(c, self, shape);
+  if (!(target.sizes() == shape)) target = expand(c, target, shape);
+}
+
+}  // namespace
+
+Tensor mse_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
+  broadcast_both(c, self, target);
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  return full_size_loss(c, "mse_loss", "MseLossBackward0", self, target, reduction);
+}
+
+Tensor smooth_l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
+  broadcast_both(c, self, target);
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  return full_size_loss(c, "smooth_l1_loss", "SmoothL1LossBackward0", self, target, reduction);
+}
+
+namespace {
+
+/// The same loss below autograd.
+Tensor reduced_kernel(Context& c, const Tensor& loss, Reduction reduction) {
+  return reduction == Reduction::kNone ? loss : reduce(c, loss, {}, false, loss.dtype());
+}
+
+}  // namespace
+
+Tensor huber_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
+  broadcast_both(c, self, target);
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  Op op(c, "huber_loss", "HuberLossBackward0", {&self, &target});
+  op.save(0, self);
+  op.save(1, target);
+  const Tensor loss = c.empty_like(self);
+  return op.result(reduced_kernel(c, loss, reduction), [](Backward& b) {
+    for (const std::size_t i : {0U, 1U}) {
+      const Tensor& x = b.saved[i];
+      if (b.needs(i)) b.grads[i] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    }
+  });
+}
+
+Tensor l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
+  broadcast_both(c, self, target);
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  const Tensor loss = [&] {
+    const Tensor difference = sub(c, self, target);
+    return unary(c, "abs", difference);
+  }();
+  return apply_reduction(c, loss, reduction);
+}
+
+Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target,
+                            const Tensor& weight, Reduction reduction) {
+  if (c.thread().autocast.enabled) {
+    throw OpError(
+        "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+        "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
+        "In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
+        "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
+        "safe to autocast.");
+  }
+  if (!(self.sizes() == target.sizes())) {
+    throw OpError(fmt::format(
+        "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
+        "size.", to_string(target.sizes()), to_string(self.sizes())));
+  }
+  Op op(c, "binary_cross_entropy", "BinaryCrossEntropyBackward0", {&self, &target}, {&weight});
+  op.save(0, self);
+  op.save(1, target);
+  op.save(2, weight);
+  Tensor out = c.empty_like(self);
+  if (reduction != Reduction::kNone) {
+    reduced_kernel(c, out, reduction);
+    out = Context::alias(out, {}, {}, 0);
+  }
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor& x = b.saved[0];
+    if (b.needs(0)) b.grads[0] = b.c.empty_like(x);
+    if (b.needs(1)) {
+      throw NotModelled("the gradient of binary_cross_entropy's target is not modelled; detach the target");
+    }
+  });
+}
+
+Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
+                                        Tensor pos_weight, Reduction reduction) {
+  if (!(self.sizes() == target.sizes())) {
+    throw OpError(fmt::format("Target size ({}) must be the same as input size ({})", to_string(target.sizes()),
+                              to_string(self.sizes())));
+  }
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target, &weight, &pos_weight});
+  Op op(c, "binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", {&self, &target},
+        {&weight, &pos_weight});
+  op.save(0, pos_weight);
+  op.save(1, self);
+  op.save(2, target);
+  op.save(3, weight);
+  const Tensor log_sigmoid = pointwise(c, {&self});
+  if (pos_weight.defined()) {
+    const Tensor less_one = pointwise(c, {&pos_weight});
+    pointwise(c, {&less_one, &target});
+  }
+  const Tensor loss = pointwise(c, {&target});
+  return op.result(reduced_kernel(c, loss, reduction), [](Backward& b) {
+    Context& bc = b.c;
+    b.saved.resize(4);
+    const Tensor& weights = b.saved[0];
+    const Tensor& x = b.saved[1];
+    if (b.needs(0)) {
+      if (weights.defined()) {
+        const Tensor scaled = pointwise(bc, {&weights, &b.saved[2]});
+        b.grads[0] = pointwise(bc, {&scaled});
+        pointwise(bc, {&x});
+      } else {
+        b.grads[0] = pointwise(bc, {&x});
+      }
+    }
+    if (!b.needs(1)) return;
+    if (weights.defined()) {
+      const Tensor minus = pointwise(bc, {&x});
+      b.grads[1] = pointwise(bc, {&minus});
+      pointwise(bc, {&x});
+    } else {
+      const Tensor minus = pointwise(bc, {&x});
+      b.grads[1] = pointwise(bc, {&minus, &b.grad()});
+    }
+  });
+}
+
+Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool log_target) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  const Tensor loss = [&] {
+    if (log_target) {
+      const Tensor difference = sub(c, target, self);
+      const Tensor probabilities = unary(c, "exp", target);
+      return mul(c, probabilities, difference);
+    }
+    const Tensor product = mul(c, target, self);
+    const Tensor entropy = binary(c, "xlogy", target, target);
+    return sub(c, entropy, product);
+  }();
+  return apply_reduction(c, loss, reduction);
+}
+
+Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&x1, &x2});
+  const ScalarType type = result_type({&x1, &x2});
+  const Dims shape = broadcast(x1.sizes(), x2.sizes());
+  const Tensor a = expand(c, to(c, x1, type), shape);
+  const Tensor b = expand(c, to(c, x2, type), shape);
+  const auto norm = [&](const Tensor& x) {
+    const Tensor length = vector_norm(c, x, 2, {dim}, true);
+    return clone(c, length, MemoryFormat::kPreserve);
+  };
+  const Tensor a_norm = norm(a);
+  const Tensor b_norm = norm(b);
+  const Tensor epsilon = c.empty({}, a_norm.dtype(), a_norm.device());
+  const Tensor b_unit = div(c, b, b_norm);
+  const Tensor a_unit = div(c, a, a_norm);
+  const Tensor product = mul(c, a_unit, b_unit);
+  return sum(c, product, {dim}, false, {});
+}
+
+Tensor cosine_embedding_loss(Context& c, Tensor input1, Tensor input2, Tensor target,
+                             Reduction reduction) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&input1, &input2, &target});
+  const std::int64_t dim = target.dim() == 0 ? 0 : 1;
+  const auto dot = [&](const Tensor& a, const Tensor& b) {
+    const Tensor product = mul(c, a, b);
+    return sum(c, product, {dim}, false, {});
+  };
+  const auto square = [&](const Tensor& a) {
+    const Tensor product = mul(c, a, a);
+    const Tensor total = sum(c, product, {dim}, false, {});
+    return add(c, total, number_tensor(c));
+  };
+  const auto integer = [&] { return number_tensor(c, ScalarType::kInt64); };
+  const Tensor prod_sum = dot(input1, input2);
+  const Tensor square1 = square(input1);
+  const Tensor square2 = square(input2);
+  const Tensor denominator = unary_(c, "sqrt", mul(c, square1, square2));
+  const Tensor cosine = div(c, prod_sum, denominator);
+  const Tensor zero = zeros_like(c, cosine);
+  const Tensor positive = sub(c, integer(), cosine);
+  const Tensor negative_part = clamp_min_(c, sub(c, cosine, number_tensor(c)));
+  const Tensor is_positive = binary(c, "eq", target, integer());
+  const Tensor out_positive = where(c, is_positive, positive, zero);
+  const Tensor is_negative = binary(c, "eq", target, integer());
+  const Tensor out_negative = where(c, is_negative, negative_part, zero);
+  const Tensor out = add(c, out_positive, out_negative);
+  return apply_reduction(c, out, reduction);
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,231 @@
+#include "sim/ops/pointwise_rule.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/base/check.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::size_t kOther = 0;
+constexpr std::size_t kSelf = 1;
+constexpr std::size_t kResult = 2;
+
+bool mentions(std::string_view program, char what) {
+  return program.find(what) != std::string_view::npos;
+}
+
+/// Whether a tensor is to be saved, given which gradients are wanted.
+bool is_saved(std::string_view self, std::string_view other, char what, bool needs_self,
+              bool needs_other) {
+  const bool by_self = mentions(self, what);
+  const bool by_other = mentions(other, what);
+  if (by_self && by_other) return true;
+  return (by_self && needs_self) || (by_other && needs_other);
+}
+
+ScalarType type_of(ResultKind kind, const Tensor& self, const Tensor& other) {
+  if (kind == ResultKind::kBool) return ScalarType::kBool;
+  const ScalarType type = other.defined() ? result_type({&self, &other}) : result_type({&self});
+  if (kind == ResultKind::kFloat && !is_differentiable(type)) return ScalarType::kFloat32;
+  if (kind == ResultKind::kIntegral && is_differentiable(type)) {
+    throw OpError(fmt::format("this bitwise operator is not implemented for '{}': it takes integers and bool",
+                              info(type).name));
+  }
+  return type;
+}
+
+/// The tensors of a program under way: operands on the stack, everything allocated in `made`.
+class Machine {
+ public:
+  explicit Machine(Backward& b) : b_(b) {
+    number_ = b.c.empty({}, ScalarType::kFloat64, kHost);
+    number_->wrapped_number = true;
+  }
+  ~Machine() {
+    for (Tensor& t : stack_) t.reset();
+    while (count_ > 0) made_[--count_].reset();
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  Tensor run(std::string_view program) {
+    for (const char step : program) execute(step);
+    TIDEMARK_CHECK(depth_ == 1, "a pointwise program leaves one tensor");
+    Tensor out = std::move(stack_[0]);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (made_[i] == out) made_[i].reset();
+    }
+    return out;
+  }
+
+ private:
+  void push(Tensor t) { stack_[depth_++] = std::move(t); }
+  Tensor pop() { return std::move(stack_[--depth_]); }
+  void push_made(Tensor t) {
+    TIDEMARK_CHECK(count_ < made_.size(), "a pointwise program of too many steps");
+    made_[count_++] = t;
+    push(std::move(t));
+  }
+
+  [[nodiscard]] bool on_stack(const Tensor& t) const {
+    for (std::size_t i = 0; i < depth_; ++i) {
+      if (stack_[i] == t) return true;
+    }
+    return false;
+  }
+
+  void execute(char step) {
+    Context& c = b_.c;
+    switch (step) {
+      case 'g': push(b_.grad()); return;
+      case 's': push(b_.saved[kSelf]); return;
+      case 'o': push(b_.saved[kOther]); return;
+      case 'r': push(b_.saved[kResult]); return;
+      case '1': push(number_); return;
+      case 'z': push_made(zeros_like(c, b_.grad())); return;
+      case '0': push_made(c.empty({}, b_.grad().dtype(), b_.grad().device())); return;
+      case 'f': {
+        const Tensor x = pop();
+        push_made(pointwise(c, {&x}));
+        return;
+      }
+      case 'p': {
+        const Tensor x = pop();
+        push_made(pointwise(c, {&x}, ScalarType::kBool));
+        return;
+      }
+      case 'b': {
+        const Tensor y = pop();
+        const Tensor x = pop();
+        push_made(pointwise(c, {&x, &y}));
+        return;
+      }
+      case 'c': {
+        const Tensor y = pop();
+        const Tensor x = pop();
+        push_made(pointwise(c, {&x, &y}, ScalarType::kBool));
+        return;
+      }
+      case 'm': pop(); return;
+      case 'w': {
+        const std::array<Tensor, 3> all{pop(), pop(), pop()};
+        std::vector<const Tensor*> values;
+        for (const Tensor& t : all) {
+          if (t.dtype() != ScalarType::kBool) values.push_back(&t);
+        }
+        push_made(pointwise(c, {&all[0], &all[1], &all[2]}, result_type(values)));
+        return;
+      }
+      case 'd': {
+        for (std::size_t i = count_; i-- > 0;) {
+          if (!on_stack(made_[i])) made_[i].reset();
+        }
+        return;
+      }
+      default: TIDEMARK_CHECK(false, "an unknown step of a pointwise program");
+    }
+  }
+
+  Backward& b_;
+  Tensor number_;
+  std::array<Tensor, 8> stack_;
+  std::array<Tensor, 12> made_;
+  std::size_t depth_ = 0;
+  std::size_t count_ = 0;
+};
+
+void save_all(Op& op, std::string_view self_program, std::string_view other_program,
+              const Tensor& self, const Tensor& other) {
+  const auto saved = [&](char what) {
+    return is_saved(self_program, other_program, what, op.needs(0), op.needs(1));
+  };
+  op.save_if(other.defined() && saved('o'), kOther, other);
+  op.save_if(saved('s'), kSelf, self);
+}
+
+auto backward_of(std::string_view self_program, std::string_view other_program) {
+  return [self_program, other_program](Backward& b) {
+    if (b.needs(1)) b.grads[1] = run_program(b, other_program);
+    if (b.needs(0)) b.grads[0] = run_program(b, self_program);
+  };
+}
+
+}  // namespace
+
+Tensor run_program(Backward& b, std::string_view program) {
+  if (program == "g") return b.grad();
+  b.saved.resize(3);
+  Machine machine(b);
+  return machine.run(program);
+}
+
+void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> operands) {
+  Dims shape = self.sizes();
+  for (const Tensor* t : operands) shape = broadcast(shape, t->sizes());
+  if (!(shape == self.sizes())) {
+    throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}", to_string(self.sizes()),
+                              to_string(shape)));
+  }
+  std::vector<const Tensor*> all(operands);
+  all.insert(all.begin(), &self);
+  const ScalarType type = result_type(all);
+  const bool fits = type == self.dtype() || (is_floating(self.dtype()) && !is_complex(type)) ||
+                    is_complex(self.dtype()) || (is_integral(self.dtype()) && !is_differentiable(type));
+  if (!fits) {
+    throw OpError(fmt::format("result type {} can't be cast to the desired output type {}", info(type).name,
+                              info(self.dtype()).name));
+  }
+}
+
+Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
+  std::optional<AutocastScope> cast;
+  if (rule.cast) {
+    if (other.defined()) {
+      cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self, &other});
+    } else {
+      cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self});
+    }
+  }
+  const ScalarType type = type_of(rule.result, self, other);
+  const auto compute = [&] {
+    return other.defined() ? pointwise(c, {&self, &other}, type) : pointwise(c, {&self}, type);
+  };
+  if (rule.node.empty() || !is_differentiable(type)) {
+    Op op(c, rule.name, rule.node, {}, {&self, &other});
+    return op.result(compute(), nullptr);
+  }
+  Op op(c, rule.name, rule.node, {&self, &other});
+  save_all(op, rule.self, rule.other, self, other);
+  Tensor out = compute();
+  op.save_if(is_saved(rule.self, rule.other, 'r', op.needs(0), op.needs(1)), kResult, out);
+  return op.result(std::move(out), backward_of(rule.self, rule.other));
+}
+
+Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self, Tensor other) {
+  if (rule.node.empty() || rule.result == ResultKind::kBool) {
+    Op op(c, rule.name, rule.node, {}, {&self, &other});
+    if (other.defined()) check_in_place(self, {&other});
+    return self;
+  }
+  const std::string_view self_program =
+      rule.in_place_self.empty() ? rule.self : rule.in_place_self;
+  Op op(c, rule.name, rule.node, {&self, &other});
+  if (other.defined()) {
+    check_in_place(self, {&other});
+  } else if (rule.result == ResultKind::kFloat && !is_differentiable(self.dtype())) {
+    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}", info(self.dtype()).name));
+  }
+  const bool keeps_self =
+      is_saved(self_program, rule.other, 's', op.needs(0), op.needs(1));
+  save_all(op, self_program, rule.other, keeps_self && op.records() ? clone(c, self) : self, other);
+  op.save_if(is_saved(self_program, rule.other, 'r', op.needs(0), op.needs(1)), kResult, self);
+  return op.in_place(self, backward_of(self_program, rule.other));
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,286 @@
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/check.h"
+#include "sim/ops/families.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/pointwise_rule.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr auto kPromote = ResultKind::kPromote;
+constexpr auto kFloat = ResultKind::kFloat;
+constexpr auto kBool = ResultKind::kBool;
+constexpr std::string_view kX = "Tensor input";
+constexpr std::string_view kXY = "operand input, operand other";
+constexpr std::string_view kBoth = "torch method";
+
+/// Operators of one tensor. Gradients after derivatives.yaml; training-semantics.md 2.3.
+constexpr PointwiseRule kUnary[] = {
+    {"abs", "AbsBackward0", kX, kBoth, "gsfb"},
+    {"absolute", "AbsBackward0", kX, kBoth, "gsfb"},
+    {"neg", "NegBackward0", kX, kBoth, "gf"},
+    {"negative", "NegBackward0", kX, kBoth, "gf"},
+    {"sign", "SignBackward0", kX, kBoth, "z"},
+    {"sgn", "SgnBackward0", kX, kBoth, "z"},
+    {"ceil", "CeilBackward0", kX, kBoth, "z"},
+    {"floor", "FloorBackward0", kX, kBoth, "z"},
+    {"trunc", "TruncBackward0", kX, kBoth, "z"},
+    {"fix", "TruncBackward0", kX, kBoth, "z"},
+    {"round", "RoundBackward0", "Tensor input, *, int decimals=0", kBoth, "z"},
+    {"frac", "FracBackward0", kX, kBoth, "g"},
+    {"exp", "ExpBackward0", kX, kBoth, "grb", {}, kFloat, CastPolicy::kFp32},
+    {"exp2", "Exp2Backward0", kX, kBoth, "grb1b", {}, kFloat},
+    {"expm1", "Expm1Backward0", kX, kBoth, "gr1bb", {}, kFloat, CastPolicy::kFp32},
+    {"log", "LogBackward0", kX, kBoth, "gsb", {}, kFloat, CastPolicy::kFp32},
+    {"log10", "Log10Backward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
+    {"log2", "Log2Backward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
+    {"log1p", "Log1PBackward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
+    {"sqrt", "SqrtBackward0", kX, kBoth, "g1rbb", {}, kFloat},
+    {"rsqrt", "RsqrtBackward0", kX, kBoth, "1gbrfb", {}, kFloat, CastPolicy::kFp32},
+    {"reciprocal", "ReciprocalBackward0", kX, kBoth, "rrbgfb", {}, kFloat, CastPolicy::kFp32},
+    {"sin", "SinBackward0", kX, kBoth, "gsfb", {}, kFloat},
+    {"cos", "CosBackward0", kX, kBoth, "gsffb", {}, kFloat},
+    {"tan", "TanBackward0", kX, kBoth, "grf1bb", {}, kFloat, CastPolicy::kFp32},
+    {"sinh", "SinhBackward0", kX, kBoth, "gsfb", {}, kFloat, CastPolicy::kFp32},
+    {"cosh", "CoshBackward0", kX, kBoth, "gsfb", {}, kFloat, CastPolicy::kFp32},
+    {"asin", "AsinBackward0", kX, kBoth, "gsfsb1bfb", {}, kFloat, CastPolicy::kFp32},
+    {"acos", "AcosBackward0", kX, kBoth, "gsfsb1bffb", {}, kFloat, CastPolicy::kFp32},
+    {"atan", "AtanBackward0", kX, kBoth, "gssb1bb", {}, kFloat},
+    {"asinh", "AsinhBackward0", kX, kBoth, "gsf1bfb", {}, kFloat},
+    {"acosh", "AcoshBackward0", kX, kBoth, "gssb1bfb", {}, kFloat},
+    {"atanh", "AtanhBackward0", kX, kBoth, "1sfbg1bb", {}, kFloat},
+    {"erf", "ErfBackward0", kX, kBoth, "1sfffbgb", {}, kFloat},
+    {"erfc", "ErfcBackward0", kX, kBoth, "1sfffbgb", {}, kFloat},
+    {"erfinv", "ErfinvBackward0", kX, kBoth, "1sfffbgb", {}, kFloat, CastPolicy::kFp32},
+    {"lgamma", "LgammaBackward0", kX, kBoth, "gsfb", {}, kFloat},
+    {"sigmoid", "SigmoidBackward0", kX, kBoth, "grb", {}, kFloat},
+    {"tanh", "TanhBackward0", kX, kBoth, "grb", {}, kFloat},
+    {"logit", "LogitBackward0", "Tensor input, float? eps=None", kBoth, "gsb", {}, kFloat},
+    {"square", "PowBackward0", kX, kBoth, "gs1b1bb"},
+    {"nan_to_num", "NanToNumBackward0",
+     "Tensor input, float? nan=None, float? posinf=None, float? neginf=None", kBoth, "sf1csscbdgb"},
+    {"relu", "ReluBackward0", kX, kBoth, "grb"},
+    {"deg2rad", "Deg2RadBackward0", kX, kBoth, "g1b", {}, kFloat},
+    {"rad2deg", "Rad2DegBackward0", kX, kBoth, "g1b", {}, kFloat},
+    {"isnan", "", kX, kBoth, "", {}, kBool, {}, false},
+    {"logical_not", "", kX, kBoth, "", {}, kBool},
+    {"bitwise_not", "", kX, kBoth, "", {}, ResultKind::kIntegral},
+};
+
+/// Activations as functions with an inplace flag, last in their parameters. Source: training-semantics.md 2.4.
+constexpr PointwiseRule kActivations[] = {
+    {"relu", "ReluBackward0", kX, "F", "grb"},
+    {"relu6", "HardtanhBackward0", kX, "F", "gsb"},
+    {"hardtanh", "HardtanhBackward0", "Tensor input, number min_val=-1, number max_val=1", "F", "gsb"},
+    {"leaky_relu", "LeakyReluBackward0", "Tensor input, number negative_slope=0.01", "F", "gsb", {},
+     kPromote, {}, true, "grb"},
+    {"elu", "EluBackward0", "Tensor input, number alpha=1", "F", "gsb", {}, kPromote, {}, true, "grb"},
+    {"selu", "EluBackward0", kX, "F torch", "gsb", {}, kPromote, {}, true, "grb"},
+    {"celu", "CeluBackward0", "Tensor input, number alpha=1", "F torch", "gsb"},
+    {"silu", "SiluBackward0", kX, "F", "gsb"},
+    {"mish", "MishBackward0", kX, "F", "gsb"},
+    {"hardswish", "HardswishBackward0", kX, "F", "gsb"},
+    {"hardsigmoid", "HardsigmoidBackward0", kX, "F", "gsb"},
+    {"threshold", "ThresholdBackward0", "Tensor input, number threshold, number value", "F torch",
+     "gsb"},
+};
+
+/// Activations without one. log_sigmoid's second output has no elements on a GPU.
+constexpr PointwiseRule kPlainActivations[] = {
+    {"gelu", "GeluBackward0", "Tensor input, *, str approximate='none'", "F", "gsb"},
+    {"logsigmoid", "LogSigmoidBackward0", kX, "F", "gsb"},
+    {"softplus", "SoftplusBackward0", "Tensor input, number beta=1, number threshold=20", "F", "gsb", {},
+     kPromote, CastPolicy::kFp32},
+    {"hardshrink", "HardshrinkBackward0", "Tensor input, number lambd=0.5", "F torch method", "gsb"},
+    {"softshrink", "SoftshrinkBackward0", "Tensor input, number lambd=0.5", "F", "gsb"},
+    {"sigmoid", "SigmoidBackward0", kX, "F", "grb"},
+    {"tanh", "TanhBackward0", kX, "F", "grb"},
+};
+
+constexpr std::string_view kHypotSelf = "gsbrb";
+constexpr std::string_view kHypotOther = "gobrb";
+
+/// Operators of two tensors, or of a tensor and a number.
+constexpr PointwiseRule kBinary[] = {
+    {"mul", "MulBackward0", kXY, kBoth, "gob", "gsb"},
+    {"multiply", "MulBackward0", kXY, kBoth, "gob", "gsb"},
+    {"maximum", "MaximumBackward0", "Tensor input, Tensor other", kBoth, "gg1bsocwsocm",
+     "gg1bsocwsocm", kPromote, {}, false},
+    {"minimum", "MinimumBackward0", "Tensor input, Tensor other", kBoth, "gg1bsocwsocm",
+     "gg1bsocwsocm", kPromote, {}, false},
+    {"remainder", "RemainderBackward0", kXY, kBoth, "g", "sobgfb"},
+    {"fmod", "FmodBackward0", kXY, kBoth, "g", "sobgfb"},
+    {"pow", "PowBackward1", "", "", "so1bbobgb0o1cw", "o1cs1ccdsfrb0wgb", kPromote,
+     CastPolicy::kFp32},
+    {"hypot", "HypotBackward0", kXY, kBoth, kHypotSelf, kHypotOther},
+    {"logaddexp", "LogaddexpBackward0", "Tensor input, Tensor other", kBoth, "gosbf1bb", "gsobf1bb",
+     kPromote, {}, false},
+    {"xlogy", "XlogyBackward0", kXY, kBoth, "gobo1cs1ccb", "gsbob", kFloat},
+    {"eq", "", kXY, kBoth, "", "", kBool},
+    {"ne", "", kXY, kBoth, "", "", kBool},
+    {"lt", "", kXY, kBoth, "", "", kBool},
+    {"le", "", kXY, kBoth, "", "", kBool},
+    {"gt", "", kXY, kBoth, "", "", kBool},
+    {"ge", "", kXY, kBoth, "", "", kBool},
+    {"not_equal", "", kXY, kBoth, "", "", kBool},
+    {"less", "", kXY, kBoth, "", "", kBool},
+    {"less_equal", "", kXY, kBoth, "", "", kBool},
+    {"greater", "", kXY, kBoth, "", "", kBool},
+    {"greater_equal", "", kXY, kBoth, "", "", kBool},
+    {"logical_and", "", kXY, kBoth, "", "", kBool},
+    {"logical_or", "", kXY, kBoth, "", "", kBool},
+    {"logical_xor", "", kXY, kBoth, "", "", kBool},
+    {"bitwise_and", "", kXY, kBoth, "", "", ResultKind::kIntegral},
+    {"bitwise_or", "", kXY, kBoth, "", "", ResultKind::kIntegral},
+    {"bitwise_xor", "", kXY, kBoth, "", "", ResultKind::kIntegral},
+    {"bitwise_left_shift", "", kXY, kBoth, "", "", ResultKind::kIntegral},
+    {"bitwise_right_shift", "", kXY, kBoth, "", "", ResultKind::kIntegral},
+    {"floor_divide", "", kXY, kBoth, "", ""},
+};
+
+constexpr std::string_view kSource = "training-semantics.md 2.3, 2.4";
+
+constexpr bool takes_two(std::string_view parameters) {
+  return parameters.find("other") != std::string_view::npos;
+}
+constexpr std::size_t parameter_count(std::string_view parameters) {
+  std::size_t n = 1;
+  for (const char c : parameters) n += c == ',' ? 1 : 0;
+  return n;
+}
+
+template <const auto& kTable, std::size_t I>
+OpResult run(Arguments& a) {
+  if constexpr (takes_two(kTable[I].parameters)) {
+    return apply(a.context(), kTable[I], a.operand(0), a.operand(1));
+  } else {
+    return apply(a.context(), kTable[I], a.tensor(0));
+  }
+}
+
+template <const auto& kTable, std::size_t I>
+OpResult run_in_place(Arguments& a) {
+  if constexpr (takes_two(kTable[I].parameters)) {
+    return apply_in_place(a.context(), kTable[I], a.tensor(0), a.operand(1));
+  } else {
+    return apply_in_place(a.context(), kTable[I], a.tensor(0));
+  }
+}
+
+template <const auto& kTable, std::size_t I>
+OpResult run_with_flag(Arguments& a) {
+  return a.flag(parameter_count(kTable[I].parameters)) ? run_in_place<kTable, I>(a)
+                                                       : run<kTable, I>(a);
+}
+
+/// The op table's entries made from rules; keeps the texts.
+class Entries {
+ public:
+  template <const auto& kTable, bool kFlag>
+  void add() {
+    add_each<kTable, kFlag>(std::make_index_sequence<std::size(kTable)>());
+  }
+  [[nodiscard]] std::vector<OpDef> defs() const {
+    std::vector<OpDef> out;
+    for (const Entry& e : entries_) out.push_back({e.signature, e.where, e.run, kSource});
+    return out;
+  }
+
+ private:
+  struct Entry {
+    std::string signature;
+    std::string where;
+    OpResult (*run)(Arguments&);
+  };
+  template <const auto& kTable, bool kFlag, std::size_t... I>
+  void add_each(std::index_sequence<I...> /*indices*/) {
+    (add_one(kTable[I], kFlag, &run<kTable, I>, &run_in_place<kTable, I>,
+             &run_with_flag<kTable, I>),
+     ...);
+  }
+  void add_one(const PointwiseRule& rule, bool flag, OpResult (*out_of_place)(Arguments&),
+               OpResult (*in_place)(Arguments&), OpResult (*with_flag)(Arguments&)) {
+    if (rule.where.empty()) return;
+    const std::string name(rule.name);
+    std::string parameters(rule.parameters);
+    if (flag) {
+      entries_.push_back({name + "(" + parameters + ", bool inplace=False)", std::string(rule.where),
+                          with_flag});
+    } else {
+      entries_.push_back({name + "(" + parameters + ")", std::string(rule.where), out_of_place});
+    }
+    if (!rule.in_place || rule.where == "F") {
+      if (flag) entries_.push_back({name + "_(" + parameters + ")", "F torch", in_place});
+      return;
+    }
+    if (parameters.starts_with("operand")) parameters.replace(0, 7, "Tensor");
+    entries_.push_back({name + "_(" + parameters + ")",
+                        flag ? "F torch" : "torch method", in_place});
+  }
+  std::vector<Entry> entries_;
+};
+
+template <std::size_t N>
+constexpr const PointwiseRule& find(const PointwiseRule (&table)[N], std::string_view name) {
+  for (const PointwiseRule& rule : table) {
+    if (rule.name == name) return rule;
+  }
+  TIDEMARK_CHECK(false, "no such pointwise rule");
+  return table[0];
+}
+
+}  // namespace
+
+Tensor mul(Context& c, const Tensor& self, const Tensor& other) {
+  static constexpr const PointwiseRule& kRule = find(kBinary, "mul");
+  return apply(c, kRule, self, other);
+}
+Tensor mul_(Context& c, const Tensor& self, const Tensor& other) {
+  static constexpr const PointwiseRule& kRule = find(kBinary, "mul");
+  return apply_in_place(c, kRule, self, other);
+}
+Tensor relu(Context& c, const Tensor& self) {
+  static constexpr const PointwiseRule& kRule = find(kUnary, "relu");
+  return apply(c, kRule, self);
+}
+Tensor relu_(Context& c, const Tensor& self) {
+  static constexpr const PointwiseRule& kRule = find(kUnary, "relu");
+  return apply_in_place(c, kRule, self);
+}
+Tensor pow_tensors(Context& c, const Tensor& self, const Tensor& exponent) {
+  static constexpr const PointwiseRule& kRule = find(kBinary, "pow");
+  return apply(c, kRule, self, exponent);
+}
+Tensor pow_tensors_(Context& c, const Tensor& self, const Tensor& exponent) {
+  static constexpr const PointwiseRule& kRule = find(kBinary, "pow");
+  return apply_in_place(c, kRule, self, exponent);
+}
+Tensor unary(Context& c, std::string_view name, const Tensor& self) {
+  return apply(c, find(kUnary, name), self);
+}
+Tensor unary_(Context& c, std::string_view name, const Tensor& self) {
+  return apply_in_place(c, find(kUnary, name), self);
+}
+Tensor binary(Context& c, std::string_view name, const Tensor& self, const Tensor& other) {
+  return apply(c, find(kBinary, name), self, other);
+}
+
+std::span<const OpDef> pointwise_rules() {
+  static const Entries kEntries = [] {
+    Entries entries;
+    entries.add<kUnary, false>();
+    entries.add<kActivations, true>();
+    entries.add<kPlainActivations, false>();
+    entries.add<kBinary, false>();
+    return entries;
+  }();
+  static const std::vector<OpDef> kDefs = kEntries.defs();
+  return kDefs;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,470 @@
+#include "sim/ops/reduction_ops.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/cub.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+/// Bytes of a partial value where a kernel accumulates in the type itself.
+Bytes accumulator_of(ScalarType type) { return element_bytes(accumulate_type(type)); }
+/// Value and index (max, argmax), and the running mean and variance.
+constexpr Bytes kPairAccumulator = 16;
+
+std::vector<bool> reduced_dims(const Dims& dims, std::int64_t rank) {
+  std::vector<bool> out(static_cast<std::size_t>(rank), dims.empty());
+  for (const std::int64_t d : dims) {
+    const auto i = static_cast<std::size_t>(wrap_dim(d, rank));
+    if (i >= out.size()) continue;
+    if (out[i]) throw OpError(fmt::format("dim {} appears multiple times in the list of dims", i));
+    out[i] = true;
+  }
+  return out;
+}
+
+/// The gradient of a sum: the incoming one seen in the input's shape, no memory.
+Tensor expanded(const Tensor& grad, const Dims& dims, bool keepdim, const Dims& sizes) {
+  return expand(restore_dims(grad, dims, keepdim, static_cast<std::int64_t>(sizes.size())), sizes);
+}
+
+/// The kernel of sum and prod. Half types go to float32 results without a cast; every other change of type casts first.
+Tensor accumulate_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
+                         std::optional<ScalarType> dtype) {
+  reduced_dims(dims, x.dim());
+  ScalarType out_type = dtype.value_or(x.dtype());
+  if (!dtype && !is_differentiable(out_type)) out_type = ScalarType::kInt64;
+  const bool direct = x.dtype() == out_type || (is_half(x.dtype()) && out_type == ScalarType::kFloat32);
+  Dims sizes;
+  const std::vector<bool> reduced = reduced_dims(dims, x.dim());
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) {
+      sizes.push_back(x.sizes()[i]);
+    } else if (keepdim) {
+      sizes.push_back(1);
+    }
+  }
+  if (direct) return reduce(c, x, dims, keepdim, out_type);
+  Tensor out = c.empty(sizes, out_type, x.device());
+  const Tensor cast = to_dtype(c, x, out_type);
+  const ReductionScratch scratch = reduction_scratch(c, cast, dims, accumulator_of(out_type));
+  return out;
+}
+
+}  // namespace
+
+Tensor restore_dims(const Tensor& reduced, const Dims& dims, bool keepdim, std::int64_t rank) {
+  if (keepdim || rank == 0) return reduced;
+  const std::vector<bool> lost = reduced_dims(dims, rank);
+  Tensor out = reduced;
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    if (lost[i]) out = unsqueeze(out, static_cast<std::int64_t>(i));
+  }
+  return out;
+}
+
+Tensor sum_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
+                  std::optional<ScalarType> dtype) {
+  return accumulate_kernel(c, x, dims, keepdim, dtype);
+}
+
+namespace {
+
+/// Autocast's fp32 by the dtype argument: only where the caller gave none.
+std::optional<ScalarType> fp32_by_argument(const AutocastScope& cast, const Tensor& self,
+                                           std::optional<ScalarType> dtype) {
+  const bool eligible = self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
+  return cast.active() && eligible && !dtype ? ScalarType::kFloat32 : dtype;
+}
+
+}  // namespace
+
+Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
+           std::optional<ScalarType> dtype) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  dtype = fp32_by_argument(cast, self, dtype);
+  Op op(c, "sum", dims.empty() ? "SumBackward0" : "SumBackward1", {&self});
+  return op.result(accumulate_kernel(c, self, dims, keepdim, dtype),
+                   [dims, keepdim, sizes = self.sizes()](Backward& b) {
+                     b.grads[0] = expanded(b.grad(), dims, keepdim, sizes);
+                   });
+}
+
+Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
+            std::optional<ScalarType> dtype) {
+  const ScalarType type = dtype.value_or(self.dtype());
+  if (!is_differentiable(type)) {
+    throw OpError(fmt::format(
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+        info(type).name));
+  }
+  Op op(c, "mean", dims.empty() ? "MeanBackward0" : "MeanBackward1", {&self});
+  return op.result(accumulate_kernel(c, self, dims, keepdim, type),
+                   [dims, keepdim, sizes = self.sizes()](Backward& b) {
+                     const Tensor wide = expanded(b.grad(), dims, keepdim, sizes);
+                     b.grads[0] = pointwise(b.c, {&wide});
+                   });
+}
+
+Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim,
+            std::optional<ScalarType> dtype) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  dtype = fp32_by_argument(cast, self, dtype);
+  Op op(c, "prod", dim ? "ProdBackward1" : "ProdBackward0", {&self});
+  op.save(0, self);
+  Dims dims;
+  if (dim) dims.push_back(wrap_dim(*dim, self.dim()));
+  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype);
+  op.save(1, out);
+  return op.result(std::move(out), [dims, keepdim](Backward& b) {
+    Context& bc = b.c;
+    const Tensor input = to_dtype(bc, b.saved[0], b.grad().dtype());
+    if (input.dim() == 0) {
+      b.grads[0] = b.grad();
+      return;
+    }
+    if (dims.empty()) {
+      const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
+      nonzero_kernel(bc, is_zero);
+      const Tensor quotient = pointwise(bc, {&b.saved[1], &input});
+      b.grads[0] = pointwise(bc, {&b.grad(), &quotient});
+      return;
+    }
+    const Tensor grad = restore_dims(b.grad(), dims, keepdim, input.dim());
+    const Tensor result = restore_dims(b.saved[1], dims, keepdim, input.dim());
+    const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
+    const Tensor zeros_by_slice = sum_kernel(bc, is_zero, dims, true);
+    sum_kernel(bc, zeros_by_slice, {}, false);
+    const Tensor quotient = pointwise(bc, {&result, &input});
+    b.grads[0] = pointwise(bc, {&grad, &quotient});
+  });
+}
+
+namespace {
+
+/// Gradient of the variance. Source: torch::autograd::generated::details::var_backward.
+Tensor var_backward(Context& c, const Tensor& grad, const Tensor& self, const Dims& dims,
+                    bool keepdim) {
+  const Tensor centre = reduce(c, self, dims, true, self.dtype());
+  const Tensor difference = pointwise(c, {&self, &centre});
+  const Tensor scaled_from = restore_dims(grad, dims, keepdim, self.dim());
+  const Tensor scaled = pointwise(c, {&scaled_from});
+  return pointwise(c, {&scaled, &difference});
+}
+
+Tensor std_to_var(Context& c, const Tensor& grad, const Tensor& result) {
+  const Tensor twice = pointwise(c, {&result});
+  Tensor out = pointwise(c, {&grad, &twice});
+  pointwise(c, {&result}, ScalarType::kBool);
+  return out;
+}
+
+}  // namespace
+
+Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
+  Op op(c, "var", "VarBackward0", {&self});
+  op.save(0, self);
+  return op.result(reduce(c, self, dims, keepdim, self.dtype(), kPairAccumulator),
+                   [dims, keepdim](Backward& b) {
+                     b.grads[0] = var_backward(b.c, b.grad(), b.saved[0], dims, keepdim);
+                   });
+}
+
+Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
+  Op op(c, "std", "StdBackward0", {&self});
+  op.save(0, self);
+  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), kPairAccumulator);
+  op.save(1, out);
+  return op.result(std::move(out), [dims, keepdim](Backward& b) {
+    const Tensor grad = std_to_var(b.c, b.grad(), b.saved[1]);
+    b.grads[0] = var_backward(b.c, grad, b.saved[0], dims, keepdim);
+  });
+}
+
+TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim, bool root) {
+  Op op(c, root ? "std_mean" : "var_mean", root ? "StdMeanBackward0" : "VarMeanBackward0", {&self});
+  op.save(0, self);
+  const std::vector<bool> reduced = reduced_dims(dims, self.dim());
+  Dims sizes;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) {
+      sizes.push_back(self.sizes()[i]);
+    } else if (keepdim) {
+      sizes.push_back(1);
+    }
+  }
+  TensorList out{c.empty(sizes, self.dtype(), self.device()), c.empty(sizes, self.dtype(), self.device())};
+  { const ReductionScratch scratch = reduction_scratch(c, self, dims, kPairAccumulator); }
+  if (root) op.save(1, out[0]);
+  op.results_of(out, [dims, keepdim, root](Backward& b) {
+    const Tensor& x = b.saved[0];
+    Tensor gradient;
+    if (b.grad(0).defined()) {
+      const Tensor grad = root ? std_to_var(b.c, b.grad(0), b.saved[1]) : b.grad(0);
+      gradient = var_backward(b.c, grad, x, dims, keepdim);
+    }
+    if (b.grad(1).defined()) {
+      const Tensor wide = expanded(b.grad(1), dims, keepdim, x.sizes());
+      Tensor of_mean = pointwise(b.c, {&wide});
+      gradient = gradient.defined() ? pointwise(b.c, {&gradient, &of_mean}) : of_mean;
+    }
+    b.grads[0] = std::move(gradient);
+  });
+  return out;
+}
+
+namespace {
+
+/// Source: torch::autograd::generated::details::norm_backward.
+Tensor norm_backward(Backward& b, double p, const Dims& dims, bool keepdim) {
+  Context& c = b.c;
+  const Tensor self = to_dtype(c, b.saved[0], b.grad().dtype());
+  const Tensor grad = restore_dims(b.grad(), dims, keepdim, self.dim());
+  const Tensor norm = restore_dims(b.saved[1], dims, keepdim, self.dim());
+  const auto is_zero = [&c](const Tensor& t) { return pointwise(c, {&t}, ScalarType::kBool); };
+  if (p == 0) return {};
+  if (p == 1) {
+    const Tensor sign = pointwise(c, {&self});
+    return pointwise(c, {&sign, &grad});
+  }
+  if (p == 2) {
+    const Tensor direction = pointwise(c, {&self, &norm});
+    const Tensor mask = is_zero(norm);
+    return pointwise(c, {&grad, &direction});
+  }
+  if (std::isinf(p)) {
+    const Tensor magnitude = pointwise(c, {&self});
+    const Tensor mask = [&] {
+      const Tensor nan = pointwise(c, {&magnitude}, ScalarType::kBool);
+      const Tensor equal = pointwise(c, {&magnitude, &norm}, ScalarType::kBool);
+      return pointwise(c, {&equal, &nan});
+    }();
+    const Tensor count = sum_kernel(c, mask, dims, true);
+    const Tensor share = pointwise(c, {&grad, &count});
+    const Tensor masked = pointwise(c, {&share, &mask});
+    const Tensor sign = pointwise(c, {&self});
+    return pointwise(c, {&sign, &masked});
+  }
+  const Tensor scaled = [&] {
+    const Tensor power = pointwise(c, {&self});
+    const Tensor mask = p < 1 ? is_zero(self) : Tensor();
+    const Tensor sign = p < 2 ? pointwise(c, {&self}) : self;
+    return pointwise(c, {&sign, &power});
+  }();
+  if (p < 1) {
+    const Tensor norm_power = pointwise(c, {&norm});
+    const Tensor product = pointwise(c, {&scaled, &grad});
+    return pointwise(c, {&product, &norm_power});
+  }
+  const Tensor scale = [&] {
+    const Tensor power = pointwise(c, {&norm});
+    return pointwise(c, {&grad, &power});
+  }();
+  is_zero(norm);
+  return pointwise(c, {&scaled, &scale});
+}
+
+}  // namespace
+
+Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
+                   std::optional<ScalarType> dtype) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  dtype = fp32_by_argument(cast, self, dtype);
+  if (!is_differentiable(self.dtype())) {
+    throw OpError(fmt::format("linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+                              info(self.dtype()).name));
+  }
+  Op op(c, "linalg_vector_norm", "LinalgVectorNormBackward0", {&self});
+  op.save(0, self);
+  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
+  op.save(1, out);
+  return op.result(std::move(out), [ord, dims, keepdim](Backward& b) {
+    b.grads[0] = norm_backward(b, ord, dims, keepdim);
+  });
+}
+
+Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self});
+  Op op(c, "logsumexp", "LogsumexpBackward0", {&self});
+  op.save(0, self);
+  const Tensor largest = reduce(c, self, dims, true, self.dtype(), accumulator_of(self.dtype()));
+  {
+    const Tensor magnitude = pointwise(c, {&largest});
+    pointwise(c, {&magnitude}, ScalarType::kBool);
+  }
+  const Tensor difference = pointwise(c, {&self, &largest});
+  Tensor out = reduce(c, difference, dims, keepdim, self.dtype());
+  op.save(1, out);
+  return op.result(std::move(out), [dims, keepdim](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const Tensor result = restore_dims(b.saved[1], dims, keepdim, x.dim());
+    const Tensor grad = restore_dims(b.grad(), dims, keepdim, x.dim());
+    const Tensor shifted = pointwise(b.c, {&x, &result});
+    const Tensor share = pointwise(b.c, {&shifted});
+    b.grads[0] = pointwise(b.c, {&grad, &share});
+  });
+}
+
+Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
+  if (self.numel() == 0) {
+    throw OpError(fmt::format("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                              "dim with the 'dim' argument.", name));
+  }
+  Op op(c, name, name == "max" ? "MaxBackward1" : "MinBackward1", {&self});
+  op.save(0, self);
+  Tensor out = reduce(c, self, {}, false, self.dtype(), accumulator_of(self.dtype()));
+  op.save(1, out);
+  return op.result(std::move(out), [](Backward& b) {
+    b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
+  });
+}
+
+Tensor value_selecting_backward(Backward& b, const Dims& sizes) {
+  return zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
+}
+
+Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input, const Tensor& value) {
+  const Tensor nan = pointwise(c, {&input}, ScalarType::kBool);
+  const Tensor value_nan = pointwise(c, {&value}, ScalarType::kBool);
+  const Tensor mask = pointwise(c, {&input, &value}, ScalarType::kBool);
+  const Tensor count = sum_kernel(c, mask, {}, false);
+  const Tensor share = pointwise(c, {&grad, &count}, grad.dtype());
+  return pointwise(c, {&mask, &share});
+}
+
+TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, std::int64_t dim,
+                         bool keepdim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, name, name == "max" ? "MaxBackward0" : "MinBackward0", {&self});
+  Dims sizes = self.sizes();
+  if (!sizes.empty()) {
+    sizes[static_cast<std::size_t>(d)] = 1;
+    if (!keepdim) sizes.erase(static_cast<std::size_t>(d));
+  }
+  TensorList out{c.empty(sizes, self.dtype(), self.device()),
+                 c.empty(sizes, ScalarType::kInt64, self.device())};
+  if (self.dim() > 0) {
+    const ReductionScratch scratch = reduction_scratch(c, self, {d}, kPairAccumulator);
+  }
+  op.save(0, out[1]);
+  op.results_of(out, [all = self.sizes()](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, all);
+  });
+  return out;
+}
+
+Tensor amax(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
+  Op op(c, name, name == "amax" ? "AmaxBackward0" : "AminBackward0", {&self});
+  op.save(0, self);
+  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), accumulator_of(self.dtype()));
+  op.save(1, out);
+  return op.result(std::move(out), [dims, keepdim](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const Tensor result = restore_dims(b.saved[1], dims, keepdim, x.dim());
+    const Tensor grad = restore_dims(b.grad(), dims, keepdim, x.dim());
+    const Tensor mask = pointwise(b.c, {&result, &x}, ScalarType::kBool);
+    const Tensor count = sum_kernel(b.c, mask, dims, true);
+    const Tensor share = pointwise(b.c, {&grad, &count});
+    b.grads[0] = pointwise(b.c, {&share, &mask});
+  });
+}
+
+Tensor argmax(Context& c, std::string_view name, const Tensor& self,
+              std::optional<std::int64_t> dim, bool keepdim) {
+  Op op(c, name, "", {}, {&self});
+  if (dim) {
+    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator), nullptr);
+  }
+  Dims sizes;
+  if (keepdim) sizes = Dims::filled(self.sizes().size(), 1);
+  Tensor flat = contiguous(c, self);
+  Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
+  { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator); }
+  return op.result(std::move(out), nullptr);
+}
+
+Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
+  Op op(c, name, "", {}, {&self});
+  const ScalarType type = self.dtype() == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
+  return op.result(reduce(c, self, dims, keepdim, type, 1), nullptr);
+}
+
+Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims) {
+  Op op(c, "count_nonzero", "", {}, {&self});
+  const Tensor mask = pointwise(c, {&self}, ScalarType::kBool);
+  return op.result(sum_kernel(c, mask, dims, false), nullptr);
+}
+
+namespace {
+
+Tensor scan(Context& c, const Tensor& self, std::int64_t dim, ScalarType type) {
+  Tensor out = c.empty_like(self, type);
+  const Tensor cast = to_dtype(c, self, type);
+  scan_kernel(c, cast, dim);
+  return out;
+}
+
+ScalarType scan_type(const AutocastScope& cast, const Tensor& self, std::optional<ScalarType> dtype) {
+  dtype = fp32_by_argument(cast, self, dtype);
+  if (dtype) return *dtype;
+  return is_differentiable(self.dtype()) ? self.dtype() : ScalarType::kInt64;
+}
+
+/// cumsum from the other end. Source: torch's reversed_cumsum.
+Tensor reversed_cumsum(Context& c, const Tensor& x, std::int64_t dim) {
+  const Tensor flipped = c.empty_like(x);
+  const Tensor sums = scan(c, flipped, dim, x.dtype());
+  return c.empty_like(sums);
+}
+
+}  // namespace
+
+Tensor cumsum(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "cumsum", "CumsumBackward0", {&self});
+  return op.result(scan(c, self, d, scan_type(cast, self, dtype)),
+                   [d, type = self.dtype()](Backward& b) {
+                     const Tensor grad = to_dtype(b.c, b.grad(), type);
+                     if (grad.numel() <= 1 || grad.size(d) == 1) {
+                       b.grads[0] = grad;
+                     } else {
+                       b.grads[0] = reversed_cumsum(b.c, grad, d);
+                     }
+                   });
+}
+
+Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "cumprod", "CumprodBackward0", {&self});
+  op.save(0, self);
+  Tensor out = scan(c, self, d, scan_type(cast, self, dtype));
+  op.save(1, out);
+  return op.result(std::move(out), [d](Backward& b) {
+    const Tensor& input = b.saved[0];
+    const Tensor grad = to_dtype(b.c, b.grad(), input.dtype());
+    if (input.numel() <= 1) {
+      b.grads[0] = grad;
+      return;
+    }
+    const Tensor product = pointwise(b.c, {&b.saved[1], &grad});
+    if (input.size(d) == 1) {
+      b.grads[0] = grad;
+      return;
+    }
+    const Tensor is_zero = pointwise(b.c, {&input}, ScalarType::kBool);
+    reduce(b.c, is_zero, {}, false, ScalarType::kBool, 1);
+    const Tensor sums = reversed_cumsum(b.c, product, d);
+    b.grads[0] = pointwise(b.c, {&sums, &input});
+  });
+}
+
+}  // namespace tidemark::ops

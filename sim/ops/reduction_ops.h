@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Differentiable reductions and scans. `dims` empty: over everything. `dtype`: of the result, where the caller gave one.
+// Source: training-semantics.md 1.9, 5.5.
+
+Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
+           std::optional<ScalarType> dtype);
+/// Errors: OpError for integers, with PyTorch's words.
+Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
+            std::optional<ScalarType> dtype = {});
+Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim,
+            std::optional<ScalarType> dtype);
+Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
+/// Variance (or its root) and mean.
+TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim, bool root);
+Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
+                   std::optional<ScalarType> dtype = {});
+Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim);
+/// Largest (smallest, median) of everything.
+Tensor extreme(Context& c, std::string_view name, const Tensor& self);
+/// Values and indices along a dimension: max, min.
+TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, std::int64_t dim,
+                         bool keepdim);
+/// amax, amin.
+Tensor amax(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor argmax(Context& c, std::string_view name, const Tensor& self,
+              std::optional<std::int64_t> dim, bool keepdim);
+/// any, all.
+Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims);
+Tensor cumsum(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);
+Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);
+
+/// The kernel of sum: integers are summed as int64, cast first.
+Tensor sum_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
+                  std::optional<ScalarType> dtype = {});
+/// A reduced tensor with its lost dimensions put back as ones.
+Tensor restore_dims(const Tensor& reduced, const Dims& dims, bool keepdim, std::int64_t rank);
+/// Gradient of the largest of everything: shared among all equal to it.
+Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input, const Tensor& value);
+/// What gradients of max, sort, topk and the like become: zeros of the input with the values scattered in.
+Tensor value_selecting_backward(Backward& b, const Dims& sizes);
+
+}  // namespace tidemark::ops

@@ -1,0 +1,114 @@
+#include "sim/ops/softmax_ops.h"
+
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+/// The output is made first, contiguous; an input that is not is copied then.
+Tensor softmax_kernel(Context& c, const Tensor& self, ScalarType type) {
+  Tensor out = c.empty(self.sizes(), type, self.device());
+  contiguous(c, self);
+  return out;
+}
+
+Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, ScalarType type) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0", {&self});
+  Tensor out = softmax_kernel(c, self, type);
+  op.save(0, out);
+  return op.result(std::move(out), [log, d, from = self.dtype()](Backward& b) {
+    const Tensor& grad = b.grad();
+    b.grads[0] = b.c.empty(grad.sizes(), from, grad.device());
+    if (log) {
+      contiguous(b.c, grad);
+    } else {
+      const Tensor product = pointwise(b.c, {&grad, &b.saved[0]});
+      contiguous(b.c, product);
+    }
+  });
+}
+
+}  // namespace
+
+Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype, bool log) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  const bool eligible = self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
+  if (cast.active() && eligible && !dtype) dtype = ScalarType::kFloat32;
+  if (!dtype && !is_differentiable(self.dtype())) {
+    throw OpError(fmt::format("\"{}\" not implemented for '{}'", log ? "log_softmax" : "softmax", info(self.dtype()).name));
+  }
+  const bool in_one_kernel = self.is_cuda() && self.dtype() == ScalarType::kFloat16 &&
+                             dtype == ScalarType::kFloat32;
+  if (in_one_kernel) return one_softmax(c, self, dim, log, ScalarType::kFloat32);
+  if (dtype) self = to(c, self, *dtype);
+  return one_softmax(c, self, dim, log, self.dtype());
+}
+
+Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim) {
+  if (hard) {
+    throw NotModelled("gumbel_softmax(hard=True) is not modelled; take hard=False and write the one-hot out");
+  }
+  Tensor gumbels = [&] {
+    const GradMode off(c, false);
+    Tensor exponentials = c.empty(logits.sizes(), logits.dtype(), logits.device());
+    Tensor logs = unary(c, "log", exponentials);
+    exponentials.reset();
+    return unary(c, "neg", logs);
+  }();
+  {
+    const Tensor sum = add(c, logits, gumbels);
+    Tensor scaled = div(c, sum, number_tensor(c, ScalarType::kInt64));
+    // The sum dies before the name's former tensor.
+    const_cast<Tensor&>(sum).reset();
+    gumbels = std::move(scaled);
+  }
+  return softmax(c, gumbels, dim, {}, false);
+}
+
+namespace {
+
+std::int64_t legacy_softmax_dim(const Arguments& a, std::size_t i) {
+  if (!a.is_none(i)) return a.integer(i);
+  const std::int64_t rank = a.tensor(0).dim();
+  return rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
+}
+
+template <bool kLog>
+OpResult run_softmax(Arguments& a) {
+  return softmax(a.context(), a.tensor(0), legacy_softmax_dim(a, 1), a.dtype(2), kLog);
+}
+
+}  // namespace
+
+std::span<const OpDef> softmax_ops() {
+  static constexpr std::string_view kSource = "training-semantics.md 5.1";
+  static constexpr OpDef kOps[] = {
+      {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "torch F method",
+       run_softmax<false>, kSource},
+      {"log_softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "torch F method",
+       run_softmax<true>, kSource},
+      {"softmin(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "F",
+       [](Arguments& a) -> OpResult {
+         const Tensor negative = unary(a.context(), "neg", a.tensor(0));
+         return softmax(a.context(), negative, legacy_softmax_dim(a, 1), a.dtype(2), false);
+       },
+       kSource},
+      {"gumbel_softmax(Tensor logits, number tau=1, bool hard=False, float eps=1e-10, int dim=-1)", "F",
+       [](Arguments& a) -> OpResult {
+         return gumbel_softmax(a.context(), a.tensor(0), a.flag(2), a.integer(4));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Softmax and losses. Source: training-semantics.md 5.1, 7.
+
+/// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
+Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype, bool log);
+Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim);
+
+enum class Reduction : std::uint8_t { kNone, kMean, kSum };
+/// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".
+Reduction reduction_from(const std::string& text);
+
+Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
+                Reduction reduction);
+Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
+                     Reduction reduction, double label_smoothing);
+Tensor mse_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
+Tensor smooth_l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
+Tensor huber_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
+Tensor l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
+Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target,
+                            const Tensor& weight, Reduction reduction);
+Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
+                                        Tensor pos_weight, Reduction reduction);
+Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool log_target);
+Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim);
+Tensor cosine_embedding_loss(Context& c, Tensor input1, Tensor input2, Tensor target,
+                             Reduction reduction);
+
+/// mean, sum or the tensor itself.
+Tensor apply_reduction(Context& c, const Tensor& loss, Reduction reduction);
+
+}  // namespace tidemark::ops
