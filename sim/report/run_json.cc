@@ -174,12 +174,17 @@ std::string run_csv(const RunResult& result) {
   return out;
 }
 
-std::string stats_json(const AllocatorStatistics& statistics, Version version) {
+std::string run_events_csv(const DeviceResult& device, const Program& program) {
+  EventColumns columns;
+  columns.events = device.events;
+  columns.phases.reserve(device.events.size());
+  for (const PhaseResult& phase : device.phases) {
+    columns.phases.insert(columns.phases.end(), phase.events, phase.name);
+  }
+  columns.ops.reserve(device.labels.size());
+  for (const LabelId label : device.labels) columns.ops.push_back(program.labels.text(label));
   std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  for (const auto& [key, value] : flatten(statistics, version)) json.member(key, value);
-  json.end_object().finish();
+  write_events_csv(columns, out);
   return out;
 }
 

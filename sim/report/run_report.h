@@ -35,7 +35,7 @@ std::string timeline_csv(const Timeline& timeline);
 /// The same by columns, with phases and device.
 std::string timeline_json(const Timeline& timeline);
 
-/// torch.cuda.memory_stats() at the end, in PyTorch's keys and order.
-std::string stats_json(const AllocatorStatistics& statistics, Version version);
+/// Every event with its phase and operator: docs/formats/events.md.
+std::string run_events_csv(const DeviceResult& device, const Program& program);
 
 }  // namespace tidemark

@@ -172,10 +172,13 @@ TEST_CASE("a timeline has one row an event with categories stacked") {
   CHECK(json.find(R"("activations_bytes": [0, 0, 0, 3145728, 0, 0])") != std::string::npos);
 }
 
-TEST_CASE("statistics are PyTorch's keys in PyTorch's order") {
-  const std::string json = stats_json(sample_result().devices[0].statistics, kDefaultVersion);
-  CHECK(json.starts_with("{\n \"active.all.allocated\": 0,\n \"active.all.current\": 0,\n"));
-  CHECK(json.find("\n \"reserved_bytes.all.current\": 23068672,\n") != std::string::npos);
+TEST_CASE("an event trace names phase and operator of each event") {
+  const RunResult result = sample_result();
+  const std::string csv = run_events_csv(result.devices[0], result.program);
+  CHECK(csv.starts_with("index,action,address,bytes,stream,id,phase,op\n"
+                        "0,segment_alloc,0,2097152,0,,model,to\n"
+                        "1,alloc,0,1048576,0,0,model,to\n"
+                        "2,segment_alloc,0,20971520,0,,forward 0,conv1: conv2d>convolution\n"));
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+#include "sim/cli/plot.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/cli/command.h"
+#include "sim/format/whole_file.h"
+
+extern char** environ;
+
+namespace tidemark::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kScript = "timeline.py";
+
+std::string script_path() {
+  std::vector<fs::path> folders;
+  if (const char* given = std::getenv("TIDEMARK_PLOTS"); given != nullptr && *given != '\0') {
+    folders.emplace_back(given);
+  } else {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back(self.parent_path().parent_path() / "share" / "tidemark" / "plots");
+    folders.emplace_back(TIDEMARK_SOURCE_PLOTS);
+  }
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    if (fs::is_regular_file(folder / kScript, error)) return (folder / kScript).string();
+  }
+  throw IoError("--plot: " + std::string(kScript) + " is not in " + folders.back().string() +
+                "; set TIDEMARK_PLOTS to the folder that holds it");
+}
+
+std::string python() {
+  if (const char* given = std::getenv("TIDEMARK_PYTHON"); given != nullptr && *given != '\0') return given;
+  // Debian's own comes first: it is the one that has Debian's matplotlib.
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
+}
+
+/// A file that goes away.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view contents)
+      : path_((fs::temp_directory_path() / "tidemark-timeline-XXXXXX").string()) {
+    const int file = mkstemp(path_.data());
+    if (file < 0) throw IoError(path_ + ": " + std::generic_category().message(errno));
+    close(file);
+    write_whole_file(path_, contents);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Runs a program with standard output and error as ours. Returns its exit code; 127 when it does not start.
+int run_process(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return 127;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return 127;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+}
+
+}  // namespace
+
+void check_plot_name(const std::string& path) {
+  for (const std::string_view ending : {".png", ".svg", ".pdf"}) {
+    if (path.ends_with(ending)) return;
+  }
+  usage_error("--plot", "expected a name that ends in .png, .svg or .pdf, found '" + path + "'");
+}
+
+void draw_timeline(std::string_view timeline_json, const std::string& title, const std::string& path) {
+  const std::string script = script_path();
+  const TemporaryFile timeline(timeline_json);
+  const std::string interpreter = python();
+  const int code = run_process({interpreter, script, timeline.path(), "-o", path, "--title", title});
+  if (code == 0) return;
+  if (code == 127) throw IoError("--plot: cannot start " + interpreter + "; it needs Python 3");
+  if (code == 1) {
+    throw IoError("--plot: " + script + " failed; it needs matplotlib (Debian: python3-matplotlib)");
+  }
+  throw IoError("--plot: " + path + " was not drawn");
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,101 @@
+#include "sim/cli/commands.h"
+#include "sim/cli/plot.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/format/allocator_json.h"
+#include "sim/format/whole_file.h"
+#include "sim/report/run_report.h"
+#include "sim/run/run.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+/// Where the file of one of several devices goes: "a.csv" for the first or only one, "a.gpu1.csv" for the next.
+std::string file_of_device(const std::string& path, std::size_t device) {
+  if (device == 0) return path;
+  const std::size_t folder = path.rfind('/');
+  std::size_t dot = path.find('.', folder == std::string::npos ? 0 : folder + 1);
+  if (dot == std::string::npos) dot = path.size();
+  return path.substr(0, dot) + ".gpu" + std::to_string(device) + path.substr(dot);
+}
+
+bool is_json_name(const std::string& path) { return path.ends_with(".json") || path.ends_with(".json.gz"); }
+
+void write_device_files(const Arguments& args, const std::string& title, const RunResult& result,
+                        std::size_t index) {
+  const DeviceResult& device = result.devices[index];
+  if (args.has("events")) {
+    write_whole_file(file_of_device(args.value("events"), index), run_events_csv(device, result.program));
+  }
+  if (args.has("stats")) {
+    std::string text;
+    write_stats_json(flatten(device.statistics, device.settings.version), text);
+    write_whole_file(file_of_device(args.value("stats"), index), text);
+  }
+  if (!args.has("timeline") && !args.has("plot")) return;
+  const Timeline timeline = timeline_of(device, result.program);
+  if (args.has("timeline")) {
+    const std::string path = file_of_device(args.value("timeline"), index);
+    write_whole_file(path, is_json_name(path) ? timeline_json(timeline) : timeline_csv(timeline));
+  }
+  if (args.has("plot")) {
+    draw_timeline(timeline_json(timeline), title, file_of_device(args.value("plot"), index));
+  }
+}
+
+class RunCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "run",
+        "simulate a scenario: does it fit, the peaks, and what held the memory",
+        "Runs the scenario's model and loop abstractly, every request against PyTorch's caching allocator, and\n"
+        "tells what a GPU would have seen. Nothing is executed on this machine but the simulation.",
+        {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
+        {{"set", "KEY=VALUE", "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
+         {"format", "text|json|csv", "how to print", "text"},
+         {"top", "N", "list the N largest blocks at the peaks", "0"},
+         {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
+         {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)", ""},
+         {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
+         {"plot", "FILE", "draw the timeline: .png, .svg or .pdf; needs Python with matplotlib", ""},
+         {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
+        {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
+         {"tidemark run s.yaml --set batch=128 --top 10", "another batch, and what is largest at the peak"},
+         {"tidemark run s.yaml --plot peak.png --events events.csv.gz", "a picture, and every event"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const std::string& title = args.positional()[0];
+    if (args.has("plot")) check_plot_name(args.value("plot"));
+    const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
+    const Scenario scenario = load_scenario(title, parse_overrides(args.values("set")));
+    for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
+    RunOptions options;
+    options.keep_times = args.has("timeline") || args.value("format") == "json";
+    const RunResult result = tidemark::run(scenario, options);
+    print(args, title, result, top.value_or(0), out);
+    for (std::size_t i = 0; i < result.devices.size(); ++i) write_device_files(args, title, result, i);
+    return result.ended_by_oom && args.has("fail-on-oom") ? ExitCode::kOutOfMemory : ExitCode::kDone;
+  }
+
+ private:
+  static void print(const Arguments& args, const std::string& title, const RunResult& result, std::size_t top,
+                    Output& out) {
+    const RunReportOptions report{title, top};
+    const std::string& format = args.value("format");
+    if (format == "json") {
+      out.write(run_json(result, report));
+    } else if (format == "csv") {
+      out.write(run_csv(result));
+    } else {
+      out.write(run_text(result, report, {static_cast<std::size_t>(out.width()), out.colour()}));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace tidemark::cli

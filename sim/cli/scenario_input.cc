@@ -1,0 +1,28 @@
+#include "sim/cli/scenario_input.h"
+
+namespace tidemark::cli {
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  std::vector<Problem> problems;
+  for (const std::string& text : texts) {
+    try {
+      overrides.push_back(parse_override(text));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return overrides;
+}
+
+std::string render_warning(const Problem& warning) {
+  std::string text = render_problem(warning);
+  constexpr std::string_view kError = "error: ";
+  if (const std::size_t at = text.find(kError); at != std::string::npos) {
+    text.replace(at, kError.size(), "warning: ");
+  }
+  return text;
+}
+
+}  // namespace tidemark::cli
