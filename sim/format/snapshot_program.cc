@@ -23,23 +23,25 @@ class Converter {
   Converter(const Snapshot& snapshot, const SnapshotProgramOptions& options)
       : snapshot_(snapshot), options_(options), trace_(snapshot.trace(options.device)) {
     end_ = std::min(options.to_event, trace_.size());
+    // A free whose request was cut off belongs to the time before.
+    from_ = options.from_event;
+    while (from_ + 1 < end_ && trace_[from_].action == Action::kFreeCompleted) ++from_;
     spare_stream_ = static_cast<StreamId>(snapshot.streams.size());
   }
 
   SnapshotProgram run() {
     SnapshotRewind rewind(snapshot_, options_.device);
-    out_.start = rewind.before(options_.from_event);
+    out_.start = rewind.before(from_);
     if (rewind.contradictions() > 0) {
       out_.notes.push_back(fmt::format("{} recorded events contradict the segments at the end or each other; the first is {}",
                                        rewind.contradictions(), rewind.first_contradiction()));
     }
     out_.warm = !out_.start.segments.empty();
     highest_reserved_ = highest_reserved();
-    StartBuilder(snapshot_, options_, out_).run();
-    for (const auto& [address, id] : out_.start_ids) live_[address] = {id, State::kAllocated, 0};
-    out_.start_ids.clear();
+    StartBuilder(snapshot_, options_, from_, out_).run();
+    begin();
     reserved_ = out_.start.reserved_bytes();
-    for (at_ = options_.from_event; at_ < end_; ++at_) step(trace_[at_]);
+    for (at_ = from_; at_ < end_; ++at_) step(trace_[at_]);
     marks_until(std::numeric_limits<std::int64_t>::max());
     if (contradictions_ > 0) {
       out_.notes.push_back(fmt::format("{} frees of blocks that nothing allocated were left out", contradictions_));
@@ -54,6 +56,28 @@ class Converter {
     State state = State::kAllocated;
     StreamId waits_for = 0;
   };
+
+  /// Who holds what at the start, the blocks that are free but for another stream's work included.
+  void begin() {
+    std::ranges::sort(out_.start_ids);
+    for (const auto& [address, id] : out_.start_ids) live_[address] = {id, State::kAllocated, 0};
+    out_.start_ids.clear();
+    for (const StateBlock& block : out_.start.blocks) {
+      if (!block.pending) continue;
+      if (Live* live = live_.find(block.address)) free_later(*live);
+    }
+    if (!out_.warm) return;
+    emit(Verb::kResetPeak, kNoRequest);
+    out_.start_instructions = out_.instructions.size();
+  }
+
+  void free_later(Live& live) {
+    ++out_.late_frees;
+    live.state = State::kPending;
+    live.waits_for = take_spare_stream();
+    emit(Verb::kUse, live.id, 0, live.waits_for);
+    emit(Verb::kFree, live.id);
+  }
 
   void emit(Verb verb, RequestId id, Bytes bytes = 0, StreamId stream = 0, PoolId pool = 0, LabelId label = 0) {
     out_.instructions.push_back({bytes, id, label, stream, pool, verb, options_.device});
@@ -75,7 +99,7 @@ class Converter {
       const SnapshotAnnotation& each = snapshot_.annotations[next_annotation_];
       if (each.device == options_.device) {
         if (each.time_us > time_us) return;
-        if (at_ > options_.from_event || each.time_us >= trace_[options_.from_event].time_us) {
+        if (at_ > from_ || each.time_us >= trace_[from_].time_us) {
           const std::string_view name = snapshot_.texts[each.name];
           emit(Verb::kMark, kNoRequest, 0, 0, 0,
                out_.program.labels.intern(each.end ? fmt::format("after {}", name) : std::string(name)));
@@ -135,7 +159,7 @@ class Converter {
         break;
       case Action::kSegmentFree:
       case Action::kSegmentUnmap:
-        if (at_ == options_.from_event || !is_release(trace_[at_ - 1].action)) releases_begin();
+        if (at_ == from_ || !is_release(trace_[at_ - 1].action)) releases_begin();
         reserved_ -= std::min(reserved_, event.bytes);
         if (event.action == Action::kSegmentUnmap) note_unmapped(event);
         record(event, kNoRequest);
@@ -162,11 +186,11 @@ class Converter {
     record(event, live->id);
     const bool at_once = at_ + 1 < trace_.size() && trace_[at_ + 1].action == Action::kFreeCompleted &&
                          trace_[at_ + 1].address == event.address;
-    live->state = at_once ? State::kFreed : State::kPending;
     if (!at_once) {
-      live->waits_for = take_spare_stream();
-      emit(Verb::kUse, live->id, 0, live->waits_for);
+      free_later(*live);
+      return;
     }
+    live->state = State::kFreed;
     emit(Verb::kFree, live->id);
   }
 
@@ -179,7 +203,7 @@ class Converter {
     const Live each = *live;
     live_.erase(event.address);
     record(event, each.id);
-    if (each.state == State::kAllocated) emit(Verb::kFree, each.id);  // its free_requested was cut off
+    if (each.state == State::kAllocated) emit(Verb::kFree, each.id);  // its free_requested was not recorded
     if (each.state == State::kPending) {
       emit(Verb::kSync, kNoRequest, 0, each.waits_for);
       idle_streams_.insert(each.waits_for);
@@ -209,7 +233,7 @@ class Converter {
   Bytes highest_reserved() const {
     Bytes now = out_.start.reserved_bytes();
     Bytes highest = now;
-    for (std::size_t i = options_.from_event; i < end_; ++i) {
+    for (std::size_t i = from_; i < end_; ++i) {
       const SnapshotEvent& event = trace_[i];
       if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) now += event.bytes;
       if (is_release(event.action)) now -= std::min(now, event.bytes);
@@ -255,6 +279,7 @@ class Converter {
   std::set<StreamId> idle_streams_;
   std::vector<std::optional<LabelId>> labels_;
   StreamId spare_stream_ = 0;
+  std::size_t from_ = 0;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   std::size_t next_annotation_ = 0;

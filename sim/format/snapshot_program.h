@@ -63,7 +63,9 @@ struct SnapshotProgram {
   RecordedAddresses addresses;
   SnapshotState start;
   bool warm = false;                      ///< memory was held at the start
+  std::size_t start_blocks_of_unknown_size = 0;  ///< exact start: see notes
   Bytes capacity_bytes = 0;               ///< what PyTorch could get: held plus free at the first oom; 0: none happened
+  std::size_t late_frees = 0;             ///< that waited for another stream
   std::size_t empty_caches = 0;           ///< that the program asked for, as far as told
   std::size_t reclaims = 0;               ///< by the allocator within a request
   std::vector<std::string> notes;         ///< what could not be rebuilt exactly, one sentence each

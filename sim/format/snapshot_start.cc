@@ -1,5 +1,7 @@
 #include "sim/format/snapshot_start.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -7,6 +9,7 @@ namespace tidemark {
 
 namespace {
 
+constexpr Bytes kMinBlock = 512;
 constexpr Bytes kSmallMax = kMiB;
 constexpr Bytes kSmallSegment = 2 * kMiB;
 constexpr Bytes kLargeMin = 10 * kMiB;
@@ -35,8 +38,6 @@ void StartBuilder::run() {
   } else {
     plain();
   }
-  out_.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kResetPeak, options_.device});
-  out_.start_instructions = out_.instructions.size();
 }
 
 void StartBuilder::plain() {
@@ -47,6 +48,34 @@ void StartBuilder::plain() {
       request(std::max<Bytes>(block.requested_bytes, 1), segment, &block);
     }
   }
+}
+
+void StartBuilder::note_first_events() {
+  const std::span<const SnapshotEvent> trace = snapshot_.trace(options_.device);
+  for (std::size_t i = from_event_; i < trace.size(); ++i) {
+    if (trace[i].action == Action::kAlloc) first_allocs_.push_back({trace[i].address, i});
+    if (trace[i].action == Action::kFreeCompleted) first_frees_.push_back({trace[i].address, i});
+  }
+  for (std::vector<FirstEvent>* list : {&first_allocs_, &first_frees_}) {
+    std::ranges::sort(*list, {}, [](const FirstEvent& each) { return std::pair(each.address, each.event); });
+    const auto repeats = std::ranges::unique(*list, {}, &FirstEvent::address);
+    list->erase(repeats.begin(), repeats.end());
+  }
+}
+
+/// A block of a large pool may be up to 1 MiB larger than its request, when less than that would have been left. A later
+/// request that is put right behind it while it lives tells where it ends.
+Bytes StartBuilder::revealed_bytes(const StateBlock& block, Bytes bytes, Bytes gap) {
+  const auto freed = std::ranges::lower_bound(first_frees_, block.address, {}, &FirstEvent::address);
+  const bool known = freed != first_frees_.end() && freed->address == block.address;
+  const std::size_t until = known ? freed->event : std::numeric_limits<std::size_t>::max();
+  const std::uint64_t end = block.address + bytes;
+  for (auto each = std::ranges::upper_bound(first_allocs_, end, {}, &FirstEvent::address);
+       each != first_allocs_.end() && each->address <= end + kSmallMax; ++each) {
+    if (each->event < until) return each->address - block.address;
+  }
+  if (gap > kSmallMax + kMinBlock) ++of_unknown_size_;
+  return bytes;
 }
 
 /// Live blocks and the free stretches between them. A gap that no free block can be belongs to the block before it.
@@ -72,7 +101,14 @@ std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segme
     }
     gap(block.address - at);
     Bytes bytes = block.bytes;
-    if (bytes == 0) bytes = options_.rounded(block.requested_bytes);
+    if (bytes == 0) {
+      bytes = options_.rounded(block.requested_bytes);
+      if (!segment.small && !segment.expandable) {
+        const bool last = next_block + 1 == out_.start.blocks.size() || out_.start.blocks[next_block + 1].address >= end;
+        const std::uint64_t next = last ? end : out_.start.blocks[next_block + 1].address;
+        bytes = revealed_bytes(block, bytes, next - std::min(next, block.address + bytes));
+      }
+    }
     bytes = std::min(bytes, end - block.address);
     tiles.push_back({bytes, &block});
     at = block.address + bytes;
@@ -88,6 +124,11 @@ void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole
     if (options_.rounded(part) != part) part = std::bit_floor(part);
     (hole ? holes_ : free_blocks_).push_back(request(part, segment, nullptr));
     bytes -= part;
+    if (!segment.small && bytes <= kSmallMax) {
+      // So little is not split off the request before it; expandable segments do split it, and nothing can ask for it.
+      inexact_ = inexact_ || (segment.expandable && bytes > 0);
+      return;
+    }
   }
 }
 
@@ -124,13 +165,15 @@ void StartBuilder::tile_segment(const StateSegment& segment, std::vector<Tile> t
       request(wanted, segment, tile.block);
     }
   }
-  for (const Later& each : later) {
-    give_up(each.whole);
-    request(each.bytes, segment, each.block);
+  // From the highest address down: what one leaves free must not touch the next one that is given up.
+  for (auto each = later.rbegin(); each != later.rend(); ++each) {
+    give_up(each->whole);
+    request(each->bytes, segment, each->block);
   }
 }
 
 void StartBuilder::exact() {
+  note_first_events();
   std::map<std::tuple<StreamId, std::uint16_t, bool>, std::uint64_t> tiled_until;
   std::size_t next_block = 0;
   for (const StateSegment& segment : out_.start.segments) {
@@ -162,6 +205,12 @@ void StartBuilder::exact() {
     out_.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, options_.device});
   }
   for (const RequestId id : free_blocks_) give_up(id);
+  out_.start_blocks_of_unknown_size = of_unknown_size_;
+  if (of_unknown_size_ > 0) {
+    out_.notes.push_back(fmt::format(
+        "{} blocks alive at the start may be up to 1 MiB larger than what was asked for: the recording does not tell",
+        of_unknown_size_));
+  }
   if (inexact_) out_.notes.emplace_back("the layout at the start of the recording could be rebuilt only in part");
 }
 

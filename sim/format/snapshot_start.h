@@ -23,8 +23,9 @@ struct StartedProgram : SnapshotProgram {
 /// segment. Then the free blocks' requests are given up, and neighbours merge as they had.
 class StartBuilder {
  public:
-  StartBuilder(const Snapshot& snapshot, const SnapshotProgramOptions& options, StartedProgram& out)
-      : snapshot_(snapshot), options_(options), out_(out) {}
+  /// `from_event`: where the range really begins.
+  StartBuilder(const Snapshot& snapshot, const SnapshotProgramOptions& options, std::size_t from_event, StartedProgram& out)
+      : snapshot_(snapshot), options_(options), from_event_(from_event), out_(out) {}
   void run();
 
  private:
@@ -37,16 +38,27 @@ class StartBuilder {
   void exact();
   void tile_segment(const StateSegment& segment, std::vector<Tile> tiles);
   [[nodiscard]] std::vector<Tile> tiles_of(const StateSegment& segment, std::size_t& next_block);
+  [[nodiscard]] Bytes revealed_bytes(const StateBlock& block, Bytes bytes, Bytes gap);
+  void note_first_events();
   RequestId request(Bytes bytes, const StateSegment& segment, const StateBlock* block);
   void give_up(RequestId id);
   void temporary(Bytes bytes, const StateSegment& segment, bool hole);
 
   const Snapshot& snapshot_;
   const SnapshotProgramOptions& options_;
+  std::size_t from_event_;
   StartedProgram& out_;
+  /// When an address is first allocated and first freed in the range, by address.
+  struct FirstEvent {
+    std::uint64_t address = 0;
+    std::size_t event = 0;
+  };
+  std::vector<FirstEvent> first_allocs_;
+  std::vector<FirstEvent> first_frees_;
   std::vector<RequestId> free_blocks_;  ///< requests to be given up at the end
   std::vector<RequestId> holes_;        ///< requests on pages that were not mapped
   bool inexact_ = false;
+  std::size_t of_unknown_size_ = 0;
 };
 
 }  // namespace tidemark

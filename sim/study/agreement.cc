@@ -168,6 +168,7 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   SnapshotProgram program = make_snapshot_program(snapshot, program_options);
   agreement.warm = program.warm;
   agreement.notes = program.notes;
+  agreement.start_blocks_of_unknown_size = program.start_blocks_of_unknown_size;
   agreement.recorded = figures_of(program);
   const Bytes capacity = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
   Simulated simulated = simulate(program, agreement.settings, capacity);
@@ -188,7 +189,11 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   }
   agreement.recorded_events = std::move(program.recorded);
   agreement.simulated_events = std::move(simulated.history.events);
-  agreement.events = diff_events(agreement.recorded_events, agreement.simulated_events, {});
+  // Which of several waiting blocks the allocator looks at first depends on streams that a recording does not name.
+  agreement.late_frees = program.late_frees;
+  DiffOptions diff;
+  diff.unordered_frees = program.late_frees > 0;
+  agreement.events = diff_events(agreement.recorded_events, agreement.simulated_events, diff);
   const std::size_t common = std::min(agreement.recorded_events.size(), agreement.simulated_events.size());
   for (std::size_t i = 0; i < common; ++i) {
     const Event& a = agreement.recorded_events[i];
