@@ -48,6 +48,9 @@ struct Autocast {
   int nesting = 0;
 };
 
+/// Packs a tensor that is about to be saved (torch.autograd.graph.saved_tensors_hooks, checkpointing).
+using PackHook = std::function<Ref<PackedTensor>(const Tensor&)>;
+
 /// What PyTorch keeps per host thread: the one that runs the script, and the autograd engine's.
 struct Thread {
   bool is_engine = false;
@@ -55,6 +58,7 @@ struct Thread {
   bool inference_mode = false;
   Autocast autocast;
   std::uint64_t next_sequence = 0;
+  std::vector<PackHook> pack_hooks;  ///< the innermost, the last, counts
   /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source: training-semantics.md 12.
   std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;
   std::vector<std::pair<std::uint16_t, Tensor>> cublaslt_workspaces;
@@ -114,8 +118,6 @@ class Context {
   Thread engine_thread;
   std::uint16_t stream = 0;  ///< current stream
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
-  /// Called for each tensor that is saved, while saved_tensors_hooks are set; empty otherwise.
-  std::function<Ref<PackedTensor>(const Tensor&)> pack_hook;
 
  private:
   Memory& memory_;

@@ -7,6 +7,7 @@ void Node::release_variables() {
     s.tensor.reset();
     s.packed.reset();
   }
+  if (on_release) on_release();
   if (!saved.empty()) released = true;
 }
 

@@ -72,6 +72,7 @@ class Node final : public RefCounted<Node> {
   Tensor variable;                     ///< AccumulateGrad: the leaf
   std::vector<std::function<void(TensorList&)>> pre_hooks;
   std::vector<std::function<void()>> post_hooks;
+  std::function<void()> on_release;    ///< called after the saved tensors are gone; a custom function's context
   bool released = false;               ///< its saved tensors are gone: a second backward is an error
 
   /// Drops the saved tensors in order.

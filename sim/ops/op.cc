@@ -62,8 +62,9 @@ void Op::begin(std::string_view name, std::string_view node_name,
 void Op::save(std::size_t slot, const Tensor& tensor) {
   if (!node_ || !tensor.defined()) return;
   if (node_->saved.size() <= slot) node_->saved.resize(slot + 1);
-  if (c_.pack_hook) {
-    node_->saved[slot].packed = c_.pack_hook(tensor);
+  if (const auto& hooks = c_.thread().pack_hooks; !hooks.empty()) {
+    const PackHook hook = hooks.back();  // a copy: the hook may change the stack
+    node_->saved[slot].packed = hook(tensor);
     return;
   }
   if (tensor.device().is_cuda()) tensor->storage->set_role(Role::kActivation);

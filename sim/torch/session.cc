@@ -91,7 +91,8 @@ Session::~Session() = default;
 
 void Session::release() {
   c.cast_cache.clear();
-  c.pack_hook = nullptr;
+  c.main_thread.pack_hooks.clear();
+  c.engine_thread.pack_hooks.clear();
   ops_ = std::make_unique<OpTable>(*this);
   dtypes.clear();
   formats.clear();

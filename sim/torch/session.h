@@ -22,6 +22,8 @@ enum HostKind : std::uint16_t {
   kStreamKind,
   kEventKind,
   kSessionKind,
+  kCheckpointKind,
+  kNodeKind,
 };
 
 /// torch.dtype and torch.memory_format values, torch.device.

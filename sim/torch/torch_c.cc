@@ -129,6 +129,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   add_modes(session, module);
   add_events(session, module);
   add_module_class(session, module);
+  fill_autograd(session, module);
 }
 
 }  // namespace tidemark::torch

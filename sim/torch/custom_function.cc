@@ -1,0 +1,180 @@
+#include <memory>
+
+#include "sim/ops/op.h"
+#include "sim/torch/autograd.h"
+#include "sim/torch/tensor_object.h"
+#include "sim/torch/torch_c.h"
+
+namespace tidemark::torch {
+
+void add_checkpoint(Session& session, lang::Module& module);  // checkpoint.cc
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Value;
+using ops::Tensor;
+
+namespace {
+
+/// ctx._node: the way from a custom function's context to what its node saved.
+class NodeObject final : public lang::HostObject {
+ public:
+  NodeObject(Session& session, Ref<lang::ClassObject> type, ops::Node* node)
+      : HostObject(session.interp.heap(), std::move(type), kNodeKind), node_(node), session_(session) {}
+  static bool is(const lang::Object& o) { return o.host_kind() == kNodeKind; }
+  Value saved() {
+    ops::TensorList tensors;
+    if (node_ == nullptr) session_.interp.runtime_error("Trying to backward through the graph a second time");
+    for (const ops::SavedTensor& s : node_->saved) tensors.push_back(s.packed ? s.packed->unpack() : s.tensor);
+    return session_.tuple_of(tensors);
+  }
+  void detach() { node_ = nullptr; }
+
+ private:
+  ops::Node* node_;  ///< cleared when it releases what it saved
+  Session& session_;
+};
+
+struct Custom {
+  Session& session;
+  Ref<lang::ClassObject> node_class;
+};
+
+/// Source: torch::autograd::PyNode::apply: gradients in, gradients out, one per argument of forward.
+void run_custom_backward(Session& session, const Value& cls, const Value& ctx, const std::vector<bool>& is_tensor,
+                         ops::Backward& b) {
+  Interp& interp = session.interp;
+  std::vector<Value> arguments{ctx};
+  for (std::size_t i = 0; i < b.incoming.size(); ++i) {
+    if (!b.incoming[i].defined()) {
+      // Gradients that nothing reached come as zeros.
+      const ops::GradMetadata& m = b.node.metadata[i];
+      b.incoming[i] = b.c.empty(m.sizes, m.dtype, m.device);
+    }
+    arguments.push_back(session.wrap(b.incoming[i]));
+  }
+  const Value out = interp.call(interp.get_attr(cls, interp.intern("backward")), std::move(arguments));
+  const std::vector<Value> grads =
+      out.as<lang::Tuple>() != nullptr ? interp.unpack(out) : std::vector<Value>{out};
+  if (grads.size() < is_tensor.size()) {
+    interp.runtime_error("function returned an incorrect number of gradients (expected " +
+                         std::to_string(is_tensor.size()) + ", got " + std::to_string(grads.size()) + ")");
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < is_tensor.size(); ++i) {
+    if (!is_tensor[i]) continue;
+    if (const auto* tensor = grads[i].as<TensorObject>(); tensor != nullptr && b.needs(next)) {
+      b.grads[next] = tensor->tensor;
+    }
+    ++next;
+  }
+}
+
+Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
+  Session& session = custom->session;
+  Interp& interp = session.interp;
+  ops::Context& c = session.c;
+  const Value cls = a[0];
+  const Value ctx = a[1];
+  std::vector<Value> given = interp.unpack(a[2]);
+  std::vector<bool> is_tensor;
+  ops::TensorList inputs;
+  std::vector<Value> needs;
+  for (const Value& value : given) {
+    const auto* tensor = value.as<TensorObject>();
+    is_tensor.push_back(tensor != nullptr);
+    if (tensor != nullptr) inputs.push_back(tensor->tensor);
+    needs.push_back(Value::boolean(tensor != nullptr && tensor->tensor.requires_grad()));
+  }
+  interp.set_attr(ctx, interp.intern("needs_input_grad"), interp.tuple(std::move(needs)));
+
+  // Names of nodes live as long as the program: interned.
+  const auto* class_object = cls.as<lang::ClassObject>();
+  const std::string name = class_object == nullptr ? "Function" : std::string(interp.text(class_object->name()));
+  ops::Op op(c, interp.text(interp.intern(name)), interp.text(interp.intern(name + "Backward")), inputs);
+  std::vector<Value> arguments{ctx};
+  for (Value& value : given) arguments.push_back(std::move(value));
+  given.clear();
+  Value out;
+  {
+    const ops::GradMode off(c, false);
+    out = interp.call(interp.get_attr(cls, interp.intern("forward")), std::move(arguments));
+  }
+  const bool is_tuple = out.as<lang::Tuple>() != nullptr;
+  std::vector<Value> results = is_tuple ? interp.unpack(out) : std::vector<Value>{out};
+  ops::TensorList outputs;
+  for (const Value& value : results) {
+    if (const auto* tensor = value.as<TensorObject>()) outputs.push_back(tensor->tensor);
+  }
+  if (!op.records()) return out;
+
+  // An input given back as it is becomes a view of itself, so that it has a history of its own.
+  for (Tensor& output : outputs) {
+    for (const Tensor& input : inputs) {
+      if (output == input) {
+        output = ops::Context::shallow_copy(output);
+        break;
+      }
+    }
+  }
+  std::size_t slot = 0;
+  for (const Value& value : interp.unpack(interp.get_attr(ctx, interp.intern("_to_save")))) {
+    if (const auto* tensor = value.as<TensorObject>()) op.save(slot++, tensor->tensor);
+  }
+  interp.set_attr(ctx, interp.intern("_to_save"), interp.tuple({}));
+  const Ref<NodeObject> handle = make_ref<NodeObject>(session, custom->node_class, op.node());
+  interp.set_attr(ctx, interp.intern("_node"), Value(handle));
+  op.node()->on_release = [handle] { handle->detach(); };
+  op.results_of(outputs, [&session, cls, ctx, is_tensor](ops::Backward& b) {
+    run_custom_backward(session, cls, ctx, is_tensor, b);
+  });
+  std::size_t next = 0;
+  for (Value& value : results) {
+    if (value.as<TensorObject>() != nullptr) value = session.wrap(outputs[next++]);
+  }
+  return is_tuple ? interp.tuple(std::move(results)) : results.front();
+}
+
+Value gradients_of(Session& session, Arguments& a) {
+  Interp& interp = session.interp;
+  ops::Context& c = session.c;
+  return session.guarded([&]() -> Value {
+    std::vector<ops::Edge> roots;
+    ops::TensorList starts;
+    const std::vector<Value> outputs = interp.unpack(a[0]);
+    const std::vector<Value> given = interp.unpack(a[1]);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& tensor = outputs[i].as<TensorObject>()->tensor;
+      roots.push_back(ops::gradient_edge(c, tensor));
+      const auto* start = given[i].as<TensorObject>();
+      starts.push_back(start != nullptr ? start->tensor : c.empty_like(tensor));
+    }
+    BackwardOptions options;
+    options.retain_graph = a.boolean(3);
+    options.accumulate = false;
+    for (const Value& value : interp.unpack(a[2])) {
+      options.inputs.push_back(ops::gradient_edge(c, value.as<TensorObject>()->tensor));
+    }
+    return session.tuple_of(run_backward(c, session.emitter.graph(), roots, starts, options));
+  });
+}
+
+}  // namespace
+
+void fill_autograd(Session& session, lang::Module& module) {
+  Interp& interp = session.interp;
+  add_checkpoint(session, module);
+  const auto custom = std::make_shared<Custom>(Custom{session, interp.make_class("Node", "torch._C")});
+  custom->node_class->attrs.set(interp.intern("saved_tensors"),
+                                interp.function("saved_tensors(self)", [](Interp&, Arguments& a) {
+                                  return a.object<NodeObject>(0, "Node").saved();
+                                }));
+  module.set(interp.intern("apply_function"),
+             interp.function("apply_function(cls, ctx, args)",
+                             [custom](Interp&, Arguments& a) { return apply_function(custom, a); }));
+  module.set(interp.intern("gradients"),
+             interp.function("gradients(outputs, grad_outputs, inputs, retain_graph)",
+                             [s = &session](Interp&, Arguments& a) { return gradients_of(*s, a); }));
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,14 @@
+# module: torch.cuda.amp
+# defines: GradScaler autocast
+import torch
+from torch.amp import GradScaler as _GradScaler
+
+
+class GradScaler(_GradScaler):
+    def __init__(self, init_scale=2.0 ** 16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+class autocast(torch.autocast):
+    def __init__(self, enabled=True, dtype=torch.float16, cache_enabled=True):
+        super().__init__("cuda", dtype, enabled, cache_enabled)
