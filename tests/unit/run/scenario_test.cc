@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -254,6 +255,25 @@ s.yaml:10:7: error: loop: cannot stand beside train
   CHECK(train("input: {shape: [3], dtype: float23}, target: {dtype: long}") ==
         "train.input.dtype: expected one of float32, float, float64, double, float16, half, bfloat16, int64, long, int32, "
         "int, uint8, int8, bool, found 'float23'; did you mean 'float32'?\ntrain.target: 'shape' is missing\n");
+}
+
+TEST_CASE("every scenario of configs is whole") {
+  std::size_t scenarios = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/configs/scenarios")) {
+    if (entry.path().extension() != ".yaml") continue;
+    CAPTURE(entry.path().string());
+    const Scenario scenario = load_scenario(entry.path().string());
+    CHECK(scenario.name == entry.path().stem());
+    CHECK(scenario.loop != nullptr);
+    ++scenarios;
+  }
+  CHECK(scenarios > 2);
+}
+
+TEST_CASE("a file that cannot be read is named") {
+  CHECK_THROWS_WITH(load_scenario("absent.yaml"), Catch::Contains("absent.yaml"));
+  CHECK_THROWS_WITH(parse("schema_version: 1\ndevice: h100\nmodel: {file: absent.py, class: A}\nloop: x\n"),
+                    Catch::Contains("absent.py"));
 }
 
 TEST_CASE("what is missing is told") {
