@@ -11,7 +11,9 @@ namespace tidemark {
 struct Lane;
 
 using BlockIndex = std::uint32_t;
-inline constexpr BlockIndex kNoBlock = 0xffffffffU;
+/// No block: the index of a wall that stands before and behind every segment, busy for ever, so that looking at a neighbour
+/// needs no question whether there is one.
+inline constexpr BlockIndex kNoBlock = 0;
 
 /// One block of a segment, a cache line. Which object survives a split or a merge shows in snapshots (caching-allocator.md,
 /// 2.2), so blocks are never renumbered.
@@ -53,7 +55,7 @@ struct alignas(64) Block {
   std::uint8_t flags;
 
   [[nodiscard]] bool is(Flag flag) const { return (flags & flag) != 0; }
-  [[nodiscard]] bool is_split() const { return (prev & next) != kNoBlock; }
+  [[nodiscard]] bool is_split() const { return (prev | next) != kNoBlock; }
   /// Free or unmapped: nobody holds it and nothing is awaited.
   [[nodiscard]] bool is_idle() const { return (flags & (kAllocated | kPending | kUsed)) == 0; }
 };
@@ -62,6 +64,11 @@ static_assert(sizeof(Block) == 64);
 /// All blocks of one allocator by index. References are good until the next create().
 class BlockStore {
  public:
+  BlockStore() {
+    blocks_.emplace_back();
+    blocks_[kNoBlock].flags = Block::kAllocated | Block::kMapped;
+  }
+
   /// A record whose fields hold left-overs, but for requested_bytes, which is 0.
   BlockIndex create() {
     if (unused_ == kNoBlock) return append();
@@ -81,7 +88,7 @@ class BlockStore {
     std::vector<bool> unused(blocks_.size());
     for (BlockIndex index = unused_; index != kNoBlock; index = blocks_[index].next) unused[index] = true;
     std::vector<BlockIndex> used;
-    for (BlockIndex index = 0; index < blocks_.size(); ++index) {
+    for (BlockIndex index = kNoBlock + 1; index < blocks_.size(); ++index) {
       if (!unused[index]) used.push_back(index);
     }
     return used;

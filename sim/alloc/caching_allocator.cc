@@ -53,49 +53,45 @@ Bytes CachingAllocator::segment_bytes(Bytes rounded) const {
 void CachingAllocator::bind_new(RequestId id, BlockIndex index) {
   if (id < kDenseIds) {
     bindings_.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * bindings_.size()), kNoBlock);
-    bindings_[id] = index;
+    bound_ = bindings_.data();
+    bound_ids_ = bindings_.size();
+    bound_[id] = index;
   } else {
     far_bindings_.insert_or_assign(id, index);
   }
 }
 
 BlockIndex CachingAllocator::binding(RequestId id) const {
-  if (id < bindings_.size()) [[likely]] return bindings_[id];
+  if (id < bound_ids_) [[likely]] return bound_[id];
   const auto found = far_bindings_.find(id);
   return found == far_bindings_.end() ? kNoBlock : found->second;
 }
 
-inline BlockIndex CachingAllocator::take_binding(RequestId id) {
-  if (id < bindings_.size()) [[likely]] return std::exchange(bindings_[id], kNoBlock);
+void CachingAllocator::free_far(RequestId id) {
   const auto found = far_bindings_.find(id);
-  if (found == far_bindings_.end()) return kNoBlock;
+  if (found == far_bindings_.end()) return;
   const BlockIndex index = found->second;
   far_bindings_.erase(found);
-  return index;
+  Block& block = blocks_[index];
+  note(Action::kFreeRequested, block.address, block.requested_bytes, block.lane->stream, id);
+  block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kAllocated);
+  allocation_.decrease(block.lane->kind, 1);
+  allocated_bytes_.decrease(block.lane->kind, as_signed(block.bytes));
+  free_generally(index);
 }
 
-// ------------------------------------------------------------- malloc (5, 6, 8)
-
-inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  if (!plain_ || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
-    return allocate_generally(id, bytes, stream, pool);
+/// The rest of a free, after the request was noted and counted.
+void CachingAllocator::free_generally(BlockIndex index) {
+  const Block& block = blocks_[index];
+  if (has_oversize_ && block.bytes >= settings_.max_split_bytes) oversize_allocations_.decrease(1);
+  if (block.is(Block::kUsed)) {
+    free_slowly(index);
+  } else {
+    complete(index);
   }
-  if (awaits_events_) [[unlikely]] process_events();
-  const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
-  Lane& lane = lane_of(rounded <= kSmallMaxBytes ? small_ : large_, stream);
-  Block* const blocks = blocks_.data();
-  const BlockIndex index = lane.free.lower_bound(blocks, rounded);
-  if (index == kNoBlock || ends_range(blocks, index)) [[unlikely]] {
-    return serve_generally(id, bytes, rounded, lane);
-  }
-  lane.free.erase_leader(blocks, index);
-  hand_out_inline<true>(index, lane, lane.split, rounded, bytes, id);
-  return true;
 }
 
-bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  return allocate_inline(id, bytes, stream, pool);
-}
+// ------------------------------------------------- malloc, the long way (5, 6)
 
 bool CachingAllocator::allocate_generally(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
   if (bytes == 0) return true;
@@ -168,205 +164,7 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
   return index;
 }
 
-/// Requires: blocks_[index] is in no set; it lies in `lane`.
-template <bool kPlain>
-inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
-                                              Bytes bytes, RequestId id) {
-  const PoolKind kind = lane.kind;
-  Block* block = &blocks_[index];
-  // Events are noted before anything moves: the sample of the event before is taken there.
-  note(Action::kAlloc, block->address, bytes, lane.stream, id);
-  const bool was_split = block->is_split();
-  const bool counts = !block->is(Block::kExpandable);
-  const Bytes whole = block->bytes;
-  const Bytes rest = whole - rounded;
-  Bytes taken = whole;
-  if (rest >= rule.from && rounded < rule.below) {
-    taken = rounded;
-    const BlockIndex front_index = blocks_.create();
-    Block* const blocks = blocks_.data();
-    Block& front = blocks[front_index];
-    Block& remainder = blocks[index];
-    const std::uint64_t address = remainder.address;
-    const BlockIndex prev = remainder.prev;
-    front.address = address;
-    front.bytes = rounded;
-    front.prev = prev;
-    front.next = index;
-    front.order = remainder.order;
-    front.lane = &lane;
-    front.flags = static_cast<std::uint8_t>(remainder.flags | Block::kAllocated);
-    remainder.address = address + rounded;
-    remainder.bytes = rest;
-    remainder.prev = front_index;
-    if (prev != kNoBlock) blocks[prev].next = front_index;
-    if constexpr (!kPlain) {
-      if (creation_orders_) front.order = next_order_++;
-      remainder.age_base = lane.pool->search_count;
-    }
-    lane.free.insert(blocks, index);
-    if (counts) {
-      if (was_split) {
-        inactive_split_bytes_.decrease(kind, as_signed(rounded));
-      } else {
-        inactive_split_bytes_.increase(kind, as_signed(rest));
-        inactive_split_.increase(kind, 1);
-      }
-    }
-    index = front_index;
-    block = &front;
-  } else {
-    block->flags |= Block::kAllocated;
-    if (was_split && counts) {
-      inactive_split_bytes_.decrease(kind, as_signed(whole));
-      inactive_split_.decrease(kind, 1);
-    }
-  }
-  block->requested_bytes = bytes;
-  block->life.id = id;
-  bind(id, index);
-  allocation_.increase(kind, 1);
-  allocated_bytes_.increase(kind, as_signed(taken));
-  requested_bytes_.increase(kind, as_signed(bytes));
-  if (awaits_events_) [[unlikely]] pending_.note_peak(kind, allocation_, allocated_bytes_);
-  if constexpr (!kPlain) {
-    if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
-  }
-}
-
-void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request) {
-  hand_out_inline<false>(index, lane, rule, request.rounded, request.bytes, request.id);
-}
-
-// ---------------------------------------------------------------- free (9)
-
-inline void CachingAllocator::free_inline(RequestId id) {
-  const BlockIndex index = take_binding(id);
-  if (index == kNoBlock) [[unlikely]] return;
-  Block& block = blocks_[index];
-  const Lane& lane = *block.lane;
-  note(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
-  const std::uint8_t flags = block.flags;
-  block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
-  allocation_.decrease(lane.kind, 1);
-  allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
-  if (plain_ && (flags & Block::kUsed) == 0) [[likely]] {
-    complete_inline<true>(index);
-    return;
-  }
-  if (has_oversize_ && block.bytes >= settings_.max_split_bytes) oversize_allocations_.decrease(1);
-  if ((flags & Block::kUsed) != 0) {
-    free_slowly(index);
-  } else {
-    complete(index);
-  }
-}
-
-void CachingAllocator::free(RequestId id) { free_inline(id); }
-
-/// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.
-template <bool kPlain>
-inline void CachingAllocator::complete_inline(BlockIndex index) {
-  constexpr auto kBusy = Block::kAllocated | Block::kPending | Block::kUsed;
-  Block* const blocks = blocks_.data();
-  Block& block = blocks[index];
-  Lane& lane = *block.lane;
-  note(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream, block.life.id);
-  requested_bytes_.decrease(lane.kind, as_signed(block.requested_bytes));
-  const Bytes freed = block.bytes;
-  Bytes whole = freed;
-  std::int64_t count = 1;  // of the net change of split blocks
-  BlockIndex prev = block.prev;
-  if (prev != kNoBlock && (blocks[prev].flags & (kBusy | Block::kMapped)) == Block::kMapped) {
-    const Block& other = blocks[prev];
-    lane.free.erase(blocks, prev);
-    whole += other.bytes;
-    block.address = other.address;
-    const BlockIndex before = other.prev;
-    blocks_.recycle(prev);
-    block.prev = prev = before;
-    if (before != kNoBlock) blocks[before].next = index;
-    --count;
-  }
-  BlockIndex next = block.next;
-  if (next != kNoBlock && (blocks[next].flags & (kBusy | Block::kMapped)) == Block::kMapped) {
-    const Block& other = blocks[next];
-    lane.free.erase(blocks, next);
-    whole += other.bytes;
-    const BlockIndex after = other.next;
-    blocks_.recycle(next);
-    block.next = next = after;
-    if (after != kNoBlock) blocks[after].prev = index;
-    --count;
-  }
-  block.bytes = whole;
-  if constexpr (!kPlain) block.age_base = lane.pool->search_count;
-  lane.free.insert(blocks, index);
-  if (block.is(Block::kExpandable)) return;
-  if ((prev & next) != kNoBlock) {
-    // Still split: its parts were counted, but for what was freed.
-    inactive_split_bytes_.increase(lane.kind, as_signed(freed));
-    if (count > 0) {
-      inactive_split_.increase(lane.kind, 1);
-    } else {
-      inactive_split_.decrease(lane.kind, -count);
-    }
-  } else {
-    inactive_split_bytes_.decrease(lane.kind, as_signed(whole - freed));
-    inactive_split_.decrease(lane.kind, 1 - count);
-  }
-}
-
-void CachingAllocator::complete(BlockIndex index) { complete_inline<false>(index); }
-
-// ----------------------------------------------------------- instructions
-
-std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
-  const std::uint32_t start = instruction_;
-  refused_ = false;
-  std::size_t at = 0;
-  for (; at < chunk.size(); ++at) {
-    const Instruction& instruction = chunk[at];
-    if (history_ != nullptr) {
-      instruction_ = start + static_cast<std::uint32_t>(at);
-      if (history_->sampling) finish_samples();
-    }
-    switch (instruction.verb) {
-      case Verb::kAlloc:
-        if (!allocate_inline(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[unlikely]] {
-          refused_ = true;
-          instruction_ = start + static_cast<std::uint32_t>(at) + 1;
-          return at + 1;
-        }
-        break;
-      case Verb::kFree: free_inline(instruction.id); break;
-      case Verb::kUse: record_stream(instruction.id, instruction.stream); break;
-      case Verb::kSync: clock_.synchronize(instruction.stream); break;
-      case Verb::kSyncDevice: clock_.synchronize_device(); break;
-      case Verb::kEmptyCache: empty_cache(); break;
-      case Verb::kResetPeak: reset_peak(); break;
-      case Verb::kDeviceBytes:
-        if (instruction.id == 0) {
-          device_.give_back(instruction.bytes);
-        } else if (!device_.take(instruction.bytes)) {
-          // A library that gets no memory fails outside PyTorch's allocator.
-          refused_ = true;
-          failure_ = OutOfMemory{};
-          failure_.requested_bytes = instruction.bytes;
-          failure_.device_free_bytes = device_.free_bytes();
-          instruction_ = start + static_cast<std::uint32_t>(at) + 1;
-          return at + 1;
-        }
-        break;
-      case Verb::kLaunch:
-      case Verb::kRecord:
-      case Verb::kWait:
-      case Verb::kMark: break;
-    }
-  }
-  instruction_ = start + static_cast<std::uint32_t>(at);
-  return at;
-}
+// ----------------------------------------------------------------- resets
 
 void CachingAllocator::reset_peak() {
   for (Gauge* gauge : {&allocation_, &allocated_bytes_, &requested_bytes_, &inactive_split_,

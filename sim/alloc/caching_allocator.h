@@ -101,14 +101,26 @@ class CachingAllocator final : public Allocator {
   bool serve_generally(RequestId id, Bytes bytes, Bytes rounded, Lane& lane);
   bool serve(Request& request);
   BlockIndex search(Lane& lane, Bytes rounded, bool expandable);
+  void free_far(RequestId id);
+  void free_generally(BlockIndex index);
+
+  // caching_hot.cc
+  template <bool kHistory>
+  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id);
+  template <bool kHistory>
   bool allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  template <bool kHistory>
   void free_inline(RequestId id);
-  template <bool kPlain>
+  template <bool kPlain, bool kHistory>
   void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
-  void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
-  template <bool kPlain>
+  template <bool kPlain, bool kHistory>
   void complete_inline(BlockIndex index);
+  template <bool kHistory>
+  std::size_t run(std::span<const Instruction> chunk);
+  bool execute_rare(const Instruction& instruction);
+  void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
   void complete(BlockIndex index);
+
   /// Joins `neighbour`, which left its set, to the block beside it.
   void absorb(Block* blocks, BlockIndex index, BlockIndex neighbour) {
     Block& block = blocks[index];
@@ -128,18 +140,16 @@ class CachingAllocator final : public Allocator {
   /// The growing end of an expandable range: whether it is to be taken needs a closer look (6).
   [[nodiscard]] static bool ends_range(const Block* blocks, BlockIndex index) {
     if (!blocks[index].is(Block::kExpandable)) return false;
-    const BlockIndex next = blocks[index].next;
-    return next != kNoBlock && !blocks[next].is(Block::kMapped);
+    return !blocks[blocks[index].next].is(Block::kMapped);
   }
   void bind(RequestId id, BlockIndex index) {
-    if (id < bindings_.size()) [[likely]] {
-      bindings_[id] = index;
+    if (id < bound_ids_) [[likely]] {
+      bound_[id] = index;
     } else {
       bind_new(id, index);
     }
   }
   void bind_new(RequestId id, BlockIndex index);
-  [[nodiscard]] BlockIndex take_binding(RequestId id);
   [[nodiscard]] BlockIndex binding(RequestId id) const;
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
     if (history_ == nullptr) [[likely]] return;
@@ -180,7 +190,8 @@ class CachingAllocator final : public Allocator {
   // caching_pools.cc
   BlockPool& pool_of(PrivatePool* owner, PoolKind kind);
   Lane& lane_of(BlockPool& pool, StreamId stream) {
-    if (stream < pool.lanes.size() && pool.lanes[stream] != nullptr) [[likely]] return *pool.lanes[stream];
+    Lane* const lane = find_lane(pool, stream);
+    if (lane != nullptr) [[likely]] return *lane;
     return new_lane(pool, stream);
   }
   Lane& new_lane(BlockPool& pool, StreamId stream);
@@ -197,7 +208,9 @@ class CachingAllocator final : public Allocator {
   DeviceMemory& device_;
   EventClock& clock_;
   BlockStore blocks_;
-  std::vector<BlockIndex> bindings_;  ///< by RequestId
+  std::vector<BlockIndex> bindings_;  ///< by RequestId; seen through the next two
+  BlockIndex* bound_ = nullptr;
+  std::size_t bound_ids_ = 0;
   std::unordered_map<RequestId, BlockIndex> far_bindings_;  ///< of ids too large for the vector
   BlockPool small_;
   BlockPool large_;

@@ -66,7 +66,7 @@ bool CachingAllocator::refuse(const Request& request, OutOfMemory::Kind kind) {
     scratch_.clear();
     for (const BlockPool* const each : {&pool->small, &pool->large}) {
       for (const Lane* const lane : each->lanes) {
-        if (lane != nullptr) lane->free.collect(blocks_.data(), scratch_);
+        lane->free.collect(blocks_.data(), scratch_);
       }
     }
     for (const BlockIndex index : scratch_) failure_.private_free_bytes += blocks_[index].bytes;
@@ -149,7 +149,7 @@ void CachingAllocator::collect_garbage() {
   const Bytes target = held - allowed;
   std::vector<BlockIndex> candidates;
   for (const Lane* const lane : large_.lanes) {
-    if (lane != nullptr) lane->free.collect(blocks_.data(), candidates);
+    lane->free.collect(blocks_.data(), candidates);
   }
   std::erase_if(candidates, [this](BlockIndex index) { return blocks_[index].is_split(); });
   const auto age = [this](BlockIndex index) {
@@ -224,7 +224,7 @@ void CachingAllocator::release_segment(BlockIndex index) {
 void CachingAllocator::release_pool_blocks(BlockPool& pool) {
   std::vector<BlockIndex> all;
   for (const Lane* const lane : pool.lanes) {
-    if (lane != nullptr) lane->free.collect(blocks_.data(), all);
+    lane->free.collect(blocks_.data(), all);
   }
   for (const BlockIndex index : all) {
     if (!blocks_[index].is(Block::kExpandable) && !blocks_[index].is_split()) release_segment(index);

@@ -65,7 +65,6 @@ BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {
 }
 
 Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
-  if (stream >= pool.lanes.size()) pool.lanes.resize(std::size_t{stream} + 1, nullptr);
   if (unused_lanes_.empty()) {
     lanes_.push_back(std::make_unique<Lane>());
     unused_lanes_.push_back(lanes_.back().get());
@@ -76,7 +75,9 @@ Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   lane.stream = stream;
   lane.kind = pool.kind;
   lane.split = split_rule(pool, may_expand(pool));
-  pool.lanes[stream] = &lane;
+  if (stream < BlockPool::kNear) pool.near[stream] = &lane;
+  const auto behind = [stream](const Lane* each) { return each->stream > stream; };
+  pool.lanes.insert(std::find_if(pool.lanes.begin(), pool.lanes.end(), behind), &lane);
   return lane;
 }
 
@@ -166,7 +167,6 @@ PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
 void CachingAllocator::delete_pool(PrivatePool& pool) {
   for (BlockPool* const each : {&pool.small, &pool.large}) {
     for (Lane* const lane : each->lanes) {
-      if (lane == nullptr) continue;
       lane->pool = nullptr;
       unused_lanes_.push_back(lane);
     }

@@ -59,17 +59,18 @@ BlockIndex FreeSet::meld_siblings(Block* blocks, BlockIndex first) {
   return root;
 }
 
-void FreeSet::insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, BlockIndex head) {
+void FreeSet::insert_beside(Block* blocks, BlockIndex index, BlockIndex head) {
   Block& block = blocks[index];
+  const Bytes bytes = block.bytes;
   BlockIndex left = kNoBlock;
   BlockIndex leader = head;
-  while (leader != kNoBlock && blocks[leader].bytes < block.bytes) {
+  while (leader != kNoBlock && blocks[leader].bytes < bytes) {
     left = leader;
     leader = blocks[leader].links.right;
   }
   BlockIndex right = leader;
   block.links.child = kNoBlock;
-  if (leader != kNoBlock && blocks[leader].bytes == block.bytes) {
+  if (leader != kNoBlock && blocks[leader].bytes == bytes) {
     if (before(blocks[leader], block)) {
       add_child(blocks, leader, index);
       return;
@@ -85,7 +86,7 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, 
   if (left != kNoBlock) {
     blocks[left].links.right = index;
   } else {
-    heads_[bin] = index;
+    heads_[block.bin] = index;
   }
 }
 

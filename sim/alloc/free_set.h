@@ -17,16 +17,14 @@ namespace tidemark {
 /// Cost: insert and lower_bound O(1) but for the few sizes that share a bin, erase O(1) or amortised O(log group).
 class FreeSet {
  public:
-  FreeSet() { heads_.fill(kNoBlock); }
-
   /// Requires: blocks[index] is in no set.
-  void insert(Block* blocks, BlockIndex index) {
+  [[gnu::always_inline]] void insert(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
     const std::uint32_t bin = bin_of(block.bytes);
     const BlockIndex head = heads_[bin];
     block.bin = static_cast<std::uint16_t>(bin);
     if (head != kNoBlock) {
-      insert_beside(blocks, index, bin, head);
+      insert_beside(blocks, index, head);
       return;
     }
     heads_[bin] = index;
@@ -37,7 +35,7 @@ class FreeSet {
   }
 
   /// Requires: blocks[index] is in this set.
-  void erase(Block* blocks, BlockIndex index) {
+  [[gnu::always_inline]] void erase(Block* blocks, BlockIndex index) {
     if (blocks[index].is(Block::kGroupLeader)) {
       erase_leader(blocks, index);
     } else {
@@ -46,10 +44,10 @@ class FreeSet {
   }
 
   /// The same for a block that lower_bound() has found.
-  void erase_leader(Block* blocks, BlockIndex index) {
+  [[gnu::always_inline]] void erase_leader(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
     block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kGroupLeader);
-    if ((block.links.child & block.links.left & block.links.right) != kNoBlock) {
+    if ((block.links.child | block.links.left | block.links.right) != kNoBlock) {
       replace_leader(blocks, index);
       return;
     }
@@ -61,7 +59,7 @@ class FreeSet {
   }
 
   /// The first block in order with at least `bytes`, or kNoBlock.
-  [[nodiscard]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) const {
+  [[nodiscard, gnu::always_inline]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) const {
     const std::uint32_t bin = bin_of(bytes);
     for (BlockIndex leader = heads_[bin]; leader != kNoBlock; leader = blocks[leader].links.right) {
       if (blocks[leader].bytes >= bytes) return leader;
@@ -86,19 +84,17 @@ class FreeSet {
     if (unit < kExactBins) return static_cast<std::uint32_t>(unit);
     const auto octave = static_cast<std::uint32_t>(std::bit_width(unit)) - 1;  // 11 and more
     const std::uint64_t bin = kExactBins + (octave - 11) * 128 + ((unit >> (octave - 7)) - 128);
-    return bin < kBins ? static_cast<std::uint32_t>(bin) : kBins - 1;
+    return bin < kBins - 1 ? static_cast<std::uint32_t>(bin) : kBins - 2;
   }
   static bool before(const Block& a, const Block& b) {
     return a.order != b.order ? a.order < b.order : a.address < b.address;
   }
   [[nodiscard]] BlockIndex first_after(std::uint32_t bin) const {
-    const std::uint32_t from = bin + 1;
-    if (from == kBins) return kNoBlock;
+    const std::uint32_t from = bin + 1;  // below kBins: the last bin is never used
     std::uint32_t word = from / 64;
     std::uint64_t bits = words_[word] >> (from % 64);
     if (bits != 0) return heads_[from + static_cast<std::uint32_t>(std::countr_zero(bits))];
-    if (word == 63) return kNoBlock;
-    bits = summary_ >> (word + 1);
+    bits = (summary_ >> word) >> 1U;
     if (bits == 0) return kNoBlock;
     word += 1 + static_cast<std::uint32_t>(std::countr_zero(bits));
     return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
@@ -107,13 +103,13 @@ class FreeSet {
   static BlockIndex meld(Block* blocks, BlockIndex a, BlockIndex b);
   /// Joins a list of siblings into one heap.
   static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
-  void insert_beside(Block* blocks, BlockIndex index, std::uint32_t bin, BlockIndex head);
+  void insert_beside(Block* blocks, BlockIndex index, BlockIndex head);
   void replace_leader(Block* blocks, BlockIndex index);
   static void erase_member(Block* blocks, BlockIndex index);
 
   std::uint64_t summary_ = 0;
   std::array<std::uint64_t, kBins / 64> words_{};
-  std::array<BlockIndex, kBins> heads_;
+  std::array<BlockIndex, kBins> heads_{};
 };
 
 }  // namespace tidemark

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,9 +37,19 @@ struct BlockPool {
   PoolKind kind = PoolKind::kSmall;
   PrivatePool* owner = nullptr;  ///< nullptr: a default pool
   std::uint32_t search_count = 0;
-  std::vector<Lane*> lanes;  ///< by stream; nullptr: none yet
+  static constexpr std::size_t kNear = 64;
+  std::array<Lane*, kNear> near{};  ///< of the first streams, by stream; nullptr: none yet
+  std::vector<Lane*> lanes;         ///< all, ascending by stream
   std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;  ///< of expandable ranges, by address
 };
+
+inline Lane* find_lane(const BlockPool& pool, StreamId stream) {
+  if (stream < BlockPool::kNear) return pool.near[stream];
+  for (Lane* const lane : pool.lanes) {
+    if (lane->stream == stream) return lane;
+  }
+  return nullptr;
+}
 
 /// A pool of a capture or of a MemPool object. Source: caching-allocator.md, 13.
 struct PrivatePool {

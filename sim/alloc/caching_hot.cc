@@ -1,0 +1,277 @@
+#include <utility>
+
+#include "sim/alloc/caching_allocator.h"
+
+// What happens at almost every request: a hit in the cache, a free, a merge (caching-allocator.md, 5, 8, 9). Everything is
+// inlined into the loop of execute(), once with and once without history; the rare cases are calls.
+
+namespace tidemark {
+namespace {
+
+constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
+
+}  // namespace
+
+template <bool kHistory>
+[[gnu::always_inline]] inline void CachingAllocator::note(Action action, std::uint64_t address, Bytes bytes,
+                                                          StreamId stream, RequestId id) {
+  if constexpr (kHistory) append({address, bytes, id, instruction_, stream, action, device_.config().device});
+}
+
+/// Requires: blocks_[index] is in no set; it lies in `lane`.
+template <bool kPlain, bool kHistory>
+[[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule,
+                                                                     Bytes rounded, Bytes bytes, RequestId id) {
+  const PoolKind kind = lane.kind;
+  Block* block = &blocks_[index];
+  // Events are noted before anything moves: the sample of the event before is taken there.
+  note<kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
+  const bool was_split = block->is_split();
+  const bool counts = !block->is(Block::kExpandable);
+  Bytes taken = block->bytes;
+  const Bytes rest = taken - rounded;
+  if (rest >= rule.from && (kPlain || rounded < rule.below)) {
+    taken = rounded;
+    const BlockIndex front_index = blocks_.create();
+    Block* const blocks = blocks_.data();
+    Block& front = blocks[front_index];
+    Block& remainder = blocks[index];
+    const std::uint64_t address = remainder.address;
+    const BlockIndex prev = remainder.prev;
+    front.address = address;
+    front.bytes = rounded;
+    front.lane = &lane;
+    front.prev = prev;
+    front.next = index;
+    front.order = remainder.order;
+    front.flags = static_cast<std::uint8_t>(remainder.flags | Block::kAllocated);
+    remainder.address = address + rounded;
+    remainder.bytes = rest;
+    remainder.prev = front_index;
+    blocks[prev].next = front_index;
+    if constexpr (!kPlain) {
+      if (creation_orders_) front.order = next_order_++;
+      remainder.age_base = lane.pool->search_count;
+    }
+    lane.free.insert(blocks, index);
+    if (counts) {
+      if (was_split) {
+        inactive_split_bytes_.decrease(kind, as_signed(rounded));
+      } else {
+        inactive_split_bytes_.increase(kind, as_signed(rest));
+        inactive_split_.increase(kind, 1);
+      }
+    }
+    index = front_index;
+    block = &front;
+  } else {
+    block->flags |= Block::kAllocated;
+    if (was_split && counts) {
+      inactive_split_bytes_.decrease(kind, as_signed(taken));
+      inactive_split_.decrease(kind, 1);
+    }
+  }
+  block->requested_bytes = bytes;
+  block->life.id = id;
+  bind(id, index);
+  allocation_.increase(kind, 1);
+  allocated_bytes_.increase(kind, as_signed(taken));
+  requested_bytes_.increase(kind, as_signed(bytes));
+  if (awaits_events_) [[unlikely]] pending_.note_peak(kind, allocation_, allocated_bytes_);
+  if constexpr (!kPlain) {
+    if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
+  }
+}
+
+void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request) {
+  if (history_ != nullptr) {
+    hand_out_inline<false, true>(index, lane, rule, request.rounded, request.bytes, request.id);
+  } else {
+    hand_out_inline<false, false>(index, lane, rule, request.rounded, request.bytes, request.id);
+  }
+}
+
+/// Whether a neighbour is free and has memory.
+[[gnu::always_inline]] inline bool can_merge(const Block& neighbour) {
+  constexpr auto kMask = Block::kAllocated | Block::kPending | Block::kUsed | Block::kMapped;
+  return (neighbour.flags & kMask) == Block::kMapped;
+}
+
+/// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.
+template <bool kPlain, bool kHistory>
+[[gnu::always_inline]] inline void CachingAllocator::complete_inline(BlockIndex index) {
+  Block* const blocks = blocks_.data();
+  Block& block = blocks[index];
+  Lane& lane = *block.lane;
+  const PoolKind kind = lane.kind;
+  note<kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream, block.life.id);
+  requested_bytes_.decrease(kind, as_signed(block.requested_bytes));
+  const Bytes freed = block.bytes;
+  Bytes whole = freed;
+  std::int64_t merged = 0;
+  BlockIndex prev = block.prev;
+  if (can_merge(blocks[prev])) {
+    const Block& other = blocks[prev];
+    lane.free.erase(blocks, prev);
+    whole += other.bytes;
+    block.address = other.address;
+    const BlockIndex before = other.prev;
+    blocks_.recycle(prev);
+    block.prev = prev = before;
+    blocks[before].next = index;
+    ++merged;
+  }
+  BlockIndex next = block.next;
+  if (can_merge(blocks[next])) {
+    const Block& other = blocks[next];
+    lane.free.erase(blocks, next);
+    whole += other.bytes;
+    const BlockIndex after = other.next;
+    blocks_.recycle(next);
+    block.next = next = after;
+    blocks[after].prev = index;
+    ++merged;
+  }
+  block.bytes = whole;
+  if constexpr (!kPlain) block.age_base = lane.pool->search_count;
+  lane.free.insert(blocks, index);
+  if (block.is(Block::kExpandable)) return;
+  // The net change: the parts that were merged go, the result comes if it is split.
+  if ((prev | next) != kNoBlock) {
+    inactive_split_bytes_.increase(kind, as_signed(freed));
+    if (merged == 0) {
+      inactive_split_.increase(kind, 1);
+    } else {
+      inactive_split_.decrease(kind, merged - 1);
+    }
+  } else {
+    inactive_split_bytes_.decrease(kind, as_signed(whole - freed));
+    inactive_split_.decrease(kind, merged);
+  }
+}
+
+void CachingAllocator::complete(BlockIndex index) {
+  if (history_ != nullptr) {
+    complete_inline<false, true>(index);
+  } else {
+    complete_inline<false, false>(index);
+  }
+}
+
+template <bool kHistory>
+[[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream,
+                                                                     PoolId pool) {
+  if (!plain_ || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
+    return allocate_generally(id, bytes, stream, pool);
+  }
+  if (awaits_events_) [[unlikely]] process_events();
+  const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
+  Lane& lane = lane_of(rounded <= kSmallMaxBytes ? small_ : large_, stream);
+  Block* const blocks = blocks_.data();
+  const BlockIndex index = lane.free.lower_bound(blocks, rounded);
+  if (index == kNoBlock || ends_range(blocks, index)) [[unlikely]] {
+    return serve_generally(id, bytes, rounded, lane);
+  }
+  lane.free.erase_leader(blocks, index);
+  hand_out_inline<true, kHistory>(index, lane, lane.split, rounded, bytes, id);
+  return true;
+}
+
+bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+  return history_ != nullptr ? allocate_inline<true>(id, bytes, stream, pool)
+                             : allocate_inline<false>(id, bytes, stream, pool);
+}
+
+template <bool kHistory>
+[[gnu::always_inline]] inline void CachingAllocator::free_inline(RequestId id) {
+  if (id >= bound_ids_) [[unlikely]] {
+    free_far(id);
+    return;
+  }
+  const BlockIndex index = std::exchange(bound_[id], kNoBlock);
+  if (index == kNoBlock) [[unlikely]] return;
+  Block& block = blocks_[index];
+  const Lane& lane = *block.lane;
+  note<kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
+  const std::uint8_t flags = block.flags;
+  block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
+  allocation_.decrease(lane.kind, 1);
+  allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
+  if (plain_ && (flags & Block::kUsed) == 0) [[likely]] {
+    complete_inline<true, kHistory>(index);
+  } else {
+    free_generally(index);
+  }
+}
+
+void CachingAllocator::free(RequestId id) {
+  if (history_ != nullptr) {
+    free_inline<true>(id);
+  } else {
+    free_inline<false>(id);
+  }
+}
+
+template <bool kHistory>
+std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
+  const std::uint32_t start = instruction_;
+  for (std::size_t at = 0; at < chunk.size(); ++at) {
+    const Instruction& instruction = chunk[at];
+    if constexpr (kHistory) {
+      instruction_ = start + static_cast<std::uint32_t>(at);
+      if (history_->sampling) finish_samples();
+    }
+    if (instruction.verb == Verb::kAlloc) {
+      if (allocate_inline<kHistory>(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[likely]] {
+        continue;
+      }
+      refused_ = true;
+    } else if (instruction.verb == Verb::kFree) {
+      free_inline<kHistory>(instruction.id);
+      continue;
+    } else if (execute_rare(instruction)) {
+      continue;
+    }
+    instruction_ = start + static_cast<std::uint32_t>(at) + 1;
+    return at + 1;
+  }
+  instruction_ = start + static_cast<std::uint32_t>(chunk.size());
+  return chunk.size();
+}
+
+std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
+  refused_ = false;
+  return history_ != nullptr ? run<true>(chunk) : run<false>(chunk);
+}
+
+/// Returns false when it sets refused_.
+bool CachingAllocator::execute_rare(const Instruction& instruction) {
+  switch (instruction.verb) {
+    case Verb::kUse: record_stream(instruction.id, instruction.stream); break;
+    case Verb::kSync: clock_.synchronize(instruction.stream); break;
+    case Verb::kSyncDevice: clock_.synchronize_device(); break;
+    case Verb::kEmptyCache: empty_cache(); break;
+    case Verb::kResetPeak: reset_peak(); break;
+    case Verb::kDeviceBytes:
+      if (instruction.id == 0) {
+        device_.give_back(instruction.bytes);
+      } else if (!device_.take(instruction.bytes)) {
+        // A library that gets no memory fails outside PyTorch's allocator.
+        refused_ = true;
+        failure_ = OutOfMemory{};
+        failure_.requested_bytes = instruction.bytes;
+        failure_.device_free_bytes = device_.free_bytes();
+        return false;
+      }
+      break;
+    case Verb::kAlloc:
+    case Verb::kFree:
+    case Verb::kLaunch:
+    case Verb::kRecord:
+    case Verb::kWait:
+    case Verb::kMark: break;
+  }
+  return true;
+}
+
+}  // namespace tidemark
