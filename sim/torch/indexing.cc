@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "sim/ops/indexing_ops.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/tensor_object.h"
 
@@ -91,20 +92,22 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
   return out;
 }
 
-Tensor index_tensors(Session& /*session*/, const Tensor& /*view*/, const ops::TensorList& /*indices*/) {
-  throw ops::NotModelled("indexing by tensors is not modelled");
-}
-
-void assign_tensors(Session& /*session*/, const Tensor& /*view*/, const ops::TensorList& /*indices*/,
-                    const Value& /*value*/) {
-  throw ops::NotModelled("assignment through tensor indices is not modelled");
+void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
+                    const Value& value) {
+  const auto* source = value.as<TensorObject>();
+  if (source == nullptr && !value.is_number()) {
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) + " to a torch.Tensor");
+  }
+  const Tensor values =
+      source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);
+  ops::index_put_(session.c, view, indices, values, false);
 }
 
 }  // namespace
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key);
-  if (sliced.has_tensors) return index_tensors(session, sliced.view, sliced.indices);
+  if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
   if (sliced.view == self) {
     return ops::view(session.c, self, self.sizes());  // x[...] and x[:, :] are views of their own
   }
