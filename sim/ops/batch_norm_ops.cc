@@ -97,8 +97,8 @@ Gradients reduce_gradients(Context& c, const NativeArguments& a, const Gradients
   if (channels_last_kernels(a.grad) && channels_last_kernels(a.input)) {
     const Staging staging(c, a.input, 2);
   } else {
-    const Tensor input = reshape(c, a.input, {a.input.size(0), a.input.size(1), -1});
-    const Tensor grad = reshape(c, a.grad, input.sizes());
+    const Tensor input = reshape_kernel(c, a.input, {a.input.size(0), a.input.size(1), -1});
+    const Tensor grad = reshape_kernel(c, a.grad, input.sizes());
   }
   return g;
 }
@@ -127,8 +127,8 @@ Gradients native_backward(Context& c, const NativeArguments& a, bool want_input,
   Gradients g;
   const bool sums = a.training || want_weight || want_bias;
   if (sums && want_input && !channels_last_kernels(a.input)) {
-    const Tensor input = reshape(c, a.input, {a.input.size(0), a.input.size(1), -1});
-    const Tensor grad = reshape(c, a.grad, input.sizes());
+    const Tensor input = reshape_kernel(c, a.input, {a.input.size(0), a.input.size(1), -1});
+    const Tensor grad = reshape_kernel(c, a.grad, input.sizes());
     g.input = c.empty(a.input.sizes(), a.input.dtype(), a.input.device());
     if (want_weight) g.weight = c.empty_like(a.weight);
     if (want_bias) g.bias = c.empty_like(a.weight);
@@ -181,7 +181,7 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
       give(b, native_backward(b.c, {b.grad(), x, w, b.saved[4], b.saved[5], false}, b.needs(0), b.needs(1), b.needs(2)));
       return;
     }
-    const Tensor grad = contiguous(b.c, b.grad(), x.suggest_memory_format());
+    const Tensor grad = contiguous_kernel(b.c, b.grad(), x.suggest_memory_format());
     Gradients g;
     g.input = b.c.empty_in(x.sizes(), x.suggest_memory_format(), x.dtype(), x.device());
     g.weight = b.c.empty(w.sizes(), w.dtype(), w.device());
@@ -273,7 +273,7 @@ Tensor repeat_vector(Context& c, const Tensor& x, std::int64_t n) {
   if (!x.defined()) return x;
   Op op(c, "repeat", "RepeatBackward0", {&x});
   return op.result(c.empty({x.size(0) * n}, x.dtype(), x.device()), [n](Backward& b) {
-    const Tensor rows = reshape(b.c, b.grad(), {n, b.grad().size(0) / n});
+    const Tensor rows = reshape_kernel(b.c, b.grad(), {n, b.grad().size(0) / n});
     b.grads[0] = sum(b.c, rows, {0}, false);
   });
 }

@@ -112,8 +112,8 @@ Tensor cudnn_forward(Context& c, const Tensor& input, const Tensor& weight,
   Tensor out = c.empty_in(convolution_output_size(input.sizes(), weight.sizes(), o), format,
                           input.dtype(), input.device());
   if (out.numel() == 0) return out;
-  const Tensor weight_copy = contiguous(c, weight, format);
-  const Tensor input_copy = contiguous(c, input, format);
+  const Tensor weight_copy = contiguous_kernel(c, weight, format);
+  const Tensor input_copy = contiguous_kernel(c, input, format);
   const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kConvolutionForward, input.device());
   return out;
 }
@@ -125,15 +125,15 @@ ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const
   if (wanted.input) {
     const MemoryFormat format = cudnn_format(grad, weight);
     g.input = c.empty_in(input.sizes(), format, grad.dtype(), grad.device());
-    const Tensor weight_copy = contiguous(c, weight, format);
-    const Tensor grad_copy = contiguous(c, grad, format);
+    const Tensor weight_copy = contiguous_kernel(c, weight, format);
+    const Tensor grad_copy = contiguous_kernel(c, grad, format);
     const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardData, grad.device());
     launch(c, grad_output, weight, input);
   }
   if (wanted.weight) {
     const MemoryFormat format = cudnn_format(input, grad);
-    const Tensor grad_copy = contiguous(c, grad, format);
-    const Tensor input_copy = contiguous(c, input, format);
+    const Tensor grad_copy = contiguous_kernel(c, grad, format);
+    const Tensor input_copy = contiguous_kernel(c, input, format);
     g.weight = c.empty_in(weight.sizes(), format, grad.dtype(), grad.device());
     const Tensor workspace =
         cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardFilter, grad.device());
@@ -319,7 +319,7 @@ Tensor convolution_forward(Context& c, Tensor input, Tensor weight, const Tensor
   Tensor out;
   switch (select_backend(c, input, weight, o)) {
     case Backend::kCudnn:
-      out = cudnn_forward(c, contiguous(c, input, cudnn_format(input, weight)), weight, o);
+      out = cudnn_forward(c, contiguous_kernel(c, input, cudnn_format(input, weight)), weight, o);
       break;
     case Backend::kDepthwise2d:
     case Backend::kDepthwise3d: {
@@ -351,7 +351,7 @@ ConvolutionGradients convolution_backward(Context& c, Tensor grad_output, Tensor
   switch (select_backend(c, input, weight, o)) {
     case Backend::kCudnn: {
       const Tensor input_copy =
-          wanted.weight ? contiguous(c, input, cudnn_format(input, weight)) : input;
+          wanted.weight ? contiguous_kernel(c, input, cudnn_format(input, weight)) : input;
       g = cudnn_backward(c, grad_output, input_copy, weight, wanted);
       break;
     }

@@ -122,15 +122,15 @@ std::span<const OpDef> convolution_ops() {
   static constexpr OpDef kOps[] = {
       {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, "
        "int groups=1)", "torch F", run_plain<1>, kSource},
-      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] "
+      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] "
        "dilation=1, int groups=1)", "torch F", run_named<1>, kSource},
       {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
        "int groups=1)", "torch F", run_plain<2>, kSource},
-      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] "
+      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] "
        "dilation=1, int groups=1)", "torch F", run_named<2>, kSource},
       {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, "
        "int groups=1)", "torch F", run_plain<3>, kSource},
-      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] "
+      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] "
        "dilation=1, int groups=1)", "torch F", run_named<3>, kSource},
       {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
        "output_padding=0, int groups=1, int[1] dilation=1)", "torch F", run_transposed<1>, kSource},

@@ -87,7 +87,7 @@ Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::kPreserve) return clone(c, x);
   return c.empty_in(x.sizes(), format, x.dtype(), x.device());
 }
-Tensor contiguous(Context& c, const Tensor& x, MemoryFormat format) {
+Tensor contiguous_kernel(Context& c, const Tensor& x, MemoryFormat format) {
   if (x.is_contiguous(format)) return x;
   return clone_in(c, x, format);
 }
@@ -110,7 +110,7 @@ Tensor view(const Tensor& x, const Dims& sizes) {
   return Context::alias(x, wanted, *strides, x->offset);
 }
 
-Tensor reshape(Context& c, const Tensor& x, const Dims& sizes) {
+Tensor reshape_kernel(Context& c, const Tensor& x, const Dims& sizes) {
   const Dims wanted = infer_size(sizes, x.numel());
   const std::optional<Dims> strides = view_strides(x.sizes(), x.strides(), wanted);
   if (strides) return Context::alias(x, wanted, *strides, x->offset);

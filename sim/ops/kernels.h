@@ -20,7 +20,10 @@ ScalarType result_type(const std::vector<const Tensor*>& operands);
 Tensor clone(Context& c, const Tensor& x);
 Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format);
 /// x itself when it is contiguous in that format already, else a copy.
-Tensor contiguous(Context& c, const Tensor& x, MemoryFormat format = MemoryFormat::kContiguous);
+Tensor contiguous_kernel(Context& c, const Tensor& x, MemoryFormat format);
+inline Tensor contiguous(Context& c, const Tensor& x) {
+  return contiguous_kernel(c, x, MemoryFormat::kContiguous);
+}
 /// x itself when it has that type, else a cast copy (strides kept where dense).
 Tensor to_dtype(Context& c, const Tensor& x, ScalarType dtype);
 Tensor zeros(Context& c, const Dims& sizes, ScalarType dtype, Device device);
@@ -28,7 +31,7 @@ Tensor zeros_like(Context& c, const Tensor& like);
 /// A view by new sizes; Errors: OpError where a copy would be needed.
 Tensor view(const Tensor& x, const Dims& sizes);
 /// A view where possible, else a contiguous copy seen as `sizes`.
-Tensor reshape(Context& c, const Tensor& x, const Dims& sizes);
+Tensor reshape_kernel(Context& c, const Tensor& x, const Dims& sizes);
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b);
 Tensor permute(const Tensor& x, const Dims& order);
 Tensor expand(const Tensor& x, const Dims& sizes);

@@ -118,7 +118,7 @@ Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& m
 std::span<const OpDef> padding_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 5.6";
   static constexpr OpDef kOps[] = {
-      {"pad(Tensor input, int[] pad, str mode=\"constant\", number? value=None)", "F",
+      {"pad(Tensor input, int[] pad, str mode='constant', number? value=None)", "F",
        [](Arguments& a) -> OpResult { return pad(a.context(), a.tensor(0), a.dims(1), a.text(2)); },
        kSource},
       {"constant_pad_nd(Tensor input, int[] pad, number value=0)", "torch",

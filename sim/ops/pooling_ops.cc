@@ -68,15 +68,15 @@ std::pair<Tensor, Tensor> max_pool_nd(Context& c, const Tensor& input, const Poo
   op.save(0, input);
   Tensor out = c.empty_in(sizes, format, input.dtype(), input.device());
   Tensor indices = c.empty_in(sizes, format, ScalarType::kInt64, input.device());
-  { const Tensor copy = contiguous(c, input, format); }
+  { const Tensor copy = contiguous_kernel(c, input, format); }
   op.save(1, indices);
   op.results({&out, &indices}, [flat](Backward& b) {
     const Tensor& self = b.saved[0];
     const MemoryFormat f = self.suggest_memory_format();
     b.grads[0] = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
-    const Tensor self_copy = flat ? contiguous(b.c, self, f) : Tensor();
-    const Tensor grad = contiguous(b.c, b.grad(), f);
-    const Tensor indices_copy = contiguous(b.c, b.saved[1], f);
+    const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
+    const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
+    const Tensor indices_copy = contiguous_kernel(b.c, b.saved[1], f);
   });
   return {std::move(out), std::move(indices)};
 }
@@ -93,13 +93,13 @@ Tensor avg_pool_nd(Context& c, const Tensor& input, const PoolOptions& o) {
   };
   op.save(0, input);
   Tensor out = c.empty_in(sizes, format_of(input), input.dtype(), input.device());
-  { const Tensor copy = contiguous(c, input, format_of(input)); }
+  { const Tensor copy = contiguous_kernel(c, input, format_of(input)); }
   return op.result(std::move(out), [flat, format_of](Backward& b) {
     const Tensor& self = b.saved[0];
     const MemoryFormat f = format_of(self);
     b.grads[0] = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
-    const Tensor self_copy = flat ? contiguous(b.c, self, f) : Tensor();
-    const Tensor grad = contiguous(b.c, b.grad(), f);
+    const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
+    const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
   });
 }
 
@@ -190,7 +190,7 @@ Tensor adaptive_avg_pool(Context& c, const Tensor& input, Dims output) {
   };
   op.save(0, input);
   const MemoryFormat format = format_of(input);
-  const Tensor copy = contiguous(c, input, format);
+  const Tensor copy = contiguous_kernel(c, input, format);
   Tensor out = c.empty_in(adaptive_sizes(input, output), format, input.dtype(), input.device());
   return op.result(std::move(out), [format_of](Backward& b) {
     const Tensor& self = b.saved[0];
