@@ -22,6 +22,13 @@ Bytes scan_bytes(const DeviceSpec& /*spec*/, std::int64_t count, Bytes width) {
   return aligned(static_cast<Bytes>(tiles + 32) * width * 2) + kAlignment + kAlignment - 1;
 }
 
+Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width) {
+  return scan_bytes(spec, count, width);
+}
+Bytes unique_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width) {
+  return scan_bytes(spec, count, width);
+}
+
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim) {
   if (x.dim() == 0 || x.numel() == 0 || !x.is_cuda()) return;
   if (x.size(dim) != x.numel()) return;
@@ -38,6 +45,10 @@ Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, By
     tile = 2816;
   } else if (spec.compute_capability < 90) {
     tile = 3840;
+  } else if (value_width == 0) {
+    tile = 6912;
+  } else if (key_width + value_width == 12) {
+    tile = 5376;
   }
   const std::int64_t passes = ceil_div(bits, 8);
   const auto keys = static_cast<Bytes>(count) * key_width;

@@ -9,7 +9,10 @@ namespace tidemark::ops {
 
 /// A scan along `dim`: CUB's where the tensor is one row, else a kernel without temporaries.
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim);
-/// Bytes of a scan (or a unique, or a reduce by key) of `count` values of `width` bytes.
+/// Bytes of a scan by key, and of a unique by key, over keys of `width` bytes.
+Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
+Bytes unique_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
+/// Bytes of a scan of `count` values of `width` bytes.
 Bytes scan_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
 /// Bytes of a radix sort of pairs over the lowest `bits` bits of the keys.
 Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,

@@ -12,6 +12,8 @@ std::span<const OpDef> arithmetic_ops();  ///< arithmetic_table.cc: the other el
 std::span<const OpDef> activation_ops();  ///< activation_ops.cc: glu, prelu and their like, dropout
 std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, random numbers
 std::span<const OpDef> reduction_ops();   ///< reduction_table.cc: sums, norms, extremes, scans
+std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
+std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
 std::span<const OpDef> loss_ops();        ///< loss_table.cc
 std::span<const OpDef> foreach_ops(); ///< foreach_ops.cc: the optimizers' operators on lists

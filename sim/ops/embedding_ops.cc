@@ -1,0 +1,247 @@
+#include "sim/ops/embedding_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/cub.h"
+#include "sim/ops/families.h"
+#include "sim/ops/indexing_ops.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "training-semantics.md 5.3";
+/// Up to here one kernel adds rows without sorting them. Source: EmbeddingBackward, Embedding.cu.
+constexpr std::int64_t kUnsorted = 3072;
+constexpr std::int64_t kRowsPerPart = 10;
+
+void check_indices(const Tensor& indices) {
+  if (indices.dtype() != ScalarType::kInt64 && indices.dtype() != ScalarType::kInt32) {
+    throw OpError(fmt::format(
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead "
+        "(while checking arguments for embedding)", info(indices.dtype()).name));
+  }
+}
+
+/// Sorts the indices, then sums rows segment by segment. Source: EmbeddingBackwardKernel.cu.
+Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const Tensor& grad,
+                       std::int64_t rows, bool by_frequency) {
+  const Device device = grad.device();
+  const std::int64_t width = grad.size(-1);
+  const Bytes index_bytes = element_bytes(index);
+  const Tensor sorted = c.empty({count}, index, device);
+  const Tensor original = c.empty({count}, index, device);
+  {
+    const Tensor range = c.empty({count}, index, device);
+    c.scratch(sort_bytes(c.spec(), count, index_bytes, index_bytes,
+                         8 * static_cast<std::int64_t>(index_bytes)),
+              device);
+  }
+  Tensor frequencies;
+  if (by_frequency) {
+    frequencies = c.empty({count}, index, device);
+    c.scratch(scan_by_key_bytes(c.spec(), count, index_bytes), device);
+    c.scratch(scan_by_key_bytes(c.spec(), count, index_bytes), device);
+  }
+  Tensor out = c.empty({rows, width}, grad.dtype(), device);
+  const std::int64_t segments = std::min(count, rows);
+  const Tensor segment_offsets = c.empty({count}, index, device);
+  const Tensor segment_count = c.scratch(8, device);
+  {
+    const Tensor lengths = c.empty({count}, index, device);
+    c.scratch(unique_by_key_bytes(c.spec(), count, index_bytes), device);
+  }
+  const Tensor parts_per_segment = c.empty({segments}, index, device);
+  const Tensor part_offsets = c.empty({segments}, index, device);
+  c.scratch(scan_bytes(c.spec(), segments, index_bytes), device);
+  const Tensor part_count = c.scratch(8, device);
+  const std::int64_t parts = count / kRowsPerPart + segments;
+  const Tensor part_starts = c.empty({parts}, index, device);
+  const Tensor partial_sums = c.empty({parts, width}, accumulate_type(grad.dtype()), device);
+  return out;
+}
+
+Tensor dense_gradient(Context& c, const Tensor& incoming, const Tensor& indices, std::int64_t rows,
+                      const EmbeddingOptions& options) {
+  const std::int64_t count = indices.numel();
+  const std::int64_t width = incoming.size(-1);
+  const Tensor grad = view(contiguous(c, incoming), {count, width});
+  if (count <= kUnsorted && !options.scale_grad_by_freq) {
+    const Tensor dense = contiguous(c, indices);
+    return zeros(c, {rows, width}, grad.dtype(), grad.device());
+  }
+  return sorted_gradient(c, count, indices.dtype(), grad, rows, options.scale_grad_by_freq);
+}
+
+Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& values) {
+  Ref<TensorImpl> impl = make_ref<TensorImpl>();
+  impl->sizes = sizes;
+  impl->strides = Dims::filled(sizes.size(), 0);
+  impl->dtype = values.dtype();
+  impl->device = values.device();
+  impl->sparse = new TensorImpl::Sparse{indices, values};
+  return Tensor(std::move(impl));
+}
+
+/// Rows of the incoming gradient as they are, with their indices. Source: embedding_sparse_backward.
+Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_up, std::int64_t rows,
+                       std::int64_t padding_idx) {
+  Tensor indices = looked_up;
+  Tensor grad = incoming;
+  if (padding_idx != -1) {
+    const Tensor kept = pointwise(c, {&indices}, ScalarType::kBool);
+    indices = index_kernel(c, indices, {kept});
+    grad = index_kernel(c, grad, {kept});
+  }
+  const std::int64_t width = incoming.size(-1);
+  if (grad.numel() == 0) {
+    return sparse_tensor({rows, width}, c.empty({1, 0}, ScalarType::kInt64, grad.device()),
+                         c.empty({0, width}, grad.dtype(), grad.device()));
+  }
+  const Tensor wide = to_dtype(c, indices, ScalarType::kInt64);
+  return sparse_tensor({rows, width}, reshape(c, wide, {1, indices.numel()}),
+                       reshape(c, grad, {indices.numel(), width}));
+}
+
+}  // namespace
+
+Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
+                 const EmbeddingOptions& options) {
+  if (weight.dim() != 2) throw OpError(fmt::format("'weight' must be 2-D, but got {}-D", weight.dim()));
+  check_indices(indices);
+  Op op(c, "embedding", "EmbeddingBackward0", {&weight}, {&indices});
+  op.save(0, indices);
+  Dims sizes = indices.sizes();
+  sizes.push_back(weight.size(1));
+  Tensor out;
+  if (indices.dim() == 1) {
+    out = c.empty(sizes, weight.dtype(), weight.device());
+  } else {
+    const Tensor flat = reshape(c, indices, {indices.numel()});
+    out = view(c.empty({indices.numel(), weight.size(1)}, weight.dtype(), weight.device()), sizes);
+  }
+  return op.result(std::move(out), [rows = weight.size(0), options](Backward& b) {
+    b.grads[0] = options.sparse
+                     ? sparse_gradient(b.c, b.grad(), b.saved[0], rows, options.padding_idx)
+                     : dense_gradient(b.c, b.grad(), b.saved[0], rows, options);
+  });
+}
+
+Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                     const BagOptions& options) {
+  check_indices(indices);
+  if (options.padding_idx != -1) {
+    throw NotModelled("embedding_bag with padding_idx is not modelled; leave it out: only values differ where it is used");
+  }
+  Op op(c, "_embedding_bag", "EmbeddingBagBackward0", {&weight}, {&indices, &offsets});
+  const Device device = weight.device();
+  const std::int64_t bags = offsets.numel() - (options.include_last_offset ? 1 : 0);
+  const Dims out_sizes{bags, weight.size(1)};
+  const Tensor bag_size = c.empty(offsets.sizes(), indices.dtype(), device);
+  const Tensor bag_of_index = c.empty({indices.numel()}, indices.dtype(), device);
+  Tensor out = c.empty(out_sizes, weight.dtype(), device);
+  const Tensor largest = options.max ? c.empty(out_sizes, indices.dtype(), device)
+                                     : c.empty({0}, indices.dtype(), device);
+  op.save(0, indices);
+  op.save(1, offsets);
+  op.save(2, bag_of_index);
+  op.save(3, bag_size);
+  op.save(4, largest);
+  return op.result(std::move(out), [rows = weight.size(0), options](Backward& b) {
+    const Tensor& looked_up = b.saved[0];
+    const std::int64_t width = b.grad().size(-1);
+    if (options.max) {
+      b.grads[0] = zeros(b.c, {rows, width}, b.grad().dtype(), b.grad().device());
+    } else if (options.sparse) {
+      const Tensor values = b.c.empty({looked_up.numel(), width}, b.grad().dtype(), b.grad().device());
+      b.grads[0] = sparse_gradient(b.c, values, looked_up, rows, options.padding_idx);
+    } else {
+      const Tensor grad = contiguous(b.c, b.grad());
+      b.grads[0] = sorted_gradient(b.c, looked_up.numel(), looked_up.dtype(), grad, rows,
+                                   options.scale_grad_by_freq);
+    }
+  });
+}
+
+namespace {
+
+OpResult run_embedding(Arguments& a) {
+  if (!a.is_none(3)) {
+    throw NotModelled(
+        "embedding with max_norm is not modelled; it changes the weight's values in place and no memory stays");
+  }
+  EmbeddingOptions options;
+  options.padding_idx = a.optional_integer(2).value_or(-1);
+  if (options.padding_idx < 0 && !a.is_none(2)) options.padding_idx += a.tensor(1).size(0);
+  options.scale_grad_by_freq = a.flag(5);
+  options.sparse = a.flag(6);
+  return embedding(a.context(), a.tensor(1), a.tensor(0), options);
+}
+
+OpResult run_embedding_bag(Arguments& a) {
+  Context& c = a.context();
+  if (!a.is_none(3)) throw NotModelled("embedding_bag with max_norm is not modelled");
+  if (!a.is_none(8)) {
+    throw NotModelled("embedding_bag with per_sample_weights is not modelled; multiply rows of F.embedding and sum them");
+  }
+  const std::string& mode = a.text(6);
+  if (mode != "sum" && mode != "mean" && mode != "max") {
+    throw OpError("mode has to be one of sum or mean; but got '" + mode + "'");
+  }
+  BagOptions options;
+  options.padding_idx = a.optional_integer(10).value_or(-1);
+  options.scale_grad_by_freq = a.flag(5);
+  options.sparse = a.flag(7);
+  options.max = mode == "max";
+  options.include_last_offset = a.flag(9);
+  const Tensor& input = a.tensor(0);
+  if (input.dim() == 2) {
+    if (!a.is_none(2)) {
+      throw OpError(
+          "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+          "However, found offsets of type Tensor");
+    }
+    const Tensor offsets = c.empty({input.size(0)}, input.dtype(), input.device());
+    return embedding_bag(c, a.tensor(1), reshape(c, input, Dims{input.numel()}), offsets, options);
+  }
+  if (a.is_none(2)) throw OpError("offsets has to be a 1D Tensor but got None");
+  return embedding_bag(c, a.tensor(1), input, a.tensor(2), options);
+}
+
+}  // namespace
+
+std::span<const OpDef> embedding_ops() {
+  static constexpr OpDef kOps[] = {
+      {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool "
+       "scale_grad_by_freq=False, bool sparse=False)",
+       "F", run_embedding, kSource},
+      {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, float norm_type=2, bool "
+       "scale_grad_by_freq=False, str mode='mean', bool sparse=False, Tensor? per_sample_weights=None, bool "
+       "include_last_offset=False, int? padding_idx=None)",
+       "F", run_embedding_bag, kSource},
+      {"one_hot(Tensor tensor, int num_classes=-1)", "F",
+       [](Arguments& a) -> OpResult {
+         const LabelScope label(a.context(), "one_hot");
+         const Tensor& indices = a.tensor(0);
+         if (indices.dtype() != ScalarType::kInt64) {
+           throw OpError(fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
+                                     info(indices.dtype()).name));
+         }
+         if (a.integer(1) < 0) {
+           throw NotModelled("one_hot without num_classes depends on values; give num_classes");
+         }
+         Dims sizes = indices.sizes();
+         sizes.push_back(a.integer(1));
+         return a.context().empty(sizes, ScalarType::kInt64, indices.device());
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Look-up of rows. Source: training-semantics.md 5.3.
+
+struct EmbeddingOptions {
+  std::int64_t padding_idx = -1;
+  bool scale_grad_by_freq = false;
+  bool sparse = false;
+};
+Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
+                 const EmbeddingOptions& options);
+
+struct BagOptions : EmbeddingOptions {
+  bool max = false;
+  bool include_last_offset = false;
+};
+/// `offsets`: where each bag begins.
+Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                     const BagOptions& options);
+
+}  // namespace tidemark::ops

@@ -1,0 +1,292 @@
+#include "sim/ops/indexing_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/cub.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+/// Index tensors brought to integers on the right device, one a dimension of the indexed tensor (or undefined).
+struct Positions {
+  TensorList tensors;
+  Dims shape;                ///< of all of them broadcast
+  std::size_t first = 0;     ///< the first indexed dimension
+  std::size_t count = 0;     ///< how many are indexed
+  bool adjacent = true;
+  ~Positions() {
+    while (!tensors.empty()) tensors.pop_back();
+  }
+};
+
+void check_index(const Tensor& t) {
+  if (t.dtype() == ScalarType::kBool || t.dtype() == ScalarType::kUInt8 ||
+      t.dtype() == ScalarType::kInt64 || t.dtype() == ScalarType::kInt32) {
+    return;
+  }
+  throw OpError("tensors used as indices must be long, int, byte or bool tensors");
+}
+
+/// A mask becomes one column of positions for each dimension that it covers. Source: at::native::expandTensors.
+void fill_positions(Context& c, const Tensor& self, const TensorList& indices, Positions& out) {
+  for (const Tensor& index : indices) {
+    if (index.defined()) check_index(index);
+    if (!index.defined() ||
+        (index.dtype() != ScalarType::kBool && index.dtype() != ScalarType::kUInt8)) {
+      out.tensors.push_back(index);
+      continue;
+    }
+    for (std::int64_t d = 0; d < index.dim(); ++d) {
+      const auto at = out.tensors.size() + static_cast<std::size_t>(d);
+      if (at >= self.sizes().size() || index.size(d) != self.sizes()[at]) {
+        throw OpError(fmt::format(
+            "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
+            to_string(index.sizes()), d, to_string(self.sizes()), at));
+      }
+    }
+    const Tensor found = nonzero_kernel(c, index);
+    for (std::int64_t d = 0; d < index.dim(); ++d) out.tensors.push_back(select(found, 1, d));
+  }
+  // A mask given once stands where placeholders for its further dimensions may follow.
+  while (out.tensors.size() > self.sizes().size() && !out.tensors.back().defined()) out.tensors.pop_back();
+  if (out.tensors.size() > self.sizes().size()) {
+    throw OpError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(), out.tensors.size()));
+  }
+  bool seen = false;
+  bool gap = false;
+  for (std::size_t i = 0; i < out.tensors.size(); ++i) {
+    Tensor& t = out.tensors[i];
+    if (!t.defined()) {
+      gap = gap || seen;
+      continue;
+    }
+    if (!seen) out.first = i;
+    if (gap) out.adjacent = false;
+    seen = true;
+    ++out.count;
+    try {
+      out.shape = broadcast(out.shape, t.sizes());
+    } catch (const OpError&) {
+      std::string shapes;
+      for (const Tensor& each : out.tensors) {
+        if (each.defined()) shapes += (shapes.empty() ? "" : ", ") + to_string(each.sizes());
+      }
+      throw OpError("shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
+    }
+    if (!(t.device() == self.device())) {
+      t = c.empty(t.sizes(), t.dtype(), self.device());
+    }
+  }
+}
+
+Dims indexed_shape(const Tensor& self, const Positions& at) {
+  Dims out;
+  const auto put_index = [&] {
+    for (const std::int64_t s : at.shape) out.push_back(s);
+  };
+  if (!at.adjacent) put_index();
+  for (std::size_t i = 0; i < self.sizes().size(); ++i) {
+    if (i == at.first && at.adjacent) put_index();
+    if (i < at.tensors.size() && at.tensors[i].defined()) continue;
+    out.push_back(self.sizes()[i]);
+  }
+  return out;
+}
+
+std::int64_t bits_of(std::int64_t n) {
+  std::int64_t bits = 0;
+  while (n > 0) {
+    ++bits;
+    n >>= 1;
+  }
+  return std::max<std::int64_t>(bits, 1);
+}
+
+/// Values are added in the order of their positions, which are sorted first. Source: index_put_with_sort_kernel.
+void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values) {
+  Positions at;
+  fill_positions(c, self, indices, at);
+  const std::int64_t count = numel_of(at.shape);
+  if (count == 0 || self.numel() == 0) return;
+  const auto column = [&] { return c.empty(at.shape, ScalarType::kInt64, self.device()); };
+  Tensor linear;
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i < at.tensors.size(); ++i) {
+    const Tensor& t = at.tensors[i];
+    if (!t.defined()) continue;
+    rows *= self.sizes()[i];
+    const Tensor scaled = [&] {
+      const Tensor wrapped = c.empty(t.sizes(), ScalarType::kInt64, self.device());
+      return c.empty_like(wrapped);
+    }();
+    linear = linear.defined() && linear.sizes() == at.shape ? linear : scaled;
+    if (!(linear.sizes() == at.shape)) linear = column();
+  }
+  const Tensor dense_self = contiguous(c, self);
+  const Tensor sorted = column();
+  const Tensor original = column();
+  const Tensor dense_values = contiguous(c, expand(values, indexed_shape(self, at)));
+  const Tensor range = column();
+  c.scratch(sort_bytes(c.spec(), count, 8, 8, bits_of(rows)), self.device());
+}
+
+void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                bool accumulate) {
+  Tensor there = values;
+  if (!(values.device() == self.device())) {
+    if (values.dim() > 0) {
+      throw OpError("Expected all tensors to be on the same device, but found at least two devices");
+    }
+    there = c.empty({}, self.dtype(), self.device());
+  }
+  if (accumulate && self.is_cuda()) {
+    put_sorted(c, self, indices, there);
+    return;
+  }
+  Positions at;
+  fill_positions(c, self, indices, at);
+  const Dims shape = indexed_shape(self, at);
+  if (!(broadcast(shape, there.sizes()) == shape)) {
+    throw OpError(fmt::format("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}",
+                              to_string(there.sizes()), to_string(shape)));
+  }
+}
+
+void save_indices(Op& op, const TensorList& indices) {
+  std::size_t slot = 0;
+  for (const Tensor& t : indices) op.save(slot++, t);
+}
+
+TensorList saved_indices(const Backward& b, std::size_t count) {
+  TensorList out(b.saved.begin(), b.saved.begin() + static_cast<std::ptrdiff_t>(std::min(count, b.saved.size())));
+  out.resize(count);
+  return out;
+}
+
+}  // namespace
+
+Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
+  Positions at;
+  fill_positions(c, self, indices, at);
+  return c.empty(indexed_shape(self, at), self.dtype(), self.device());
+}
+
+Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
+  Op op(c, "index", "IndexBackward0", {&self});
+  save_indices(op, indices);
+  return op.result(index_kernel(c, self, indices),
+                   [sizes = self.sizes(), count = indices.size()](Backward& b) {
+                     b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
+                     put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad());
+                   });
+}
+
+namespace {
+
+/// Gradients of index_put: of what was written over, then of the values.
+auto index_put_backward(std::size_t count, const Tensor& values, bool accumulate) {
+  return [count, accumulate, sizes = values.sizes(), dtype = values.dtype(),
+          device = values.device()](Backward& b) {
+    if (b.needs(0)) {
+      if (accumulate) {
+        b.grads[0] = b.grad();
+      } else {
+        const Tensor zero = b.c.empty(sizes, dtype, device);
+        b.grads[0] = clone(b.c, b.grad());
+        put_kernel(b.c, b.grads[0], saved_indices(b, count), zero, false);
+      }
+    }
+    if (b.needs(1)) b.grads[1] = index_kernel(b.c, b.grad(), saved_indices(b, count));
+  };
+}
+
+bool is_lone_mask(const TensorList& indices) {
+  std::size_t defined = 0;
+  for (const Tensor& t : indices) {
+    if (!t.defined()) continue;
+    if (t.dtype() != ScalarType::kBool && t.dtype() != ScalarType::kUInt8) return false;
+    ++defined;
+  }
+  return defined == 1;
+}
+
+}  // namespace
+
+Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                  bool accumulate) {
+  Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
+  save_indices(op, indices);
+  // One value through a mask is masked_fill_.
+  if (accumulate || !is_lone_mask(indices) || values.numel() != 1) {
+    put_kernel(c, self, indices, values, accumulate);
+  }
+  return op.in_place(self, index_put_backward(indices.size(), values, accumulate));
+}
+
+Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                 bool accumulate) {
+  Op op(c, "index_put", "IndexPutBackward0", {&self, &values});
+  save_indices(op, indices);
+  Tensor out = clone(c, self);
+  put_kernel(c, out, indices, values, accumulate);
+  return op.result(std::move(out), index_put_backward(indices.size(), values, accumulate));
+}
+
+Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
+  if (index.dim() > 1) throw OpError("index_select(): Index is supposed to be a vector");
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "index_select", "IndexSelectBackward0", {&self}, {&index});
+  op.save(0, index);
+  Dims sizes = self.sizes();
+  if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = index.numel();
+  return op.result(c.empty(sizes, self.dtype(), self.device()), [all = self.sizes()](Backward& b) {
+    b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
+  });
+}
+
+Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
+  wrap_dim(dim, self.dim());
+  if (index.dtype() != ScalarType::kInt64 && index.dtype() != ScalarType::kInt32) {
+    throw OpError("gather(): Expected dtype int32/int64 for index");
+  }
+  if (index.dim() != self.dim() && index.numel() > 0 && self.dim() > 0 && index.dim() > 0) {
+    throw OpError(fmt::format("Index tensor must have the same number of dimensions as input tensor; shapes {} and {}",
+                              to_string(index.sizes()), to_string(self.sizes())));
+  }
+  Op op(c, "gather", "GatherBackward0", {&self}, {&index});
+  op.save(0, index);
+  op.save(1, self);
+  return op.result(c.empty(index.sizes(), self.dtype(), self.device()), [](Backward& b) {
+    b.grads[0] = zeros(b.c, b.saved[1].sizes(), b.grad().dtype(), b.grad().device());
+  });
+}
+
+Tensor nonzero(Context& c, const Tensor& self) {
+  Op op(c, "nonzero", "", {}, {&self});
+  return op.result(nonzero_kernel(c, self), nullptr);
+}
+
+Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
+  if (mask.dtype() != ScalarType::kBool) {
+    throw OpError("masked_select: expected BoolTensor for mask");
+  }
+  Op op(c, "masked_select", "MaskedSelectBackward0", {&self}, {&mask});
+  op.save(0, mask);
+  op.save(1, self);
+  const Dims shape = broadcast(self.sizes(), mask.sizes());
+  nonzero_kernel(c, expand(mask, shape));
+  return op.result(c.empty({0}, self.dtype(), self.device()), [shape](Backward& b) {
+    b.grads[0] = zeros(b.c, shape, b.grad().dtype(), b.grad().device());
+    put_sorted(b.c, b.grads[0], {expand(b.saved[0], shape)}, b.grad());
+  });
+}
+
+}  // namespace tidemark::ops

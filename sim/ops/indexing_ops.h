@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/ops/context.h"
+
+namespace tidemark::ops {
+
+// Reading and writing at positions given by tensors. Every value counts as zero, so a mask selects nothing.
+// Source: training-semantics.md 5.7.
+
+Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
+Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
+/// x[indices]: one tensor (or an undefined one) a dimension; bool tensors stand for the dimensions they cover.
+Tensor index(Context& c, const Tensor& self, const TensorList& indices);
+/// x[indices] = values, and index_put_.
+Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                  bool accumulate);
+Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                 bool accumulate);
+/// Positions of what is not zero: none.
+Tensor nonzero(Context& c, const Tensor& self);
+Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask);
+
+/// The kernel of x[indices].
+Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices);
+
+}  // namespace tidemark::ops

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/families.h"
+#include "sim/ops/indexing_ops.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "training-semantics.md 5.7";
+
+/// Writes into a copy of `self` (or into it) at positions along a dimension.
+enum class Write : std::uint8_t { kScatter, kScatterAdd, kIndexAdd, kIndexCopy, kIndexFill };
+
+struct WriteRule {
+  std::string_view name;
+  std::string_view node;
+  bool adds;       ///< what was there keeps its gradient
+  bool by_rows;    ///< the index is a vector of rows
+};
+constexpr WriteRule kWrites[] = {{"scatter", "ScatterBackward0", false, false},
+                                 {"scatter_add", "ScatterAddBackward0", true, false},
+                                 {"index_add", "IndexAddBackward0", true, true},
+                                 {"index_copy", "IndexCopyBackward0", false, true},
+                                 {"index_fill", "IndexFillBackward0", false, true}};
+
+/// `source` is undefined for a number.
+Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tensor& index, Tensor source,
+             bool in_place) {
+  std::optional<AutocastScope> cast;
+  if (which == Write::kScatterAdd && !in_place) {
+    cast.emplace(c, CastPolicy::kPromote, std::initializer_list<Tensor*>{&self, &source});
+  }
+  const WriteRule& rule = kWrites[static_cast<std::size_t>(which)];
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  if (index.dtype() != ScalarType::kInt64 && index.dtype() != ScalarType::kInt32) {
+    throw OpError(fmt::format("{}(): Expected dtype int32/int64 for index", rule.name));
+  }
+  if (source.defined() && source.dim() > 0 && self.dtype() != source.dtype()) {
+    throw OpError(fmt::format("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", rule.name,
+                              info(self.dtype()).name, info(source.dtype()).name));
+  }
+  Op op(c, rule.name, rule.node, {&self, &source}, {&index});
+  op.save(0, index);
+  op.save_if(rule.by_rows, 1, source);
+  const auto backward = [rule, d](Backward& b) {
+    if (b.needs(0)) b.grads[0] = rule.adds ? b.grad() : clone(b.c, b.grad());
+    if (!b.needs(1)) return;
+    const Tensor& positions = b.saved[0];
+    Dims sizes = positions.sizes();
+    if (rule.by_rows) {
+      sizes = b.grad().sizes();
+      sizes[static_cast<std::size_t>(d)] = positions.numel();
+    }
+    b.grads[1] = b.c.empty(sizes, b.grad().dtype(), b.grad().device());
+  };
+  if (in_place) return op.in_place(self, backward);
+  return op.result(clone(c, self), backward);
+}
+
+template <Write kWhich, bool kInPlace>
+OpResult write_tensor(Arguments& a) {
+  return write(a.context(), kWhich, a.tensor(0), a.integer(1), a.tensor(2), a.tensor(3), kInPlace);
+}
+template <Write kWhich, bool kInPlace>
+OpResult write_number(Arguments& a) {
+  return write(a.context(), kWhich, a.tensor(0), a.integer(1), a.tensor(2), {}, kInPlace);
+}
+
+Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index, std::optional<std::int64_t> dim) {
+  // The indices are brought into range first.
+  const Tensor wrapped = binary(c, "remainder", index, number_tensor(c, ScalarType::kInt64));
+  if (!dim) {
+    const Tensor flat = reshape(c, self, Dims{-1});
+    return gather(c, flat, 0, reshape(c, wrapped, Dims{-1}));
+  }
+  const std::int64_t d = wrap_dim(*dim, self.dim());
+  if (index.dim() != self.dim()) {
+    throw OpError(fmt::format(
+        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for input, "
+        "and {} dimensions for indices", self.dim(), index.dim()));
+  }
+  Dims self_sizes = self.sizes();
+  Dims index_sizes = index.sizes();
+  const auto i = static_cast<std::size_t>(d);
+  index_sizes[i] = self_sizes[i];
+  const Dims shape = broadcast(self_sizes, index_sizes);
+  self_sizes = shape;
+  self_sizes[i] = self.sizes()[i];
+  index_sizes = shape;
+  index_sizes[i] = index.sizes()[i];
+  return gather(c, expand(c, self, self_sizes), d, expand(c, wrapped, index_sizes));
+}
+
+TensorList columns_of(Context& c, const Tensor& found) { return unbind(c, found, 1); }
+
+}  // namespace
+
+std::span<const OpDef> indexing_ops() {
+  static constexpr OpDef kOps[] = {
+      {"index_select(Tensor input, int dim, Tensor index)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return index_select(a.context(), a.tensor(0), a.integer(1), a.tensor(2));
+       },
+       kSource},
+      {"gather(Tensor input, int dim, Tensor index)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return gather(a.context(), a.tensor(0), a.integer(1), a.tensor(2));
+       },
+       kSource},
+      {"take_along_dim(Tensor input, Tensor indices, int? dim=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return take_along_dim(a.context(), a.tensor(0), a.tensor(1), a.optional_integer(2));
+       },
+       kSource},
+      {"nonzero(Tensor input, *, bool as_tuple=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         const Tensor found = nonzero(a.context(), a.tensor(0));
+         return a.flag(1) ? OpResult::tuple(columns_of(a.context(), found)) : OpResult(found);
+       },
+       kSource},
+      {"argwhere(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return nonzero(a.context(), a.tensor(0)); }, kSource},
+      {"where(Tensor condition)", "torch",
+       [](Arguments& a) -> OpResult {
+         return OpResult::tuple(columns_of(a.context(), nonzero(a.context(), a.tensor(0))));
+       },
+       kSource},
+      {"masked_select(Tensor input, Tensor mask)", "torch method",
+       [](Arguments& a) -> OpResult { return masked_select(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"index_put(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return index_put(a.context(), a.tensor(0), a.tensors(1), a.tensor(2), a.flag(3));
+       },
+       kSource},
+      {"index_put_(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)", "method",
+       [](Arguments& a) -> OpResult {
+         return index_put_(a.context(), a.tensor(0), a.tensors(1), a.tensor(2), a.flag(3));
+       },
+       kSource},
+      {"scatter(Tensor input, int dim, Tensor index, Tensor src)", "torch method",
+       write_tensor<Write::kScatter, false>, kSource},
+      {"scatter(Tensor input, int dim, Tensor index, number value)", "torch method",
+       write_number<Write::kScatter, false>, kSource},
+      {"scatter_(Tensor input, int dim, Tensor index, Tensor src)", "method",
+       write_tensor<Write::kScatter, true>, kSource},
+      {"scatter_(Tensor input, int dim, Tensor index, number value)", "method",
+       write_number<Write::kScatter, true>, kSource},
+      {"scatter_add(Tensor input, int dim, Tensor index, Tensor src)", "torch method",
+       write_tensor<Write::kScatterAdd, false>, kSource},
+      {"scatter_add_(Tensor input, int dim, Tensor index, Tensor src)", "method",
+       write_tensor<Write::kScatterAdd, true>, kSource},
+      {"index_add(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)", "torch method",
+       write_tensor<Write::kIndexAdd, false>, kSource},
+      {"index_add_(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)", "method",
+       write_tensor<Write::kIndexAdd, true>, kSource},
+      {"index_copy(Tensor input, int dim, Tensor index, Tensor source)", "torch method",
+       write_tensor<Write::kIndexCopy, false>, kSource},
+      {"index_copy_(Tensor input, int dim, Tensor index, Tensor source)", "method",
+       write_tensor<Write::kIndexCopy, true>, kSource},
+      {"index_fill(Tensor input, int dim, Tensor index, number value)", "torch method",
+       write_number<Write::kIndexFill, false>, kSource},
+      {"index_fill_(Tensor input, int dim, Tensor index, number value)", "method",
+       write_number<Write::kIndexFill, true>, kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops
