@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <set>
 
 #include "sim/base/check.h"
 #include "sim/torch/tensor_object.h"
@@ -130,21 +129,23 @@ BoundOp::Parameter BoundOp::parse_parameter(std::string_view text) const {
   return parameter;
 }
 
-void BoundOp::add(const ops::OpDef& def) {
-  Overload overload{&def, {}};
-  const std::size_t open = def.signature.find('(');
-  const std::size_t close = def.signature.rfind(')');
-  bool keyword_only = false;
-  for (const std::string_view part : parts_of(def.signature.substr(open + 1, close - open - 1))) {
-    if (part == "*") {
-      keyword_only = true;
-      continue;
+void BoundOp::parse() {
+  for (const ops::OpDef* def : defs_) {
+    Overload overload{def, {}};
+    const std::size_t open = def->signature.find('(');
+    const std::size_t close = def->signature.rfind(')');
+    bool keyword_only = false;
+    for (const std::string_view part : parts_of(def->signature.substr(open + 1, close - open - 1))) {
+      if (part == "*") {
+        keyword_only = true;
+        continue;
+      }
+      Parameter parameter = parse_parameter(part);
+      parameter.keyword_only = keyword_only;
+      overload.parameters.push_back(std::move(parameter));
     }
-    Parameter parameter = parse_parameter(part);
-    parameter.keyword_only = keyword_only;
-    overload.parameters.push_back(std::move(parameter));
+    overloads_.push_back(std::move(overload));
   }
-  overloads_.push_back(std::move(overload));
 }
 
 bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& out) const {
@@ -329,7 +330,8 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
   return true;
 }
 
-Value BoundOp::call(CallArgs& args) const {
+Value BoundOp::call(CallArgs& args) {
+  if (overloads_.empty()) parse();
   std::string why;
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {
@@ -366,34 +368,40 @@ Value to_value(Session& session, ops::OpResult result) {
   return Value::none();
 }
 
-Value OpTable::find(std::string_view where, std::string_view name) {
-  const std::string key = fmt::format("{}.{}", where, name);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
-  std::shared_ptr<BoundOp> op;
+OpTable::OpTable(Session& session) : session_(session) {
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
-      if (def.signature.substr(0, def.signature.find('(')) != name || !has_word(def.where, where)) continue;
-      if (!op) op = std::make_shared<BoundOp>(session_, name);
-      op->add(def);
+      const std::string_view name = def.signature.substr(0, def.signature.find('('));
+      if (has_word(def.where, "torch")) torch_[name].defs.push_back(&def);
+      if (has_word(def.where, "F")) functional_[name].defs.push_back(&def);
+      if (has_word(def.where, "method")) methods_[name].defs.push_back(&def);
     }
   }
-  Value value;
-  if (op) {
-    value = session_.interp.raw_function(
-        name, [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
+}
+
+const OpTable::Names& OpTable::names_of(std::string_view where) const {
+  if (where == "torch") return torch_;
+  return where == "F" ? functional_ : methods_;
+}
+
+Value OpTable::find(std::string_view where, std::string_view name) {
+  Names& names = where == "torch" ? torch_ : where == "F" ? functional_ : methods_;
+  const auto found = names.find(name);
+  if (found == names.end()) return {};
+  Entry& entry = found->second;
+  if (entry.made.empty()) {
+    auto op = std::make_shared<BoundOp>(session_, found->first, entry.defs);
+    entry.made = session_.interp.raw_function(
+        found->first, [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
   }
-  made_.emplace(key, value);
-  return value;
+  return entry.made;
 }
 
 std::vector<std::string_view> OpTable::list(std::string_view where) const {
-  std::set<std::string_view> names;
-  for (const auto& family : ops::op_families()) {
-    for (const ops::OpDef& def : family) {
-      if (has_word(def.where, where)) names.insert(def.signature.substr(0, def.signature.find('(')));
-    }
-  }
-  return {names.begin(), names.end()};
+  std::vector<std::string_view> names;
+  for (const auto& [name, entry] : names_of(where)) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace tidemark::torch

@@ -13,12 +13,11 @@ namespace tidemark::torch {
 /// The overloads of one operator as one callable of the language.
 class BoundOp {
  public:
-  BoundOp(Session& session, std::string_view name) : session_(session), name_(name) {}
-  /// Requires: a well-formed signature (InternalError otherwise: the text is ours).
-  void add(const ops::OpDef& def);
+  BoundOp(Session& session, std::string_view name, std::vector<const ops::OpDef*> defs)
+      : session_(session), name_(name), defs_(std::move(defs)) {}
   /// Brings the arguments to a signature, runs the operator, gives its result. The first overload that fits is taken.
   /// Errors: TypeError with every signature when none fits; as Session::guarded.
-  lang::Value call(lang::CallArgs& args) const;
+  lang::Value call(lang::CallArgs& args);
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
@@ -41,26 +40,39 @@ class BoundOp {
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
   bool convert(const Parameter& parameter, const lang::Value& value, ops::Argument& out) const;
+  /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise: the text is ours).
+  void parse();
   Parameter parse_parameter(std::string_view text) const;
   static ops::Argument parse_default(std::string_view text);
 
   Session& session_;
   std::string name_;
-  std::vector<Overload> overloads_;
+  std::vector<const ops::OpDef*> defs_;
+  std::vector<Overload> overloads_;  ///< of defs_, once parsed
 };
 
 /// The whole op table by where users find it. Names are looked up when first used.
 class OpTable {
  public:
-  explicit OpTable(Session& session) : session_(session) {}
+  /// Cost: linear in the op table.
+  explicit OpTable(Session& session);
   /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch", "F", "method".
   lang::Value find(std::string_view where, std::string_view name);
   /// All names of one place, sorted.
-  std::vector<std::string_view> list(std::string_view where) const;
+  [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
 
  private:
+  struct Entry {
+    std::vector<const ops::OpDef*> defs;
+    lang::Value made;
+  };
+  using Names = std::unordered_map<std::string_view, Entry>;
+  [[nodiscard]] const Names& names_of(std::string_view where) const;
+
   Session& session_;
-  std::unordered_map<std::string, lang::Value> made_;
+  Names torch_;
+  Names functional_;
+  Names methods_;
 };
 
 /// What an operator gave, as a value.

@@ -103,6 +103,28 @@ void add_events(Session& session, lang::Module& module) {
                                                     : ops::Role::kOptimizerState);
     return Value::none();
   });
+  add("flatten_weights(weights)", [s](Interp& in, Arguments& a) {
+    // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source: training-semantics.md 8.
+    std::vector<ops::Tensor> weights;
+    std::int64_t total = 0;
+    for (const Value& v : in.unpack(a[0])) {
+      weights.push_back(v.as<TensorObject>()->tensor);
+      total += weights.back().numel();
+    }
+    s->guarded([&] {
+      const ops::Tensor buffer = s->c.empty({total}, weights.front().dtype(), weights.front().device());
+      buffer->storage->set_role(ops::Role::kParameter);
+      std::int64_t offset = 0;
+      for (const ops::Tensor& weight : weights) {
+        weight->strides = ops::contiguous_strides(weight.sizes());
+        weight->offset = offset;
+        weight->storage = buffer->storage;
+        offset += weight.numel();
+      }
+      return 0;
+    });
+    return Value::none();
+  });
   add("refuse(message, hint='')", [](Interp& in, Arguments& a) -> Value { in.refuse(a.text(0), a.text(1)); });
   add("same_storage(a, b)", [](Interp&, Arguments& a) {
     return Value::boolean(a.object<TensorObject>(0, "Tensor").tensor->storage ==

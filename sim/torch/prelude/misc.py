@@ -1,0 +1,143 @@
+# module: torch
+# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions
+import torch._C as _C
+
+
+def manual_seed(seed):
+    return None
+
+
+def seed():
+    return 0
+
+
+def initial_seed():
+    return 0
+
+
+def get_rng_state():
+    return torch.empty(5056, dtype=torch.uint8)
+
+
+def set_rng_state(state):
+    return None
+
+
+def set_printoptions(**options):
+    return None
+
+
+def is_tensor(obj):
+    return isinstance(obj, torch.Tensor)
+
+
+def is_storage(obj):
+    return False
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    return input.is_complex()
+
+
+def numel(input):
+    return input.numel()
+
+
+def set_default_dtype(dtype):
+    if dtype != torch.float32:
+        _C.refuse("another default dtype is not modelled", "give dtype= where tensors are made, or model.to(dtype)")
+
+
+def get_default_dtype():
+    return torch.float32
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    _C.set_backend("deterministic", mode)
+
+
+def set_float32_matmul_precision(precision):
+    _C.set_backend("tf32", precision != "highest")
+
+
+def compile(model=None, **options):
+    _C.refuse("torch.compile is not modelled", "run the model without it: compiled memory is another matter")
+
+
+def save(obj, f, **options):
+    return None
+
+
+def load(f, **options):
+    _C.refuse("torch.load cannot read files here", "make the tensors with torch.zeros of their shapes")
+
+
+def typename(obj):
+    return type(obj).__name__
+
+
+def _shape_and_kind(data):
+    """the sizes of nested lists, and the widest kind of number in them: 0 bool, 1 int, 2 float"""
+    if isinstance(data, (list, tuple)):
+        if len(data) == 0:
+            return [0], 2
+        parts = [_shape_and_kind(item) for item in data]
+        for shape, kind in parts:
+            if shape != parts[0][0]:
+                raise ValueError("expected sequence of equal lengths in torch.tensor()")
+        return [len(data)] + parts[0][0], max(kind for shape, kind in parts)
+    if isinstance(data, torch.Tensor):
+        return list(data.shape), 2 if data.is_floating_point() else 1
+    if isinstance(data, bool):
+        return [], 0
+    return [], 1 if isinstance(data, int) else 2
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    shape, kind = _shape_and_kind(data)
+    if dtype is None:
+        dtype = data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.float32)[kind]
+    out = torch.empty(shape, dtype=dtype, device=device)
+    if requires_grad:
+        out.requires_grad_(True)
+    return out
+
+
+def as_tensor(data, dtype=None, device=None):
+    if isinstance(data, torch.Tensor):
+        return data.to(device=device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def from_numpy(array):
+    return as_tensor(array)
+
+
+class _Info:
+    def __init__(self, **values):
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+def finfo(dtype=None):
+    if dtype == torch.float16:
+        return _Info(bits=16, eps=2.0 ** -10, max=65504.0, min=-65504.0, tiny=2.0 ** -14, smallest_normal=2.0 ** -14)
+    if dtype == torch.bfloat16:
+        return _Info(bits=16, eps=2.0 ** -7, max=3.3895313892515355e38, min=-3.3895313892515355e38, tiny=2.0 ** -126,
+                     smallest_normal=2.0 ** -126)
+    if dtype == torch.float64:
+        return _Info(bits=64, eps=2.0 ** -52, max=1.7976931348623157e308, min=-1.7976931348623157e308, tiny=2.0 ** -1022,
+                     smallest_normal=2.0 ** -1022)
+    return _Info(bits=32, eps=2.0 ** -23, max=3.4028234663852886e38, min=-3.4028234663852886e38, tiny=2.0 ** -126,
+                 smallest_normal=2.0 ** -126)
+
+
+def iinfo(dtype):
+    bits = 8 * dtype.itemsize
+    if dtype == torch.uint8:
+        return _Info(bits=8, min=0, max=255)
+    return _Info(bits=bits, min=-(2 ** (bits - 1) - 1) - 1, max=2 ** (bits - 1) - 1)

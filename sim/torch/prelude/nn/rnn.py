@@ -1,0 +1,211 @@
+# module: torch.nn
+# defines: RNNBase RNN LSTM GRU RNNCell LSTMCell GRUCell
+import torch
+import torch._C as _C
+from torch.nn import Module, Parameter
+
+
+class RNNBase(Module):
+    gates = 1
+
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+                 proj_size=0, device=None, dtype=None):
+        super().__init__()
+        if proj_size != 0:
+            _C.refuse("recurrent layers with proj_size are not modelled", "leave proj_size out")
+        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
+        self.batch_first, self.dropout, self.bidirectional = batch_first, float(dropout), bidirectional
+        self.num_directions = 2 if bidirectional else 1
+        made = dict(device=device, dtype=dtype)
+        self._flat_weights_names = []
+        for layer in range(num_layers):
+            for direction in range(self.num_directions):
+                width = input_size if layer == 0 else hidden_size * self.num_directions
+                suffix = f"_l{layer}" + ("_reverse" if direction == 1 else "")
+                self._add("weight_ih" + suffix, (self.gates * hidden_size, width), made)
+                self._add("weight_hh" + suffix, (self.gates * hidden_size, hidden_size), made)
+                if bias:
+                    self._add("bias_ih" + suffix, (self.gates * hidden_size,), made)
+                    self._add("bias_hh" + suffix, (self.gates * hidden_size,), made)
+        self.flatten_parameters()
+
+    def _add(self, name, shape, made):
+        setattr(self, name, Parameter(torch.empty(shape, **made)))
+        self._flat_weights_names.append(name)
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    def flatten_parameters(self):
+        """one buffer for all weights, as cuDNN wants them"""
+        weights = self._flat_weights
+        if all(w.is_cuda for w in weights) and torch.backends.cudnn.enabled and _C.backend("cudnn"):
+            _C.flatten_weights(weights)
+
+    def _apply(self, fn):
+        super()._apply(fn)
+        self.flatten_parameters()
+        return self
+
+    def _zeros(self, input):
+        batch = input.size(0) if self.batch_first else input.size(1)
+        return torch.zeros(self.num_layers * self.num_directions, batch, self.hidden_size, dtype=input.dtype,
+                           device=input.device)
+
+    def _check(self, input):
+        if input.dim() not in (2, 3):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}"
+
+
+class RNN(RNNBase):
+    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
+                 bidirectional=False, device=None, dtype=None):
+        self.nonlinearity = nonlinearity
+        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        self._check(input)
+        is_batched = input.dim() == 3
+        if not is_batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            if hx is not None:
+                hx = hx.unsqueeze(1)
+        if hx is None:
+            hx = self._zeros(input)
+        run = torch.rnn_tanh if self.nonlinearity == "tanh" else torch.rnn_relu
+        result = run(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional,
+                     self.batch_first)
+        output = result[0]
+        hidden = result[1]
+        if not is_batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
+
+class LSTM(RNNBase):
+    gates = 4
+
+    def forward(self, input, hx=None):
+        self._check(input)
+        is_batched = input.dim() == 3
+        if not is_batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        if hx is None:
+            h_zeros = self._zeros(input)
+            c_zeros = self._zeros(input)
+            hx = (h_zeros, c_zeros)
+        elif not is_batched:
+            hx = (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
+        result = torch.lstm(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                            self.bidirectional, self.batch_first)
+        output = result[0]
+        hidden = result[1:]
+        if not is_batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = (hidden[0].squeeze(1), hidden[1].squeeze(1))
+        return output, hidden
+
+
+class GRU(RNNBase):
+    gates = 3
+
+    def forward(self, input, hx=None):
+        self._check(input)
+        is_batched = input.dim() == 3
+        if not is_batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            if hx is not None:
+                hx = hx.unsqueeze(1)
+        if hx is None:
+            hx = self._zeros(input)
+        result = torch.gru(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                           self.bidirectional, self.batch_first)
+        output = result[0]
+        hidden = result[1]
+        if not is_batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
+
+class _Cell(Module):
+    gates = 1
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        made = dict(device=device, dtype=dtype)
+        self.weight_ih = Parameter(torch.empty((self.gates * hidden_size, input_size), **made))
+        self.weight_hh = Parameter(torch.empty((self.gates * hidden_size, hidden_size), **made))
+        if bias:
+            self.bias_ih = Parameter(torch.empty(self.gates * hidden_size, **made))
+            self.bias_hh = Parameter(torch.empty(self.gates * hidden_size, **made))
+        else:
+            self.register_parameter("bias_ih", None)
+            self.register_parameter("bias_hh", None)
+
+    def _zeros(self, input):
+        return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
+
+
+class RNNCell(_Cell):
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            hx = self._zeros(input)
+        else:
+            hx = hx.unsqueeze(0) if not is_batched else hx
+        run = torch.rnn_tanh_cell if self.nonlinearity == "tanh" else torch.rnn_relu_cell
+        ret = run(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not is_batched:
+            ret = ret.squeeze(0)
+        return ret
+
+
+class LSTMCell(_Cell):
+    gates = 4
+
+    def forward(self, input, hx=None):
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            zeros = self._zeros(input)
+            hx = (zeros, zeros)
+        else:
+            hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0)) if not is_batched else hx
+        ret = torch.lstm_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not is_batched:
+            ret = (ret[0].squeeze(0), ret[1].squeeze(0))
+        return ret
+
+
+class GRUCell(_Cell):
+    gates = 3
+
+    def forward(self, input, hx=None):
+        is_batched = input.dim() == 2
+        if not is_batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            hx = self._zeros(input)
+        else:
+            hx = hx.unsqueeze(0) if not is_batched else hx
+        ret = torch.gru_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not is_batched:
+            ret = ret.squeeze(0)
+        return ret
