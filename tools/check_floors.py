@@ -16,7 +16,7 @@ FLOORS = {
     "alloc": "base program",
     "engine": "base program",
     "timeline": "base program",
-    "device": "base program",
+    "device": "base program lang format",
     "format": "base program alloc",
     "lang": "base",
     "ops": "base",
