@@ -18,7 +18,7 @@ class FrameObject final : public Tracked {
   /// Drops the variables in order, then the function, then the frame that called it.
   void clear() override;
 
-  const std::shared_ptr<const Code> code;
+  const std::shared_ptr<const Code> code;  // null: a host function
   std::vector<Value> locals;  // empty while the frame still runs
   Value function;
   Ref<FrameObject> back;
@@ -48,6 +48,7 @@ class ExceptionObject : public Instance {
   Value cause;    // raise ... from cause; Empty without
   Value context;  // what was being handled when this was raised; Empty without
   bool suppress_context = false;
+  std::string hint;  // what to do about it; not part of str(e)
 };
 
 /// The classes of the language's own objects.

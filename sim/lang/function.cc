@@ -61,25 +61,25 @@ void Module::traverse(Visitor& visitor) const {
   for (const AttrMap::Entry& entry : slots_) visitor.visit(entry.value);
 }
 
-std::size_t Module::slot(Name name) {
+std::size_t Module::slot(Name id) {
   if (slots_.size() * 2 >= index_.size()) rebuild();
   const std::size_t mask = index_.size() - 1;
-  std::size_t at = (static_cast<std::uint32_t>(name) * std::size_t{0x9e3779b1U}) & mask;
+  std::size_t at = (static_cast<std::uint32_t>(id) * std::size_t{0x9e3779b1U}) & mask;
   for (; index_[at] != 0; at = (at + 1) & mask) {
-    if (slots_[index_[at] - 1].name == name) return index_[at] - 1;
+    if (slots_[index_[at] - 1].name == id) return index_[at] - 1;
   }
-  slots_.push_back({name, {}});
+  slots_.push_back({id, {}});
   index_[at] = static_cast<std::uint32_t>(slots_.size());
   return slots_.size() - 1;
 }
 
-const Value* Module::find(Name name) const {
+const Value* Module::find(Name id) const {
   if (index_.empty()) return nullptr;
   const std::size_t mask = index_.size() - 1;
-  std::size_t at = (static_cast<std::uint32_t>(name) * std::size_t{0x9e3779b1U}) & mask;
+  std::size_t at = (static_cast<std::uint32_t>(id) * std::size_t{0x9e3779b1U}) & mask;
   for (; index_[at] != 0; at = (at + 1) & mask) {
     const AttrMap::Entry& entry = slots_[index_[at] - 1];
-    if (entry.name == name) return entry.value.empty() ? nullptr : &entry.value;
+    if (entry.name == id) return entry.value.empty() ? nullptr : &entry.value;
   }
   return nullptr;
 }

@@ -124,6 +124,7 @@ class Builtin final : public Tracked {
   const HostFunction function;
   const RawFunction raw;
   bool binds_self = true;  ///< false: found on an instance it stays as it is
+  bool python = false;     ///< Python code in the real library: a traceback through it keeps its arguments
   Value owner;             ///< what the function refers to; a captured Value would hide it from collection
 
  private:
@@ -209,11 +210,11 @@ class Module final : public Tracked {
   void clear() override;
 
   /// The index of a global, made Empty where it is new.
-  std::size_t slot(Name name);
+  std::size_t slot(Name id);
   [[nodiscard]] Value& at(std::size_t slot) { return slots_[slot].value; }
   /// nullptr: absent or deleted.
-  [[nodiscard]] const Value* find(Name name) const;
-  void set(Name name, Value value) { slots_[slot(name)].value = std::move(value); }
+  [[nodiscard]] const Value* find(Name id) const;
+  void set(Name id, Value value) { slots_[slot(id)].value = std::move(value); }
   [[nodiscard]] const std::vector<AttrMap::Entry>& entries() const { return slots_; }
 
   const std::string name;

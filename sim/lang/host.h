@@ -28,6 +28,8 @@ class HostObject : public Instance {
 struct FunctionRow {
   std::string_view signature;  ///< a literal: "relu(input, inplace=False)"; a method's first parameter is self
   Value (*function)(Interp& interp, Arguments& args);
+  /// Python code in the real library: an exception's traceback through it keeps its arguments alive.
+  bool python = false;
 };
 
 /// A row of a table of properties.

@@ -86,6 +86,8 @@ class Interp {
   [[nodiscard]] std::string_view text(Name name) const { return names_.text(name); }
   Name intern(std::string_view text) { return names_.intern(text); }
   Heap& heap() { return *heap_; }
+  ValueStack& value_stack() { return *values_; }
+  [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] const BuiltinClasses& classes() const { return *classes_; }
 
   // --- Running. Errors: InputError with every syntax problem; UncaughtException; Refusal as InputError.
@@ -141,6 +143,18 @@ class Interp {
   Value call(const Value& callee, std::vector<Value> positional = {});
   Value call(const Value& callee, std::vector<Value> positional,
              std::vector<std::pair<Name, Value>> keywords);
+  /// f(*positional, **keywords); null: none. Both live until the call has returned.
+  Value call_with(const Value& callee, const Ref<Tuple>& positional, const Ref<Dict>& keywords);
+  /// What a call of object.name calls: a function of object's class with `*self` = object (nothing is bound),
+  /// or any other attribute with `*self` left Empty. Errors: AttributeError.
+  Value find_method(Value object, Name name, Value& self);
+  /// A method that Python looks up on the class alone (__enter__, __len__); Empty: there is none. `*self` as
+  /// in find_method.
+  Value find_special(const Value& object, Name name, Value& self);
+  /// Calls such a method; Empty: there is none.
+  Value call_special(const Value& object, Name name, std::vector<Value> positional = {});
+  /// How messages name what is called: "Net.forward", "softmax".
+  std::string callable_name(const Value& callee);
   /// object.name(args...), looked up on the class as Python's method calls are; nothing is bound.
   Value call_method(const Value& object, Name name, CallArgs& args);
   Value call_method(const Value& object, Name name, std::vector<Value> positional = {});
@@ -158,6 +172,7 @@ class Interp {
   void set_item(const Value& container, const Value& key, const Value& value);
   void del_item(const Value& container, const Value& key);
   Ref<Iterator> iterate(const Value& iterable);
+  [[nodiscard]] bool iterable(const Value& value);
   /// All of an iterable's values.
   std::vector<Value> unpack(const Value& iterable);
   /// The range of positions an index means. Errors: IndexError "KIND index out of range".
@@ -175,25 +190,49 @@ class Interp {
   [[nodiscard]] std::string type_name(const Value& value) const;
   [[nodiscard]] bool is_instance(const Value& value, const ClassObject& type) const;
   [[nodiscard]] bool callable(const Value& value) const;
+  /// id(x): a number that no other object has while this one lives; small and the same in every run.
+  std::uint64_t identity(const Value& value);
 
   // --- Errors.
 
   /// Raises a Python exception that the program can catch.
-  [[noreturn]] void raise(ClassObject& type, std::string message);
+  /// `hint` ("did you mean 'x'?") is shown when nobody catches it.
+  [[noreturn]] void raise(ClassObject& type, std::string message, std::string hint = {});
   [[noreturn]] void raise(Ref<ExceptionObject> exception);
-  [[noreturn]] void type_error(std::string message);
+  /// For destructors: the program goes on to its next step and is refused there.
+  void refuse_soon(std::string message) {
+    pending_refusal_ = std::move(message);
+    last_step_ = 0;
+  }
+  /// An exception as a value, with its args; nothing is raised.
+  Ref<ExceptionObject> make_exception(ClassObject& type, std::vector<Value> args);
+  /// MemoryError for a sequence over the limit.
+  [[noreturn]] void too_long();
+  [[noreturn]] void type_error(std::string message, std::string hint = {});
   [[noreturn]] void value_error(std::string message);
   [[noreturn]] void runtime_error(std::string message);
+  /// Runs `body` as a function that the real library has as Python code: `locals` are its frame's variables.
+  /// They die in order when it returns; a traceback through it keeps them instead.
+  Value run_as_python(std::vector<Value> locals, const std::function<Value()>& body);
   /// Ends the program with an InputError here, past every `except`: for what Tidemark does not model.
   [[noreturn]] void refuse(std::string message, std::string hint = {});
 
   // --- Where the program is.
 
+  [[nodiscard]] const Frame* current_frame() const { return frame_; }
   [[nodiscard]] Location here() const;
   [[nodiscard]] SourceSpan span(const Location& location) const;
   /// Innermost first.
   [[nodiscard]] std::vector<StackEntry> stack() const;
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// Counts a step. Errors: InputError when there have been too many.
+  void step() {
+    if (++steps_ > last_step_) [[unlikely]] out_of_steps();
+  }
+
+  /// Whether a source is Tidemark's own rather than the user's: its name is in angle brackets ("<torch/nn>").
+  /// An uncaught exception and a refusal are reported at the innermost place of the user's.
+  [[nodiscard]] static bool is_internal(const SourceText& source);
 
   /// gc.collect(): frees unreachable cycles; the number of unreachable objects.
   std::size_t collect_garbage() { return heap().collect(); }
@@ -201,14 +240,21 @@ class Interp {
  private:
   friend class Evaluator;
   friend class CallDepth;
+  friend class NestedCall;
+  friend class FunctionGenerator;
 
-  Value find_class_attr(const Value& object, ClassObject& type, Name name);
+  [[noreturn]] void out_of_steps();
+  std::string pending_refusal_;
+  [[noreturn]] void name_error(ClassObject& type, Name name, std::string message);
+  Value find_class_member(ClassObject& type, Name name);
+  Value find_module_member(Module& module, Name name);
+  Value find_function_member(Function& function, Name name);
+  [[nodiscard]] ClassObject& class_of(const Value& value) const;
+
   Value bind(const Value& found, const Value& self, ClassObject& type);
-  Value find_super_attr(const Super& super, Name name);
-  Value find_builtin_attr(const Value& object, Name name);
   [[noreturn]] void no_attribute(const Value& object, Name name);
   void make_builtin_classes();
-  UncaughtException uncaught(const ExceptionObject& exception);
+  UncaughtException uncaught(ExceptionObject& exception);
   Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
 
   Options options_;
@@ -221,10 +267,12 @@ class Interp {
   std::vector<Ref<Module>> module_order_;  // as they were made, to be dropped in that order
   std::unique_ptr<ValueStack> values_;
   Frame* frame_ = nullptr;
+  std::unordered_map<const Object*, std::uint64_t> identities_;
   Ref<ExceptionObject> handled_;  // what the innermost running `except` handles
   std::uint64_t steps_ = 0;
+  std::uint64_t last_step_ = 0;  // the limit; 0 once something has to be refused at the next step
   std::uint32_t depth_ = 0;
-  std::uintptr_t stack_base_ = 0;
+  std::uintptr_t stack_base_ = 0;  // of the host's stack where the program was entered
 };
 
 }  // namespace tidemark::lang

@@ -1,0 +1,866 @@
+#include "sim/lang/library_code.h"
+
+#include <array>
+
+namespace tidemark::lang {
+
+namespace {
+
+constexpr std::string_view kItertools = R"py(
+class chain:
+    def __init__(self, *iterables):
+        self._items = _chained(iterables)
+
+    @staticmethod
+    def from_iterable(iterables):
+        out = chain()
+        out._items = _chained(iterables)
+        return out
+
+    def __iter__(self):
+        return self._items
+
+    def __next__(self):
+        return next(self._items)
+
+
+def _chained(iterables):
+    for iterable in iterables:
+        yield from iterable
+
+
+def count(start=0, step=1):
+    while True:
+        yield start
+        start += step
+
+
+def cycle(iterable):
+    saved = []
+    for item in iterable:
+        yield item
+        saved.append(item)
+    while saved:
+        for item in saved:
+            yield item
+
+
+def repeat(object, times=None):
+    if times is None:
+        while True:
+            yield object
+    else:
+        for _ in range(times):
+            yield object
+
+
+def accumulate(iterable, func=None, *, initial=None):
+    total = initial
+    first = initial is None
+    if not first:
+        yield total
+    for item in iterable:
+        if first:
+            total = item
+            first = False
+        elif func is None:
+            total = total + item
+        else:
+            total = func(total, item)
+        yield total
+
+
+def islice(iterable, *args):
+    s = slice(*args)
+    start = 0 if s.start is None else s.start
+    step = 1 if s.step is None else s.step
+    if start < 0 or step < 1 or (s.stop is not None and s.stop < 0):
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    at = 0
+    wanted = start
+    if s.stop is None or wanted < s.stop:
+        for item in iterable:
+            if at == wanted:
+                yield item
+                wanted += step
+                if s.stop is not None and wanted >= s.stop:
+                    break
+            at += 1
+
+
+def starmap(function, iterable):
+    for args in iterable:
+        yield function(*args)
+
+
+def takewhile(predicate, iterable):
+    for item in iterable:
+        if not predicate(item):
+            break
+        yield item
+
+
+def dropwhile(predicate, iterable):
+    dropping = True
+    for item in iterable:
+        if dropping and predicate(item):
+            continue
+        dropping = False
+        yield item
+
+
+def filterfalse(predicate, iterable):
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def compress(data, selectors):
+    for item, wanted in zip(data, selectors):
+        if wanted:
+            yield item
+
+
+def pairwise(iterable):
+    items = iter(iterable)
+    missing = []
+    before = next(items, missing)
+    if before is not missing:
+        for item in items:
+            yield before, item
+            before = item
+
+
+def zip_longest(*iterables, fillvalue=None):
+    iterators = [iter(i) for i in iterables]
+    missing = []
+    while iterators:
+        items = [next(i, missing) for i in iterators]
+        if all([i is missing for i in items]):
+            break
+        yield tuple([fillvalue if i is missing else i for i in items])
+
+
+def product(*iterables, repeat=1):
+    pools = [tuple(i) for i in iterables] * repeat
+    out = [()]
+    for pool in pools:
+        out = [x + (y,) for x in out for y in pool]
+    for item in out:
+        yield item
+
+
+def permutations(iterable, r=None):
+    pool = tuple(iterable)
+    r = len(pool) if r is None else r
+    for indices in product(range(len(pool)), repeat=r):
+        if len(set(indices)) == r:
+            yield tuple([pool[i] for i in indices])
+
+
+def combinations(iterable, r):
+    pool = tuple(iterable)
+    n = len(pool)
+    if r > n:
+        return
+    indices = list(range(r))
+    yield tuple([pool[i] for i in indices])
+    while True:
+        i = r - 1
+        while i >= 0 and indices[i] == i + n - r:
+            i -= 1
+        if i < 0:
+            return
+        indices[i] += 1
+        for j in range(i + 1, r):
+            indices[j] = indices[j - 1] + 1
+        yield tuple([pool[i] for i in indices])
+
+
+def groupby(iterable, key=None):
+    group = None
+    current = None
+    for item in iterable:
+        k = item if key is None else key(item)
+        if group is None or k != current:
+            if group is not None:
+                yield current, iter(group)
+            group = []
+            current = k
+        group.append(item)
+    if group is not None:
+        yield current, iter(group)
+
+
+def tee(iterable, n=2):
+    items = list(iterable)
+    return tuple([iter(items) for _ in range(n)])
+)py";
+
+constexpr std::string_view kFunctools = R"py(
+class partial:
+    def __init__(self, func, /, *args, **keywords):
+        self.func, self.args, self.keywords = func, args, keywords
+
+    def __call__(self, /, *args, **keywords):
+        return self.func(*self.args, *args, **{**self.keywords, **keywords})
+
+
+def reduce(function, iterable, *initial):
+    items = iter(iterable)
+    if initial:
+        value = initial[0]
+    else:
+        missing = []
+        value = next(items, missing)
+        if value is missing:
+            raise TypeError("reduce() of empty iterable with no initial value")
+    for item in items:
+        value = function(value, item)
+    return value
+
+
+def update_wrapper(wrapper, wrapped, assigned=(), updated=()):
+    for name in ("__name__", "__qualname__"):
+        if hasattr(wrapped, name):
+            setattr(wrapper, name, getattr(wrapped, name))
+    wrapper.__wrapped__ = wrapped
+    return wrapper
+
+
+def wraps(wrapped, assigned=(), updated=()):
+    def decorate(wrapper):
+        return update_wrapper(wrapper, wrapped)
+
+    return decorate
+
+
+def _cached(function):
+    results = {}
+
+    def wrapper(*args, **kwargs):
+        key = (args, tuple(kwargs.items()))
+        if key not in results:
+            results[key] = function(*args, **kwargs)
+        return results[key]
+
+    wrapper.cache_clear = results.clear
+    return update_wrapper(wrapper, function)
+
+
+def lru_cache(maxsize=128, typed=False):
+    if callable(maxsize):
+        return _cached(maxsize)
+    return _cached
+
+
+cache = _cached
+
+
+class cached_property:
+    def __init__(self, func):
+        raise NotImplementedError("cached_property is not supported: keep the value in an attribute")
+
+
+def total_ordering(cls):
+    return cls
+
+
+def cmp_to_key(mycmp):
+    class K:
+        def __init__(self, obj):
+            self.obj = obj
+
+        def __lt__(self, other):
+            return mycmp(self.obj, other.obj) < 0
+
+    return K
+)py";
+
+constexpr std::string_view kCollections = R"py(
+import _tidemark
+
+namedtuple = _tidemark.named_tuple
+OrderedDict = _tidemark.dict_type("OrderedDict")
+defaultdict = _tidemark.dict_type("defaultdict")
+Counter = _tidemark.dict_type("Counter")
+
+
+def _ordered(cls, items=(), /, **kwargs):
+    out = _tidemark.make_dict(cls, None, items)
+    out.update(kwargs)
+    return out
+
+
+def _default(cls, default_factory=None, items=(), /, **kwargs):
+    out = _tidemark.make_dict(cls, default_factory, items)
+    out.update(kwargs)
+    return out
+
+
+def _counter(cls, items=(), /):
+    out = _tidemark.make_dict(cls, int, items if isinstance(items, dict) else ())
+    if not isinstance(items, dict):
+        for item in items:
+            out[item] = out.get(item, 0) + 1
+    return out
+
+
+def _most_common(self, n=None):
+    pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
+    return pairs if n is None else pairs[:n]
+
+
+_tidemark.set_construct(OrderedDict, _ordered)
+_tidemark.set_construct(defaultdict, _default)
+_tidemark.set_construct(Counter, _counter)
+_tidemark.set_method(Counter, "most_common", _most_common)
+
+
+class deque:
+    def __init__(self, iterable=(), maxlen=None):
+        self.maxlen = maxlen
+        self._items = []
+        self.extend(iterable)
+
+    def append(self, x):
+        self._items.append(x)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            del self._items[0]
+
+    def appendleft(self, x):
+        self._items.insert(0, x)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            del self._items[-1]
+
+    def extend(self, iterable):
+        for x in iterable:
+            self.append(x)
+
+    def extendleft(self, iterable):
+        for x in iterable:
+            self.appendleft(x)
+
+    def pop(self):
+        if not self._items:
+            raise IndexError("pop from an empty deque")
+        return self._items.pop()
+
+    def popleft(self):
+        if not self._items:
+            raise IndexError("pop from an empty deque")
+        return self._items.pop(0)
+
+    def clear(self):
+        self._items.clear()
+
+    def rotate(self, n=1):
+        for _ in range(abs(n)):
+            if n > 0:
+                self.appendleft(self._items.pop())
+            else:
+                self._items.append(self._items.pop(0))
+
+    def __len__(self):
+        return len(self._items)
+
+    def __iter__(self):
+        return iter(self._items)
+
+    def __getitem__(self, i):
+        return self._items[i]
+
+    def __setitem__(self, i, value):
+        self._items[i] = value
+
+    def __bool__(self):
+        return bool(self._items)
+
+    def __repr__(self):
+        return f"deque({self._items!r})" if self.maxlen is None else f"deque({self._items!r}, maxlen={self.maxlen})"
+)py";
+
+constexpr std::string_view kDataclasses = R"py(
+import _tidemark
+
+
+class _Missing:
+    pass
+
+
+MISSING = _Missing()
+
+
+class Field:
+    def __init__(self, name, default, default_factory, init):
+        self.name, self.default, self.default_factory, self.init = name, default, default_factory, init
+
+
+def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=False):
+    return Field(None, default, default_factory, init)
+
+
+def _collect(cls):
+    found = {}
+    for base in cls.__mro__[::-1]:
+        if base is not cls and _tidemark.own_attribute(base, "__dataclass_fields__") is not NotImplemented:
+            for f in base.__dataclass_fields__.values():
+                found[f.name] = f
+    for name, annotation in _tidemark.annotations(cls).items():
+        if annotation.startswith("ClassVar") or annotation.startswith("typing.ClassVar"):
+            continue
+        value = _tidemark.own_attribute(cls, name)
+        if isinstance(value, Field):
+            f = Field(name, value.default, value.default_factory, value.init)
+            if f.default is not MISSING:
+                setattr(cls, name, f.default)
+            else:
+                delattr(cls, name)
+        else:
+            if isinstance(value, (list, dict, set)):
+                raise ValueError(f"mutable default {type(value)} for field {name} is not allowed: use default_factory")
+            f = Field(name, MISSING if value is NotImplemented else value, MISSING, True)
+        found[name] = f
+    return found
+
+
+def _decorate(cls, frozen, eq, init, repr_):
+    fields_ = _collect(cls)
+    cls.__dataclass_fields__ = fields_
+    names = [f.name for f in fields_.values() if f.init]
+    title = cls.__name__
+
+    def __init__(self, *args, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(f"{title}.__init__() takes {len(names) + 1} positional arguments but {len(args) + 1} were given")
+        given = dict(zip(names, args))
+        for name, value in kwargs.items():
+            if name not in names:
+                raise TypeError(f"{title}.__init__() got an unexpected keyword argument '{name}'")
+            if name in given:
+                raise TypeError(f"{title}.__init__() got multiple values for argument '{name}'")
+            given[name] = value
+        missing = [n for n in names if n not in given and fields_[n].default is MISSING and fields_[n].default_factory is MISSING]
+        if missing:
+            words = " and ".join([f"'{n}'" for n in missing]) if len(missing) < 3 else ", ".join([f"'{n}'" for n in missing[:-1]]) + f", and '{missing[-1]}'"
+            raise TypeError(f"{title}.__init__() missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: {words}")
+        for f in fields_.values():
+            if f.name in given:
+                object.__setattr__(self, f.name, given[f.name])
+            elif f.default_factory is not MISSING:
+                object.__setattr__(self, f.name, f.default_factory())
+            elif f.default is not MISSING:
+                object.__setattr__(self, f.name, f.default)
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+
+    def __repr__(self):
+        return title + "(" + ", ".join([f"{n}={getattr(self, n)!r}" for n in fields_]) + ")"
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return all([getattr(self, n) == getattr(other, n) for n in fields_])
+
+    def __hash__(self):
+        return hash(tuple([getattr(self, n) for n in fields_]))
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"cannot assign to field '{name}'")
+
+    absent = NotImplemented
+    if init and _tidemark.own_attribute(cls, "__init__") is absent:
+        cls.__init__ = __init__
+    if repr_ and _tidemark.own_attribute(cls, "__repr__") is absent:
+        cls.__repr__ = __repr__
+    if eq and _tidemark.own_attribute(cls, "__eq__") is absent:
+        cls.__eq__ = __eq__
+        if frozen:
+            cls.__hash__ = __hash__
+    if frozen:
+        cls.__setattr__ = __setattr__
+    return cls
+
+
+def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, kw_only=False, slots=False):
+    if cls is None:
+        return lambda c: _decorate(c, frozen, eq, init, repr)
+    return _decorate(cls, frozen, eq, init, repr)
+
+
+def fields(instance):
+    return tuple(instance.__dataclass_fields__.values())
+
+
+def is_dataclass(obj):
+    return hasattr(obj, "__dataclass_fields__")
+
+
+def asdict(instance):
+    return {n: asdict(v) if is_dataclass(v) else v for n, v in [(n, getattr(instance, n)) for n in instance.__dataclass_fields__]}
+
+
+def astuple(instance):
+    return tuple([getattr(instance, n) for n in instance.__dataclass_fields__])
+
+
+def replace(instance, /, **changes):
+    return type(instance)(**{**{n: getattr(instance, n) for n in instance.__dataclass_fields__}, **changes})
+)py";
+
+constexpr std::string_view kContextlib = R"py(
+from functools import update_wrapper
+
+
+class nullcontext:
+    def __init__(self, enter_result=None):
+        self.enter_result = enter_result
+
+    def __enter__(self):
+        return self.enter_result
+
+    def __exit__(self, *error):
+        pass
+
+
+class suppress:
+    def __init__(self, *exceptions):
+        self._exceptions = exceptions
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, value, traceback):
+        return kind is not None and issubclass(kind, self._exceptions)
+
+
+class closing:
+    def __init__(self, thing):
+        self.thing = thing
+
+    def __enter__(self):
+        return self.thing
+
+    def __exit__(self, *error):
+        self.thing.close()
+
+
+class ContextDecorator:
+    def __call__(self, func):
+        def inner(*args, **kwds):
+            with self:
+                return func(*args, **kwds)
+
+        return update_wrapper(inner, func)
+
+
+class _GeneratorContextManager:
+    def __init__(self, func, args, kwds):
+        self.gen = func(*args, **kwds)
+        self.func, self.args, self.kwds = func, args, kwds
+
+    def __call__(self, func):
+        make = lambda: _GeneratorContextManager(self.func, self.args, self.kwds)
+
+        def inner(*args, **kwds):
+            with make():
+                return func(*args, **kwds)
+
+        return update_wrapper(inner, func)
+
+    def __enter__(self):
+        self.args = self.kwds = self.func = None
+        try:
+            return next(self.gen)
+        except StopIteration:
+            raise RuntimeError("generator didn't yield") from None
+
+    def __exit__(self, kind, value, traceback):
+        if kind is None:
+            try:
+                next(self.gen)
+            except StopIteration:
+                return False
+            raise RuntimeError("generator didn't stop")
+        try:
+            self.gen.throw(value)
+        except StopIteration as error:
+            return error is not value
+        except BaseException as error:
+            if error is not value:
+                raise
+            return False
+        raise RuntimeError("generator didn't stop after throw()")
+
+
+def contextmanager(func):
+    def helper(*args, **kwds):
+        return _GeneratorContextManager(func, args, kwds)
+
+    return update_wrapper(helper, func)
+
+
+class ExitStack:
+    def __init__(self):
+        self._exits = []
+
+    def __enter__(self):
+        return self
+
+    def enter_context(self, manager):
+        result = manager.__enter__()
+        self._exits.append(manager.__exit__)
+        return result
+
+    def callback(self, func, /, *args, **kwds):
+        def leave(*error):
+            func(*args, **kwds)
+            return False
+
+        self._exits.append(leave)
+        return func
+
+    def close(self):
+        self.__exit__(None, None, None)
+
+    def __exit__(self, kind, value, traceback):
+        swallowed = False
+        while self._exits:
+            leave = self._exits.pop()
+            if kind is not None and not swallowed:
+                swallowed = bool(leave(kind, value, traceback))
+            else:
+                leave(None, None, None)
+        return swallowed
+)py";
+
+constexpr std::string_view kTyping = R"py(
+class _Form:
+    def __init__(self, name):
+        self._name = name
+
+    def __getitem__(self, item):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        return self
+
+    def __or__(self, other):
+        return self
+
+    def __ror__(self, other):
+        return self
+
+    def __repr__(self):
+        return "typing." + self._name
+
+
+Any, Union, Optional, Callable, ClassVar, Final, Literal = [_Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")]
+List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
+Iterable, Iterator, Sequence, Mapping, MutableMapping, Generator = [_Form(n) for n in ("Iterable", "Iterator", "Sequence", "Mapping", "MutableMapping", "Generator")]
+Annotated, Self, NoReturn, Hashable, Collection, Sized, Text = [_Form(n) for n in ("Annotated", "Self", "NoReturn", "Hashable", "Collection", "Sized", "Text")]
+TYPE_CHECKING = False
+
+
+class Generic:
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Protocol:
+    def __class_getitem__(cls, item):
+        return cls
+
+
+def TypeVar(name, *constraints, **options):
+    return _Form(name)
+
+
+def cast(typ, val):
+    return val
+
+
+def overload(func):
+    return func
+
+
+def final(func):
+    return func
+
+
+def no_type_check(func):
+    return func
+
+
+def runtime_checkable(cls):
+    return cls
+
+
+def NamedTuple(typename, fields=()):
+    import _tidemark
+
+    return _tidemark.named_tuple(typename, [name for name, kind in fields])
+)py";
+
+constexpr std::string_view kOperator = R"py(
+def itemgetter(*items):
+    if len(items) == 1:
+        return lambda obj: obj[items[0]]
+    return lambda obj: tuple([obj[i] for i in items])
+
+
+def attrgetter(*names):
+    def get(obj, name):
+        for part in name.split("."):
+            obj = getattr(obj, part)
+        return obj
+
+    if len(names) == 1:
+        return lambda obj: get(obj, names[0])
+    return lambda obj: tuple([get(obj, n) for n in names])
+
+
+def add(a, b):
+    return a + b
+
+
+def sub(a, b):
+    return a - b
+
+
+def mul(a, b):
+    return a * b
+
+
+def truediv(a, b):
+    return a / b
+
+
+def floordiv(a, b):
+    return a // b
+
+
+def mod(a, b):
+    return a % b
+
+
+def neg(a):
+    return -a
+
+
+def matmul(a, b):
+    return a @ b
+
+
+def getitem(a, b):
+    return a[b]
+
+
+def eq(a, b):
+    return a == b
+
+
+def ne(a, b):
+    return a != b
+
+
+def lt(a, b):
+    return a < b
+
+
+def le(a, b):
+    return a <= b
+
+
+def gt(a, b):
+    return a > b
+
+
+def ge(a, b):
+    return a >= b
+)py";
+
+constexpr std::string_view kCopy = R"py(
+import _tidemark
+
+deepcopy = _tidemark.deepcopy
+
+
+def copy(x):
+    if isinstance(x, (list, dict, set)):
+        return x.copy()
+    if x is None or isinstance(x, (int, float, str, tuple, frozenset)):
+        return x
+    if hasattr(x, "__copy__"):
+        return x.__copy__()
+    raise TypeError(f"copy.copy() of a {type(x).__name__} is not supported: use copy.deepcopy()")
+)py";
+
+constexpr std::string_view kGc = R"py(
+import _tidemark
+
+collect = _tidemark.collect
+
+
+def enable():
+    pass
+
+
+def disable():
+    pass
+
+
+def isenabled():
+    return False
+
+
+def freeze():
+    pass
+)py";
+
+constexpr std::string_view kWarnings = R"py(
+def warn(message, category=None, stacklevel=1, source=None):
+    pass
+
+
+def filterwarnings(action, message="", category=None, module="", lineno=0, append=False):
+    pass
+
+
+def simplefilter(action, category=None, lineno=0, append=False):
+    pass
+)py";
+
+constexpr std::string_view kAbc = R"py(
+class ABC:
+    pass
+
+
+def abstractmethod(funcobj):
+    return funcobj
+)py";
+
+constexpr std::string_view kFuture = "annotations = division = print_function = None\n";
+
+constexpr std::array kFiles = std::to_array<LibraryFile>({
+    {"itertools", kItertools},
+    {"functools", kFunctools},
+    {"collections", kCollections},
+    {"collections.abc", kTyping},
+    {"dataclasses", kDataclasses},
+    {"contextlib", kContextlib},
+    {"typing", kTyping},
+    {"typing_extensions", kTyping},
+    {"operator", kOperator},
+    {"copy", kCopy},
+    {"gc", kGc},
+    {"warnings", kWarnings},
+    {"abc", kAbc},
+    {"__future__", kFuture},
+});
+
+}  // namespace
+
+std::span<const LibraryFile> library_files() { return kFiles; }
+
+}  // namespace tidemark::lang
