@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/base/problem.h"
+#include "sim/format/whole_file.h"
 #include "sim/run/train_reader.h"
 
 namespace tidemark {
@@ -268,6 +270,28 @@ TEST_CASE("every scenario of configs is whole") {
     ++scenarios;
   }
   CHECK(scenarios > 2);
+}
+
+TEST_CASE("every example of the scenarios' page is a whole scenario") {
+  std::istringstream lines(read_whole_file(TIDEMARK_SOURCE_DIR "/docs/scenario.md"));
+  std::string example;
+  std::size_t examples = 0;
+  bool is_inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "```yaml") {
+      is_inside = true;
+    } else if (is_inside && line == "```") {
+      CAPTURE(example);
+      const auto source = std::make_shared<const SourceText>(SourceText{"example.yaml", example});
+      CHECK(parse_scenario(source, TIDEMARK_SOURCE_DIR "/configs/scenarios").loop != nullptr);
+      ++examples;
+      example.clear();
+      is_inside = false;
+    } else if (is_inside) {
+      example += line + "\n";
+    }
+  }
+  CHECK(examples == 4);
 }
 
 TEST_CASE("a file that cannot be read is named") {
