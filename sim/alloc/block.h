@@ -24,7 +24,8 @@ struct alignas(64) Block {
     kExpandable = 4,   ///< part of an expandable range
     kPending = 8,      ///< freed, waits for `life.pending` events
     kUsed = 16,        ///< other streams are recorded on it: `life.uses`
-    kGroupLeader = 32  ///< of FreeSet
+    kFree = 32,        ///< in a FreeSet: idle and mapped
+    kGroupLeader = 64  ///< of FreeSet
   };
   /// Links of a free, mapped block in its FreeSet.
   struct Links {
@@ -69,11 +70,16 @@ class BlockStore {
     blocks_[kNoBlock].flags = Block::kAllocated | Block::kMapped;
   }
 
-  /// A record whose fields hold left-overs, but for requested_bytes, which is 0.
-  BlockIndex create() {
-    if (unused_ == kNoBlock) return append();
+  /// A record whose fields hold left-overs.
+  BlockIndex create_raw() {
+    if (unused_ == kNoBlock) [[unlikely]] return append();
     const BlockIndex index = unused_;
     unused_ = blocks_[index].next;
+    return index;
+  }
+  /// The same with requested_bytes 0, as PyTorch's objects begin.
+  BlockIndex create() {
+    const BlockIndex index = create_raw();
     blocks_[index].requested_bytes = 0;
     return index;
   }

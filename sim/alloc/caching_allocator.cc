@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -52,13 +53,22 @@ Bytes CachingAllocator::segment_bytes(Bytes rounded) const {
 
 void CachingAllocator::bind_new(RequestId id, BlockIndex index) {
   if (id < kDenseIds) {
-    bindings_.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * bindings_.size()), kNoBlock);
-    bound_ = bindings_.data();
-    bound_ids_ = bindings_.size();
+    reserve_ids(std::max<std::size_t>(std::size_t{id} + 1, 4 * bound_ids_));
     bound_[id] = index;
   } else {
     far_bindings_.insert_or_assign(id, index);
   }
+}
+
+/// Requires: count > bound_ids_, or both are 0.
+void CachingAllocator::reserve_ids(std::size_t count) {
+  count = std::min<std::size_t>(count, kDenseIds);
+  decltype(bindings_) grown(static_cast<BlockIndex*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(BlockIndex))));
+  if (grown == nullptr) throw std::bad_alloc();
+  std::copy_n(bound_, bound_ids_, grown.get());
+  bindings_ = std::move(grown);
+  bound_ = bindings_.get();
+  bound_ids_ = count;
 }
 
 BlockIndex CachingAllocator::binding(RequestId id) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -91,6 +92,7 @@ class CachingAllocator final : public Allocator {
     bool rejected = false;    ///< by throw_on_cudamalloc_oom
   };
 
+  static constexpr std::uint64_t kNeverSeen = ~std::uint64_t{0};
   /// Private pools in WalkTables: capture pools even, user pools odd.
   static WalkTable::Key walk_key(PoolKey key) { return key.capture != 0 ? 2 * key.capture : 2 * key.user + 1; }
 
@@ -107,15 +109,17 @@ class CachingAllocator final : public Allocator {
   // caching_hot.cc
   template <bool kHistory>
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id);
-  template <bool kHistory>
+  template <bool kPlain, bool kHistory>
   bool allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
-  template <bool kHistory>
+  template <bool kPlain, bool kHistory>
   void free_inline(RequestId id);
+  template <class Function>
+  auto specialised(const Function& function);
   template <bool kPlain, bool kHistory>
   void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
   template <bool kPlain, bool kHistory>
   void complete_inline(BlockIndex index);
-  template <bool kHistory>
+  template <bool kPlain, bool kHistory>
   std::size_t run(std::span<const Instruction> chunk);
   bool execute_rare(const Instruction& instruction);
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
@@ -150,6 +154,7 @@ class CachingAllocator final : public Allocator {
     }
   }
   void bind_new(RequestId id, BlockIndex index);
+  void reserve_ids(std::size_t count);
   [[nodiscard]] BlockIndex binding(RequestId id) const;
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
     if (history_ == nullptr) [[likely]] return;
@@ -208,7 +213,11 @@ class CachingAllocator final : public Allocator {
   DeviceMemory& device_;
   EventClock& clock_;
   BlockStore blocks_;
-  std::vector<BlockIndex> bindings_;  ///< by RequestId; seen through the next two
+  /// Blocks by RequestId. From calloc: what was never touched costs nothing.
+  struct Freer {
+    void operator()(BlockIndex* ids) const { std::free(ids); }
+  };
+  std::unique_ptr<BlockIndex[], Freer> bindings_;
   BlockIndex* bound_ = nullptr;
   std::size_t bound_ids_ = 0;
   std::unordered_map<RequestId, BlockIndex> far_bindings_;  ///< of ids too large for the vector
@@ -229,7 +238,7 @@ class CachingAllocator final : public Allocator {
   bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)
   bool counts_searches_ = false;  ///< garbage collection is on
   bool has_counted_ = false;      ///< and was at some time: Block::age_base means something
-  std::uint64_t seen_progress_ = 0;  ///< of the clock, when events were last looked at
+  std::uint64_t seen_progress_ = kNeverSeen;  ///< of the clock, when events were last looked at
   std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
   StreamId current_stream_ = 0;
 

@@ -1,3 +1,4 @@
+#include <type_traits>
 #include <utility>
 
 #include "sim/alloc/caching_allocator.h"
@@ -26,13 +27,12 @@ template <bool kPlain, bool kHistory>
   Block* block = &blocks_[index];
   // Events are noted before anything moves: the sample of the event before is taken there.
   note<kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
-  const bool was_split = block->is_split();
-  const bool counts = !block->is(Block::kExpandable);
   Bytes taken = block->bytes;
   const Bytes rest = taken - rounded;
+  const std::uint8_t flags = block->flags;
   if (rest >= rule.from && (kPlain || rounded < rule.below)) {
     taken = rounded;
-    const BlockIndex front_index = blocks_.create();
+    const BlockIndex front_index = blocks_.create_raw();
     Block* const blocks = blocks_.data();
     Block& front = blocks[front_index];
     Block& remainder = blocks[index];
@@ -44,7 +44,7 @@ template <bool kPlain, bool kHistory>
     front.prev = prev;
     front.next = index;
     front.order = remainder.order;
-    front.flags = static_cast<std::uint8_t>(remainder.flags | Block::kAllocated);
+    front.flags = static_cast<std::uint8_t>(flags | Block::kAllocated);
     remainder.address = address + rounded;
     remainder.bytes = rest;
     remainder.prev = front_index;
@@ -54,8 +54,8 @@ template <bool kPlain, bool kHistory>
       remainder.age_base = lane.pool->search_count;
     }
     lane.free.insert(blocks, index);
-    if (counts) {
-      if (was_split) {
+    if ((flags & Block::kExpandable) == 0) {
+      if ((prev | remainder.next) != kNoBlock) {
         inactive_split_bytes_.decrease(kind, as_signed(rounded));
       } else {
         inactive_split_bytes_.increase(kind, as_signed(rest));
@@ -65,8 +65,8 @@ template <bool kPlain, bool kHistory>
     index = front_index;
     block = &front;
   } else {
-    block->flags |= Block::kAllocated;
-    if (was_split && counts) {
+    block->flags = static_cast<std::uint8_t>(flags | Block::kAllocated);
+    if ((flags & Block::kExpandable) == 0 && block->is_split()) {
       inactive_split_bytes_.decrease(kind, as_signed(taken));
       inactive_split_.decrease(kind, 1);
     }
@@ -91,12 +91,6 @@ void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& r
   }
 }
 
-/// Whether a neighbour is free and has memory.
-[[gnu::always_inline]] inline bool can_merge(const Block& neighbour) {
-  constexpr auto kMask = Block::kAllocated | Block::kPending | Block::kUsed | Block::kMapped;
-  return (neighbour.flags & kMask) == Block::kMapped;
-}
-
 /// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.
 template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::complete_inline(BlockIndex index) {
@@ -110,7 +104,7 @@ template <bool kPlain, bool kHistory>
   Bytes whole = freed;
   std::int64_t merged = 0;
   BlockIndex prev = block.prev;
-  if (can_merge(blocks[prev])) {
+  if (blocks[prev].is(Block::kFree)) {
     const Block& other = blocks[prev];
     lane.free.erase(blocks, prev);
     whole += other.bytes;
@@ -122,7 +116,7 @@ template <bool kPlain, bool kHistory>
     ++merged;
   }
   BlockIndex next = block.next;
-  if (can_merge(blocks[next])) {
+  if (blocks[next].is(Block::kFree)) {
     const Block& other = blocks[next];
     lane.free.erase(blocks, next);
     whole += other.bytes;
@@ -158,13 +152,13 @@ void CachingAllocator::complete(BlockIndex index) {
   }
 }
 
-template <bool kHistory>
+template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream,
                                                                      PoolId pool) {
-  if (!plain_ || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
+  if (!kPlain || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
     return allocate_generally(id, bytes, stream, pool);
   }
-  if (awaits_events_) [[unlikely]] process_events();
+  if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]] process_events();
   const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
   Lane& lane = lane_of(rounded <= kSmallMaxBytes ? small_ : large_, stream);
   Block* const blocks = blocks_.data();
@@ -177,12 +171,7 @@ template <bool kHistory>
   return true;
 }
 
-bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  return history_ != nullptr ? allocate_inline<true>(id, bytes, stream, pool)
-                             : allocate_inline<false>(id, bytes, stream, pool);
-}
-
-template <bool kHistory>
+template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::free_inline(RequestId id) {
   if (id >= bound_ids_) [[unlikely]] {
     free_far(id);
@@ -197,22 +186,31 @@ template <bool kHistory>
   block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
   allocation_.decrease(lane.kind, 1);
   allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
-  if (plain_ && (flags & Block::kUsed) == 0) [[likely]] {
+  if (kPlain && (flags & Block::kUsed) == 0) [[likely]] {
     complete_inline<true, kHistory>(index);
   } else {
     free_generally(index);
   }
 }
 
-void CachingAllocator::free(RequestId id) {
-  if (history_ != nullptr) {
-    free_inline<true>(id);
-  } else {
-    free_inline<false>(id);
-  }
+/// Calls the version of `function` for what is in force now. Neither can change before it returns.
+template <class Function>
+auto CachingAllocator::specialised(const Function& function) {
+  using Yes = std::true_type;
+  using No = std::false_type;
+  if (plain_) return history_ != nullptr ? function(Yes(), Yes()) : function(Yes(), No());
+  return history_ != nullptr ? function(No(), Yes()) : function(No(), No());
 }
 
-template <bool kHistory>
+bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+  return specialised([&](auto plain, auto history) { return allocate_inline<plain, history>(id, bytes, stream, pool); });
+}
+
+void CachingAllocator::free(RequestId id) {
+  specialised([&](auto plain, auto history) { free_inline<plain, history>(id); });
+}
+
+template <bool kPlain, bool kHistory>
 std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   const std::uint32_t start = instruction_;
   for (std::size_t at = 0; at < chunk.size(); ++at) {
@@ -222,12 +220,13 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
       if (history_->sampling) finish_samples();
     }
     if (instruction.verb == Verb::kAlloc) {
-      if (allocate_inline<kHistory>(instruction.id, instruction.bytes, instruction.stream, instruction.pool)) [[likely]] {
+      if (allocate_inline<kPlain, kHistory>(instruction.id, instruction.bytes, instruction.stream, instruction.pool))
+          [[likely]] {
         continue;
       }
       refused_ = true;
     } else if (instruction.verb == Verb::kFree) {
-      free_inline<kHistory>(instruction.id);
+      free_inline<kPlain, kHistory>(instruction.id);
       continue;
     } else if (execute_rare(instruction)) {
       continue;
@@ -241,7 +240,8 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
 
 std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
   refused_ = false;
-  return history_ != nullptr ? run<true>(chunk) : run<false>(chunk);
+  if (bound_ids_ == 0) reserve_ids(chunk.size());
+  return specialised([&](auto plain, auto history) { return run<plain, history>(chunk); });
 }
 
 /// Returns false when it sets refused_.

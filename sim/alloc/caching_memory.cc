@@ -180,7 +180,7 @@ void CachingAllocator::collect_garbage() {
 
 bool CachingAllocator::release_available(const Request& request) {
   if (!has_oversize_) return false;
-  const Lane& lane = *request.lane;
+  Lane& lane = *request.lane;
   const Bytes wanted = std::max(request.rounded, settings_.max_split_bytes);
   const BlockIndex bound = lane.free.lower_bound(blocks_.data(), wanted);
   if (bound != kNoBlock && !blocks_[bound].is(Block::kExpandable)) {

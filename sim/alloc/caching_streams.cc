@@ -33,7 +33,7 @@ bool CachingAllocator::is_capturing(StreamId stream) const {
 
 void CachingAllocator::drop_uses(BlockIndex index) {
   Block& block = blocks_[index];
-  uses_[block.life.uses] = WalkTable();
+  uses_[block.life.uses].reset();
   unused_uses_.push_back(block.life.uses);
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kUsed);
   if (!capture_uses_.empty()) capture_uses_.erase(index);
@@ -44,6 +44,7 @@ void CachingAllocator::free_slowly(BlockIndex index) {
   pending_.add(block.lane->kind, static_cast<std::int64_t>(block.bytes));
   if (is_capturing(current_stream_)) {
     deferred_.push_back(index);
+    seen_progress_ = kNeverSeen;
     awaits_events_ = true;
   } else {
     record_events(index);
@@ -104,10 +105,8 @@ void CachingAllocator::process_deferred() {
 }
 
 void CachingAllocator::process_events() {
-  const std::uint64_t progress = clock_.progress();
-  if (progress != 0 && progress == seen_progress_ && deferred_.empty()) return;  // nothing new is done
   process_deferred();
-  seen_progress_ = clock_.progress();
+  seen_progress_ = clock_.progress() == 0 ? kNeverSeen : clock_.progress();
   std::size_t slot = queue_order_.first();
   while (slot != queue_order_.end()) {
     const auto stream = static_cast<StreamId>(queue_order_.at(slot));

@@ -29,14 +29,17 @@ class EventClock {
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize_device() = 0;
 
-  /// Rises whenever some event may have become done; 0: this clock cannot tell. While it stays what it was, the allocator
-  /// does not ask for each event again.
-  [[nodiscard]] virtual std::uint64_t progress() const { return 0; }
+  /// Rises whenever some event may have become done, one just recorded included; 0: this clock cannot tell. While it stays
+  /// what it was, the allocator does not ask for each event again.
+  [[nodiscard]] std::uint64_t progress() const { return progress_; }
 
   /// A call to the driver that takes time is about to be made; the waits that it brings are told apart, by synchronize and
   /// synchronize_device. Default: nothing.
   enum class DeviceCall : std::uint8_t { kMalloc, kMallocFailed, kFree, kMap, kMapFailed, kUnmap };
   virtual void device_call(DeviceCall /*call*/, Bytes /*bytes*/, StreamId /*stream*/) {}
+
+ protected:
+  std::uint64_t progress_ = 0;
 };
 
 /// The policies `sync`, `ready` and `lag:N` of request traces.
@@ -46,14 +49,15 @@ class TraceClock final : public EventClock {
  public:
   enum class Policy : std::uint8_t { kSync, kReady, kLag };
   explicit TraceClock(Policy policy = Policy::kSync, std::uint64_t lag = 0)
-      : policy_(policy), lag_(lag) {}
+      : policy_(policy), lag_(lag) {
+    progress_ = 1;
+  }
 
   Ticket record(StreamId stream) override;
   bool is_done(StreamId stream, Ticket ticket) override;
   void wait(StreamId stream, Ticket ticket) override;
   void synchronize(StreamId stream) override;
   void synchronize_device() override;
-  [[nodiscard]] std::uint64_t progress() const override { return progress_; }
 
  private:
   struct Queue {
@@ -63,7 +67,6 @@ class TraceClock final : public EventClock {
   Queue& queue(StreamId stream);
   Policy policy_;
   std::uint64_t lag_;
-  std::uint64_t progress_ = 1;
   std::vector<Queue> queues_;
 };
 

@@ -70,6 +70,7 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, BlockIndex head) {
   }
   BlockIndex right = leader;
   block.links.child = kNoBlock;
+  block.flags |= Block::kFree;
   if (leader != kNoBlock && blocks[leader].bytes == bytes) {
     if (before(blocks[leader], block)) {
       add_child(blocks, leader, index);
@@ -109,6 +110,7 @@ void FreeSet::replace_leader(Block* blocks, BlockIndex index) {
 
 void FreeSet::erase_member(Block* blocks, BlockIndex index) {
   const Block::Links links = blocks[index].links;
+  blocks[index].flags = static_cast<std::uint8_t>(blocks[index].flags & ~Block::kFree);
   BlockIndex heir = links.right;
   if (links.child != kNoBlock) {
     heir = meld_siblings(blocks, links.child);

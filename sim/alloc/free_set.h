@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -29,8 +30,9 @@ class FreeSet {
     }
     heads_[bin] = index;
     block.links = {kNoBlock, kNoBlock, kNoBlock};
-    block.flags |= Block::kGroupLeader;
-    words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+    block.flags |= Block::kFree | Block::kGroupLeader;
+    std::uint64_t& word = words_[bin / 64];
+    word |= std::uint64_t{1} << (bin % 64);
     summary_ |= std::uint64_t{1} << (bin / 64);
   }
 
@@ -46,7 +48,7 @@ class FreeSet {
   /// The same for a block that lower_bound() has found.
   [[gnu::always_inline]] void erase_leader(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
-    block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kGroupLeader);
+    block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
     if ((block.links.child | block.links.left | block.links.right) != kNoBlock) {
       replace_leader(blocks, index);
       return;
@@ -82,9 +84,11 @@ class FreeSet {
   static std::uint32_t bin_of(Bytes bytes) {
     const std::uint64_t unit = bytes / 512;
     if (unit < kExactBins) return static_cast<std::uint32_t>(unit);
-    const auto octave = static_cast<std::uint32_t>(std::bit_width(unit)) - 1;  // 11 and more
-    const std::uint64_t bin = kExactBins + (octave - 11) * 128 + ((unit >> (octave - 7)) - 128);
-    return bin < kBins - 1 ? static_cast<std::uint32_t>(bin) : kBins - 2;
+    // The exponent and seven bits of the fraction of a double: 128 steps an octave, from octave 11 on.
+    constexpr std::uint64_t kFirst = (std::uint64_t{1023} + 11) << 7U;
+    const std::uint64_t bin =
+        kExactBins + (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(unit))) >> 45U) - kFirst;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bin, kBins - 2));
   }
   static bool before(const Block& a, const Block& b) {
     return a.order != b.order ? a.order < b.order : a.address < b.address;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -58,41 +59,53 @@ class Gauge {
   std::int64_t all_peak_ = 0;
 };
 
-/// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`, and its peaks.
+/// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`, and its peaks. A peak is
+/// kept less what is pending, so that allocated amounts can be compared with it as they are.
 class PendingGauge {
  public:
-  void add(PoolKind kind, std::int64_t bytes) {
-    Cell& cell = cells_[static_cast<std::size_t>(kind)];
-    ++cell.count;
-    cell.bytes += bytes;
-  }
-  void remove(PoolKind kind, std::int64_t bytes) {
-    Cell& cell = cells_[static_cast<std::size_t>(kind)];
-    --cell.count;
-    cell.bytes -= bytes;
-  }
+  void add(PoolKind kind, std::int64_t bytes) { change(kind, 1, bytes); }
+  void remove(PoolKind kind, std::int64_t bytes) { change(kind, -1, -bytes); }
   /// To be called after each hand-out while anything is pending; `allocation` and `bytes` are the gauges of allocated blocks.
-  void note_peak(PoolKind kind, const Gauge& allocation, const Gauge& bytes);
-  void reset_peak(const Gauge& allocation, const Gauge& bytes);
-  void reset_accumulated();
-  [[nodiscard]] StatArray read_count(const Gauge& allocation) const;
-  [[nodiscard]] StatArray read_bytes(const Gauge& bytes) const;
-  [[nodiscard]] std::int64_t bytes() const { return cells_[0].bytes + cells_[1].bytes; }
+  void note_peak(PoolKind kind, const Gauge& allocation, const Gauge& bytes) {
+    const auto at = static_cast<std::size_t>(kind);
+    count_.peaks[at] = std::max(count_.peaks[at], allocation.current(kind));
+    count_.all_peak = std::max(count_.all_peak, allocation.current());
+    bytes_.peaks[at] = std::max(bytes_.peaks[at], bytes.current(kind));
+    bytes_.all_peak = std::max(bytes_.all_peak, bytes.current());
+  }
+  void reset_peak(const Gauge& allocation, const Gauge& bytes) {
+    count_.reset_peak(allocation);
+    bytes_.reset_peak(bytes);
+  }
+  void reset_accumulated() {
+    count_.bases = count_.pending;
+    bytes_.bases = bytes_.pending;
+  }
+  [[nodiscard]] StatArray read_count(const Gauge& allocation) const { return count_.widen(allocation.read()); }
+  [[nodiscard]] StatArray read_bytes(const Gauge& bytes) const { return bytes_.widen(bytes.read()); }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_.pending[0] + bytes_.pending[1]; }
 
  private:
-  struct Cell {
-    std::int64_t count = 0;
-    std::int64_t bytes = 0;
-    std::int64_t count_base = 0;  ///< count and bytes at the last reset of the accumulated fields
-    std::int64_t bytes_base = 0;
+  using Kinds = std::array<std::int64_t, 2>;
+  struct Amount {
+    Kinds pending{};
+    Kinds bases{};  ///< pending at the last reset of the accumulated fields
+    Kinds peaks{};  ///< of active, less what is pending
+    std::int64_t all_peak = 0;
+    void change(std::size_t kind, std::int64_t by) {
+      pending[kind] += by;
+      peaks[kind] -= by;
+      all_peak -= by;
+    }
+    void reset_peak(const Gauge& allocated);
+    [[nodiscard]] StatArray widen(const StatArray& allocated) const;
   };
-  struct Peaks {
-    std::int64_t all = 0;
-    std::array<std::int64_t, 2> kinds{};
-  };
-  std::array<Cell, 2> cells_{};
-  Peaks count_peaks_;
-  Peaks bytes_peaks_;
+  void change(PoolKind kind, std::int64_t count, std::int64_t bytes) {
+    count_.change(static_cast<std::size_t>(kind), count);
+    bytes_.change(static_cast<std::size_t>(kind), bytes);
+  }
+  Amount count_;
+  Amount bytes_;
 };
 
 }  // namespace tidemark

@@ -66,6 +66,10 @@ void WalkTable::clear() {
 void WalkTable::grow() {
   slots_ = std::max<std::size_t>(4, 2 * slots_);
   reach_ = std::max(4, static_cast<std::int32_t>(std::bit_width(slots_)) - 1);
+  if (size_ == 0) {
+    entries_.assign(slots_ + static_cast<std::size_t>(reach_), Entry{});
+    return;
+  }
   std::vector<Entry> old(slots_ + static_cast<std::size_t>(reach_));
   std::swap(old, entries_);
   size_ = 0;

@@ -26,6 +26,12 @@ class WalkTable {
   bool insert(std::uint64_t hash, Key key);
   /// Returns false when `key` is not there.
   bool erase(std::uint64_t hash, Key key);
+  /// As new: no slots.
+  void reset() {
+    slots_ = size_ = 0;
+    reach_ = 4;
+    entries_.clear();
+  }
   /// Empties the table but keeps its slots.
   void clear();
   [[nodiscard]] bool empty() const { return size_ == 0; }
