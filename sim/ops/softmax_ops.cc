@@ -21,11 +21,11 @@ Tensor softmax_kernel(Context& c, const Tensor& self, ScalarType type) {
 }
 
 Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, ScalarType type) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
+  wrap_dim(dim, self.dim());  // refuses what is out of range
   Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0", {&self});
   Tensor out = softmax_kernel(c, self, type);
   op.save(0, out);
-  return op.result(std::move(out), [log, d, from = self.dtype()](Backward& b) {
+  return op.result(std::move(out), [log, from = self.dtype()](Backward& b) {
     const Tensor& grad = b.grad();
     b.grads[0] = b.c.empty(grad.sizes(), from, grad.device());
     if (log) {
