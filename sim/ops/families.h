@@ -19,6 +19,7 @@ std::span<const OpDef> loss_ops();        ///< loss_table.cc
 std::span<const OpDef> foreach_ops(); ///< foreach_ops.cc: the optimizers' operators on lists
 std::span<const OpDef> linear_ops();  ///< linear_ops.cc: matrix products
 std::span<const OpDef> convolution_ops();
+std::span<const OpDef> attention_ops();
 std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
