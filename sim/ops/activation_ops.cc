@@ -57,8 +57,10 @@ Tensor prelu(Context& c, Tensor self, Tensor weight) {
 }
 
 Tensor softsign(Context& c, const Tensor& self) {
-  const Tensor magnitude = unary(c, "abs", self);
-  const Tensor sum = add(c, magnitude, number_tensor(c, ScalarType::kInt64));
+  const Tensor sum = [&] {
+    const Tensor magnitude = unary(c, "abs", self);
+    return add(c, magnitude, number_tensor(c, ScalarType::kInt64));
+  }();
   return div(c, self, sum);
 }
 

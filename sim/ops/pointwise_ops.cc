@@ -33,7 +33,7 @@ BackwardFunction sub_backward(double alpha) {
   };
 }
 
-constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "gfsbob", ResultKind::kFloat};
+constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "sobobgfb", ResultKind::kFloat};
 constexpr PointwiseRule kDivRounded{"div", "DivBackward2", "", "", "z", "z"};
 constexpr PointwiseRule kPowNumber{
     "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};

@@ -1,0 +1,141 @@
+// Runs every operator case and compares its events with the recorded ones. Prints a table of exact cases by group.
+//
+//     golden_ops [--folder DIR] [--events FILE] [--device ID] [--show N] [--program] [GROUP[/NAME]...]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/device/device.h"
+#include "tests/golden/ops/operator_case.h"
+
+namespace {
+
+using tidemark::OperatorCase;
+using tidemark::OperatorEvents;
+
+struct Options {
+  std::string folder = TIDEMARK_SOURCE_DIR "/tests/golden/ops";
+  std::string events;
+  std::string device = "h100";
+  std::size_t show = 3;
+  bool print_program = false;
+  std::vector<std::string> only;
+};
+
+struct Count {
+  std::size_t exact = 0;
+  std::size_t total = 0;
+};
+
+bool is_wanted(const Options& options, const OperatorCase& c) {
+  if (options.only.empty()) return true;
+  return std::any_of(options.only.begin(), options.only.end(), [&](const std::string& only) {
+    return only == c.group || only == c.group + "/" + c.name;
+  });
+}
+
+/// Where two texts of words differ, in a few words around it.
+std::string difference(const std::string& recorded, const std::string& simulated) {
+  std::size_t at = 0;
+  while (at < recorded.size() && at < simulated.size() && recorded[at] == simulated[at]) ++at;
+  const std::size_t from = at < 60 ? 0 : recorded.rfind(' ', at - 40) + 1;
+  const auto part = [from](const std::string& text) {
+    return from < text.size() ? text.substr(from, 150) : std::string("(ends)");
+  };
+  return fmt::format("      PyTorch  {}\n      Tidemark {}\n", part(recorded), part(simulated));
+}
+
+/// Empty when exact, else what differs.
+std::string check(const OperatorCase& c, const Options& options, const OperatorEvents& recorded,
+                  const tidemark::DeviceSpec& device) {
+  try {
+    const OperatorEvents simulated =
+        run_operator_case(c, options.folder, TIDEMARK_SOURCE_DIR "/configs/models", device);
+    std::string out;
+    for (const auto& [run, events] : recorded) {
+      const std::string& mine = simulated.at(run);
+      if (mine != events) out += fmt::format("    {}\n{}", run, difference(events, mine));
+    }
+    return out;
+  } catch (const tidemark::InputError& e) {
+    return fmt::format("    refused: {}\n", e.what());
+  } catch (const std::exception& e) {
+    return fmt::format("    failed: {}\n", e.what());
+  }
+}
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
+    if (word == "--folder") {
+      options.folder = next();
+    } else if (word == "--events") {
+      options.events = next();
+    } else if (word == "--device") {
+      options.device = next();
+    } else if (word == "--show") {
+      options.show = std::stoul(next());
+    } else if (word == "--program") {
+      options.print_program = true;
+    } else {
+      options.only.push_back(word);
+    }
+  }
+  if (options.events.empty()) options.events = options.folder + "/events.tsv.gz";
+  return options;
+}
+
+int run(const Options& options) {
+  const tidemark::DeviceSpec device = tidemark::load_device(options.device).spec;
+  const auto recorded = tidemark::read_operator_events(options.events);
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(options.folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  Count all;
+  for (const std::string& file : files) {
+    const std::string group = std::filesystem::path(file).stem().string();
+    Count count;
+    std::size_t shown = 0;
+    for (const OperatorCase& c : tidemark::read_operator_cases(file, group)) {
+      if (!is_wanted(options, c)) continue;
+      if (options.print_program) fmt::print("{}\n", program_text(c, options.folder));
+      ++count.total;
+      const auto expected = recorded.find(key_of(c));
+      const std::string differs = expected == recorded.end() ? std::string("    not recorded\n")
+                                                             : check(c, options, expected->second, device);
+      if (differs.empty()) {
+        ++count.exact;
+      } else if (shown++ < options.show) {
+        fmt::print("  {}\n{}", c.title(), differs);
+      }
+    }
+    if (count.total == 0) continue;
+    fmt::print("{:<24} {:>5} of {:>5} exact\n", group, count.exact, count.total);
+    all.exact += count.exact;
+    all.total += count.total;
+  }
+  fmt::print("{:<24} {:>5} of {:>5} exact\n", "all", all.exact, all.total);
+  return all.exact == all.total && all.total > 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(read_options(argc, argv));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 70;
+  }
+}
