@@ -1,20 +1,27 @@
 #include <charconv>
 
+#include <algorithm>
+
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/agreement_report.h"
 #include "sim/report/replay_report.h"
+#include "sim/report/snapshot_export.h"
+#include "sim/study/recording_range.h"
 #include "sim/study/replay.h"
 
 namespace tidemark::cli {
 
 namespace {
 
-constexpr std::string_view kPerRunFiles[]{"events", "stats", "segments", "timeline"};
+constexpr std::string_view kPerRunFiles[]{"events", "stats", "segments", "timeline", "snapshot", "perfetto", "columns"};
+constexpr std::string_view kSnapshotOptions[]{"grid", "gpu", "from", "to"};
 
 DeviceSpec device_of(const Arguments& args) {
   DeviceSpec spec;
@@ -59,10 +66,7 @@ EventPolicy policy_of(const Arguments& args) {
   return *policy;
 }
 
-std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
-  const Version version = parse_version("--pytorch", args.value("pytorch"));
-  std::vector<std::string> confs = args.values("alloc-conf");
-  if (confs.empty()) confs.emplace_back();
+std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, Version version, Output& err) {
   std::vector<AllocatorSettings> settings;
   std::vector<Problem> problems;
   for (const std::string& conf : confs) {
@@ -80,7 +84,36 @@ std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
   return settings;
 }
 
-void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result) {
+std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
+  std::vector<std::string> confs = args.values("alloc-conf");
+  if (confs.empty()) confs.emplace_back();
+  return parse_all(confs, parse_version("--pytorch", args.value("pytorch")), err);
+}
+
+/// The recording's own setting first, then what was asked for.
+std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded, const Arguments& args, Output& err) {
+  std::vector<std::string> confs = args.values("alloc-conf");
+  if (args.has("grid")) {
+    const std::vector<std::string> grid = settings_grid(recorded.version);
+    confs.insert(confs.end(), grid.begin(), grid.end());
+  }
+  const bool keeps_files =
+      std::ranges::any_of(kPerRunFiles, [&args](std::string_view file) { return args.has(file); });
+  if (keeps_files && confs.size() == 1) return parse_all(confs, recorded.version, err);
+  std::erase(confs, recorded.text);
+  confs.insert(confs.begin(), recorded.text);
+  return parse_all(confs, recorded.version, err);
+}
+
+/// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their order.
+void rank(std::vector<ReplayResult>& results) {
+  std::ranges::stable_sort(results, {}, [](const ReplayResult& result) {
+    return std::tuple(result.summary.ooms, result.summary.peak_reserved, result.summary.device_calls);
+  });
+}
+
+void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result,
+                 const std::string& device) {
   if (args.has("events")) write_whole_file(args.value("events"), replay_events_csv(trace, result));
   if (args.has("timeline")) write_whole_file(args.value("timeline"), replay_timeline_csv(trace, result));
   if (args.has("stats")) {
@@ -93,6 +126,11 @@ void write_files(const Arguments& args, const RequestTrace& trace, const ReplayR
     write_segments_json(result.segments, text);
     write_whole_file(args.value("segments"), text);
   }
+  if (!args.has("snapshot") && !args.has("perfetto") && !args.has("columns")) return;
+  const EventView view = view_of(trace, result, device);
+  if (args.has("snapshot")) write_whole_file(args.value("snapshot"), snapshot_of(std::span(&view, 1), result.settings));
+  if (args.has("perfetto")) write_whole_file(args.value("perfetto"), perfetto_of(std::span(&view, 1)));
+  if (args.has("columns")) write_folder(args.value("columns"), columns_of(view));
 }
 
 class ReplayCommand final : public Command {
@@ -100,13 +138,18 @@ class ReplayCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "replay",
-        "play a request trace through the allocator, under one setting or many",
+        "play a request trace or a recorded snapshot through the allocator, under one setting or many",
         "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells what the allocator\n"
-        "did with it. With several --alloc-conf: a table, one row a setting; 'backend:naive' (a cudaMalloc a\n"
+        "did with it. A PyTorch memory snapshot (.pickle, plain or gzip; nothing in it is executed) is first\n"
+        "re-simulated from its own settings and compared with what was recorded, event by event. With several --alloc-conf: a table, one row a setting; 'backend:naive' (a cudaMalloc a\n"
         "tensor) and 'backend:ideal' (live bytes alone) are the bounds to compare with.",
-        {{"TRACE", "the request trace; - for standard input"}},
+        {{"TRACE", "a request trace (- for standard input) or a memory snapshot"}},
         {{"alloc-conf", "CONF", "PYTORCH_ALLOC_CONF; give it several times to compare settings", "", true},
-         {"device", "NAME", "the GPU, by name or as a device file", "h100"},
+         {"grid", "", "a snapshot: compare settings worth trying, the best first", ""},
+         {"gpu", "N", "a snapshot: which of its devices (default: the first that recorded)", ""},
+         {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT", ""},
+         {"to", "WHEN", "a snapshot: end there, in the same words", ""},
+         {"device", "NAME", "the GPU, by name or as a device file (a snapshot: the recorded one)", "h100"},
          {"device-bytes", "N", "instead of --device: the device's total memory", ""},
          {"context-bytes", "N", "memory that the CUDA context takes (default: the device's; 0 with --device-bytes)", ""},
          {"memory-fraction", "F", "torch.cuda.set_per_process_memory_fraction(F), from 0 to 1", ""},
@@ -116,41 +159,120 @@ class ReplayCommand final : public Command {
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
          {"segments", "FILE", "write segments and blocks at the end as JSON", ""},
          {"timeline", "FILE", "write the amounts after every event as CSV", ""},
+         {"trace-out", "FILE", "write the requests as a .tmt trace (.gz packs it)", ""},
+         {"snapshot", "FILE", "write a memory snapshot, as torch.cuda.memory._dump_snapshot would", ""},
+         {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
+         {"columns", "FOLDER", "write events and amounts as one .npy file a column", ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"repeat", "N", "also time the allocator alone, N times over the trace in memory", ""}},
         {{"tidemark replay trace.tmt.gz --alloc-conf expandable_segments:True", "one setting"},
          {"tidemark replay trace.tmt --alloc-conf '' --alloc-conf max_split_size_mb:128", "compare two"},
-         {"tidemark replay trace.tmt --device-bytes 8GiB --events events.csv", "a small device, every event kept"}}};
+         {"tidemark replay trace.tmt --device-bytes 8GiB --events events.csv", "a small device, every event kept"},
+         {"tidemark replay snapshot.pickle --grid", "a recorded run: would other settings need less?"},
+         {"tidemark replay snapshot.pickle --from step:2 --trace-out step2.tmt.gz", "one step as a request trace"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const std::string& name = args.positional().front();
+    if (looks_like_snapshot(name)) return run_snapshot(args, name, out, err);
+    for (const std::string_view option : kSnapshotOptions) {
+      if (args.has(option)) usage_error("--" + std::string(option), "is for memory snapshots; '" + name + "' is none");
+    }
     ReplayOptions options;
     options.device = device_of(args);
+    const std::vector<AllocatorSettings> settings = settings_of(args, err);
+    const RequestTrace trace = read_request_trace_file(name);
+    const Played played = play(args, trace, settings, options);
+    print(args, {name, &trace, &options, played.results, played.speeds, nullptr, {}}, out);
+    return ExitCode::kDone;
+  }
+
+ private:
+  struct Played {
+    std::vector<ReplayResult> results;
+    std::vector<ReplaySpeed> speeds;
+  };
+
+  static Played play(const Arguments& args, const RequestTrace& trace, const std::vector<AllocatorSettings>& settings,
+                     ReplayOptions& options) {
     options.memory_fraction = fraction_of(args);
     options.policy = policy_of(args);
     const std::optional<std::uint64_t> repeats = args.number("repeat", 1, 100'000);
-    const std::vector<AllocatorSettings> settings = settings_of(args, err);
     for (const std::string_view file : kPerRunFiles) {
       if (settings.size() > 1 && args.has(file)) {
         usage_error("--" + std::string(file), "holds one run, but there are several --alloc-conf",
                     "give one --alloc-conf, or leave --" + std::string(file) + " out");
       }
     }
-    options.keep_samples = args.has("timeline");
-    options.keep_events = options.keep_samples || args.has("events") || args.has("segments");
-
-    const std::string& name = args.positional().front();
-    const RequestTrace trace = read_request_trace_file(name);
-    const std::vector<ReplayResult> results = replay_all(trace.instructions, settings, options);
-    std::vector<ReplaySpeed> speeds;
+    options.keep_samples = args.has("timeline") || args.has("perfetto") || args.has("columns");
+    options.keep_events = options.keep_samples || args.has("events") || args.has("segments") || args.has("snapshot");
+    if (args.has("trace-out")) write_whole_file(args.value("trace-out"), trace_text(trace));
+    Played played;
+    played.results = replay_all(trace.instructions, settings, options);
     if (repeats) {
       for (const AllocatorSettings& setting : settings) {
-        speeds.push_back(measure_replay(trace.instructions, setting, options, *repeats));
+        played.speeds.push_back(measure_replay(trace.instructions, setting, options, *repeats));
       }
     }
-    if (results.size() == 1) write_files(args, trace, results.front());
+    if (played.results.size() == 1) write_files(args, trace, played.results.front(), options.device.name);
+    return played;
+  }
 
-    const ReplayReport report{name, &trace, &options, results, speeds};
+  static ExitCode run_snapshot(const Arguments& args, const std::string& name, Output& out, Output& err) {
+    const Snapshot snapshot = load_snapshot(name, err);
+    AgreementOptions range = recording_options(args, snapshot);
+    if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
+    const Agreement agreement = agreement_with_recording(snapshot, range);
+    const bool device_given = args.has("device") || args.has("device-bytes");
+
+    SnapshotProgramOptions program_options;
+    program_options.device = range.device;
+    program_options.from_event = range.from_event;
+    program_options.to_event = range.to_event;
+    program_options.repeat_reclaims = !device_given;
+    SnapshotProgram program = make_snapshot_program(snapshot, program_options);
+    std::vector<std::string> notes = caveats(program, device_given);
+    ReplayOptions options;
+    if (device_given) {
+      options.device = device_of(args);
+    } else {
+      options.device = load_device(args.value("device")).spec;
+      options.device.name = program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
+      options.device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
+      options.device.context_bytes = 0;
+    }
+    for (Instruction& instruction : program.instructions) instruction.device = 0;
+    const RequestTrace trace{std::move(program.instructions), std::move(program.program.labels)};
+    const std::vector<AllocatorSettings> settings = settings_beside(agreement.settings, args, err);
+    Played played = play(args, trace, settings, options);
+    if (args.has("grid") && played.speeds.empty()) rank(played.results);
+    print(args, {name, &trace, &options, played.results, played.speeds, &agreement, notes}, out);
+    return ExitCode::kDone;
+  }
+
+  /// What the rows of other settings do not know.
+  static std::vector<std::string> caveats(const SnapshotProgram& program, bool device_given) {
+    std::vector<std::string> notes;
+    if (program.warm) {
+      notes.emplace_back("the recording began with a filled cache; every row begins with its live blocks alone, as after "
+                         "empty_cache()");
+    }
+    if (program.reclaims > 0) {
+      notes.push_back(fmt::format("{} requests made the allocator give cached memory back; {}", program.reclaims,
+                                  device_given ? "here the device given decides when that happens"
+                                               : "every row repeats that where it was recorded"));
+    }
+    if (program.late_frees > 0) {
+      notes.emplace_back("frees that waited for another stream complete where they did in the recording");
+    }
+    if (program.capacity_bytes > 0 && !device_given) {
+      notes.push_back(fmt::format("the device holds {} bytes for PyTorch, as at the recorded out-of-memory error",
+                                  program.capacity_bytes));
+    }
+    return notes;
+  }
+
+  static void print(const Arguments& args, const ReplayReport& report, Output& out) {
     const std::string& format = args.value("format");
     if (format == "json") {
       out.write(replay_json(report));
@@ -159,7 +281,6 @@ class ReplayCommand final : public Command {
     } else {
       out.write(replay_text(report, {static_cast<std::size_t>(out.width()), out.colour()}));
     }
-    return ExitCode::kDone;
   }
 };
 

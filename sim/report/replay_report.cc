@@ -7,6 +7,7 @@
 
 #include "sim/format/events_csv.h"
 #include "sim/format/json_writer.h"
+#include "sim/report/agreement_report.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -145,7 +146,16 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
 }  // namespace
 
 std::string replay_text(const ReplayReport& report, const TextStyle& style) {
-  return header(report, style) + (report.results.size() == 1 ? single_text(report, style) : table_text(report, style));
+  std::string out = header(report, style);
+  if (report.recording != nullptr) out += agreement_text(*report.recording, style) + "\n";
+  out += report.results.size() == 1 ? single_text(report, style) : table_text(report, style);
+  if (report.recording != nullptr && report.results.size() > 1) {
+    const auto own = std::ranges::find(report.results, report.recording->settings.text,
+                                       [](const ReplayResult& result) { return result.settings.text; });
+    out += fmt::format("The recording's own setting is number {}.\n", own - report.results.begin() + 1);
+  }
+  for (const std::string& note : report.notes) out += "Note: " + note + ".\n";
+  return out;
 }
 
 std::string replay_json(const ReplayReport& report) {
@@ -166,6 +176,13 @@ std::string replay_json(const ReplayReport& report) {
     json.value(fmt::format("{}", *options.memory_fraction));
   } else {
     json.null();
+  }
+  if (report.recording != nullptr) {
+    json.key("recording");
+    write_agreement(*report.recording, json);
+    json.key("notes").begin_array();
+    for (const std::string& note : report.notes) json.value(note);
+    json.end_array();
   }
   json.key("settings").begin_array();
   for (std::size_t i = 0; i < report.results.size(); ++i) {

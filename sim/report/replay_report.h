@@ -7,6 +7,7 @@
 
 #include "sim/format/request_trace.h"
 #include "sim/report/text.h"
+#include "sim/study/agreement.h"
 #include "sim/study/replay.h"
 
 namespace tidemark {
@@ -18,6 +19,8 @@ struct ReplayReport {
   const ReplayOptions* options = nullptr;     ///< the same
   std::span<const ReplayResult> results;      ///< one a setting, at least one
   std::span<const ReplaySpeed> speeds;        ///< one a setting, or empty
+  const Agreement* recording = nullptr;       ///< of a memory snapshot; nullptr: a request trace
+  std::span<const std::string> notes;         ///< what to bear in mind with the rows
 };
 
 /// One setting: its figures one a line. Several: a table, one row a setting.

@@ -1,0 +1,63 @@
+#include "sim/cli/snapshot_input.h"
+
+#include <array>
+#include <filesystem>
+
+#include "sim/format/byte_source.h"
+#include "sim/format/snapshot_program.h"
+#include "sim/format/whole_file.h"
+#include "sim/study/recording_range.h"
+
+namespace tidemark::cli {
+
+bool looks_like_snapshot(const std::string& path) {
+  if (path == "-") return false;
+  std::array<char, 4> start{};
+  std::size_t count = 0;
+  try {
+    count = unzipped(bytes_of_file(path), path)->read(start);
+  } catch (const InputError&) {
+    return false;  // the trace reader says what is wrong with the packing
+  }
+  const std::string_view first(start.data(), count);
+  return first.starts_with('\x80') || first.starts_with("PK\x03\x04");
+}
+
+Snapshot load_snapshot(const std::string& path, Output& err) {
+  constexpr std::uint64_t kLong = std::uint64_t{64} << 20U;
+  std::uint32_t shown = 0;
+  ReadProgress progress;
+  if (err.colour()) {
+    progress = [&err, &shown](std::uint64_t bytes, std::uint32_t thousandths) {
+      if (bytes < kLong || thousandths < shown + 10) return;
+      shown = thousandths;
+      err.print("\rreading: {} %", thousandths / 10);
+      err.flush();
+    };
+  }
+  Snapshot snapshot = read_snapshot_file(path, progress);
+  if (shown > 0) err.write("\r\x1b[K");
+  return snapshot;
+}
+
+void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw IoError(folder + ": " + error.message());
+  for (const auto& [name, content] : files) write_whole_file(folder + "/" + name, content);
+}
+
+AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot) {
+  AgreementOptions options;
+  const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
+  if (const auto gpu = args.number("gpu", 0, 127)) {
+    options.device = static_cast<std::uint8_t>(*gpu);
+  } else if (!devices.empty()) {
+    options.device = devices.front();
+  }
+  if (args.has("from")) options.from_event = recording_moment(snapshot, options.device, "--from", args.value("from"));
+  if (args.has("to")) options.to_event = recording_moment(snapshot, options.device, "--to", args.value("to"));
+  return options;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "sim/cli/command.h"
+#include "sim/format/snapshot.h"
+#include "sim/study/agreement.h"
+
+namespace tidemark::cli {
+
+/// Whether a file is to be read as a memory snapshot: it begins, once unpacked, like a pickle, or like a checkpoint, which the
+/// snapshot reader refuses with the better message. Standard input ("-") is not.
+/// Errors: IoError.
+bool looks_like_snapshot(const std::string& path);
+
+/// Reads a snapshot; on a terminal a long read shows how far it is.
+Snapshot load_snapshot(const std::string& path, Output& err);
+
+/// Writes files into a folder, which is made when it is not there. Errors: IoError.
+void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);
+
+/// The options --gpu, --from and --to of commands that read snapshots.
+AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,212 @@
+#include "sim/report/snapshot_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "sim/format/json_writer.h"
+#include "sim/report/replay_report.h"
+
+namespace tidemark {
+
+namespace {
+
+std::vector<SnapshotPhase> phases_of(const std::vector<std::string_view>& marks) {
+  std::vector<SnapshotPhase> phases;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (phases.empty() || phases.back().name != marks[i]) phases.push_back({marks[i], i, 0});
+    ++phases.back().events;
+  }
+  return phases;
+}
+
+/// Microseconds with three decimals, as Chrome's traces count.
+std::string time_us(const EventView& view, std::size_t event) {
+  if (event >= view.times_ns.size()) return fmt::format("{}", event);
+  return fmt::format("{}.{:03}", view.times_ns[event] / 1000, view.times_ns[event] % 1000);
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  JsonWriter(out).value(text);
+  return out;
+}
+
+constexpr int kPhaseThread = 1;
+constexpr int kRequestThread = 2;
+
+void perfetto_names(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
+  lines.push_back(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
+                              quoted(fmt::format("GPU {} {}", process, view.device))));
+  for (const auto& [thread, name] : {std::pair(kPhaseThread, "phases"), std::pair(kRequestThread, "requests")}) {
+    lines.push_back(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})", process,
+                                thread, name));
+  }
+}
+
+void perfetto_events(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < view.events.size(); ++i) {
+    const Event& event = view.events[i];
+    const std::string at = time_us(view, i);
+    if (i < view.samples.size()) {
+      const MemorySample& sample = view.samples[i];
+      lines.push_back(fmt::format(
+          R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"reserved":{},"active":{},"allocated":{},"requested":{}}}}})",
+          process, at, sample.reserved, sample.active, sample.allocated, sample.requested));
+    }
+    const std::string_view label = i < view.labels.size() ? view.labels[i] : std::string_view();
+    const std::string name = label.empty() ? std::string(action_name(event.action))
+                                           : fmt::format("{} {}", action_name(event.action), label);
+    lines.push_back(fmt::format(
+        R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":0.5,"args":{{"bytes":{},"address":{},"stream":{}}}}})",
+        quoted(name), action_name(event.action), process, kRequestThread, at, event.bytes, event.address, event.stream));
+    if (event.action == Action::kAlloc || event.action == Action::kFreeRequested) {
+      const bool begins = event.action == Action::kAlloc;
+      lines.push_back(fmt::format(R"({{"ph":"{}","name":"block","cat":"block","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+                                  begins ? 's' : 'f', (std::uint64_t{process} << 32U) + event.id, process, kRequestThread, at,
+                                  begins ? "" : R"(,"bp":"e")"));
+    }
+  }
+}
+
+void perfetto_phases(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
+  for (const SnapshotPhase& phase : view.phases) {
+    if (phase.events == 0 || phase.name.empty()) continue;
+    lines.push_back(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})", quoted(phase.name),
+                                process, kPhaseThread, time_us(view, phase.first_event)));
+    lines.push_back(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, kPhaseThread,
+                                time_us(view, phase.first_event + phase.events - 1)));
+  }
+}
+
+/// A NumPy array file, format 1.0. `type`: "<u8", "|u1".
+template <class T, class Get>
+std::string npy(std::string_view type, std::size_t count, Get get) {
+  constexpr std::size_t kAlign = 64;
+  constexpr std::size_t kMagic = 10;
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, count);
+  header.append((kAlign - (kMagic + header.size() + 1) % kAlign) % kAlign, ' ');
+  header += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(header.size() & 0xffU);
+  out += static_cast<char>(header.size() >> 8U);
+  out += header;
+  out.reserve(out.size() + count * sizeof(T));
+  for (std::size_t i = 0; i < count; ++i) {
+    auto value = static_cast<std::uint64_t>(static_cast<T>(get(i)));
+    for (std::size_t byte = 0; byte < sizeof(T); ++byte, value >>= 8U) out += static_cast<char>(value & 0xffU);
+  }
+  return out;
+}
+
+}  // namespace
+
+EventView view_of(const RequestTrace& requests, const ReplayResult& result, std::string_view device) {
+  EventView view;
+  view.device = device;
+  view.events = result.events;
+  view.samples = result.samples;
+  view.segments = result.segments;
+  view.phases = phases_of(event_marks(requests, result.events));
+  std::unordered_map<RequestId, std::string_view> labels;
+  for (const Instruction& each : requests.instructions) {
+    if (each.verb == Verb::kAlloc && each.label != 0) labels[each.id] = requests.labels.text(each.label);
+  }
+  if (labels.empty()) return view;
+  view.labels.reserve(view.events.size());
+  for (const Event& event : view.events) {
+    const auto found = labels.find(event.id);
+    view.labels.push_back(found == labels.end() ? std::string_view() : found->second);
+  }
+  return view;
+}
+
+EventView view_of(const DeviceResult& device, const Program& program) {
+  EventView view;
+  view.device = device.spec.name;
+  view.events = device.events;
+  view.samples = device.samples;
+  view.segments = device.segments;
+  view.times_ns = device.times_ns;
+  for (const LabelId label : device.labels) view.labels.push_back(program.labels.text(label));
+  for (const PhaseResult& phase : device.phases) view.phases.push_back({phase.name, phase.first_event, phase.events});
+  return view;
+}
+
+std::string snapshot_of(std::span<const EventView> devices, const AllocatorSettings& settings) {
+  std::vector<SnapshotDevice> parts;
+  for (const EventView& view : devices) {
+    parts.push_back({view.events, view.labels, view.times_ns, view.segments, view.phases});
+  }
+  std::string out;
+  write_snapshot(parts, settings, out);
+  return out;
+}
+
+std::string perfetto_of(std::span<const EventView> devices) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    perfetto_names(i, devices[i], lines);
+    perfetto_phases(i, devices[i], lines);
+    perfetto_events(i, devices[i], lines);
+  }
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    out += lines[i];
+    out += i + 1 < lines.size() ? ",\n" : "\n";
+  }
+  out += "]}\n";
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view) {
+  std::vector<std::pair<std::string, std::string>> files;
+  const std::size_t count = view.events.size();
+  const auto column = [&files, count]<class T>(std::string name, std::string_view type, T, auto get) {
+    files.emplace_back(std::move(name) + ".npy", npy<T>(type, count, get));
+  };
+  const auto event = [&view](std::size_t i) -> const Event& { return view.events[i]; };
+  column("action", "|u1", std::uint8_t{}, [&](std::size_t i) { return event(i).action; });
+  column("address", "<u8", std::uint64_t{}, [&](std::size_t i) { return event(i).address; });
+  column("bytes", "<u8", std::uint64_t{}, [&](std::size_t i) { return event(i).bytes; });
+  column("stream", "<u2", std::uint16_t{}, [&](std::size_t i) { return event(i).stream; });
+  column("id", "<u4", std::uint32_t{}, [&](std::size_t i) { return event(i).id; });
+  if (!view.times_ns.empty()) {
+    column("time_ns", "<u8", std::uint64_t{}, [&](std::size_t i) { return view.times_ns[i]; });
+  }
+  if (view.samples.size() == count) {
+    using Member = Bytes MemorySample::*;
+    for (const auto& [name, member] : {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
+                                       {"active", &MemorySample::active},
+                                       {"allocated", &MemorySample::allocated},
+                                       {"requested", &MemorySample::requested},
+                                       {"inactive_split", &MemorySample::inactive_split},
+                                       {"largest_free", &MemorySample::largest_free}}) {
+      column(std::string(name), "<u8", std::uint64_t{}, [&, m = member](std::size_t i) { return view.samples[i].*m; });
+    }
+  }
+  std::string names;
+  JsonWriter json(names);
+  json.begin_object().member("events", std::uint64_t{count}).key("actions").begin_array(true);
+  for (const std::string_view name : kActionNames) json.value(name);
+  json.end_array().end_object().finish();
+  files.emplace_back("columns.json", std::move(names));
+  return files;
+}
+
+std::string trace_text(const RequestTrace& requests) {
+  Labels labels;
+  std::vector<Instruction> instructions(requests.instructions);
+  for (Instruction& each : instructions) {
+    if (each.verb != Verb::kMark) continue;
+    std::string text(requests.labels.text(each.label));
+    std::ranges::replace_if(text, [](char c) { return c == '#' || c == '\n' || c == '\r'; }, ' ');
+    each.label = labels.intern(text);
+  }
+  std::string out;
+  write_request_trace(instructions, labels, out);
+  return out;
+}
+
+}  // namespace tidemark
