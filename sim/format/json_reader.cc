@@ -107,7 +107,7 @@ class Reader {
       if (at_ >= text_.size() || text_[at_] != '"') fail("expected a key in double quotes");
       std::string key = read_text();
       if (!take(':')) fail("expected ':'");
-      value.members.emplace_back(std::move(key), read_value(depth + 1));
+      value.members.push_back({std::move(key), read_value(depth + 1)});
     } while (take(','));
     if (!take('}')) fail("expected ',' or '}'");
   }

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sim/base/source.h"
 
 namespace tidemark {
+
+struct JsonMember;
 
 /// One JSON value in memory. Numbers without fraction or exponent are kept as integers when they fit.
 struct JsonValue {
@@ -20,11 +21,16 @@ struct JsonValue {
   double real = 0;                  ///< kReal; of the integers, the nearest
   std::string text;
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;  ///< in the order of the text
+  std::vector<JsonMember> members;  ///< in the order of the text
   SourceSpan at;
 
   /// The member's value, or nullptr. Cost: linear in the members.
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonValue value;
 };
 
 /// Reads one JSON document (RFC 8259). `name` is for messages; at most 64 levels deep.

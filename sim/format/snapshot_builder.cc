@@ -66,7 +66,7 @@ constexpr std::uint32_t kActiveAwaitingFree = kAnnotate + 3;
 constexpr std::uint32_t kInactive = kAnnotate + 4;
 constexpr std::uint32_t kSmall = kAnnotate + 5;
 constexpr std::uint32_t kLarge = kAnnotate + 6;
-constexpr std::uint32_t kStart = kAnnotate + 7;
+[[maybe_unused]] constexpr std::uint32_t kStart = kAnnotate + 7;
 constexpr std::uint32_t kEnd = kAnnotate + 8;
 
 constexpr std::uint64_t bit(Key key) { return std::uint64_t{1} << key; }
@@ -414,7 +414,7 @@ PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before, std:
     if (item.kind() == kDefect) return item;
   }
   // A list of lists: the traces of several devices, of which some may be empty.
-  const auto rows_kind = [this](PickleValue item) -> std::uint8_t {
+  const auto rows_kind = [](PickleValue item) -> std::uint8_t {
     if (item.kind() == PickleValue::kList) return kRange;
     if (item.kind() == kIgnoredEvent) return kEvent;
     return item.kind();

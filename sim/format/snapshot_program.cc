@@ -212,9 +212,8 @@ class Converter {
 
   /// Segments are given back from here on: by the program's empty_cache(), or within the request that comes next?
   void releases_begin() {
-    Bytes released = 0;
     std::size_t next = at_;
-    while (next < trace_.size() && is_release(trace_[next].action)) released += trace_[next++].bytes;
+    while (next < trace_.size() && is_release(trace_[next].action)) ++next;
     bool within_request = false;
     if (next < trace_.size()) {
       const SnapshotEvent& after = trace_[next];

@@ -58,8 +58,8 @@ void StartBuilder::note_first_events() {
   }
   for (std::vector<FirstEvent>* list : {&first_allocs_, &first_frees_}) {
     std::ranges::sort(*list, {}, [](const FirstEvent& each) { return std::pair(each.address, each.event); });
-    const auto repeats = std::ranges::unique(*list, {}, &FirstEvent::address);
-    list->erase(repeats.begin(), repeats.end());
+    const auto same_address = [](const FirstEvent& a, const FirstEvent& b) { return a.address == b.address; };
+    list->erase(std::unique(list->begin(), list->end(), same_address), list->end());
   }
 }
 
