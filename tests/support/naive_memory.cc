@@ -152,10 +152,18 @@ Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes want
     }
     if (room >= wanted) return start;
   }
-  // Section 12.1.
+  // Section 12.1. Up to 2.13 a range smaller than the request is made all the same, and no memory is found for it.
   const Bytes page = pool.small ? kMiB * 2 : options_.settings.large_segment_bytes;
-  const Bytes length = round_up(device_.total_bytes() + device_.total_bytes() / 8, page);
-  if (length < wanted) return nullptr;
+  const Bytes total = device_.total_bytes();
+  Bytes reserved = total + total / 8;
+  const ExpandableReserve& reserve = options_.settings.expandable_segments_reserve;
+  if (reserve.kind == ExpandableReserve::Kind::kBytes) reserved = std::min(reserved, reserve.bytes);
+  if (reserve.kind == ExpandableReserve::Kind::kFraction) {
+    const double fraction = std::min(reserve.fraction, 2.0);
+    reserved = std::min(reserved, static_cast<Bytes>(fraction * static_cast<double>(total)));
+  }
+  const Bytes length = round_up(reserved, page);
+  if (length < wanted && minor_ >= 14) return nullptr;
   const std::optional<std::uint64_t> address = device_.reserve(length);
   if (!address) return nullptr;
   auto range = std::make_unique<Range>(Range{*address, length, page});
@@ -177,6 +185,7 @@ Allocator::Block* Allocator::grow(Pool& pool, StreamId stream, Bytes wanted) {
     if (block == nullptr) return nullptr;
   }
   while (block->size < wanted) {
+    TIDEMARK_CHECK(block->next != nullptr, "a whole range was mapped on a device smaller than it");
     block = map(block->next, std::min(wanted - block->size, block->next->size));
     if (block == nullptr) return nullptr;
   }

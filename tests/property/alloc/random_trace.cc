@@ -44,6 +44,9 @@ std::string random_conf(Random& random, Version version) {
     parts.push_back(fmt::format("roundup_power2_divisions:[{}>:{}]", list, std::uint64_t{1} << random.below(5)));
   }
   if (expandable) parts.emplace_back("expandable_segments:True");
+  if (expandable && version >= Version{2, 15} && random.chance(1, 3)) {
+    parts.push_back(fmt::format("expandable_segments_reserve:0.{}", 1 + random.below(9)));
+  }
   if (version >= Version{2, 10} && random.chance(1, 6)) {
     parts.push_back(fmt::format("per_process_memory_fraction:0.{}", 2 + random.below(8)));
   }
