@@ -51,7 +51,8 @@ ClassObject& Interp::class_of(const Value& value) const {
     case Kind::kBoundMethod: return *c.method;
     case Kind::kClass: return *c.type;
     case Kind::kModule: return *c.module;
-    case Kind::kIterator: return *c.iterator;
+    case Kind::kIterator:
+      return static_cast<Iterator*>(object)->is_generator() ? *c.generator : *c.iterator;
     case Kind::kProperty: return *c.property;
     case Kind::kStaticMethod: return *c.static_method;
     case Kind::kClassMethod: return *c.class_method;
@@ -350,7 +351,7 @@ void Interp::generic_set_attr(Instance& object, Name name, Value value) {
     }
   }
   if (name == known(name::kClass)) refuse("assigning __class__ is not supported");
-  object.attrs().set(name, std::move(value));
+  object.set_own(name, std::move(value));
 }
 
 void Interp::set_attr(const Value& object, Name name, Value value) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/lang/frame.h"
+#include "sim/lang/generator.h"
 #include "sim/lang/library.h"
 
 /// Built-in functions that go through iterables.
@@ -214,7 +214,48 @@ std::vector<Value> sorted_values(Interp& in, std::vector<Value> items, const Val
   return out;
 }
 
+namespace {
+
+Value or_stop(Interp& in, Value value) {
+  if (!value.empty()) return value;
+  in.raise(in.make_exception(*in.classes().stop_iteration, {}));
+}
+
+FunctionGenerator& generator_of(Interp& in, Arguments& args) {
+  auto* generator = dynamic_cast<FunctionGenerator*>(args[0].as<Iterator>());
+  if (generator == nullptr) {
+    in.refuse(fmt::format("{}() of a generator expression is not supported", args.signature().function));
+  }
+  return *generator;
+}
+
+void add_iterator_methods(Interp& in) {
+  for (const Ref<ClassObject>& type : {in.classes().iterator, in.classes().generator}) {
+    define(in, *type, "__next__(self, /)", [](Interp& interp, Arguments& args) {
+      return or_stop(interp, args.object<Iterator>(0, "an iterator").next(interp));
+    });
+    define(in, *type, "__iter__(self, /)", [](Interp&, Arguments& args) { return args.take(0); });
+  }
+  ClassObject& type = *in.classes().generator;
+  define(in, type, "send(self, arg, /)", [](Interp& interp, Arguments& args) {
+    return or_stop(interp, generator_of(interp, args).send(interp, args.take(1)));
+  });
+  define(in, type, "close(self, /)", [](Interp& interp, Arguments& args) {
+    generator_of(interp, args).close(interp);
+    return Value::none();
+  });
+  define(in, type, "throw(self, typ, val=None, tb=None, /)", [](Interp& interp, Arguments& args) {
+    Value error = args[1].as<ClassObject>() != nullptr ? interp.call(args[1]) : args[1];
+    const Ref<ExceptionObject> exception = error.ref<ExceptionObject>();
+    if (!exception) interp.type_error("exceptions must be classes or instances deriving from BaseException");
+    return or_stop(interp, generator_of(interp, args).raise_inside(interp, exception));
+  });
+}
+
+}  // namespace
+
 void add_iteration(Interp& in) {
+  add_iterator_methods(in);
   define(in, "enumerate(iterable, start=0)", enumerated);
   define(in, "zip(*iterables, strict=False)", zipped);
   in.set_builtin(in.intern("map"), in.raw_function("map", mapped));

@@ -105,16 +105,26 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
     for (std::size_t i = plain; i < args.positional; ++i) rest.push_back(taken(args, i));
     slots[star] = in.tuple(std::move(rest));
   }
+  // A call that fails drops the keyword arguments that have no place yet first.
+  const auto drop_keywords = [&](std::size_t from) {
+    for (std::size_t k = from; args.movable && k < args.keyword_count; ++k) {
+      args.values[args.positional + k].reset();
+    }
+  };
   for (std::size_t k = 0; k < args.keyword_count; ++k) {
     const Name name = args.keywords[k];
     std::size_t at = parameters.positional_only;
     while (at < named && code.slots[at] != name) ++at;
     if (at < named) {
-      if (!slots[at].empty()) twice(in, function.qualname, name);
+      if (!slots[at].empty()) {
+        drop_keywords(k);
+        twice(in, function.qualname, name);
+      }
       slots[at] = taken(args, args.positional + k);
       continue;
     }
     if (parameters.double_star == nullptr) {
+      drop_keywords(k);
       for (std::size_t i = 0; i < parameters.positional_only; ++i) {
         if (code.slots[i] != name) continue;
         in.type_error(fmt::format(
@@ -129,6 +139,8 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
         ->table.set(in, in.str(std::string(in.text(name))), taken(args, args.positional + k));
   }
   if (args.positional > positional && parameters.star == nullptr) {
+    // What has no place goes first.
+    for (std::size_t i = positional; args.movable && i < args.positional; ++i) args.values[i].reset();
     too_many(in, function.qualname, positional, function.defaults.size(), args.positional);
   }
   const std::size_t required = positional - function.defaults.size();
@@ -179,7 +191,12 @@ void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {
 Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
   const Code& code = *function.code;
   ValueStack::Span slots(*in.values_, code.slots.size());
-  bind_arguments(in, function, args, slots.data());
+  try {
+    bind_arguments(in, function, args, slots.data());
+  } catch (const Raised&) {
+    slots.drop_forward();
+    throw;
+  }
   if (code.generator) {
     std::vector<Value> own;
     own.reserve(slots.size());
@@ -267,17 +284,16 @@ Value call_builtin(Interp& in, Builtin& builtin, CallArgs& args) {
   bind_signature(in, signature, args, bound.data());
   Arguments arguments(in, signature, {bound.data(), total});
   Value result;
-  if (builtin.python) {
-    try {
-      result = builtin.function(in, arguments);
-    } catch (Raised& raised) {
+  try {
+    result = builtin.function(in, arguments);
+  } catch (Raised& raised) {
+    if (builtin.python) {
       std::vector<Value> locals;
       for (std::size_t i = 0; i < total; ++i) locals.push_back(std::move(bound[i]));
       keep_locals(in, *raised.exception, std::move(locals));
-      throw;
     }
-  } else {
-    result = builtin.function(in, arguments);
+    bound.drop_forward();
+    throw;
   }
   bound.drop_forward();
   TIDEMARK_CHECK(!result.empty(), signature.function + " gave no value");

@@ -127,13 +127,37 @@ const Value* ClassObject::lookup_after(const ClassObject& after, Name name) cons
 Instance::Instance(Heap& heap, Ref<ClassObject> type, Kind kind, std::uint16_t host_kind)
     : Tracked(heap, kind, host_kind), type_(std::move(type)) {}
 
-Instance::~Instance() { attrs_.clear(heap()); }
+Instance::~Instance() { drop_attrs(); }
+
+void Instance::set_own(Name name, Value value) {
+  constexpr std::size_t kMostShared = 30;  // CPython's SHARED_KEYS_MAX_SIZE
+  const std::size_t before = attrs_.size();
+  attrs_.set(name, std::move(value));
+  if (attrs_.size() == before) return;
+  std::vector<Name>& order = type_->instance_order;
+  const bool in_order = before < order.size() && order[before] == name;
+  if (in_order || order.size() >= kMostShared) return;
+  if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
+}
+
+void Instance::drop_attrs() {
+  const std::vector<AttrMap::Entry>& own = attrs_.entries();
+  const std::vector<Name>& order = type_->instance_order;
+  bool same = own.size() <= order.size();
+  for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i].name == order[i];
+  if (!same) {
+    for (const Name name : order) {
+      if (Value* value = attrs_.find(name)) heap().drop(std::move(*value));
+    }
+  }
+  attrs_.clear(heap());
+}
 
 void Instance::traverse(Visitor& visitor) const {
   visitor.visit(type_);
   attrs_.traverse(visitor);
 }
 
-void Instance::clear() { attrs_.clear(heap()); }
+void Instance::clear() { drop_attrs(); }
 
 }  // namespace tidemark::lang

@@ -86,6 +86,9 @@ class ClassObject final : public Tracked {
   /// Called with a new subclass after its body has run; may be null. Inherited.
   void (*on_subclass)(Interp& interp, ClassObject& subclass) = nullptr;
   std::string qualname;         ///< "Outer.Inner"; for messages
+  /// Attribute names in the order in which the class's instances first got them. CPython's instances share
+  /// this order, and drop their attributes in it.
+  std::vector<Name> instance_order;
   bool user_defined = false;
   bool final = false;           ///< inheriting from it is an error
 
@@ -113,8 +116,11 @@ class Instance : public Tracked {
   void clear() override;
 
   [[nodiscard]] ClassObject& type() const { return *type_; }
+  /// Reading and removing; set_own adds.
   [[nodiscard]] AttrMap& attrs() { return attrs_; }
   [[nodiscard]] const AttrMap& attrs() const { return attrs_; }
+  /// Sets an attribute of the object itself.
+  void set_own(Name name, Value value);
 
   /// The whole of `x.name`. Default: Interp::generic_get_attr (class data descriptors, own attributes, the
   /// class, get_missing_attr, the user's __getattr__).
@@ -159,6 +165,7 @@ class Instance : public Tracked {
   Instance(Heap& heap, Ref<ClassObject> type, Kind kind, std::uint16_t host_kind);
 
  private:
+  void drop_attrs();
   Ref<ClassObject> type_;
   AttrMap attrs_;
 };

@@ -103,20 +103,16 @@ Value Evaluator::eval(const Expr* node) {
       Value left = eval(binary->left);
       Value right = eval(binary->right);
       frame_.at = node->place;
-      Value result = in_.binary(binary->op, left, right);
-      left.reset();
-      right.reset();
-      return result;
+      const DropInOrder drop(left, right);
+      return in_.binary(binary->op, left, right);
     }
     case ExprKind::kSubscript: {
       const auto* subscript = static_cast<const SubscriptExpr*>(node);
       Value object = eval(subscript->object);
       Value index = eval(subscript->index);
       frame_.at = node->place;
-      Value result = in_.get_item(object, index);
-      object.reset();
-      index.reset();
-      return result;
+      const DropInOrder drop(object, index);
+      return in_.get_item(object, index);
     }
     case ExprKind::kTuple: return in_.tuple(items(static_cast<const SequenceExpr*>(node)));
     case ExprKind::kList: return in_.list(items(static_cast<const SequenceExpr*>(node)));
@@ -264,12 +260,12 @@ Value Evaluator::compare(const CompareExpr* node) {
   for (std::size_t i = 0;; ++i) {
     Value right = eval(node->steps[i].right);
     frame_.at = node->place;
+    if (i + 1 == node->steps.size) {
+      const DropInOrder drop(left, right);
+      return relation(node->steps[i].relation, left, right);
+    }
     Value result = relation(node->steps[i].relation, left, right);
     left.reset();
-    if (i + 1 == node->steps.size) {
-      right.reset();
-      return result;
-    }
     if (!in_.truth(result)) return result;
     left = std::move(right);
   }
@@ -303,10 +299,16 @@ Value Evaluator::call(const CallExpr* node) {
   }
   CallArgs args{values.data() + (with_self ? 0 : 1), positional + (with_self ? 1 : 0),
                 node->keyword_names.data, keywords, true};
-  Value result = in_.call(callee, args);
-  callee.reset();
-  values.drop_forward();
-  return result;
+  try {
+    Value result = in_.call(callee, args);
+    callee.reset();
+    values.drop_forward();
+    return result;
+  } catch (const Raised&) {
+    callee.reset();
+    values.drop_forward();
+    throw;
+  }
 }
 
 // f(*a, **k): CPython builds a tuple and a dict that live until the call returns. A lone *t with a tuple t
@@ -357,7 +359,15 @@ Value Evaluator::call_spread(const CallExpr* node) {
     }
   }
   frame_.at = node->place;
-  Value result = in_.call_with(callee, positional, keywords);
+  Value result;
+  try {
+    result = in_.call_with(callee, positional, keywords);
+  } catch (const Raised&) {
+    callee.reset();
+    positional.reset();
+    keywords.reset();
+    throw;
+  }
   callee.reset();
   positional.reset();
   keywords.reset();

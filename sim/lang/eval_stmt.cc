@@ -65,20 +65,19 @@ void Evaluator::assign(const Expr* target, Value value) {
     case ExprKind::kName: store(static_cast<const NameExpr*>(target), std::move(value)); return;
     case ExprKind::kAttribute: {
       const auto* attribute = static_cast<const AttributeExpr*>(target);
-      const Value object = eval(attribute->object);
+      Value object = eval(attribute->object);
       frame_.at = target->place;
+      const DropInOrder drop(value, object);
       in_.set_attr(object, attribute->name, value);
-      value.reset();
       return;
     }
     case ExprKind::kSubscript: {
       const auto* subscript = static_cast<const SubscriptExpr*>(target);
       Value object = eval(subscript->object);
-      const Value index = eval(subscript->index);
+      Value index = eval(subscript->index);
       frame_.at = target->place;
+      const DropInOrder drop(value, object, index);
       in_.set_item(object, index, value);
-      value.reset();
-      object.reset();
       return;
     }
     case ExprKind::kTuple:
@@ -182,10 +181,8 @@ void Evaluator::augmented(const AugAssignStmt* node) {
   const auto apply = [&](Value left) {
     Value right = eval(node->value);
     frame_.at = node->place;
-    Value result = in_.inplace(node->op, left, right);
-    left.reset();
-    right.reset();
-    return result;
+    const DropInOrder drop(left, right);
+    return in_.inplace(node->op, left, right);
   };
   switch (node->target->kind) {
     case ExprKind::kName: {
@@ -195,21 +192,21 @@ void Evaluator::augmented(const AugAssignStmt* node) {
     }
     case ExprKind::kAttribute: {
       const auto* attribute = static_cast<const AttributeExpr*>(node->target);
-      const Value object = eval(attribute->object);
+      Value object = eval(attribute->object);
       frame_.at = attribute->name_place;
       Value result = apply(in_.get_attr(object, attribute->name));
+      const DropInOrder drop(result, object);
       in_.set_attr(object, attribute->name, result);
-      result.reset();
       return;
     }
     default: {
       const auto* subscript = static_cast<const SubscriptExpr*>(node->target);
-      const Value object = eval(subscript->object);
-      const Value index = eval(subscript->index);
+      Value object = eval(subscript->object);
+      Value index = eval(subscript->index);
       frame_.at = node->target->place;
       Value result = apply(in_.get_item(object, index));
+      const DropInOrder drop(result, object, index);
       in_.set_item(object, index, result);
-      result.reset();
       return;
     }
   }

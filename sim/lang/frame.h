@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -65,6 +66,25 @@ inline ValueStack::Span::~Span() {
   }
   stack_.top_ = previous_top_;
 }
+
+/// Drops values in the order given when it goes out of scope, by an exception too: CPython's instructions
+/// drop their operands from the first to the last, whether they succeeded or not.
+template <std::size_t kCount>
+class DropInOrder {
+ public:
+  template <class... Values>
+  explicit DropInOrder(Values&... values) : values_{&values...} {}
+  ~DropInOrder() {
+    for (Value* value : values_) value->reset();
+  }
+  DropInOrder(const DropInOrder&) = delete;
+  DropInOrder& operator=(const DropInOrder&) = delete;
+
+ private:
+  std::array<Value*, kCount> values_;
+};
+template <class... Values>
+DropInOrder(Values&...) -> DropInOrder<sizeof...(Values)>;
 
 /// One running piece of code.
 struct Frame {

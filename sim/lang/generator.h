@@ -13,6 +13,7 @@ class Generator final : public Iterator {
   ~Generator() override { finish(); }
   Value next(Interp& interp) override;
   [[nodiscard]] std::string_view type_name() const override { return "generator"; }
+  [[nodiscard]] bool is_generator() const override { return true; }
   void traverse(Visitor& visitor) const override;
   void clear() override { finish(); }
 
@@ -42,6 +43,7 @@ class FunctionGenerator final : public Iterator {
   /// close(): GeneratorExit at the `yield`.
   void close(Interp& interp);
   [[nodiscard]] std::string_view type_name() const override { return "generator"; }
+  [[nodiscard]] bool is_generator() const override { return true; }
   void traverse(Visitor& visitor) const override;
   /// Drops the statements from the innermost out, then the variables in order.
   void clear() override;

@@ -168,7 +168,7 @@ Value Instance::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& 
   copies.emplace_back(self, Value(copy));
   const std::vector<AttrMap::Entry> own = attrs_.entries();
   for (const AttrMap::Entry& entry : own) {
-    copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
+    copy->set_own(entry.name, interp.deep_copy(entry.value, copies));
   }
   return copy;
 }

@@ -160,6 +160,8 @@ class Iterator : public Tracked {
   /// Empty: exhausted.
   virtual Value next(Interp& interp) = 0;
   [[nodiscard]] virtual std::string_view type_name() const { return "iterator"; }
+  /// A generator has send(), throw() and close().
+  [[nodiscard]] virtual bool is_generator() const { return false; }
   /// How many values are left, where that is known.
   [[nodiscard]] virtual std::optional<std::int64_t> length_hint() const { return std::nullopt; }
 

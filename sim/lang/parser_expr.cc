@@ -202,6 +202,10 @@ Expr* Parser::operation(int level) {
     // Everything that binds tighter belongs to the right operand.
     Expr* right = found.level < 6 ? operation(found.level + 1) : factor();
     if (++chain > kMaxChain) fail(sign.at, "the expression is too long", "split it into parts");
+    if (Expr* joined = found.op == BinaryOp::kMod ? percent_display(left, right) : nullptr) {
+      left = joined;
+      continue;
+    }
     left = make(BinaryExpr{
         {ExprKind::kBinary, {left->place.begin, right->place.end}}, found.op, left, right});
   }

@@ -141,6 +141,7 @@ class Parser {
   void replacement(std::uint32_t& at, std::uint32_t end, bool raw, std::vector<JoinedPart>& parts,
                    int depth);
   Expr* sub_expression(Place range);
+  Expr* percent_display(Expr* format, Expr* values);
   std::string decode(Place body, bool raw);
 
   SyntaxTree& tree_;

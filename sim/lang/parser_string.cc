@@ -256,6 +256,37 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
   parts.push_back(part);
 }
 
+// "%s: %r" % (a, b): CPython compiles it as the f-string with the same meaning, which formats a before it
+// evaluates b. nullptr where it does not.
+Expr* Parser::percent_display(Expr* format, Expr* values) {
+  if (format->kind != ExprKind::kConstant || values->kind != ExprKind::kTuple) return nullptr;
+  const Str* text = static_cast<ConstantExpr*>(format)->value->as<Str>();
+  const auto* tuple = static_cast<SequenceExpr*>(values);
+  if (text == nullptr || tuple->has_star) return nullptr;
+  std::vector<JoinedPart> parts;
+  std::string literal;
+  std::size_t used = 0;
+  const std::string& in = text->text();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i] != '%') {
+      literal += in[i];
+      continue;
+    }
+    if (++i >= in.size()) return nullptr;
+    if (in[i] == '%') {
+      literal += '%';
+      continue;
+    }
+    if ((in[i] != 's' && in[i] != 'r' && in[i] != 'a') || used >= tuple->items.size) return nullptr;
+    if (!literal.empty()) parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
+    literal.clear();
+    parts.push_back({nullptr, tuple->items[used++], in[i], nullptr});
+  }
+  if (used != tuple->items.size) return nullptr;
+  if (!literal.empty()) parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
+  return make(JoinedExpr{{ExprKind::kJoined, {format->place.begin, values->place.end}}, seq(parts)});
+}
+
 Expr* Parser::sub_expression(Place range) {
   std::vector<Token> inner = tokenize_expression(tree_.source, range, names_, problems_);
   inner.swap(tokens_);
