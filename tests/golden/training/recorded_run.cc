@@ -138,6 +138,8 @@ class Comparer {
     const auto flat = flatten(device_.statistics, device_.settings.version);
     const std::map<std::string, std::int64_t> got(flat.begin(), flat.end());
     for (const auto& [key, value] : recorded_.statistics) {
+      // How often free parts of segments came and went hangs on the order of the frees; what is there at the end does not.
+      if (recorded_.frees_in_no_order && key.starts_with("inactive_split") && !key.ends_with(".current")) continue;
       const auto found = got.find(key);
       if (found != got.end() && found->second == value) continue;
       ++result_.differing_statistics;
