@@ -14,11 +14,14 @@ std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, rand
 std::span<const OpDef> reduction_ops();   ///< reduction_table.cc: sums, norms, extremes, scans
 std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
 std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
+std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
+std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
 std::span<const OpDef> loss_ops();        ///< loss_table.cc
 std::span<const OpDef> foreach_ops(); ///< foreach_ops.cc: the optimizers' operators on lists
 std::span<const OpDef> linear_ops();  ///< linear_ops.cc: matrix products
 std::span<const OpDef> convolution_ops();
+std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "sim/ops/kernels.h"
+#include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
 
@@ -144,7 +145,8 @@ Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes) {
     }
   }
   Tensor out = sum(c, x, dims, true);
-  return lead > 0 ? view(out, sizes) : out;
+  // The view holds its base, so that the engine does not count it as the only owner.
+  return lead > 0 ? as_view(out, view(out, sizes)) : out;
 }
 
 }  // namespace tidemark::ops

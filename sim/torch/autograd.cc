@@ -37,17 +37,15 @@ bool owns_plain_memory(const Tensor& t) {
          t.is_non_overlapping_and_dense();
 }
 
-/// Two gradients meet at one input of a node. Source: torch's InputBuffer::accumulate; training-semantics.md 1.5.
+/// Two gradients meet at one input of a node. Dense incoming ones stay with the caller, who drops a node's gradients when
+/// all are delivered. Source: torch's InputBuffer::accumulate; training-semantics.md 1.5.
 void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
   const LabelScope label(c, "sum of gradients");
   if (stored.is_sparse() || incoming.is_sparse()) {
     stored = ops::add_gradients_sparse(c, std::move(stored), std::move(incoming));
     return;
   }
-  if (!c.grad_enabled() && owns_plain_memory(stored)) {
-    incoming.reset();
-    return;
-  }
+  if (!c.grad_enabled() && owns_plain_memory(stored)) return;
   stored = ops::pointwise(c, {&stored, &incoming});
 }
 
@@ -238,8 +236,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     for (std::size_t i = 0; i < node.next.size(); ++i) {
       const Edge& edge = node.next[i];
       if (!edge.node) continue;
-      Tensor gradient = i < grads.size() ? std::move(grads[i]) : Tensor();
-      deliver(edge, std::move(gradient), plan.arrive(edge.node->vertex));
+      Tensor none;
+      deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex));
     }
   }
   return captured;
