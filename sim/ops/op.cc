@@ -68,9 +68,15 @@ void Op::save(std::size_t slot, const Tensor& tensor) {
     return;
   }
   if (tensor.device().is_cuda()) tensor->storage->set_role(Role::kActivation);
-  // A leaf is kept as it is; anything else by a copy without history, so that a saved result does not own its own node.
+  // An input is kept as it is, history included; a result has none yet.
   node_->saved[slot].tensor =
-      tensor->grad_fn || !tensor->requires_grad ? Context::shallow_copy(tensor) : tensor;
+      tensor.requires_grad() ? tensor : Context::shallow_copy(tensor);
+}
+
+void Op::forget_history(const Tensor& result) {
+  for (SavedTensor& saved : node_->saved) {
+    if (saved.tensor == result) saved.tensor = Context::shallow_copy(result);
+  }
 }
 
 void Op::attach(Tensor& output) {
@@ -79,6 +85,7 @@ void Op::attach(Tensor& output) {
   if (!node_) return;
   node_->metadata.push_back({output.sizes(), output.dtype(), output.device()});
   if (!is_differentiable(output.dtype())) return;
+  forget_history(output);
   output->grad_fn = node_;
   output->output_nr = static_cast<std::uint32_t>(node_->metadata.size() - 1);
 }
@@ -90,6 +97,7 @@ void Op::rebase(const Tensor& self) {
     throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");
   }
   node_->metadata.push_back({self.sizes(), self.dtype(), self.device()});
+  forget_history(self);
   self->grad_fn = node_;
   self->output_nr = 0;
 }

@@ -77,6 +77,8 @@ class Op {
  private:
   void begin(std::string_view name, std::string_view node_name,
              const std::vector<const Tensor*>& inputs, const std::vector<const Tensor*>& others);
+  /// A node must not own its own result: what was saved of it is kept without history.
+  void forget_history(const Tensor& result);
   void attach(Tensor& output);
   void rebase(const Tensor& self);
 

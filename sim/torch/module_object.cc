@@ -297,6 +297,11 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   });
   method("_parameter_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
   method("_buffer_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).buffers); });
+  method("_buffer_names(self)", [](Interp& in, Arguments& a) {
+    std::vector<Value> names;
+    for (const auto& entry : module_of(a[0]).buffers.entries()) names.push_back(in.str(std::string(in.text(entry.name))));
+    return in.list(std::move(names));
+  });
   method("_module_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
   method("_is_persistent(self, name)", [](Interp& in, Arguments& a) {
     const auto& names = module_of(a[0]).not_persistent;

@@ -1,5 +1,6 @@
 # module: torch
 # defines: autocast is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype clear_autocast_cache
+import torch
 import torch._C as _C
 
 

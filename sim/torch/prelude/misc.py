@@ -1,5 +1,6 @@
 # module: torch
 # defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions
+import torch
 import torch._C as _C
 
 

@@ -137,7 +137,8 @@ class Module(_C.ModuleBase):
                 with torch.no_grad():
                     grad_applied = fn(param_grad)
                 param.grad.data = grad_applied
-        for key, buf in self._buffer_items():
+        for key in self._buffer_names():
+            buf = getattr(self, key)
             if buf is not None:
                 self._set_buffer(key, fn(buf), self._is_persistent(key))
         return self
