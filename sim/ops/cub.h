@@ -4,19 +4,25 @@
 
 namespace tidemark::ops {
 
-// Temporary storage of the CUB algorithms behind scans, sorts and selections: allocated after the outputs, freed when the
-// algorithm returns. Source: training-semantics.md 5.3.
+// Temporary storage of the CUB algorithms behind scans, sorts and selections, in bytes: allocated after the outputs, freed
+// when the algorithm returns. `width`: bytes of a value or key. Source: training-semantics.md 5.3, and PyTorch observed at
+// many counts and on five devices.
+
+Bytes scan_bytes(std::int64_t count, Bytes width);
+Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count);
+Bytes unique_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
+Bytes unique_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
+/// Writes out the positions of what is kept.
+Bytes select_bytes(const DeviceSpec& spec, std::int64_t count);
+/// Counts what is kept.
+Bytes count_bytes(const DeviceSpec& spec, std::int64_t count);
+/// A radix sort of pairs (value_width 0: of keys) over the lowest `bits` bits of the keys.
+Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,
+                 std::int64_t bits);
+Bytes segmented_sort_bytes(std::int64_t count, Bytes key_width, Bytes value_width);
 
 /// A scan along `dim`: CUB's where the tensor is one row, else a kernel without temporaries.
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim);
-/// Bytes of a scan by key, and of a unique by key, over keys of `width` bytes.
-Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
-Bytes unique_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
-/// Bytes of a scan of `count` values of `width` bytes.
-Bytes scan_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width);
-/// Bytes of a radix sort of pairs over the lowest `bits` bits of the keys.
-Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,
-                 std::int64_t bits);
 /// Positions of the values that are not zero: every value counts as zero, so [0, rank].
 Tensor nonzero_kernel(Context& c, const Tensor& x);
 

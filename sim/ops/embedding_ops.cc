@@ -45,8 +45,8 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   Tensor frequencies;
   if (by_frequency) {
     frequencies = c.empty({count}, index, device);
-    c.scratch(scan_by_key_bytes(c.spec(), count, index_bytes), device);
-    c.scratch(scan_by_key_bytes(c.spec(), count, index_bytes), device);
+    c.scratch(scan_by_key_bytes(c.spec(), count), device);
+    c.scratch(scan_by_key_bytes(c.spec(), count), device);
   }
   Tensor out = c.empty({rows, width}, grad.dtype(), device);
   const std::int64_t segments = std::min(count, rows);
@@ -58,7 +58,7 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   }
   const Tensor parts_per_segment = c.empty({segments}, index, device);
   const Tensor part_offsets = c.empty({segments}, index, device);
-  c.scratch(scan_bytes(c.spec(), segments, index_bytes), device);
+  c.scratch(scan_bytes(segments, index_bytes), device);
   const Tensor part_count = c.scratch(8, device);
   const std::int64_t parts = count / kRowsPerPart + segments;
   const Tensor part_starts = c.empty({parts}, index, device);

@@ -37,8 +37,9 @@ OpResult whole(Arguments& a) {
 
 template <bool kMax>
 OpResult along(Arguments& a) {
-  return OpResult::tuple(
-      extreme_along(a.context(), kMax ? "max" : "min", a.tensor(0), a.integer(1), a.flag(2)));
+  const std::string_view name = kMax ? "max" : "min";
+  return OpResult::named(name, "values indices",
+                         extreme_along(a.context(), name, a.tensor(0), a.integer(1), a.flag(2)));
 }
 
 template <bool kMax>

@@ -62,6 +62,13 @@ struct OpResult {
   enum class Kind : std::uint8_t { kTensor, kTuple, kList, kValue };
   OpResult(Tensor tensor) : tensors{std::move(tensor)} {}  // NOLINT(google-explicit-constructor)
   static OpResult tuple(TensorList list) { return OpResult(Kind::kTuple, std::move(list)); }
+  /// A named tuple: torch.return_types.NAME with the fields "values indices".
+  static OpResult named(std::string_view name, std::string_view fields, TensorList list) {
+    OpResult out(Kind::kTuple, std::move(list));
+    out.name = name;
+    out.fields = fields;
+    return out;
+  }
   static OpResult list(TensorList list) { return OpResult(Kind::kList, std::move(list)); }
   static OpResult plain(Argument value) {
     OpResult out(Kind::kValue, {});
@@ -71,6 +78,8 @@ struct OpResult {
   Kind kind = Kind::kTensor;
   TensorList tensors;
   Argument value;
+  std::string_view name;    ///< of a named tuple; static text
+  std::string_view fields;  ///< its fields, apart by a blank; static text
 
  private:
   OpResult(Kind k, TensorList list) : kind(k), tensors(std::move(list)) {}

@@ -348,6 +348,26 @@ Value BoundOp::call(CallArgs& args) {
   session_.interp.type_error(std::move(message));
 }
 
+namespace {
+
+/// torch.return_types.max and its like, made when first needed.
+Ref<lang::ClassObject> named_tuple_class(Session& session, const ops::OpResult& result) {
+  Ref<lang::ClassObject>& type = session.return_types[std::string(result.name)];
+  if (!type) {
+    std::vector<std::string> fields;
+    std::string_view rest = result.fields;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      fields.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    type = session.interp.make_named_tuple_class(result.name, "torch.return_types", fields);
+  }
+  return type;
+}
+
+}  // namespace
+
 Value to_value(Session& session, ops::OpResult result) {
   switch (result.kind) {
     case ops::OpResult::Kind::kTensor: return session.wrap(std::move(result.tensors.front()));
@@ -356,6 +376,9 @@ Value to_value(Session& session, ops::OpResult result) {
       std::vector<Value> items;
       items.reserve(result.tensors.size());
       for (ops::Tensor& tensor : result.tensors) items.push_back(session.wrap(std::move(tensor)));
+      if (!result.fields.empty()) {
+        return make_ref<lang::Tuple>(session.interp.heap(), std::move(items), named_tuple_class(session, result));
+      }
       return result.kind == ops::OpResult::Kind::kTuple ? session.interp.tuple(std::move(items))
                                                         : session.interp.list(std::move(items));
     }

@@ -90,6 +90,7 @@ Session::Session(lang::Interp& interpreter, Emitter& emit, std::vector<DeviceSpe
 Session::~Session() = default;
 
 void Session::release() {
+  return_types.clear();
   c.cast_cache.clear();
   c.main_thread.pack_hooks.clear();
   c.engine_thread.pack_hooks.clear();

@@ -110,6 +110,7 @@ class Session {
 
   std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
   std::unordered_map<std::uint8_t, lang::Value> formats;
+  std::unordered_map<std::string, Ref<lang::ClassObject>> return_types;  ///< torch.return_types, by name
   std::uint32_t next_event = 0;
 
   /// Drops what the session itself holds of the language. Call it when the program has ended, before the interpreter goes.

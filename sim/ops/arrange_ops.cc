@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "training-semantics.md 5.6";
+
+/// One kernel whose gradient is the same kernel on the gradient: flip, roll, tril, triu.
+Tensor rearranged(Context& c, std::string_view name, std::string_view node, const Tensor& self,
+                  bool keeps_strides) {
+  const auto kernel = [keeps_strides](Context& at, const Tensor& x) {
+    return keeps_strides ? at.empty_like(x) : at.empty(x.sizes(), x.dtype(), x.device());
+  };
+  Op op(c, name, node, {&self});
+  return op.result(kernel(c, self), [kernel](Backward& b) { b.grads[0] = kernel(b.c, b.grad()); });
+}
+
+void check_matrix(std::string_view name, const Tensor& self) {
+  if (self.dim() < 2) {
+    throw OpError(fmt::format("{}: input tensor must have at least 2 dimensions", name));
+  }
+}
+
+OpResult roll(Arguments& a) {
+  const Tensor& self = a.tensor(0);
+  if (self.numel() == 0) return clone(a.context(), self, MemoryFormat::kContiguous);
+  return rearranged(a.context(), "roll", "RollBackward0", self, false);
+}
+
+/// The gradient is seen in the repeats' shape and summed over them. Source: torch's repeat_backward.
+Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
+  if (repeats.size() < self.sizes().size()) {
+    throw OpError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  }
+  Op op(c, "repeat", "RepeatBackward0", {&self});
+  const std::size_t lead = repeats.size() - self.sizes().size();
+  Dims sizes = repeats;
+  for (std::size_t i = lead; i < sizes.size(); ++i) sizes[i] *= self.sizes()[i - lead];
+  return op.result(c.empty(sizes, self.dtype(), self.device()),
+                   [repeats, lead, own = self.sizes()](Backward& b) {
+                     Tensor grad = b.grad();
+                     if (numel_of(own) == 0 || b.grad().numel() == 0) {
+                       b.grads[0] = zeros(b.c, own, grad.dtype(), grad.device());
+                       return;
+                     }
+                     Dims split;
+                     Dims over;
+                     for (std::size_t i = 0; i < repeats.size(); ++i) {
+                       const std::int64_t size = i < lead ? 1 : own[i - lead];
+                       if (i < lead || repeats[i] != 1) {
+                         over.push_back(static_cast<std::int64_t>(split.size()));
+                         split.push_back(repeats[i]);
+                       }
+                       if (i >= lead) split.push_back(size);
+                     }
+                     const Tensor wide = reshape(b.c, grad, split);
+                     b.grads[0] = over.empty() ? wide : sum(b.c, wide, over, false);
+                   });
+}
+
+Tensor repeat_interleave(Context& c, const Tensor& given, std::int64_t repeats,
+                         std::optional<std::int64_t> dim) {
+  const Tensor self = dim ? given : flatten(c, given, 0, -1);
+  const std::int64_t d = wrap_dim(dim.value_or(0), self.dim());
+  Dims wide = self.sizes();
+  wide.insert(static_cast<std::size_t>(d) + 1, repeats);
+  const Tensor expanded = expand(c, unsqueeze(c, self, d + 1), wide);
+  const Tensor copied = clone(c, expanded, MemoryFormat::kContiguous);
+  return flatten(c, copied, d, d + 1);
+}
+
+TensorList meshgrid(Context& c, const TensorList& tensors, bool swap) {
+  std::vector<Tensor> order(tensors);
+  if (swap && order.size() > 1) std::swap(order[0], order[1]);
+  Dims shape;
+  for (const Tensor& t : order) shape.push_back(t.numel());
+  TensorList out;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Dims sizes = Dims::filled(order.size(), 1);
+    sizes[i] = order[i].numel();
+    out.push_back(expand(c, view(c, order[i], sizes), shape));
+  }
+  if (swap && out.size() > 1) {
+    for (Tensor& t : out) t = transpose(c, t, 0, 1);
+    std::swap(out[0], out[1]);
+  }
+  return out;
+}
+
+template <bool kLower>
+OpResult triangle(Arguments& a) {
+  const std::string_view name = kLower ? "tril" : "triu";
+  check_matrix(name, a.tensor(0));
+  return rearranged(a.context(), name, kLower ? "TrilBackward0" : "TriuBackward0", a.tensor(0), false);
+}
+
+template <bool kLower>
+OpResult triangle_(Arguments& a) {
+  const Tensor& self = a.tensor(0);
+  check_matrix(kLower ? "tril_" : "triu_", self);
+  Op op(a.context(), kLower ? "tril_" : "triu_", kLower ? "TrilBackward0" : "TriuBackward0", {&self});
+  return op.in_place(self, [](Backward& b) {
+    b.grads[0] = b.c.empty(b.grad().sizes(), b.grad().dtype(), b.grad().device());
+  });
+}
+
+OpResult multinomial(Arguments& a) {
+  Context& c = a.context();
+  const Tensor& self = a.tensor(0);
+  const LabelScope label(c, "multinomial");
+  const GradMode off(c, false);
+  const std::int64_t count = a.integer(1);
+  if (self.dim() < 1 || self.dim() > 2) throw OpError("prob_dist must be 1 or 2 dim");
+  Dims sizes = self.sizes();
+  sizes.back() = count;
+  Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
+  if (!self.is_cuda()) return out;
+  const auto scalar = [&](ScalarType type) { return c.empty({}, type, self.device()); };
+  Tensor valid;
+  if (!a.flag(2) || count == 1) {
+    // Checks of the distribution, then an exponential race.
+    valid = [&] {
+      const Tensor smallest = reduce(c, self, {}, false, self.dtype());
+      const Tensor is_positive = scalar(ScalarType::kBool);
+      const Tensor largest = reduce(c, self, {}, false, self.dtype());
+      const Tensor is_finite = scalar(ScalarType::kBool);
+      return scalar(ScalarType::kBool);
+    }();
+    const Tensor has_zero_row = [&] {
+      if (self.dim() == 1) {
+        const Tensor total = reduce(c, self, {}, false, self.dtype());
+        return scalar(ScalarType::kBool);
+      }
+      const Tensor totals = reduce(c, self, {1}, false, self.dtype());
+      const Tensor is_zero = pointwise(c, {&totals}, ScalarType::kBool);
+      return reduce(c, is_zero, {}, false, ScalarType::kBool, 1);
+    }();
+    scalar(ScalarType::kBool);
+    const Tensor race = c.empty_like(self);
+    if (count == 1) {
+      return out;
+    }
+    c.empty(sizes, self.dtype(), self.device());
+    return out;
+  }
+  throw NotModelled("multinomial with replacement=True and more than one sample is not modelled; take them one by one");
+}
+
+}  // namespace
+
+std::span<const OpDef> arrange_ops() {
+  static constexpr OpDef kOps[] = {
+      {"flip(Tensor input, int[] *dims)", "torch method",
+       [](Arguments& a) -> OpResult {
+         for (const std::int64_t d : a.dims(1)) wrap_dim(d, a.tensor(0).dim());
+         return rearranged(a.context(), "flip", "FlipBackward0", a.tensor(0), true);
+       },
+       kSource},
+      {"roll(Tensor input, int[] shifts, int[]? dims=None)", "torch method", roll, kSource},
+      {"tril(Tensor input, int diagonal=0)", "torch method", triangle<true>, kSource},
+      {"triu(Tensor input, int diagonal=0)", "torch method", triangle<false>, kSource},
+      {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kSource},
+      {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kSource},
+      {"repeat(Tensor input, int[] *repeats)", "method",
+       [](Arguments& a) -> OpResult { return repeat(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+      {"tile(Tensor input, int[] *dims)", "torch method",
+       [](Arguments& a) -> OpResult {
+         Dims repeats = a.dims(1);
+         while (repeats.size() < a.tensor(0).sizes().size()) repeats.insert(0, 1);
+         return repeat(a.context(), a.tensor(0), repeats);
+       },
+       kSource},
+      {"repeat_interleave(Tensor input, int repeats, int? dim=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return repeat_interleave(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2));
+       },
+       kSource},
+      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, any generator=None)", "torch method",
+       multinomial, kSource},
+      {"bernoulli(Tensor input, *, any generator=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         Context& c = a.context();
+         const Tensor& self = a.tensor(0);
+         Op op(c, "bernoulli", "BernoulliBackward0", {&self});
+         return op.result(c.empty_like(self),
+                          [](Backward& b) { b.grads[0] = zeros_like(b.c, b.grad()); });
+       },
+       kSource},
+      {"meshgrid(Tensor[] tensors, *, str indexing='ij')", "torch",
+       [](Arguments& a) -> OpResult {
+         return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));
+       },
+       kSource},
+      {"meshgrid(Tensor a, Tensor b, *, str indexing='ij')", "torch",
+       [](Arguments& a) -> OpResult {
+         return OpResult::tuple(meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/cub.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/reduction_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "golden ops/indexing; training-semantics.md 5.3";
+/// Rows up to here are sorted within one block. Source: should_use_small_sort.
+constexpr std::int64_t kSmallSort = 4096;
+constexpr std::int64_t kLargeSegment = 1'000'000;
+constexpr std::int64_t kFewSegments = 128;
+
+std::int64_t key_bits(ScalarType type) { return 8 * static_cast<std::int64_t>(element_bytes(type)); }
+
+/// The temporaries of sorting `count` rows of `length`. Source: Sort.cu, SortStable.cu.
+void sort_scratch(Context& c, ScalarType type, Device device, std::int64_t length, std::int64_t count) {
+  const std::int64_t all = length * count;
+  const Bytes width = element_bytes(type);
+  const auto indices = [&](std::int64_t n) { return c.empty({n}, ScalarType::kInt64, device); };
+  if (length <= kSmallSort) {
+    indices(length);
+  } else if (count == 1 || length >= kLargeSegment) {
+    const Tensor positions = indices(length);
+    for (std::int64_t i = 0; i < count; ++i) {
+      c.scratch(sort_bytes(c.spec(), length, width, 8, key_bits(type)), device);
+    }
+  } else if (count < kFewSegments) {
+    const Tensor position_and_segment = indices(all);
+    const Tensor sorted_pairs = indices(all);
+    {
+      const Tensor sorted_keys = c.empty({all}, type, device);
+      c.scratch(sort_bytes(c.spec(), all, width, 8, key_bits(type)), device);
+    }
+    c.scratch(sort_bytes(c.spec(), all, 8, 0, 8), device);
+  } else {
+    const Tensor positions = indices(all);
+    c.scratch(segmented_sort_bytes(all, width, 8), device);
+  }
+}
+
+TensorList sort(Context& c, const Tensor& self, std::int64_t dim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "sort", "SortBackward0", {&self});
+  TensorList out{c.empty_like(self), c.empty_like(self, ScalarType::kInt64)};
+  if (self.is_cuda() && self.numel() > 1 && self.dim() > 0) {
+    const std::int64_t length = self.size(d);
+    const bool in_rows = length <= kSmallSort || self.stride(d) == 1;
+    const Tensor rows = in_rows ? Tensor() : c.empty_like(self);
+    const Tensor values = in_rows ? Tensor() : c.empty_like(self);
+    const Tensor indices = in_rows ? Tensor() : c.empty_like(self, ScalarType::kInt64);
+    sort_scratch(c, self.dtype(), self.device(), length, self.numel() / std::max<std::int64_t>(length, 1));
+  }
+  op.save(0, out[1]);
+  op.results_of(out, [sizes = self.sizes()](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, sizes);
+  });
+  return out;
+}
+
+/// Whether a row is searched by many blocks. Source: TensorTopK.cu, should_use_multiblock.
+bool by_many_blocks(std::int64_t rows, std::int64_t length) {
+  struct Limit {
+    std::int64_t rows;
+    std::int64_t length;
+  };
+  constexpr Limit kLimits[] = {{20, 20000}, {40, 10000}, {80, 8000}, {199, 5000}, {799, 3000}, {4000, 800}};
+  for (const Limit& limit : kLimits) {
+    if (rows <= limit.rows) return length >= limit.length;
+  }
+  return length >= 400;
+}
+
+void topk_scratch(Context& c, const Tensor& self, std::int64_t length) {
+  const std::int64_t rows = self.numel() / std::max<std::int64_t>(length, 1);
+  if (!by_many_blocks(rows, length)) return;
+  constexpr std::int64_t kThreads = 256;
+  constexpr std::int64_t kBlocksPerSm = 6;  // 65 536 registers, 40 a thread
+  const std::int64_t slots = c.spec().sm_count * kBlocksPerSm * kThreads;
+  const std::int64_t per_thread =
+      std::clamp<std::int64_t>((self.numel() + slots - 1) / slots, 4, 64);
+  const std::int64_t per_block = per_thread * kThreads;
+  const std::int64_t blocks = (length + per_block - 1) / per_block * rows;
+  const auto buffer = [&](std::int64_t count, std::int64_t width) {
+    return c.scratch(static_cast<Bytes>(count * width), self.device());
+  };
+  const auto width = static_cast<std::int64_t>(element_bytes(self.dtype()));
+  const Tensor kth_values = buffer(rows, width);
+  const Tensor to_find = buffer(rows, 8);
+  const Tensor desired = buffer(rows, 2 * std::max<std::int64_t>(width, 4));
+  const Tensor counts = buffer(blocks, 512);
+  const Tensor digit_sums = buffer(rows, 1024);
+  const Tensor within = buffer(blocks, 4);
+  const Tensor equal = buffer(blocks, 4);
+  c.scratch(scan_by_key_bytes(c.spec(), blocks), self.device());
+  c.scratch(scan_by_key_bytes(c.spec(), blocks), self.device());
+}
+
+TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  const std::int64_t length = self.dim() == 0 ? 1 : self.size(d);
+  if (k < 0 || k > length) throw OpError("selected index k out of range");
+  Op op(c, "topk", "TopkBackward0", {&self});
+  Dims sizes = self.sizes();
+  if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = k;
+  TensorList out{c.empty(sizes, self.dtype(), self.device()),
+                 c.empty(sizes, ScalarType::kInt64, self.device())};
+  if (self.is_cuda() && self.numel() > 0 && k > 0) {
+    const Tensor dense = contiguous(c, self);
+    topk_scratch(c, dense, length);
+    if (k > kSmallSort) sort_scratch(c, self.dtype(), self.device(), k, self.numel() / length);
+  }
+  op.save(0, out[1]);
+  op.results_of(out, [all = self.sizes()](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, all);
+  });
+  return out;
+}
+
+/// One value of each row and where it was: median, kthvalue.
+TensorList row_value(Context& c, std::string_view name, std::string_view node, const Tensor& self,
+                     std::int64_t dim, bool keepdim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, name, node, {&self});
+  Dims sizes = self.sizes();
+  if (!sizes.empty()) {
+    sizes[static_cast<std::size_t>(d)] = 1;
+    if (!keepdim) sizes.erase(static_cast<std::size_t>(d));
+  }
+  TensorList out{c.empty(sizes, self.dtype(), self.device()),
+                 c.empty(sizes, ScalarType::kInt64, self.device())};
+  op.save(0, out[1]);
+  op.results_of(out, [all = self.sizes()](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, all);
+  });
+  return out;
+}
+
+Tensor median(Context& c, const Tensor& self) {
+  Op op(c, "median", "MedianBackward0", {&self});
+  op.save(0, self);
+  Tensor out;
+  {
+    const Tensor sorted = c.empty({self.numel()}, self.dtype(), self.device());
+    {
+      const Tensor positions = c.empty({self.numel()}, ScalarType::kInt64, self.device());
+      sort_scratch(c, self.dtype(), self.device(), self.numel(), 1);
+    }
+    const Tensor is_nan = c.empty({}, ScalarType::kBool, self.device());
+    out = c.empty({}, self.dtype(), self.device());
+  }
+  op.save(1, out);
+  return op.result(std::move(out), [](Backward& b) {
+    b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
+  });
+}
+
+/// Largest (smallest) so far.
+TensorList running_extreme(Context& c, std::string_view name, const Tensor& self) {
+  Op op(c, name, name == "cummax" ? "CummaxBackward0" : "CumminBackward0", {&self});
+  TensorList out{c.empty(self.sizes(), self.dtype(), self.device()),
+                 c.empty(self.sizes(), ScalarType::kInt64, self.device())};
+  op.save(0, self);
+  op.save(1, out[1]);
+  op.results_of(out, [all = self.sizes()](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, all);
+  });
+  return out;
+}
+
+/// Sorted and rid of repetitions: one value, zero.
+Tensor unique(Context& c, const Tensor& self) {
+  Op op(c, "_unique2", "NotImplemented", {}, {&self});
+  const std::int64_t n = self.numel();
+  const Device device = self.device();
+  if (!self.is_cuda() || n == 0) return c.empty({n == 0 ? 0 : 1}, self.dtype(), device);
+  const Bytes width = element_bytes(self.dtype());
+  const Tensor sorted = c.empty({n}, self.dtype(), device);
+  c.scratch(sort_bytes(c.spec(), n, width, 0, key_bits(self.dtype())), device);
+  const Tensor out = c.empty({n}, self.dtype(), device);
+  {
+    const Tensor count = c.scratch(8, device);
+    c.scratch(unique_bytes(c.spec(), n, width), device);
+  }
+  // Cut to size: the storage stays as it was made.
+  return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
+}
+
+OpResult sorted(Arguments& a) {
+  return OpResult::named("sort", "values indices", sort(a.context(), a.tensor(0), a.integer(1)));
+}
+
+}  // namespace
+
+std::span<const OpDef> sort_ops() {
+  static constexpr OpDef kOps[] = {
+      {"sort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method", sorted,
+       kSource},
+      {"argsort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return sort(a.context(), a.tensor(0), a.integer(1))[1];
+       },
+       kSource},
+      {"topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("topk", "values indices",
+                                topk(a.context(), a.tensor(0), a.integer(1), a.integer(2)));
+       },
+       kSource},
+      {"median(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0)); }, kSource},
+      {"median(Tensor input, int dim, bool keepdim=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("median", "values indices",
+                                row_value(a.context(), "median", "MedianBackward1", a.tensor(0),
+                                          a.integer(1), a.flag(2)));
+       },
+       kSource},
+      {"kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("kthvalue", "values indices",
+                                row_value(a.context(), "kthvalue", "KthvalueBackward0", a.tensor(0),
+                                          a.integer(2), a.flag(3)));
+       },
+       kSource},
+      {"cummax(Tensor input, int dim)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("cummax", "values indices",
+                                running_extreme(a.context(), "cummax", a.tensor(0)));
+       },
+       kSource},
+      {"cummin(Tensor input, int dim)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("cummin", "values indices",
+                                running_extreme(a.context(), "cummin", a.tensor(0)));
+       },
+       kSource},
+      {"unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         if (a.flag(2) || a.flag(3) || !a.is_none(4)) {
+           throw NotModelled("unique with return_inverse, return_counts or dim is not modelled; leave them out");
+         }
+         return unique(a.context(), a.tensor(0));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops
