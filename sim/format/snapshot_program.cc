@@ -37,7 +37,8 @@ class Converter {
                                        rewind.contradictions(), rewind.first_contradiction()));
     }
     out_.warm = !out_.start.segments.empty();
-    highest_reserved_ = highest_reserved();
+    out_.capacity_bytes = recorded_capacity();
+    capacity_ = out_.capacity_bytes;
     StartBuilder(snapshot_, options_, from_, out_).run();
     begin();
     reserved_ = out_.start.reserved_bytes();
@@ -167,7 +168,6 @@ class Converter {
       case Action::kOom: {
         const auto id = static_cast<RequestId>(out_.origins.size());
         out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
-        if (out_.capacity_bytes == 0) out_.capacity_bytes = reserved_ + event.address;
         record(event, id);
         emit(Verb::kAlloc, id, event.bytes, event.stream, 0, label_of(event.stack));
         break;
@@ -210,7 +210,8 @@ class Converter {
     }
   }
 
-  /// Segments are given back from here on: by the program's empty_cache(), or within the request that comes next?
+  /// Segments are given back from here on: by the program's empty_cache(), or within the request that comes next? Their
+  /// stack tells; where none was recorded, whether the next memory had fitted beside them, when the capacity is known.
   void releases_begin() {
     std::size_t next = at_;
     while (next < trace_.size() && is_release(trace_[next].action)) ++next;
@@ -218,8 +219,13 @@ class Converter {
     if (next < trace_.size()) {
       const SnapshotEvent& after = trace_[next];
       const bool gets_memory = after.action == Action::kSegmentAlloc || after.action == Action::kSegmentMap;
-      // Had the new memory fitted beside the old, the allocator would not have given any back.
-      within_request = after.action == Action::kOom || (gets_memory && reserved_ + after.bytes > highest_reserved_);
+      if (after.action == Action::kOom) {
+        within_request = true;
+      } else if (gets_memory && trace_[at_].stack != 0) {
+        within_request = !names_empty_cache(trace_[at_].stack);
+      } else if (gets_memory) {
+        within_request = capacity_ != 0 && reserved_ + after.bytes > capacity_;
+      }
     }
     if (within_request) {
       ++out_.reclaims;
@@ -229,16 +235,23 @@ class Converter {
     if (!within_request || options_.repeat_reclaims) emit(Verb::kEmptyCache, kNoRequest);
   }
 
-  Bytes highest_reserved() const {
-    Bytes now = out_.start.reserved_bytes();
-    Bytes highest = now;
+  bool names_empty_cache(StackId stack) const {
+    return std::ranges::any_of(snapshot_.stack(stack), [this](std::uint32_t frame) {
+      const std::string_view name = snapshot_.texts[snapshot_.frames[frame].name];
+      return name.find("empty_cache") != std::string_view::npos || name.find("emptyCache") != std::string_view::npos;
+    });
+  }
+
+  /// What PyTorch could get in all: held plus free at the first out-of-memory error; 0: none was recorded.
+  Bytes recorded_capacity() const {
+    Bytes held = out_.start.reserved_bytes();
     for (std::size_t i = from_; i < end_; ++i) {
       const SnapshotEvent& event = trace_[i];
-      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) now += event.bytes;
-      if (is_release(event.action)) now -= std::min(now, event.bytes);
-      highest = std::max(highest, now);
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) held += event.bytes;
+      if (is_release(event.action)) held -= std::min(held, event.bytes);
+      if (event.action == Action::kOom) return held + event.address;
     }
-    return highest;
+    return 0;
   }
 
   /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right after.
@@ -284,7 +297,7 @@ class Converter {
   std::size_t next_annotation_ = 0;
   std::size_t contradictions_ = 0;
   Bytes reserved_ = 0;
-  Bytes highest_reserved_ = 0;
+  Bytes capacity_ = 0;
 };
 
 bool is_python(std::string_view filename) { return filename.ends_with(".py") || filename.starts_with('<'); }
