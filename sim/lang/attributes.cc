@@ -155,6 +155,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
 
 Value Interp::find_module_member(Module& module, Name name) {
   if (const Value* found = module.find(name)) return *found;
+  const std::string submodule = module.name + "." + std::string(text(name));
+  if (host_modules_.contains(submodule)) return import(submodule);
   if (module.make_missing) {
     Value made = module.make_missing(*this, module, name);
     if (!made.empty()) {
@@ -162,8 +164,6 @@ Value Interp::find_module_member(Module& module, Name name) {
       return made;
     }
   }
-  const std::string submodule = module.name + "." + std::string(text(name));
-  if (host_modules_.contains(submodule)) return import(submodule);
   return {};
 }
 

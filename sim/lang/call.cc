@@ -22,8 +22,9 @@ void ValueStack::open_chunk(std::size_t count) {
 
 NestedCall::NestedCall(Interp& interp) : interp_(interp) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const std::uintptr_t used =
-      interp.stack_base_ > here ? interp.stack_base_ - here : here - interp.stack_base_;
+  // A base of 0: the host works with values while no program runs.
+  const std::uintptr_t base = interp.stack_base_ == 0 ? here : interp.stack_base_;
+  const std::uintptr_t used = base > here ? base - here : here - base;
   if (interp.depth_ >= interp.options_.limits.recursion ||
       used > interp.options_.limits.stack_bytes) {
     interp.raise(*interp.classes().recursion_error, "maximum recursion depth exceeded");

@@ -11,7 +11,8 @@ struct LibraryFile {
   std::string_view text;
 };
 
-/// All of them. They are parsed when they are first imported.
+/// All of them; they are parsed when they are first imported.
 std::span<const LibraryFile> library_files();
+std::span<const LibraryFile> library_function_files();  // itertools, functools, operator
 
 }  // namespace tidemark::lang

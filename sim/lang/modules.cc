@@ -322,11 +322,13 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
-  for (const LibraryFile& file : library_files()) {
-    in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
-      interp.run_in(module, std::make_shared<const SourceText>(
-                                SourceText{fmt::format("<{}>", file.module), std::string(file.text)}));
-    });
+  for (const std::span<const LibraryFile> files : {library_files(), library_function_files()}) {
+    for (const LibraryFile& file : files) {
+      in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
+        interp.run_in(module, std::make_shared<const SourceText>(
+                                  SourceText{fmt::format("<{}>", file.module), std::string(file.text)}));
+      });
+    }
   }
 }
 
