@@ -17,9 +17,12 @@ std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, 
 std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
 std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
+std::span<const OpDef> margin_losses();   ///< margin_losses.cc: losses on distances and margins
 std::span<const OpDef> loss_ops();        ///< loss_table.cc
 std::span<const OpDef> foreach_ops(); ///< foreach_ops.cc: the optimizers' operators on lists
 std::span<const OpDef> linear_ops();  ///< linear_ops.cc: matrix products
+std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, bilinear
+std::span<const OpDef> resampling_ops();   ///< interpolate, grid_sample, shuffles, unfold, fold
 std::span<const OpDef> convolution_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> attention_ops();

@@ -283,6 +283,15 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
         out[i] = dims;
         continue;
       }
+      // torch.einsum(text, a, b): so are the tensors.
+      if (parameter.rest && parameter.type == Type::kTensorList && value.as<TensorObject>() != nullptr) {
+        ops::TensorList tensors;
+        while (next < args.positional && args.values[next].as<TensorObject>() != nullptr) {
+          tensors.push_back(args.values[next++].as<TensorObject>()->tensor);
+        }
+        out[i] = std::move(tensors);
+        continue;
+      }
       given = &value;
       ++next;
     } else {
