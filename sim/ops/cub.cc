@@ -24,7 +24,7 @@ constexpr Tiles kSortPairs4And4{11776, 6528, 6528, 6528};
 constexpr Tiles kSortKeys8{2816, 3840, 3840, 5760};
 constexpr Tiles kSortKeys4{5888, 8064, 8064, 6912};
 constexpr Tiles kSelect{640, 2304, 640, 4224};
-constexpr Tiles kUnique4{1280, 4608, 1280, 6656};
+constexpr Tiles kUnique4{1280, 4608, 1280, 6400};
 constexpr Tiles kUniqueByKey8{320, 1792, 320, 4480};
 constexpr Tiles kUniqueByKey4{704, 2816, 704, 7168};
 constexpr Tiles kScanByKey{2304, 2240, 2304, 2464};

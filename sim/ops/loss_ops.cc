@@ -294,8 +294,10 @@ Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, 
   op.save(3, weight);
   const Tensor log_sigmoid = pointwise(c, {&self});
   if (pos_weight.defined()) {
-    const Tensor less_one = pointwise(c, {&pos_weight});
-    pointwise(c, {&less_one, &target});
+    const Tensor log_weight = [&] {
+      const Tensor less_one = pointwise(c, {&pos_weight});
+      return pointwise(c, {&less_one, &target});
+    }();
   }
   const Tensor loss = pointwise(c, {&target});
   return op.result(reduced_kernel(c, loss, reduction), [](Backward& b) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/op_binding.h"
 
@@ -126,6 +127,10 @@ std::optional<std::uint64_t> TensorObject::hash(lang::Interp& /*interp*/) {
 }
 
 std::string TensorObject::repr(lang::Interp& /*interp*/) {
+  session_.guarded([&] {
+    ops::print_kernels(session_.c, tensor);
+    return 0;
+  });
   std::string out = fmt::format("tensor(..., size={}, dtype=torch.{}", to_string(tensor.sizes()),
                                 ops::info(tensor.dtype()).name);
   if (tensor.is_cuda()) out += fmt::format(", device='cuda:{}'", tensor.device().index);

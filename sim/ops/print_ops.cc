@@ -1,0 +1,54 @@
+#include "sim/ops/print_ops.h"
+
+#include "sim/ops/indexing_ops.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::int64_t kThreshold = 1000;
+constexpr std::int64_t kEdge = 3;
+
+/// The first and last three along each dimension.
+Tensor summarised(Context& c, const Tensor& x) {
+  if (x.dim() == 0) return x;
+  const std::int64_t length = x.size(0);
+  if (x.dim() == 1) {
+    if (length <= 2 * kEdge) return x;
+    return cat_kernel(c, {narrow(x, 0, 0, kEdge), narrow(x, 0, length - kEdge, kEdge)}, 0);
+  }
+  TensorList rows;
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (length > 2 * kEdge && i >= kEdge && i < length - kEdge) continue;
+    rows.push_back(summarised(c, select(x, 0, i)));
+  }
+  Tensor out = stack_kernel(c, rows, 0);
+  for (Tensor& row : rows) row.reset();
+  return out;
+}
+
+}  // namespace
+
+void print_kernels(Context& c, const Tensor& x) {
+  if (!x.is_cuda() || x.numel() == 0 || x.is_sparse()) return;
+  const GradMode off(c, false);
+  const LabelScope label(c, "print");
+  const Tensor wide = is_half(x.dtype()) ? to_dtype(c, x, ScalarType::kFloat32) : x;
+  const Tensor shown = wide.numel() > kThreshold ? summarised(c, wide) : wide;
+  if (!is_floating(shown.dtype())) return;
+  const Tensor flat = reshape(c, shown, Dims{shown.numel()});
+  Tensor mask;
+  {
+    Tensor finite = isfinite(c, flat);
+    Tensor not_zero = binary(c, "ne", flat, number_tensor(c, ScalarType::kInt64));
+    mask = binary(c, "bitwise_and", finite, not_zero);
+    finite.reset();
+    not_zero.reset();
+  }
+  masked_select(c, flat, mask);
+}
+
+}  // namespace tidemark::ops
