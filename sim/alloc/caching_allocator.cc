@@ -85,8 +85,8 @@ void CachingAllocator::free_far(RequestId id) {
   Block& block = blocks_[index];
   note(Action::kFreeRequested, block.address, block.requested_bytes, block.lane->stream, id);
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kAllocated);
-  allocation_.decrease(block.lane->kind, 1);
-  allocated_bytes_.decrease(block.lane->kind, as_signed(block.bytes));
+  block.lane->own->decrease(Amount::kAllocations, 1);
+  block.lane->own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   free_generally(index);
 }
 
@@ -177,21 +177,19 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
 // ----------------------------------------------------------------- resets
 
 void CachingAllocator::reset_peak() {
-  for (Gauge* gauge : {&allocation_, &allocated_bytes_, &requested_bytes_, &inactive_split_,
-                       &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
-    gauge->reset_peak();
-  }
-  pending_.reset_peak(allocation_, allocated_bytes_);
+  books_.reset_peak();
+  segment_.reset_peak();
+  reserved_bytes_.reset_peak();
+  pending_.reset_peak(books_);
   oversize_allocations_.reset_peak();
   oversize_segments_.reset_peak();
   for (auto& [key, pool] : private_pools_) pool->reserved_bytes.reset_peak();
 }
 
 void CachingAllocator::reset_accumulated() {
-  for (Gauge* gauge : {&allocation_, &allocated_bytes_, &requested_bytes_, &inactive_split_,
-                       &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
-    gauge->reset_accumulated();
-  }
+  books_.reset_accumulated();
+  segment_.reset_accumulated();
+  reserved_bytes_.reset_accumulated();
   pending_.reset_accumulated();
   oversize_allocations_.reset_accumulated();
   oversize_segments_.reset_accumulated();

@@ -223,11 +223,7 @@ class CachingAllocator final : public Allocator {
   std::unordered_map<RequestId, BlockIndex> far_bindings_;  ///< of ids too large for the vector
   BlockPool small_;
   BlockPool large_;
-  Gauge allocation_;
-  Gauge allocated_bytes_;
-  Gauge requested_bytes_;
-  Gauge inactive_split_;
-  Gauge inactive_split_bytes_;
+  Books books_;
   PendingGauge pending_;
   /// Nothing in force but splitting and merging, streams and expandable ranges: the short way through allocate and free.
   bool plain_ = true;
@@ -242,8 +238,8 @@ class CachingAllocator final : public Allocator {
   std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
   StreamId current_stream_ = 0;
 
-  Gauge segment_;
-  Gauge reserved_bytes_;
+  StatArray segment_;
+  StatArray reserved_bytes_;
   Stat oversize_allocations_;
   Stat oversize_segments_;
   std::int64_t num_alloc_retries_ = 0;
@@ -265,7 +261,7 @@ class CachingAllocator final : public Allocator {
   std::vector<Routing> routings_;
   std::vector<EventQueue> queues_;  ///< by stream
   WalkTable queue_order_;
-  std::vector<WalkTable> uses_;
+  std::vector<StreamUses> uses_;
   std::vector<std::uint32_t> unused_uses_;
   std::vector<BlockIndex> deferred_;
   std::map<BlockIndex, std::vector<StreamId>> capture_uses_;

@@ -126,12 +126,12 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
     insert_unmapped(tail_index);
   }
   Block& block = blocks_[index];
-  block.flags = Block::kExpandable | Block::kMapped;
   for (const BlockIndex neighbour : {block.prev, block.next}) {
     if (neighbour == kNoBlock || !blocks_[neighbour].is_idle() || !blocks_[neighbour].is(Block::kMapped)) continue;
     lane.free.erase(blocks_.data(), neighbour);
     absorb(blocks_.data(), index, neighbour);
   }
+  block.flags = Block::kExpandable | Block::kMapped;
   block.age_base = lane.pool->search_count;
   lane.free.insert(blocks_.data(), index);
   change_reserved(lane, static_cast<std::int64_t>(mapped));
@@ -165,10 +165,10 @@ void CachingAllocator::unmap(BlockIndex index) {
     rest.order = creation_orders_ ? next_order_++ : block.order;
     rest.age_base = lane.pool->search_count;
     rest.lane = block.lane;
-    rest.flags = Block::kExpandable | Block::kMapped;
     (before ? block.prev : block.next) = rest_index;
     const BlockIndex outer = before ? rest.prev : rest.next;
     if (outer != kNoBlock) (before ? blocks_[outer].next : blocks_[outer].prev) = rest_index;
+    rest.flags = Block::kExpandable | Block::kMapped;
     lane.free.insert(blocks_.data(), rest_index);
   };
   const std::uint64_t block_begin = blocks_[index].address;

@@ -23,7 +23,8 @@ template <bool kHistory>
 template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule,
                                                                      Bytes rounded, Bytes bytes, RequestId id) {
-  const PoolKind kind = lane.kind;
+  Tally& own = *lane.own;
+  const Tally& other = *lane.other;
   Block* block = &blocks_[index];
   // Events are noted before anything moves: the sample of the event before is taken there.
   note<kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
@@ -56,10 +57,10 @@ template <bool kPlain, bool kHistory>
     lane.free.insert(blocks, index);
     if ((flags & Block::kExpandable) == 0) {
       if ((prev | remainder.next) != kNoBlock) {
-        inactive_split_bytes_.decrease(kind, as_signed(rounded));
+        own.decrease(Amount::kInactiveSplitBytes, as_signed(rounded));
       } else {
-        inactive_split_bytes_.increase(kind, as_signed(rest));
-        inactive_split_.increase(kind, 1);
+        books_.increase(Amount::kInactiveSplitBytes, own, other, as_signed(rest));
+        books_.increase(Amount::kInactiveSplits, own, other, 1);
       }
     }
     index = front_index;
@@ -67,17 +68,17 @@ template <bool kPlain, bool kHistory>
   } else {
     block->flags = static_cast<std::uint8_t>(flags | Block::kAllocated);
     if ((flags & Block::kExpandable) == 0 && block->is_split()) {
-      inactive_split_bytes_.decrease(kind, as_signed(taken));
-      inactive_split_.decrease(kind, 1);
+      own.decrease(Amount::kInactiveSplitBytes, as_signed(taken));
+      own.decrease(Amount::kInactiveSplits, 1);
     }
   }
   block->requested_bytes = bytes;
   block->life.id = id;
   bind(id, index);
-  allocation_.increase(kind, 1);
-  allocated_bytes_.increase(kind, as_signed(taken));
-  requested_bytes_.increase(kind, as_signed(bytes));
-  if (awaits_events_) [[unlikely]] pending_.note_peak(kind, allocation_, allocated_bytes_);
+  const Books::Levels count = books_.increase(Amount::kAllocations, own, other, 1);
+  const Books::Levels held = books_.increase(Amount::kAllocatedBytes, own, other, as_signed(taken));
+  books_.increase(Amount::kRequestedBytes, own, other, as_signed(bytes));
+  if (awaits_events_) [[unlikely]] pending_.note_peak(lane.kind, count, held);
   if constexpr (!kPlain) {
     if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
   }
@@ -97,33 +98,34 @@ template <bool kPlain, bool kHistory>
   Block* const blocks = blocks_.data();
   Block& block = blocks[index];
   Lane& lane = *block.lane;
-  const PoolKind kind = lane.kind;
+  Tally& own = *lane.own;
+  const Tally& other = *lane.other;
   note<kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream, block.life.id);
-  requested_bytes_.decrease(kind, as_signed(block.requested_bytes));
+  own.decrease(Amount::kRequestedBytes, as_signed(block.requested_bytes));
   const Bytes freed = block.bytes;
   Bytes whole = freed;
   std::int64_t merged = 0;
   BlockIndex prev = block.prev;
   if (blocks[prev].is(Block::kFree)) {
-    const Block& other = blocks[prev];
+    const Block& neighbour = blocks[prev];
     lane.free.erase(blocks, prev);
-    whole += other.bytes;
-    block.address = other.address;
-    const BlockIndex before = other.prev;
+    whole += neighbour.bytes;
+    block.address = neighbour.address;
+    const BlockIndex outer = neighbour.prev;
     blocks_.recycle(prev);
-    block.prev = prev = before;
-    blocks[before].next = index;
+    block.prev = prev = outer;
+    blocks[outer].next = index;
     ++merged;
   }
   BlockIndex next = block.next;
   if (blocks[next].is(Block::kFree)) {
-    const Block& other = blocks[next];
+    const Block& neighbour = blocks[next];
     lane.free.erase(blocks, next);
-    whole += other.bytes;
-    const BlockIndex after = other.next;
+    whole += neighbour.bytes;
+    const BlockIndex outer = neighbour.next;
     blocks_.recycle(next);
-    block.next = next = after;
-    blocks[after].prev = index;
+    block.next = next = outer;
+    blocks[outer].prev = index;
     ++merged;
   }
   block.bytes = whole;
@@ -132,15 +134,15 @@ template <bool kPlain, bool kHistory>
   if (block.is(Block::kExpandable)) return;
   // The net change: the parts that were merged go, the result comes if it is split.
   if ((prev | next) != kNoBlock) {
-    inactive_split_bytes_.increase(kind, as_signed(freed));
+    books_.increase(Amount::kInactiveSplitBytes, own, other, as_signed(freed));
     if (merged == 0) {
-      inactive_split_.increase(kind, 1);
+      books_.increase(Amount::kInactiveSplits, own, other, 1);
     } else {
-      inactive_split_.decrease(kind, merged - 1);
+      own.decrease(Amount::kInactiveSplits, merged - 1);
     }
   } else {
-    inactive_split_bytes_.decrease(kind, as_signed(whole - freed));
-    inactive_split_.decrease(kind, merged);
+    own.decrease(Amount::kInactiveSplitBytes, as_signed(whole - freed));
+    own.decrease(Amount::kInactiveSplits, merged);
   }
 }
 
@@ -155,18 +157,22 @@ void CachingAllocator::complete(BlockIndex index) {
 template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream,
                                                                      PoolId pool) {
-  if (!kPlain || pool != 0 || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
+  // A stream and a pool of whom nothing is unusual, in one comparison.
+  const std::uint32_t where = stream | (std::uint32_t{pool} << 16U);
+  if (!kPlain || where >= BlockPool::kNear || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
     return allocate_generally(id, bytes, stream, pool);
   }
   if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]] process_events();
   const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
-  Lane& lane = lane_of(rounded <= kSmallMaxBytes ? small_ : large_, stream);
+  Lane* const near = (rounded <= kSmallMaxBytes ? small_ : large_).near[where];
+  if (near == nullptr) [[unlikely]] return allocate_generally(id, bytes, stream, pool);
+  Lane& lane = *near;
   Block* const blocks = blocks_.data();
   const BlockIndex index = lane.free.lower_bound(blocks, rounded);
   if (index == kNoBlock || ends_range(blocks, index)) [[unlikely]] {
     return serve_generally(id, bytes, rounded, lane);
   }
-  lane.free.erase_leader(blocks, index);
+  lane.free.erase(blocks, index);
   hand_out_inline<true, kHistory>(index, lane, lane.split, rounded, bytes, id);
   return true;
 }
@@ -184,8 +190,8 @@ template <bool kPlain, bool kHistory>
   note<kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
   const std::uint8_t flags = block.flags;
   block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
-  allocation_.decrease(lane.kind, 1);
-  allocated_bytes_.decrease(lane.kind, as_signed(block.bytes));
+  lane.own->decrease(Amount::kAllocations, 1);
+  lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   if (kPlain && (flags & Block::kUsed) == 0) [[likely]] {
     complete_inline<true, kHistory>(index);
   } else {
@@ -240,7 +246,7 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
 
 std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
   refused_ = false;
-  if (bound_ids_ == 0) reserve_ids(chunk.size());
+  if (bound_ids_ == 0) reserve_ids(chunk.size() - chunk.size() / 4);
   return specialised([&](auto plain, auto history) { return run<plain, history>(chunk); });
 }
 

@@ -55,8 +55,8 @@ bool CachingAllocator::refuse(const Request& request, OutOfMemory::Kind kind) {
               .device_free_bytes = device_.free_bytes(),
               .device_total_bytes = device_.total_bytes(),
               .limit_bytes = limit_bytes_,
-              .allocated_bytes = static_cast<Bytes>(allocated_bytes_.current()),
-              .reserved_bytes = static_cast<Bytes>(reserved_bytes_.current()),
+              .allocated_bytes = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes)),
+              .reserved_bytes = static_cast<Bytes>(reserved_bytes_.all.current),
               .private_free_bytes = 0,
               .process_bytes = device_.config().context_bytes + device_.taken_bytes(),
               .version = settings_.version,
@@ -80,7 +80,7 @@ BlockIndex CachingAllocator::grow(Request& request, bool retry) {
   if (retry) ++num_alloc_retries_;
   Lane& lane = *request.lane;
   const Bytes wanted = segment_bytes(request.rounded);
-  const auto held = static_cast<Bytes>(reserved_bytes_.current());
+  const auto held = static_cast<Bytes>(reserved_bytes_.all.current);
   if (held + wanted > limit_bytes_) return kNoBlock;
   if (settings_.throw_on_cudamalloc_oom) {
     const auto cap = static_cast<Bytes>(settings_.per_process_memory_fraction *
@@ -125,7 +125,7 @@ BlockIndex CachingAllocator::new_segment(Lane& lane, Bytes bytes) {
 }
 
 void CachingAllocator::change_reserved(const Lane& lane, std::int64_t bytes) {
-  const auto change = [&lane, bytes](Gauge& gauge) {
+  const auto change = [&lane, bytes](StatArray& gauge) {
     if (bytes >= 0) {
       gauge.increase(lane.kind, bytes);
     } else {
@@ -142,7 +142,7 @@ void CachingAllocator::change_reserved(const Lane& lane, std::int64_t bytes) {
 // -------------------------------------------------------------- reclaiming
 
 void CachingAllocator::collect_garbage() {
-  const auto held = static_cast<Bytes>(reserved_bytes_.current());
+  const auto held = static_cast<Bytes>(reserved_bytes_.all.current);
   const auto allowed =
       static_cast<Bytes>(settings_.garbage_collection_threshold * static_cast<double>(limit_bytes_));
   if (held <= allowed) return;

@@ -74,6 +74,8 @@ Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   lane.pool = &pool;
   lane.stream = stream;
   lane.kind = pool.kind;
+  lane.own = &books_.of(pool.kind);
+  lane.other = &books_.beside(pool.kind);
   lane.split = split_rule(pool, may_expand(pool));
   if (stream < BlockPool::kNear) pool.near[stream] = &lane;
   const auto behind = [stream](const Lane* each) { return each->stream > stream; };
@@ -172,7 +174,7 @@ void CachingAllocator::delete_pool(PrivatePool& pool) {
     }
   }
   std::erase(use_on_oom_, &pool);
-  if (pool.reserved_ever) gone_pools_.emplace_back(pool.key, pool.reserved_bytes.read());
+  if (pool.reserved_ever) gone_pools_.emplace_back(pool.key, pool.reserved_bytes);
   private_pools_.erase(pool.key);
 }
 

@@ -8,15 +8,15 @@ namespace tidemark {
 
 AllocatorStatistics CachingAllocator::statistics() const {
   AllocatorStatistics statistics;
-  statistics.allocation = allocation_.read();
-  statistics.segment = segment_.read();
-  statistics.active = pending_.read_count(allocation_);
-  statistics.inactive_split = inactive_split_.read();
-  statistics.allocated_bytes = allocated_bytes_.read();
-  statistics.reserved_bytes = reserved_bytes_.read();
-  statistics.active_bytes = pending_.read_bytes(allocated_bytes_);
-  statistics.inactive_split_bytes = inactive_split_bytes_.read();
-  statistics.requested_bytes = requested_bytes_.read();
+  statistics.allocation = books_.read(Amount::kAllocations);
+  statistics.segment = segment_;
+  statistics.active = pending_.read_count(books_);
+  statistics.inactive_split = books_.read(Amount::kInactiveSplits);
+  statistics.allocated_bytes = books_.read(Amount::kAllocatedBytes);
+  statistics.reserved_bytes = reserved_bytes_;
+  statistics.active_bytes = pending_.read_bytes(books_);
+  statistics.inactive_split_bytes = books_.read(Amount::kInactiveSplitBytes);
+  statistics.requested_bytes = books_.read(Amount::kRequestedBytes);
   statistics.oversize_allocations = oversize_allocations_;
   statistics.oversize_segments = oversize_segments_;
   statistics.num_alloc_retries = num_alloc_retries_;
@@ -29,7 +29,7 @@ AllocatorStatistics CachingAllocator::statistics() const {
   statistics.reserved_bytes_by_private_pools = gone_pools_;
   for (const auto& [key, pool] : private_pools_) {
     if (pool->reserved_ever) {
-      statistics.reserved_bytes_by_private_pools.emplace_back(key, pool->reserved_bytes.read());
+      statistics.reserved_bytes_by_private_pools.emplace_back(key, pool->reserved_bytes);
     }
   }
   std::sort(statistics.reserved_bytes_by_private_pools.begin(),
@@ -40,15 +40,13 @@ AllocatorStatistics CachingAllocator::statistics() const {
 
 MemorySample CachingAllocator::sample() const {
   MemorySample sample;
-  sample.reserved = static_cast<Bytes>(reserved_bytes_.current());
-  sample.allocated = static_cast<Bytes>(allocated_bytes_.current());
-  sample.active = static_cast<Bytes>(allocated_bytes_.current() + pending_.bytes());
-  sample.requested = static_cast<Bytes>(requested_bytes_.current());
-  sample.inactive_split = static_cast<Bytes>(inactive_split_bytes_.current());
+  sample.reserved = static_cast<Bytes>(reserved_bytes_.all.current);
+  sample.allocated = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes));
+  sample.active = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes) + pending_.bytes());
+  sample.requested = static_cast<Bytes>(books_.current(Amount::kRequestedBytes));
+  sample.inactive_split = static_cast<Bytes>(books_.current(Amount::kInactiveSplitBytes));
   for (const auto& lane : lanes_) {
-    if (!lane->free.empty()) {
-      sample.largest_free = std::max(sample.largest_free, lane->free.largest(blocks_.data()));
-    }
+    sample.largest_free = std::max(sample.largest_free, lane->free.largest(blocks_.data()));
   }
   return sample;
 }

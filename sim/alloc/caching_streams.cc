@@ -20,7 +20,7 @@ void CachingAllocator::record_stream(RequestId id, StreamId stream) {
     unused_uses_.pop_back();
     block.flags |= Block::kUsed;
   }
-  uses_[block.life.uses].insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
+  uses_[block.life.uses].insert(stream, device_.config().device);
   if (is_capturing(current_stream_)) capture_uses_[index].push_back(stream);
 }
 
@@ -53,10 +53,9 @@ void CachingAllocator::free_slowly(BlockIndex index) {
 
 void CachingAllocator::record_events(BlockIndex index) {
   Block& block = blocks_[index];
-  const WalkTable& uses = uses_[block.life.uses];
+  const StreamUses& uses = uses_[block.life.uses];
   block.life.pending = static_cast<std::uint32_t>(uses.size());
-  for (std::size_t slot = uses.first(); slot != uses.end(); slot = uses.next(slot)) {
-    const auto stream = static_cast<StreamId>(uses.at(slot));
+  uses.for_each([this, index](StreamId stream) {
     if (stream >= queues_.size()) queues_.resize(std::size_t{stream} + 1);
     EventQueue& queue = queues_[stream];
     if (queue.head >= 64 && 2 * queue.head >= queue.items.size()) {
@@ -65,7 +64,7 @@ void CachingAllocator::record_events(BlockIndex index) {
     }
     queue.items.push_back({clock_.record(stream), index});
     queue_order_.insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
-  }
+  });
   drop_uses(index);
   block.flags |= Block::kPending;
   awaits_events_ = true;
@@ -86,10 +85,10 @@ void CachingAllocator::process_deferred() {
   deferred.swap(deferred_);
   for (const BlockIndex index : deferred) {
     Block& block = blocks_[index];
-    WalkTable& uses = uses_[block.life.uses];
+    StreamUses& uses = uses_[block.life.uses];
     if (const auto found = capture_uses_.find(index); found != capture_uses_.end()) {
       for (const StreamId stream : found->second) {
-        uses.erase(WalkTable::hash_of_stream(stream, device_.config().device), stream);
+        uses.erase(stream, device_.config().device);
       }
     }
     if (!uses.empty()) {

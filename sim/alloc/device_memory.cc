@@ -66,9 +66,9 @@ std::optional<std::size_t> DeviceMemory::new_piece(Bytes bytes) {
   } else {
     range->second -= wanted;
   }
-  const auto where = std::find_if(pieces_.begin(), pieces_.end(),
+  const auto where = std::find_if(pieces_.rbegin(), pieces_.rend(),
                                   [begin](const Piece& piece) { return piece.begin > begin; });
-  const auto at = pieces_.insert(where, Piece{begin, wanted, wanted, {{begin, wanted}}});
+  const auto at = pieces_.insert(where.base(), Piece{begin, wanted, wanted, {{begin, wanted}}});
   return static_cast<std::size_t>(at - pieces_.begin());
 }
 
@@ -100,9 +100,9 @@ std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
       return address;
     }
   }
-  std::size_t index = 0;
-  while (index < pieces_.size() && pieces_[index].largest_hole_bytes < rounded) ++index;
-  if (index == pieces_.size()) {
+  std::size_t index = pieces_.size();
+  while (index > 0 && pieces_[index - 1].largest_hole_bytes < rounded) --index;
+  if (index-- == 0) {
     const auto added = new_piece(rounded);
     if (!added) return std::nullopt;
     index = *added;
@@ -117,11 +117,10 @@ void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
     free_bytes_ += rounded;
     return;
   }
-  const auto after = std::upper_bound(
-      pieces_.begin(), pieces_.end(), address,
-      [](std::uint64_t value, const Piece& piece) { return value < piece.begin; });
-  TIDEMARK_CHECK(after != pieces_.begin(), fmt::format("address {} is in no piece", address));
-  const auto piece = std::prev(after);
+  const auto piece =
+      std::lower_bound(pieces_.begin(), pieces_.end(), address,
+                       [](const Piece& each, std::uint64_t value) { return each.begin > value; });
+  TIDEMARK_CHECK(piece != pieces_.end(), fmt::format("address {} is in no piece", address));
   auto& holes = piece->holes;
   auto next = std::lower_bound(holes.begin(), holes.end(), std::pair(address, Bytes{0}));
   std::uint64_t begin = address;

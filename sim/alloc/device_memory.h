@@ -94,7 +94,7 @@ class DeviceMemory {
 
   Config config_;
   Bytes free_bytes_ = 0;
-  std::vector<Piece> pieces_;  ///< ascending by address
+  std::vector<Piece> pieces_;  ///< descending by address, as they come at first
   Ranges unused_;
   Ranges unused_virtual_;
   Recording recording_;

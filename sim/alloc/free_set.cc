@@ -91,39 +91,28 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, BlockIndex head) {
   }
 }
 
-void FreeSet::replace_leader(Block* blocks, BlockIndex index) {
-  const Block::Links links = blocks[index].links;
+void FreeSet::erase_linked(Block* blocks, BlockIndex index) {
+  Block& block = blocks[index];
+  const Block::Links links = block.links;
+  const bool leads = block.is(Block::kGroupLeader);
+  block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
   BlockIndex heir = links.right;
   if (links.child != kNoBlock) {
     heir = meld_siblings(blocks, links.child);
-    blocks[heir].flags |= Block::kGroupLeader;
+    if (leads) blocks[heir].flags |= Block::kGroupLeader;
     blocks[heir].links.right = links.right;
     if (links.right != kNoBlock) blocks[links.right].links.left = heir;
   }
   if (heir != kNoBlock) blocks[heir].links.left = links.left;
-  if (links.left != kNoBlock) {
-    blocks[links.left].links.right = heir;
+  if (leads) {
+    (links.left != kNoBlock ? blocks[links.left].links.right : heads_[block.bin]) = heir;
   } else {
-    heads_[blocks[index].bin] = heir;
+    Block::Links& from = blocks[links.left].links;
+    (from.child == index ? from.child : from.right) = heir;
   }
 }
 
-void FreeSet::erase_member(Block* blocks, BlockIndex index) {
-  const Block::Links links = blocks[index].links;
-  blocks[index].flags = static_cast<std::uint8_t>(blocks[index].flags & ~Block::kFree);
-  BlockIndex heir = links.right;
-  if (links.child != kNoBlock) {
-    heir = meld_siblings(blocks, links.child);
-    blocks[heir].links.right = links.right;
-    if (links.right != kNoBlock) blocks[links.right].links.left = heir;
-  }
-  if (heir != kNoBlock) blocks[heir].links.left = links.left;
-  BlockIndex& from = blocks[links.left].links.child == index ? blocks[links.left].links.child
-                                                             : blocks[links.left].links.right;
-  from = heir;
-}
-
-BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) const {
+BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) {
   const Block& block = blocks[index];
   const std::uint32_t bin = bin_of(block.bytes);
   BlockIndex leader = heads_[bin];
@@ -149,12 +138,14 @@ BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) const {
 }
 
 Bytes FreeSet::largest(const Block* blocks) const {
-  if (summary_ == 0) return 0;
-  const auto word = static_cast<std::uint32_t>(63 - std::countl_zero(summary_));
-  const auto bit = static_cast<std::uint32_t>(63 - std::countl_zero(words_[word]));
-  BlockIndex leader = heads_[word * 64 + bit];
-  while (blocks[leader].links.right != kNoBlock) leader = blocks[leader].links.right;
-  return blocks[leader].bytes;
+  for (std::uint32_t word = kBins / 64; word-- > 0;) {
+    if (words_[word] == 0) continue;
+    const auto bit = static_cast<std::uint32_t>(63 - std::countl_zero(words_[word]));
+    BlockIndex leader = heads_[word * 64 + bit];
+    while (blocks[leader].links.right != kNoBlock) leader = blocks[leader].links.right;
+    return blocks[leader].bytes;
+  }
+  return 0;
 }
 
 void FreeSet::collect(const Block* blocks, std::vector<BlockIndex>& out) const {

@@ -38,30 +38,20 @@ class FreeSet {
 
   /// Requires: blocks[index] is in this set.
   [[gnu::always_inline]] void erase(Block* blocks, BlockIndex index) {
-    if (blocks[index].is(Block::kGroupLeader)) {
-      erase_leader(blocks, index);
-    } else {
-      erase_member(blocks, index);
-    }
-  }
-
-  /// The same for a block that lower_bound() has found.
-  [[gnu::always_inline]] void erase_leader(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
-    block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
-    if ((block.links.child | block.links.left | block.links.right) != kNoBlock) {
-      replace_leader(blocks, index);
+    if ((block.links.child | block.links.left | block.links.right) != kNoBlock) [[unlikely]] {
+      erase_linked(blocks, index);
       return;
     }
+    // Alone in its bin. The summary keeps its bit: the next search that comes by clears it.
+    block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
     const std::uint32_t bin = block.bin;
     heads_[bin] = kNoBlock;
-    const std::uint64_t word = words_[bin / 64] & ~(std::uint64_t{1} << (bin % 64));
-    words_[bin / 64] = word;
-    if (word == 0) summary_ &= ~(std::uint64_t{1} << (bin / 64));
+    words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
   }
 
   /// The first block in order with at least `bytes`, or kNoBlock.
-  [[nodiscard, gnu::always_inline]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) const {
+  [[nodiscard, gnu::always_inline]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) {
     const std::uint32_t bin = bin_of(bytes);
     for (BlockIndex leader = heads_[bin]; leader != kNoBlock; leader = blocks[leader].links.right) {
       if (blocks[leader].bytes >= bytes) return leader;
@@ -70,10 +60,9 @@ class FreeSet {
   }
 
   /// The block that follows in order, or kNoBlock. Cost: linear in the blocks of equal size.
-  [[nodiscard]] BlockIndex next(const Block* blocks, BlockIndex index) const;
+  [[nodiscard]] BlockIndex next(const Block* blocks, BlockIndex index);
   /// The size of the largest block; 0 when empty.
   [[nodiscard]] Bytes largest(const Block* blocks) const;
-  [[nodiscard]] bool empty() const { return summary_ == 0; }
   /// Appends all blocks, in order.
   void collect(const Block* blocks, std::vector<BlockIndex>& out) const;
 
@@ -93,25 +82,28 @@ class FreeSet {
   static bool before(const Block& a, const Block& b) {
     return a.order != b.order ? a.order < b.order : a.address < b.address;
   }
-  [[nodiscard]] BlockIndex first_after(std::uint32_t bin) const {
+  [[nodiscard, gnu::always_inline]] BlockIndex first_after(std::uint32_t bin) {
     const std::uint32_t from = bin + 1;  // below kBins: the last bin is never used
     std::uint32_t word = from / 64;
-    std::uint64_t bits = words_[word] >> (from % 64);
+    const std::uint64_t bits = words_[word] >> (from % 64);
     if (bits != 0) return heads_[from + static_cast<std::uint32_t>(std::countr_zero(bits))];
-    bits = (summary_ >> word) >> 1U;
-    if (bits == 0) return kNoBlock;
-    word += 1 + static_cast<std::uint32_t>(std::countr_zero(bits));
-    return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
+    for (std::uint64_t later = summary_ >> word >> 1U << 1U << word; later != 0; later &= later - 1) {
+      word = static_cast<std::uint32_t>(std::countr_zero(later));
+      if (words_[word] != 0) [[likely]] {
+        return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
+      }
+      summary_ &= ~(std::uint64_t{1} << word);
+    }
+    return kNoBlock;
   }
   /// Joins two heaps whose roots are no group's leaders; returns the root, with links.child alone valid.
   static BlockIndex meld(Block* blocks, BlockIndex a, BlockIndex b);
   /// Joins a list of siblings into one heap.
   static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
   void insert_beside(Block* blocks, BlockIndex index, BlockIndex head);
-  void replace_leader(Block* blocks, BlockIndex index);
-  static void erase_member(Block* blocks, BlockIndex index);
+  void erase_linked(Block* blocks, BlockIndex index);
 
-  std::uint64_t summary_ = 0;
+  std::uint64_t summary_ = 0;  ///< a bit a word; set where the word is not 0, and perhaps where it became so
   std::array<std::uint64_t, kBins / 64> words_{};
   std::array<BlockIndex, kBins> heads_{};
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -8,55 +7,65 @@
 
 namespace tidemark {
 
-/// A StatArray that is cheap to change: the cell `all` and the decreases are worked out when read.
-class Gauge {
- public:
-  void increase(PoolKind kind, std::int64_t amount) {
-    const auto at = static_cast<std::size_t>(kind);
-    Cell& cell = cells_[at];
-    cell.allocated += amount;
-    const std::int64_t now = cell.current + amount;
-    cell.current = now;
-    if (now > cell.peak) cell.peak = now;
-    const std::int64_t all = now + cells_[1 - at].current;
-    if (all > all_peak_) all_peak_ = all;
-  }
-  void decrease(PoolKind kind, std::int64_t amount) {
-    cells_[static_cast<std::size_t>(kind)].current -= amount;
-  }
-  void reset_peak() {
-    for (Cell& cell : cells_) cell.peak = cell.current;
-    all_peak_ = current();
-  }
-  void reset_accumulated() {
-    for (Cell& cell : cells_) {
-      cell.allocated = 0;
-      cell.base = cell.current;
-    }
-  }
-  [[nodiscard]] std::int64_t current() const { return cells_[0].current + cells_[1].current; }
-  [[nodiscard]] std::int64_t current(PoolKind kind) const {
-    return cells_[static_cast<std::size_t>(kind)].current;
-  }
-  [[nodiscard]] StatArray read() const {
-    StatArray array;
-    array.small_pool = cells_[0].read();
-    array.large_pool = cells_[1].read();
-    array.all = {current(), all_peak_, array.small_pool.allocated + array.large_pool.allocated,
-                 array.small_pool.freed + array.large_pool.freed};
-    return array;
-  }
+/// What changes at every request.
+enum class Amount : std::uint8_t {
+  kAllocations,
+  kAllocatedBytes,
+  kRequestedBytes,
+  kInactiveSplits,
+  kInactiveSplitBytes,
+};
 
- private:
+/// The amounts of one pool kind.
+struct Tally {
   struct Cell {
     std::int64_t current = 0;
     std::int64_t peak = 0;
     std::int64_t allocated = 0;
     std::int64_t base = 0;  ///< current at the last reset of the accumulated fields
-    [[nodiscard]] Stat read() const { return {current, peak, allocated, allocated + base - current}; }
   };
-  std::array<Cell, 2> cells_{};
-  std::int64_t all_peak_ = 0;
+  std::array<Cell, 5> cells{};
+  [[nodiscard]] Cell& operator[](Amount which) { return cells[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const Cell& operator[](Amount which) const { return cells[static_cast<std::size_t>(which)]; }
+  void decrease(Amount which, std::int64_t by) { (*this)[which].current -= by; }
+};
+
+/// The amounts of both pool kinds, as cheap to change as can be: what a StatArray has beside the cells of the kinds is worked
+/// out when read, but for the peak of their sum.
+class Books {
+ public:
+  struct Levels {
+    std::int64_t kind;
+    std::int64_t all;
+  };
+  [[nodiscard]] Tally& of(PoolKind kind) { return tallies_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Tally& beside(PoolKind kind) { return tallies_[1 - static_cast<std::size_t>(kind)]; }
+
+  /// Requires: `own` and `other` are of() and beside() of one kind. Returns the new levels.
+  [[gnu::always_inline]] Levels increase(Amount which, Tally& own, const Tally& other, std::int64_t by) {
+    Tally::Cell& cell = own[which];
+    cell.allocated += by;
+    const std::int64_t now = cell.current + by;
+    cell.current = now;
+    if (now > cell.peak) cell.peak = now;
+    const std::int64_t all = now + other[which].current;
+    std::int64_t& peak = all_peaks_[static_cast<std::size_t>(which)];
+    if (all > peak) peak = all;
+    return {now, all};
+  }
+  void reset_peak();
+  void reset_accumulated();
+  [[nodiscard]] std::int64_t current(Amount which) const {
+    return tallies_[0][which].current + tallies_[1][which].current;
+  }
+  [[nodiscard]] std::int64_t current(Amount which, PoolKind kind) const {
+    return tallies_[static_cast<std::size_t>(kind)][which].current;
+  }
+  [[nodiscard]] StatArray read(Amount which) const;
+
+ private:
+  std::array<Tally, 2> tallies_{};
+  std::array<std::int64_t, 5> all_peaks_{};
 };
 
 /// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`, and its peaks. A peak is
@@ -65,29 +74,28 @@ class PendingGauge {
  public:
   void add(PoolKind kind, std::int64_t bytes) { change(kind, 1, bytes); }
   void remove(PoolKind kind, std::int64_t bytes) { change(kind, -1, -bytes); }
-  /// To be called after each hand-out while anything is pending; `allocation` and `bytes` are the gauges of allocated blocks.
-  void note_peak(PoolKind kind, const Gauge& allocation, const Gauge& bytes) {
+  /// To be called after each hand-out while anything is pending, with the levels it made.
+  [[gnu::always_inline]] void note_peak(PoolKind kind, Books::Levels count, Books::Levels bytes) {
     const auto at = static_cast<std::size_t>(kind);
-    count_.peaks[at] = std::max(count_.peaks[at], allocation.current(kind));
-    count_.all_peak = std::max(count_.all_peak, allocation.current());
-    bytes_.peaks[at] = std::max(bytes_.peaks[at], bytes.current(kind));
-    bytes_.all_peak = std::max(bytes_.all_peak, bytes.current());
+    if (count.kind > count_.peaks[at]) count_.peaks[at] = count.kind;
+    if (count.all > count_.all_peak) count_.all_peak = count.all;
+    if (bytes.kind > bytes_.peaks[at]) bytes_.peaks[at] = bytes.kind;
+    if (bytes.all > bytes_.all_peak) bytes_.all_peak = bytes.all;
   }
-  void reset_peak(const Gauge& allocation, const Gauge& bytes) {
-    count_.reset_peak(allocation);
-    bytes_.reset_peak(bytes);
-  }
+  void reset_peak(const Books& books);
   void reset_accumulated() {
     count_.bases = count_.pending;
     bytes_.bases = bytes_.pending;
   }
-  [[nodiscard]] StatArray read_count(const Gauge& allocation) const { return count_.widen(allocation.read()); }
-  [[nodiscard]] StatArray read_bytes(const Gauge& bytes) const { return bytes_.widen(bytes.read()); }
+  [[nodiscard]] StatArray read_count(const Books& books) const { return count_.widen(books.read(Amount::kAllocations)); }
+  [[nodiscard]] StatArray read_bytes(const Books& books) const {
+    return bytes_.widen(books.read(Amount::kAllocatedBytes));
+  }
   [[nodiscard]] std::int64_t bytes() const { return bytes_.pending[0] + bytes_.pending[1]; }
 
  private:
   using Kinds = std::array<std::int64_t, 2>;
-  struct Amount {
+  struct Pending {
     Kinds pending{};
     Kinds bases{};  ///< pending at the last reset of the accumulated fields
     Kinds peaks{};  ///< of active, less what is pending
@@ -97,15 +105,14 @@ class PendingGauge {
       peaks[kind] -= by;
       all_peak -= by;
     }
-    void reset_peak(const Gauge& allocated);
     [[nodiscard]] StatArray widen(const StatArray& allocated) const;
   };
   void change(PoolKind kind, std::int64_t count, std::int64_t bytes) {
     count_.change(static_cast<std::size_t>(kind), count);
     bytes_.change(static_cast<std::size_t>(kind), bytes);
   }
-  Amount count_;
-  Amount bytes_;
+  Pending count_;
+  Pending bytes_;
 };
 
 }  // namespace tidemark

@@ -27,6 +27,8 @@ struct SplitRule {
 struct Lane {
   FreeSet free;
   SplitRule split;
+  Tally* own = nullptr;    ///< of its kind
+  Tally* other = nullptr;  ///< of the other kind
   BlockPool* pool = nullptr;
   StreamId stream = 0;
   PoolKind kind = PoolKind::kSmall;
@@ -58,7 +60,7 @@ struct PrivatePool {
   std::int64_t segment_count = 0;
   bool no_split = false;
   bool reserved_ever = false;
-  Gauge reserved_bytes;
+  StatArray reserved_bytes;
   BlockPool small;
   BlockPool large;
 };

@@ -66,4 +66,47 @@ class WalkTable {
   std::vector<Entry> entries_;
 };
 
+/// The streams recorded on a block, in walk order. Most blocks have one, for which no table is built.
+class StreamUses {
+ public:
+  void insert(StreamId stream, std::uint8_t device) {
+    if (count_ == 0) {
+      only_ = stream;
+      count_ = 1;
+    } else if (count_ > 1) {
+      table_.insert(WalkTable::hash_of_stream(stream, device), stream);
+    } else if (stream != only_) {
+      table_.insert(WalkTable::hash_of_stream(only_, device), only_);
+      table_.insert(WalkTable::hash_of_stream(stream, device), stream);
+      count_ = 2;
+    }
+  }
+  void erase(StreamId stream, std::uint8_t device) {
+    if (count_ > 1) {
+      table_.erase(WalkTable::hash_of_stream(stream, device), stream);
+    } else if (stream == only_) {
+      count_ = 0;
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return count_ > 1 ? table_.size() : count_; }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  void reset() {
+    if (count_ > 1) table_.reset();
+    count_ = 0;
+  }
+  template <class Function>
+  void for_each(const Function& function) const {
+    if (count_ == 1) function(only_);
+    if (count_ <= 1) return;
+    for (std::size_t slot = table_.first(); slot != table_.end(); slot = table_.next(slot)) {
+      function(static_cast<StreamId>(table_.at(slot)));
+    }
+  }
+
+ private:
+  WalkTable table_;
+  std::uint8_t count_ = 0;  ///< 0, 1, or 2: those in the table
+  StreamId only_ = 0;
+};
+
 }  // namespace tidemark
