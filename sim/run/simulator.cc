@@ -42,6 +42,7 @@ class Simulator::Clock final : public EventClock {
 
   Ticket record(StreamId stream) override {
     if (policy_ != nullptr) return policy_->record(stream);
+    stamp();  // a full launch queue holds the host
     return engine().mark(number(stream));
   }
   bool is_done(StreamId stream, Ticket ticket) override {
@@ -52,16 +53,20 @@ class Simulator::Clock final : public EventClock {
     if (policy_ != nullptr) {
       policy_->wait(stream, ticket);
     } else {
+      stamp();
       engine().synchronize_to(static_cast<tidemark::Ticket>(ticket));
     }
   }
   void synchronize(StreamId stream) override {
     if (policy_ != nullptr) policy_->synchronize(stream);
-    if (simulator_.is_timed_) engine().synchronize(number(stream));
+    if (!simulator_.is_timed_) return;
+    stamp();
+    engine().synchronize(number(stream));
   }
   void synchronize_device() override {
     if (policy_ != nullptr) policy_->synchronize_device();
     if (!simulator_.is_timed_) return;
+    stamp();
     const std::vector<StreamId>& streams = simulator_.streams_[device_];
     for (const StreamId stream : streams) {
       if (stream != kNoStream) engine().synchronize(stream);
@@ -71,7 +76,9 @@ class Simulator::Clock final : public EventClock {
     const Nanoseconds ns = driver_call_ns(simulator_.options_.costs, driver_call(call), bytes);
     ++calls_;
     calls_ns_ += ns;
-    if (simulator_.is_timed_) engine().spend(ns);
+    if (!simulator_.is_timed_) return;
+    stamp();
+    engine().spend(ns);
   }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] Nanoseconds calls_ns() const { return calls_ns_; }
@@ -93,6 +100,8 @@ class Simulator::Clock final : public EventClock {
     return DriverCall::kMalloc;
   }
   Engine& engine() { return simulator_.engine_; }
+  /// The clock is about to move: events so far happened before.
+  void stamp() { simulator_.stamp(*simulator_.devices_[device_]); }
   StreamId number(StreamId stream) { return simulator_.stream_of(device_, stream); }
 
   Simulator& simulator_;
@@ -200,7 +209,11 @@ void Simulator::note_events(Device& device, std::span<const Instruction> run, st
   for (std::size_t i = first_event; i < events.size(); ++i) {
     device.result.labels.push_back(run[events[i].instruction - static_cast<std::uint32_t>(instructions_)].label);
   }
-  if (is_timed_) device.result.times_ns.resize(events.size(), engine_.now());
+  if (is_timed_) stamp(device);
+}
+
+void Simulator::stamp(Device& device) {
+  if (options_.keep_events) device.result.times_ns.resize(device.history.events.size(), engine_.now());
 }
 
 void Simulator::execute_alone(const Instruction& instruction) {

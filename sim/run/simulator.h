@@ -62,6 +62,8 @@ class Simulator final : public Sink {
   void begin_phase(LabelId label);
   void end_phase(Device& device);
   void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
+  /// Gives events that have no time yet the present one.
+  void stamp(Device& device);
   void note_oom(Device& device, const Instruction& instruction, std::uint64_t index);
   StreamId stream_of(std::uint8_t device, StreamId stream);
   void find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field);
