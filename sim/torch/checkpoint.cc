@@ -29,35 +29,36 @@ class CheckpointFrame final : public lang::HostObject {
   void traverse(lang::Visitor& visitor) const override {
     HostObject::traverse(visitor);
     visitor.visit(run_again_);
+    for (const Value& argument : arguments_) visitor.visit(argument);
   }
   void clear() override {
     run_again_.reset();
+    arguments_.clear();
     HostObject::clear();
   }
 
-  void prepare(Ref<ops::Node> saver, Value run_again) {
+  /// `arguments`: of the region, an Ellipsis in place of each tensor; the tensors are what `saver` saved, in order.
+  void prepare(Ref<ops::Node> saver, Value run_again, std::vector<Value> arguments) {
     saver_ = std::move(saver);
     run_again_ = std::move(run_again);
+    arguments_ = std::move(arguments);
   }
   void enter();
   void exit() { session_.c.thread().pack_hooks.pop_back(); }
-  /// The region's tensor arguments, unpacked where an outer region packed them.
-  ops::TensorList saved_inputs() const {
-    ops::TensorList inputs;
-    for (const ops::SavedTensor& s : saver_->saved) inputs.push_back(s.packed ? s.packed->unpack() : s.tensor);
-    return inputs;
-  }
   void recompute();
   void forget(const Holder* holder);
   [[nodiscard]] bool is_recomputed() const { return recomputed_; }
 
  private:
   Ref<ops::PackedTensor> keep_again(const Tensor& tensor, std::size_t& next);
+  /// The region's arguments again, tensors unpacked where an outer region packed them.
+  std::vector<Value> saved_arguments();
 
   Session& session_;
   Ref<lang::ClassObject> stop_;
   Ref<ops::Node> saver_;
-  Value run_again_;
+  Value run_again_;  ///< must not refer to this object: it dies with the last holder
+  std::vector<Value> arguments_;
   std::vector<Holder*> holders_;  ///< in the order of saving; null: nobody wants it any more
   bool early_stop_;
   bool recomputed_ = false;
@@ -110,6 +111,17 @@ Ref<ops::PackedTensor> CheckpointFrame::keep_again(const Tensor& tensor, std::si
   return make_ref<Plain>(ops::Context::shallow_copy(tensor));
 }
 
+std::vector<Value> CheckpointFrame::saved_arguments() {
+  std::vector<Value> values = arguments_;
+  std::size_t next = 0;
+  for (Value& value : values) {
+    if (value.tag() != lang::Tag::kEllipsis) continue;
+    const ops::SavedTensor& saved = saver_->saved[next++];
+    value = session_.wrap(saved.packed ? saved.packed->unpack() : saved.tensor);
+  }
+  return values;
+}
+
 void CheckpointFrame::recompute() {
   if (recomputed_) {
     throw ops::OpError(
@@ -123,7 +135,7 @@ void CheckpointFrame::recompute() {
   thread.pack_hooks.push_back([this, &next](const Tensor& t) { return keep_again(t, next); });
   const std::size_t depth = thread.pack_hooks.size();
   try {
-    session_.interp.call(run_again_);
+    session_.interp.call(run_again_, saved_arguments());
   } catch (const lang::Raised& raised) {
     if (&raised.exception->type() != stop_.get()) {
       thread.pack_hooks.resize(depth - 1);
@@ -166,8 +178,9 @@ void add_checkpoint(Session& session, lang::Module& module) {
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
     type->attrs.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
   };
-  method("prepare(self, saver, run_again)", [](Interp&, Arguments& a) {
-    a.object<CheckpointFrame>(0, "CheckpointFrame").prepare(a.object<TensorObject>(1, "Tensor").tensor->grad_fn, a[2]);
+  method("prepare(self, saver, run_again, arguments)", [](Interp& in, Arguments& a) {
+    a.object<CheckpointFrame>(0, "CheckpointFrame")
+        .prepare(a.object<TensorObject>(1, "Tensor").tensor->grad_fn, a[2], in.unpack(a[3]));
     return Value::none();
   });
   method("enter(self)", [](Interp&, Arguments& a) {
@@ -177,9 +190,6 @@ void add_checkpoint(Session& session, lang::Module& module) {
   method("exit(self)", [](Interp&, Arguments& a) {
     a.object<CheckpointFrame>(0, "CheckpointFrame").exit();
     return Value::none();
-  });
-  method("saved_inputs(self)", [s](Interp&, Arguments& a) {
-    return s->tuple_of(a.object<CheckpointFrame>(0, "CheckpointFrame").saved_inputs());
   });
   module.set(interp.intern("CheckpointFrame"), type);
 

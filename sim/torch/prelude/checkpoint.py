@@ -91,24 +91,11 @@ def _without_reentrant(function, early_stop, args, kwargs):
             function(*inputs, **kwargs)
 
     dummy = torch.empty((0,), requires_grad=True)
-    tensors = [a for a in args if isinstance(a, torch.Tensor)]
-    places = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
-    rest = [None if isinstance(a, torch.Tensor) else a for a in args]
-    saver = _SaveInputs.apply(dummy, *tensors)
+    saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
     if saver.grad_fn is None:
         return function(*args, **kwargs)
-
-    def inputs_of():
-        out = list(rest)
-        for i, t in zip(places, frame.saved_inputs()):
-            out[i] = t
-        return out
-
-    def run_again():
-        recompute(*inputs_of())
-
-    frame.prepare(saver, run_again)
-    tensors = None
+    frame.prepare(saver, recompute, [... if isinstance(a, torch.Tensor) else a for a in args])
+    del saver
     frame.enter()
     try:
         return function(*args, **kwargs)

@@ -81,6 +81,10 @@ def typename(obj):
     return type(obj).__name__
 
 
+# Python's own: torch has dtypes of these names.
+_bool, _int = type(True), type(1)
+
+
 def _shape_and_kind(data):
     """the sizes of nested lists, and the widest kind of number in them: 0 bool, 1 int, 2 float"""
     if isinstance(data, (list, tuple)):
@@ -93,9 +97,9 @@ def _shape_and_kind(data):
         return [len(data)] + parts[0][0], max(kind for shape, kind in parts)
     if isinstance(data, torch.Tensor):
         return list(data.shape), 2 if data.is_floating_point() else 1
-    if isinstance(data, bool):
+    if isinstance(data, _bool):
         return [], 0
-    return [], 1 if isinstance(data, int) else 2
+    return [], 1 if isinstance(data, _int) else 2
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
