@@ -159,7 +159,9 @@ template <bool kPlain, bool kHistory>
                                                                      PoolId pool) {
   // A stream and a pool of whom nothing is unusual, in one comparison.
   const std::uint32_t where = stream | (std::uint32_t{pool} << 16U);
-  if (!kPlain || where >= BlockPool::kNear || bytes - 1 >= kHugeRequestBytes - 1) [[unlikely]] {
+  static_assert(kHugeRequestBytes > Bytes{1} << 59U);
+  const bool none_or_huge = ((bytes - 1) >> 59U) != 0;
+  if (!kPlain || where >= BlockPool::kNear || none_or_huge) [[unlikely]] {
     return allocate_generally(id, bytes, stream, pool);
   }
   if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]] process_events();
@@ -219,26 +221,25 @@ void CachingAllocator::free(RequestId id) {
 template <bool kPlain, bool kHistory>
 std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   const std::uint32_t start = instruction_;
-  for (std::size_t at = 0; at < chunk.size(); ++at) {
-    const Instruction& instruction = chunk[at];
+  const Instruction* const begin = chunk.data();
+  const Instruction* const end = begin + chunk.size();
+  const auto executed = [begin](const Instruction* at) { return static_cast<std::size_t>(at - begin); };
+  for (const Instruction* at = begin; at != end; ++at) {
     if constexpr (kHistory) {
-      instruction_ = start + static_cast<std::uint32_t>(at);
+      instruction_ = start + static_cast<std::uint32_t>(executed(at));
       if (history_->sampling) finish_samples();
     }
-    if (instruction.verb == Verb::kAlloc) {
-      if (allocate_inline<kPlain, kHistory>(instruction.id, instruction.bytes, instruction.stream, instruction.pool))
-          [[likely]] {
-        continue;
-      }
+    if (at->verb == Verb::kAlloc) {
+      if (allocate_inline<kPlain, kHistory>(at->id, at->bytes, at->stream, at->pool)) [[likely]] continue;
       refused_ = true;
-    } else if (instruction.verb == Verb::kFree) {
-      free_inline<kPlain, kHistory>(instruction.id);
+    } else if (at->verb == Verb::kFree) {
+      free_inline<kPlain, kHistory>(at->id);
       continue;
-    } else if (execute_rare(instruction)) {
+    } else if (execute_rare(*at)) {
       continue;
     }
-    instruction_ = start + static_cast<std::uint32_t>(at) + 1;
-    return at + 1;
+    instruction_ = start + static_cast<std::uint32_t>(executed(at)) + 1;
+    return executed(at) + 1;
   }
   instruction_ = start + static_cast<std::uint32_t>(chunk.size());
   return chunk.size();
@@ -246,7 +247,7 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
 
 std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
   refused_ = false;
-  if (bound_ids_ == 0) reserve_ids(chunk.size() - chunk.size() / 4);
+  if (bound_ids_ == 0) reserve_ids(chunk.size() / 2 + chunk.size() / 16);
   return specialised([&](auto plain, auto history) { return run<plain, history>(chunk); });
 }
 

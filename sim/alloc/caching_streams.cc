@@ -31,12 +31,31 @@ bool CachingAllocator::is_capturing(StreamId stream) const {
                      [stream](const Routing& routing) { return routing.capture == stream; });
 }
 
-void CachingAllocator::drop_uses(BlockIndex index) {
+inline void CachingAllocator::drop_uses(BlockIndex index) {
   Block& block = blocks_[index];
   uses_[block.life.uses].reset();
   unused_uses_.push_back(block.life.uses);
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kUsed);
   if (!capture_uses_.empty()) capture_uses_.erase(index);
+}
+
+inline void CachingAllocator::record_events(BlockIndex index) {
+  Block& block = blocks_[index];
+  const StreamUses& uses = uses_[block.life.uses];
+  block.life.pending = static_cast<std::uint32_t>(uses.size());
+  uses.for_each([this, index](StreamId stream) {
+    if (stream >= queues_.size()) queues_.resize(std::size_t{stream} + 1);
+    EventQueue& queue = queues_[stream];
+    if (queue.head >= 64 && 2 * queue.head >= queue.items.size()) {
+      queue.items.erase(queue.items.begin(), queue.items.begin() + static_cast<std::ptrdiff_t>(queue.head));
+      queue.head = 0;
+    }
+    if (queue.items.empty()) queue_order_.insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
+    queue.items.push_back({clock_.record(stream), index});
+  });
+  drop_uses(index);
+  block.flags |= Block::kPending;
+  awaits_events_ = true;
 }
 
 void CachingAllocator::free_slowly(BlockIndex index) {
@@ -51,26 +70,7 @@ void CachingAllocator::free_slowly(BlockIndex index) {
   }
 }
 
-void CachingAllocator::record_events(BlockIndex index) {
-  Block& block = blocks_[index];
-  const StreamUses& uses = uses_[block.life.uses];
-  block.life.pending = static_cast<std::uint32_t>(uses.size());
-  uses.for_each([this, index](StreamId stream) {
-    if (stream >= queues_.size()) queues_.resize(std::size_t{stream} + 1);
-    EventQueue& queue = queues_[stream];
-    if (queue.head >= 64 && 2 * queue.head >= queue.items.size()) {
-      queue.items.erase(queue.items.begin(), queue.items.begin() + static_cast<std::ptrdiff_t>(queue.head));
-      queue.head = 0;
-    }
-    queue.items.push_back({clock_.record(stream), index});
-    queue_order_.insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
-  });
-  drop_uses(index);
-  block.flags |= Block::kPending;
-  awaits_events_ = true;
-}
-
-void CachingAllocator::finish_event(BlockIndex index) {
+inline void CachingAllocator::finish_event(BlockIndex index) {
   Block& block = blocks_[index];
   if (--block.life.pending > 0) return;
   block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kPending);
@@ -104,7 +104,7 @@ void CachingAllocator::process_deferred() {
 }
 
 void CachingAllocator::process_events() {
-  process_deferred();
+  if (!deferred_.empty()) process_deferred();
   seen_progress_ = clock_.progress() == 0 ? kNeverSeen : clock_.progress();
   std::size_t slot = queue_order_.first();
   while (slot != queue_order_.end()) {
