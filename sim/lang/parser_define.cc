@@ -67,6 +67,9 @@ Parameters Parser::parameters(Tok end, bool annotations) {
     }
     if (!accept(Tok::kComma)) break;
   }
+  if (after_star && out.star == nullptr && keyword_only.empty()) {
+    fail(current().at, "named parameters must follow a bare '*'");
+  }
   out.positional = seq(positional);
   out.keyword_only = seq(keyword_only);
   return out;

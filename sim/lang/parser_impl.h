@@ -150,6 +150,8 @@ class Parser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::uint32_t depth_ = 0;
+  std::size_t first_problem_ = 0;   // of this file in problems_
+  std::size_t lexer_problems_ = 0;  // how many came from the tokens
   std::uint32_t loops_ = 0;      // around the statement, within its function
   std::uint32_t functions_ = 0;  // around the statement
   std::uint32_t yields_ = 0;     // so far in the function

@@ -17,7 +17,14 @@ std::string Parser::found() const {
 
 void Parser::note(Place at, std::string message, std::string hint) {
   if (problems_.size() >= InputError::kMaxProblems) return;
-  problems_.push_back({span_of(tree_.source, at), {}, std::move(message), std::move(hint)});
+  SourceSpan span = span_of(tree_.source, at);
+  // What follows from a problem that the tokens already had is no news.
+  for (std::size_t i = first_problem_; i < first_problem_ + lexer_problems_; ++i) {
+    const Problem& known_problem = problems_[i];
+    if (known_problem.at.line == span.line) return;
+    if (known_problem.message.ends_with("was never closed") && known_problem.at.line < span.line) return;
+  }
+  problems_.push_back({std::move(span), {}, std::move(message), std::move(hint)});
 }
 
 void Parser::fail(Place at, std::string message, std::string hint) {
@@ -49,7 +56,9 @@ Code* Parser::new_code(Code::Form form, Name name, Place place) {
 }
 
 void Parser::file() {
+  first_problem_ = problems_.size();
   tokens_ = tokenize(tree_.source, names_, problems_);
+  lexer_problems_ = problems_.size() - first_problem_;
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   std::vector<Stmt*> body;
   while (kind() != Tok::kEnd) guarded_statement(body);
@@ -206,6 +215,9 @@ Stmt* Parser::expression_statement() {
   const auto place = [&] { return Place{begin, last_end()}; };
   if (kind() == Tok::kYield) return yield_statement(begin, nullptr);
   Expr* value = expressions();
+  if (value->kind == ExprKind::kNamed && value->place.begin == begin) {
+    fail(value->place, "':=' cannot stand alone", "'=' assigns");
+  }
   static constexpr std::pair<Tok, BinaryOp> kInPlace[] = {
       {Tok::kPlusAssign, BinaryOp::kAdd},        {Tok::kMinusAssign, BinaryOp::kSub},
       {Tok::kStarAssign, BinaryOp::kMul},        {Tok::kAtAssign, BinaryOp::kMatMul},

@@ -1,0 +1,30 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/lang/exceptions.h"
+
+using namespace tidemark;
+using namespace tidemark::lang;
+
+// Any program ends, by itself or with problems that can be printed, and leaves nothing behind.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Interp::Options options;
+  options.limits.steps = 20000;
+  options.limits.recursion = 60;
+  options.limits.sequence = 20000;
+  Ref<Heap> heap;
+  {
+    Interp interp(std::move(options));
+    heap = Ref<Heap>(&interp.heap());
+    try {
+      interp.run(std::make_shared<const SourceText>(SourceText{"fuzz.py", std::string(data, data + size)}),
+                 "__main__");
+    } catch (const InputError& error) {
+      if (error.problems().empty()) __builtin_trap();
+      render_problems(error.problems());
+    }
+  }
+  if (heap->tracked() != 0) __builtin_trap();
+  return 0;
+}
