@@ -36,7 +36,7 @@ Value make_name(Session& session, lang::Module& module, std::string_view place, 
     if (file.module != module.name) continue;
     const auto names = words_of(file.defines);
     if (std::find(names.begin(), names.end(), text) == names.end()) continue;
-    const auto source = std::make_shared<const SourceText>(SourceText{std::string(file.name), std::string(file.text)});
+    const auto source = std::make_shared<const SourceText>(SourceText{"<" + std::string(file.name) + ">", std::string(file.text)});
     session.interp.run_in(module, source);
     const Value* found = module.find(name);
     return found == nullptr ? Value() : *found;
