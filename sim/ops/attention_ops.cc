@@ -145,7 +145,7 @@ void efficient_backward(Backward& b) {
   const Tensor q = heads_inside(b.saved[2]);
   const Tensor k = heads_inside(b.saved[1]);
   const Tensor v = heads_inside(b.saved[3]);
-  const Tensor grad = heads_inside(b.grad());
+  const Tensor grad = contiguous(c, heads_inside(b.grad()));
   const Tensor out = heads_inside(b.saved[5]);
   const ScalarType dtype = q.dtype();
   const Device device = q.device();

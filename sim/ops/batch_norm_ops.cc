@@ -84,17 +84,20 @@ struct NativeArguments {
 };
 
 /// Source: at::native::batch_norm_backward_reduce_cuda.
-Gradients reduce_gradients(Context& c, const NativeArguments& a, const Gradients& /*unused*/,
-                           bool want_weight, bool want_bias, Tensor& sum_dy, Tensor& sum_dy_xmu) {
+Gradients reduce_gradients(Context& c, const NativeArguments& a, bool want_input, bool want_weight,
+                           bool want_bias, Tensor& sum_dy, Tensor& sum_dy_xmu) {
   Gradients g;
+  const bool in_last = channels_last_kernels(a.grad) && channels_last_kernels(a.input);
   const Dims channels{a.input.size(1)};
   const ScalarType acc = accumulate_type(a.input.dtype());
   const ScalarType parameter = a.weight.defined() ? a.weight.dtype() : acc;
-  sum_dy = c.empty(channels, acc, a.input.device());
-  sum_dy_xmu = c.empty(channels, acc, a.input.device());
+  if (want_input || in_last) {
+    sum_dy = c.empty(channels, acc, a.input.device());
+    sum_dy_xmu = c.empty(channels, acc, a.input.device());
+  }
   if (want_weight) g.weight = c.empty(channels, parameter, a.input.device());
   if (want_bias) g.bias = c.empty(channels, parameter, a.input.device());
-  if (channels_last_kernels(a.grad) && channels_last_kernels(a.input)) {
+  if (in_last) {
     const Staging staging(c, a.input, 2);
   } else {
     const Tensor input = reshape_kernel(c, a.input, {a.input.size(0), a.input.size(1), -1});
@@ -105,10 +108,7 @@ Gradients reduce_gradients(Context& c, const NativeArguments& a, const Gradients
 
 /// Gradient of the input once the sums are there. Source: batch_norm_elementwise_backward_train and _eval.
 Tensor elementwise_gradient(Context& c, const NativeArguments& a) {
-  if (!a.training) {
-    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.grad.dtype(),
-                      a.grad.device());
-  }
+  if (!a.training) return c.empty(a.input.sizes(), a.grad.dtype(), a.grad.device());
   const Layout input = layout_of(a.input);
   if (input == layout_of(a.grad) && input == Layout::kContiguous) {
     return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
@@ -141,7 +141,7 @@ Gradients native_backward(Context& c, const NativeArguments& a, bool want_input,
   }
   Tensor sum_dy;
   Tensor sum_dy_xmu;
-  if (sums) g = reduce_gradients(c, a, g, want_weight, want_bias, sum_dy, sum_dy_xmu);
+  if (sums) g = reduce_gradients(c, a, want_input, want_weight, want_bias, sum_dy, sum_dy_xmu);
   if (want_input) g.input = elementwise_gradient(c, a);
   sum_dy_xmu.reset();
   sum_dy.reset();
@@ -295,7 +295,13 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
   const Tensor means = repeat_vector(c, running_mean, n);
   const Tensor variances = repeat_vector(c, running_var, n);
   const Tensor flat = view(c, contiguous(c, given, MemoryFormat::kContiguous), merged);
-  Tensor out = batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
+  const Tensor out = batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
+  // The running statistics become the means over the instances.
+  for (const Tensor* t : {&means, &variances}) {
+    if (use_input_stats && t->defined()) {
+      reduce(c, view(*t, {n, given.size(1)}), {0}, false, t->dtype());
+    }
+  }
   return view(c, out, given.sizes());
 }
 

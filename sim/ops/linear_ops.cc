@@ -207,8 +207,8 @@ Tensor dot(Context& c, Tensor self, Tensor other) {
   Tensor out = c.empty({}, self.dtype(), self.device());
   c.cublas_workspace(self.device());
   return op.result(std::move(out), [](Backward& b) {
-    if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0]});
     if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[1]});
+    if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0]});
   });
 }
 

@@ -6,6 +6,8 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -99,11 +101,11 @@ Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor
   op.save(4, rstd);
   op.results({&out}, [rows](Backward& b) {
     const Tensor& w = b.saved[2];
-    const Tensor grad = contiguous(b.c, b.grad());
     const Tensor x = contiguous(b.c, b.saved[1]);
     if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
     if (b.needs(1)) b.grads[1] = b.c.empty(w.sizes(), w.dtype(), w.device());
     if (b.needs(2)) b.grads[2] = b.c.empty(b.saved[0].sizes(), b.saved[0].dtype(), b.saved[0].device());
+    const Tensor grad = contiguous(b.c, b.grad());
     sum_partials(b.c, rows, {&b.grads[1], &b.grads[2]});
   });
   mean.reset();
@@ -130,14 +132,34 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
   op.save(2, rstd);
   op.results({&out}, [rows](Backward& b) {
     const Tensor& w = b.saved[1];
-    const Tensor grad = contiguous(b.c, b.grad());
     const Tensor x = contiguous(b.c, b.saved[0]);
     if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
     if (b.needs(1)) b.grads[1] = b.c.empty(w.sizes(), w.dtype(), w.device());
+    const Tensor grad = contiguous(b.c, b.grad());
     sum_partials(b.c, rows, {&b.grads[1]});
   });
   rstd.reset();
   return out;
+}
+
+/// Input and weight of different types: made of other operators. Source: at::native::rms_norm_composite.
+Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape, const Tensor& weight) {
+  const Tensor number = number_tensor(c);
+  const Tensor wide = to(c, input, accumulate_type(input.dtype()));
+  Dims dims;
+  for (std::size_t i = normalized_shape.size(); i > 0; --i) {
+    dims.push_back(input.dim() - static_cast<std::int64_t>(i));
+  }
+  Tensor scale;
+  {
+    const Tensor squares = pow(c, wide, number, 2.0);
+    const Tensor mean_square = mean(c, squares, dims, true);
+    add_(c, mean_square, number);
+    scale = unary(c, "rsqrt", mean_square);
+  }
+  Tensor out = mul(c, wide, scale);
+  out = mul(c, out, weight);
+  return to(c, out, input.dtype());
 }
 
 }  // namespace
@@ -146,9 +168,7 @@ Tensor rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
                 const Tensor& weight) {
   const Rows rows = rows_of(input, normalized_shape, weight, Tensor());
   if (weight.defined() && weight.dtype() != input.dtype()) {
-    throw NotModelled(fmt::format(
-        "F.rms_norm of a {} input with a {} weight is not modelled; cast one of them, or write the norm with pow, mean, rsqrt "
-        "and mul", info(input.dtype()).name, info(weight.dtype()).name));
+    return composite_rms_norm(c, input, normalized_shape, weight);
   }
   return fused_rms_norm(c, input, rows, normalized_shape, weight);
 }

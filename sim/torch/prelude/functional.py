@@ -1,5 +1,5 @@
 # module: torch.nn.functional
-# defines: normalize gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss
+# defines: normalize local_response_norm lp_pool1d lp_pool2d lp_pool3d gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss
 import torch
 import torch.nn.functional as F
 
@@ -69,3 +69,53 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
         return torch.mean(loss)
     else:
         return loss
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    dim = input.dim()
+    if dim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {dim} dimensions)")
+    if input.numel() == 0:
+        return input
+    div = input.mul(input)
+    if dim == 3:
+        div = div.unsqueeze(1)
+        div = F.pad(div, (0, 0, size // 2, (size - 1) // 2))
+        div = F.avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+    else:
+        sizes = input.size()
+        div = div.view(sizes[0], 1, sizes[1], sizes[2], -1)
+        div = F.pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+        div = F.avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
+        div = div.view(sizes)
+    div = div.mul(alpha).add(k).pow(beta)
+    return input / div
+
+
+def _lp_pool(pool, count, input, norm_type, kernel_size, stride, ceil_mode):
+    if stride is not None:
+        out = pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    else:
+        out = pool(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
+    return (torch.sign(out) * F.relu(torch.abs(out))).mul(count).pow(1.0 / norm_type)
+
+
+def _count(kernel_size, dims):
+    if not isinstance(kernel_size, (tuple, list)):
+        return kernel_size ** dims
+    count = 1
+    for size in kernel_size:
+        count = count * size
+    return count
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(F.avg_pool1d, _count(kernel_size, 1), input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(F.avg_pool2d, _count(kernel_size, 2), input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(F.avg_pool3d, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
