@@ -1,7 +1,7 @@
 #include "sim/lang/yaml.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 #include <limits>
 
 #include "sim/lang/yaml_fields.h"
@@ -49,7 +49,9 @@ TEST_CASE("values keep their kinds, their texts and their places") {
 }
 
 TEST_CASE("numbers and truth are plain scalars by YAML's core rules") {
-  const auto node = [](const char* text) { return parse(std::string("v: ") + text).entries.at(0).value; };
+  const auto node = [](const char* text) {
+    return parse(std::string("v: ") + text).entries.at(0).value;
+  };
   CHECK(yaml_integer(node("010")) == 10);
   CHECK(yaml_integer(node("-3")) == -3);
   CHECK(yaml_integer(node("+3")) == 3);
@@ -70,16 +72,19 @@ TEST_CASE("numbers and truth are plain scalars by YAML's core rules") {
 TEST_CASE("what is not YAML is told with its place") {
   CHECK(problem_of("a: [1, 2\nb: 3\n") ==
         "file.yaml:2:2: error: not YAML: end of sequence flow not found\n    b: 3\n     ^\n");
-  CHECK(problem_of("a: 1\nb: 2\na: 3\n") ==
-        "file.yaml:3:1: error: key 'a' is there already; the first is in line 1\n    a: 3\n    ^\n");
-  CHECK(problem_of("? [1]\n: 2\n") == "file.yaml:1:3: error: a key must be a word, found a list\n    ? [1]\n      ^\n");
+  CHECK(
+      problem_of("a: 1\nb: 2\na: 3\n") ==
+      "file.yaml:3:1: error: key 'a' is there already; the first is in line 1\n    a: 3\n    ^\n");
+  CHECK(problem_of("? [1]\n: 2\n") ==
+        "file.yaml:1:3: error: a key must be a word, found a list\n    ? [1]\n      ^\n");
   CHECK(problem_of("a: 1\n---\nb: 2\n") ==
         "file.yaml:3:1: error: a second document; one file holds one\n    b: 2\n    ^\n");
 }
 
 TEST_CASE("a call in a flow list or map is one text") {
-  const YamlNode root = parse("layers: [Linear(784, 512), ReLU(), Conv2d(3, 8, (3, 3), bias=False), x]\n"
-                              "train: {optimizer: SGD(lr=0.1, momentum=0.9), steps: 3}\n");
+  const YamlNode root = parse(
+      "layers: [Linear(784, 512), ReLU(), Conv2d(3, 8, (3, 3), bias=False), x]\n"
+      "train: {optimizer: SGD(lr=0.1, momentum=0.9), steps: 3}\n");
   const YamlNode* layers = root.find("layers");
   REQUIRE(layers->items.size() == 4);
   CHECK(layers->items[0].text == "Linear(784, 512)");
@@ -96,7 +101,9 @@ TEST_CASE("aliases stand for their anchors, within a limit") {
   REQUIRE(root.find("b")->items.size() == 2);
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 10; ++i) {
-    bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+    bomb += fmt::format(
+        "a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i,
+        i - 1);
   }
   CHECK(problem_of(bomb).find("more than 1000000 values") != std::string::npos);
 }
@@ -114,7 +121,8 @@ TEST_CASE("code inside YAML keeps the file's lines and columns") {
 
 TEST_CASE("a map is read strictly, and all that is wrong is told at once") {
   const YamlNode root = parse(
-      "steps: many\nlr: 5\nfits: perhaps\ntotal: 24 apples\nmode: trian\nbatchs: 3\nseq: -1\ntext: [1]\n");
+      "steps: many\nlr: 5\nfits: perhaps\ntotal: 24 apples\nmode: trian\nbatchs: 3\nseq: -1\ntext: "
+      "[1]\n");
   std::vector<Problem> problems;
   YamlFields fields(root, "train", problems);
   CHECK_FALSE(fields.integer("steps", 1, 100));
@@ -129,13 +137,15 @@ TEST_CASE("a map is read strictly, and all that is wrong is told at once") {
   fields.done();
   std::string all;
   for (const Problem& problem : problems) {
-    all += fmt::format("{}: {}{}{}\n", problem.path, problem.message, problem.hint.empty() ? "" : "; ", problem.hint);
+    all += fmt::format("{}: {}{}{}\n", problem.path, problem.message,
+                       problem.hint.empty() ? "" : "; ", problem.hint);
   }
   CHECK(all ==
         "train.steps: expected an integer, found 'many'\n"
         "train.lr: must lie between 0 and 1, found 5\n"
         "train.fits: expected true or false, found 'perhaps'\n"
-        "train.total: expected an amount of memory (\"24GiB\", \"512MiB\", or whole bytes), found '24 apples'\n"
+        "train.total: expected an amount of memory (\"24GiB\", \"512MiB\", or whole bytes), found "
+        "'24 apples'\n"
         "train.mode: expected one of train, eval, found 'trian'; did you mean 'train'?\n"
         "train.seq: must be 0 or more, found -1\n"
         "train.text: expected text, found a list\n"
