@@ -99,6 +99,8 @@ class BlockStore {
     }
     return used;
   }
+  /// Records in use and unused, and the wall.
+  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
   [[nodiscard]] Block* data() { return blocks_.data(); }
   [[nodiscard]] const Block* data() const { return blocks_.data(); }
 

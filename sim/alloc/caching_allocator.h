@@ -122,6 +122,8 @@ class CachingAllocator final : public Allocator {
   template <bool kPlain, bool kHistory>
   std::size_t run(std::span<const Instruction> chunk);
   bool execute_rare(const Instruction& instruction);
+  static constexpr std::size_t kWindow = 16;  ///< instructions that prefetch() looks ahead
+  void prefetch(std::span<const Instruction> window);
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
   void complete(BlockIndex index);
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -245,10 +247,51 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   return chunk.size();
 }
 
+/// Asks for the memory that a few instructions ahead will need: the processor fetches it while the others run. Nothing but
+/// time depends on it.
+void CachingAllocator::prefetch(std::span<const Instruction> window) {
+  const auto bound = [this](const Instruction& instruction) {
+    return instruction.verb == Verb::kFree && instruction.id < bound_ids_ ? &bound_[instruction.id] : nullptr;
+  };
+  for (const Instruction& instruction : window) {
+    if (const BlockIndex* const index = bound(instruction)) __builtin_prefetch(index);
+  }
+  Block* const blocks = blocks_.data();
+  std::array<BlockIndex, kWindow> touched{};
+  std::size_t count = 0;
+  for (const Instruction& instruction : window) {
+    BlockIndex index = kNoBlock;
+    if (const BlockIndex* const from = bound(instruction)) {
+      index = *from;
+    } else if (instruction.verb == Verb::kAlloc && instruction.bytes < kSmallMaxBytes && instruction.pool == 0) {
+      Lane* const lane = find_lane(small_, instruction.stream);
+      if (lane != nullptr) index = lane->free.lower_bound(blocks, round_up(instruction.bytes, kMinBlockBytes));
+    }
+    touched[count++] = index;
+    __builtin_prefetch(&blocks[index], 1);
+  }
+  for (const BlockIndex index : std::span(touched).first(count)) {
+    __builtin_prefetch(&blocks[blocks[index].prev], 1);
+    __builtin_prefetch(&blocks[blocks[index].next], 1);
+  }
+}
+
 std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
+  constexpr std::size_t kStretch = 4096;     ///< how often the number of blocks is looked at
+  constexpr std::size_t kManyBlocks = 16384;  ///< more than the nearer caches hold
   refused_ = false;
   if (bound_ids_ == 0) reserve_ids(chunk.size() / 2 + chunk.size() / 16);
-  return specialised([&](auto plain, auto history) { return run<plain, history>(chunk); });
+  std::size_t done = 0;
+  while (done < chunk.size()) {
+    const bool many = plain_ && blocks_.size() > kManyBlocks;
+    const auto part = chunk.subspan(done, std::min(many ? kWindow : kStretch, chunk.size() - done));
+    if (many) prefetch(part);
+    const std::size_t executed =
+        specialised([&](auto plain, auto history) { return run<plain, history>(part); });
+    done += executed;
+    if (refused_) break;
+  }
+  return done;
 }
 
 /// Returns false when it sets refused_.
