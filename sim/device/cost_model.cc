@@ -12,7 +12,9 @@ std::uint64_t share_of(std::uint64_t rate, std::uint32_t thousandths) {
 }
 
 std::uint64_t peak_rate(const DeviceSpec& device, CostPrecision precision) {
-  const auto or_fp32 = [&](std::uint64_t rate) { return rate != 0 ? rate : device.fp32_flops_per_s; };
+  const auto or_fp32 = [&](std::uint64_t rate) {
+    return rate != 0 ? rate : device.fp32_flops_per_s;
+  };
   switch (precision) {
     case CostPrecision::kFp32:
       return device.fp32_flops_per_s;

@@ -12,13 +12,15 @@ namespace tidemark {
 /// Calls into the driver that take time.
 enum class DriverCall : std::uint8_t { kMalloc, kFree, kReserve, kMap, kUnmap };
 
-/// How long things take, from a device's published figures. A roofline: a kernel lasts as long as the slower of its
-/// arithmetic and its traffic, never less than kernel_floor_ns:
+/// How long things take, from a device's published figures. A roofline: a kernel lasts as long as
+/// the slower of its arithmetic and its traffic, never less than kernel_floor_ns:
 ///
-///     max(kernel_floor_ns, bytes / (bandwidth x memory share), flops / (peak rate x arithmetic share))
+///     max(kernel_floor_ns, bytes / (bandwidth x memory share), flops / (peak rate x arithmetic
+///     share))
 ///
-/// Caches, occupancy and overlap within a kernel are not modelled; on one stream no byte of memory depends on any of it.
-/// Shares are in thousandths of the peak. Each figure can be set for a device that was measured.
+/// Caches, occupancy and overlap within a kernel are not modelled; on one stream no byte of memory
+/// depends on any of it. Shares are in thousandths of the peak. Each figure can be set for a device
+/// that was measured.
 struct CostModel {
   /// Host time to issue one kernel or copy. General knowledge: 4 to 8 us in eager PyTorch.
   Nanoseconds launch_overhead_ns = 5'000;
@@ -29,28 +31,31 @@ struct CostModel {
   /// Convolutions and attention reach less; a middle figure, not measured.
   std::uint32_t convolution_share = 600;
   std::uint32_t attention_share = 550;
-  /// Elementwise and reductions are bound by traffic; their arithmetic runs at this share of the fp32 peak.
+  /// Elementwise and reductions are bound by traffic; their arithmetic runs at this share of the
+  /// fp32 peak.
   std::uint32_t plain_share = 500;
   /// Source: devices.md: a device copy on H200 moves 4.3 of 4.8 TB/s.
   std::uint32_t memory_share = 850;
   /// Host to device and back: PCIe 4.0 x16 as pageable memory sees it. General knowledge.
   std::uint64_t host_link_bytes_per_s = 12'000'000'000;
-  /// cudaMalloc: a call, and each 2 MiB page that it maps. Source: devices.md, "time of cudaMalloc", for the order of size.
+  /// cudaMalloc: a call, and each 2 MiB page that it maps. Source: devices.md, "time of
+  /// cudaMalloc", for the order of size.
   Nanoseconds malloc_ns = 50'000;
   Nanoseconds malloc_page_ns = 1'500;
   /// cudaFree, after the wait for the device.
   Nanoseconds free_ns = 40'000;
   Nanoseconds free_page_ns = 500;
-  /// Reserving addresses; making, mapping and opening one page; taking it away. Source: devices.md, "tens of us each".
+  /// Reserving addresses; making, mapping and opening one page; taking it away. Source: devices.md,
+  /// "tens of us each".
   Nanoseconds reserve_ns = 20'000;
   Nanoseconds map_ns = 60'000;
   Nanoseconds unmap_ns = 40'000;
   friend bool operator==(const CostModel&, const CostModel&) = default;
 };
 
-/// The time of a kernel or copy on its stream. A precision that the device has no figure for runs at its fp32 rate, fp64
-/// at half of it where it is not given.
-/// Errors: none; a device without figures gives kernel_floor_ns.
+/// The time of a kernel or copy on its stream. A precision that the device has no figure for runs
+/// at its fp32 rate, fp64 at half of it where it is not given. Errors: none; a device without
+/// figures gives kernel_floor_ns.
 Nanoseconds kernel_ns(const CostModel& model, const DeviceSpec& device, const Cost& cost);
 
 /// The host time of one driver call on `bytes`, waits not included. kMap and kUnmap: one page.

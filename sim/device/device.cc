@@ -43,8 +43,8 @@ std::optional<int> parse_capability(std::string_view text) {
   return major * 10 + minor;
 }
 
-/// From compute capability 8 each block gives 1 KiB of a multiprocessor's shared memory to the system.
-/// Source: CUDA C++ programming guide, "Compute Capabilities", shared memory.
+/// From compute capability 8 each block gives 1 KiB of a multiprocessor's shared memory to the
+/// system. Source: CUDA C++ programming guide, "Compute Capabilities", shared memory.
 Bytes shared_memory_per_sm(Bytes per_block_optin, int capability) {
   return per_block_optin == 0 || capability < 80 ? per_block_optin : per_block_optin + kKiB;
 }
@@ -75,8 +75,9 @@ class Reader {
     fields_.require("schema_version");
     fields_.integer("schema_version", 1, 1);
     DeviceSpec& spec = device_.spec;
-    for (const std::string_view key : {"id", "name", "compute_capability", "total_memory_bytes", "context_bytes",
-                                       "sm_count", "max_threads_per_sm", "l2_bytes", "bandwidth_bytes_per_s"}) {
+    for (const std::string_view key :
+         {"id", "name", "compute_capability", "total_memory_bytes", "context_bytes", "sm_count",
+          "max_threads_per_sm", "l2_bytes", "bandwidth_bytes_per_s"}) {
       fields_.require(key);
     }
     spec.id = fields_.text("id").value_or("");
@@ -92,7 +93,8 @@ class Reader {
     spec.sm_count = static_cast<int>(amount("sm_count", 100'000));
     spec.max_threads_per_sm = static_cast<int>(amount("max_threads_per_sm", 100'000));
     spec.shared_memory_per_block_optin = bytes("smem_optin_bytes");
-    spec.shared_memory_per_sm = shared_memory_per_sm(spec.shared_memory_per_block_optin, spec.compute_capability);
+    spec.shared_memory_per_sm =
+        shared_memory_per_sm(spec.shared_memory_per_block_optin, spec.compute_capability);
     spec.l2_bytes = bytes("l2_bytes");
     spec.memory_bytes_per_s = bytes("bandwidth_bytes_per_s");
     read_rates();
@@ -130,7 +132,8 @@ class Reader {
       if (value && *value > 0) {
         device_.total_bytes_seen.push_back(static_cast<Bytes>(*value));
       } else {
-        fields_.report(item, "total_memory_seen", fmt::format("expected whole bytes, found {}", describe(item)));
+        fields_.report(item, "total_memory_seen",
+                       fmt::format("expected whole bytes, found {}", describe(item)));
       }
     }
   }
@@ -155,7 +158,8 @@ class Reader {
   void read_confidence() {
     const YamlNode* node = fields_.get("confidence");
     if (node == nullptr) return;
-    for (const lang::YamlEntry& entry : node->entries) device_.confidence.emplace_back(entry.key, entry.value.text);
+    for (const lang::YamlEntry& entry : node->entries)
+      device_.confidence.emplace_back(entry.key, entry.value.text);
   }
 
   void check_amounts() {
@@ -163,12 +167,13 @@ class Reader {
     const DeviceSpec& spec = device_.spec;
     constexpr Bytes kLargest = Bytes{1} << 50;
     if (spec.total_bytes == 0 || spec.total_bytes > kLargest) {
-      fields_.report(*fields_.get("total_memory_bytes"), "total_memory_bytes",
-                     fmt::format("must lie between 1 and {}, found {}", kLargest, spec.total_bytes));
+      fields_.report(
+          *fields_.get("total_memory_bytes"), "total_memory_bytes",
+          fmt::format("must lie between 1 and {}, found {}", kLargest, spec.total_bytes));
     } else if (spec.context_bytes >= spec.total_bytes) {
       fields_.report(*fields_.get("context_bytes"), "context_bytes",
-                     fmt::format("must be less than total_memory_bytes, {}, found {}", spec.total_bytes,
-                                 spec.context_bytes));
+                     fmt::format("must be less than total_memory_bytes, {}, found {}",
+                                 spec.total_bytes, spec.context_bytes));
     }
   }
 
@@ -189,7 +194,8 @@ Device load_device(std::string_view name_or_path, const std::string& folder, con
   auto source = std::make_shared<SourceText>();
   if (name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".yaml")) {
     const bool is_absolute = name_or_path.starts_with('/') || folder.empty();
-    source->name = is_absolute ? std::string(name_or_path) : fmt::format("{}/{}", folder, name_or_path);
+    source->name =
+        is_absolute ? std::string(name_or_path) : fmt::format("{}/{}", folder, name_or_path);
     source->text = read_whole_file(source->name);
     return parse_device(source);
   }
@@ -208,7 +214,8 @@ Device load_device(std::string_view name_or_path, const std::string& folder, con
   }
   std::string hint = did_you_mean(name_or_path, known);
   if (hint.empty()) hint = fmt::format("known are {}", fmt::join(device_ids(), ", "));
-  throw InputError(Problem{at, key_path, fmt::format("unknown device '{}'", name_or_path), std::move(hint)});
+  throw InputError(
+      Problem{at, key_path, fmt::format("unknown device '{}'", name_or_path), std::move(hint)});
 }
 
 std::vector<std::string_view> device_ids() {

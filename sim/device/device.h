@@ -17,8 +17,8 @@ struct Device {
   std::vector<std::string> aliases;
   std::int64_t marketing_gb = 0;
   std::vector<Bytes> total_bytes_seen;  ///< other totals that drivers have reported
-  Bytes nvidia_smi_bytes = 0;           ///< what nvidia-smi calls the total; 0: it does not know the device
-  std::string context_basis;            ///< "measured", or "rule": SMs x threads per SM x 2 KiB
+  Bytes nvidia_smi_bytes = 0;  ///< what nvidia-smi calls the total; 0: it does not know the device
+  std::string context_basis;   ///< "measured", or "rule": SMs x threads per SM x 2 KiB
   std::vector<std::pair<std::string, std::string>> confidence;  ///< "total" -> "verified"
   std::string notes;
   std::vector<std::string> sources;
@@ -28,12 +28,12 @@ struct Device {
 /// Errors: InputError with all problems.
 Device parse_device(const std::shared_ptr<const SourceText>& source);
 
-/// A device that the program knows, by id or alias, or a file of the user's: what has a '/' or ends in ".yaml", `path`
-/// joined to `folder`. `at`: where the name stands, for messages.
-/// Errors: InputError for an unknown name, with a suggestion, or a wrong file; IoError for one that cannot be read.
-/// Cost: reads one file's text; the other devices are not looked at but for their names.
-Device load_device(std::string_view name_or_path, const std::string& folder = {}, const SourceSpan& at = {},
-                   const std::string& key_path = {});
+/// A device that the program knows, by id or alias, or a file of the user's: what has a '/' or ends
+/// in ".yaml", `path` joined to `folder`. `at`: where the name stands, for messages. Errors:
+/// InputError for an unknown name, with a suggestion, or a wrong file; IoError for one that cannot
+/// be read. Cost: reads one file's text; the other devices are not looked at but for their names.
+Device load_device(std::string_view name_or_path, const std::string& folder = {},
+                   const SourceSpan& at = {}, const std::string& key_path = {});
 
 /// Ids of all devices that the program knows, in order.
 std::vector<std::string_view> device_ids();

@@ -13,11 +13,12 @@ namespace {
 constexpr std::string_view kTheOneBefore = "the operation before it";
 
 std::string describe(const std::vector<StuckOperation>& stuck) {
-  std::string text = fmt::format("{} operation{} can never end", stuck.size(), stuck.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} operation{} can never end", stuck.size(), stuck.size() == 1 ? "" : "s");
   for (const StuckOperation& operation : stuck) {
     if (operation.waits_for == kTheOneBefore) continue;
-    text += fmt::format("; {} on stream {}, issued at {} ns, waits for {}", operation.what, operation.stream,
-                        operation.issued_ns, operation.waits_for);
+    text += fmt::format("; {} on stream {}, issued at {} ns, waits for {}", operation.what,
+                        operation.stream, operation.issued_ns, operation.waits_for);
   }
   return text;
 }
@@ -33,7 +34,8 @@ Engine::Stream& Engine::stream_of(StreamId id) {
 }
 
 void Engine::launch(StreamId stream, Nanoseconds duration_ns) {
-  TIDEMARK_CHECK(duration_ns >= 0, fmt::format("a duration of {} ns at {} ns", duration_ns, host_ns_));
+  TIDEMARK_CHECK(duration_ns >= 0,
+                 fmt::format("a duration of {} ns at {} ns", duration_ns, host_ns_));
   spend(options_.launch_overhead_ns);
   issue(stream, {Kind::kWork, 0, duration_ns, 0});
 }
@@ -50,13 +52,15 @@ void Engine::wait(StreamId stream, std::uint32_t event) {
   issue(stream, {Kind::kWait, events_[event], 0, 0});
 }
 
-void Engine::meet(StreamId stream, std::uint32_t meeting, std::uint32_t parties, Nanoseconds duration_ns) {
+void Engine::meet(StreamId stream, std::uint32_t meeting, std::uint32_t parties,
+                  Nanoseconds duration_ns) {
   TIDEMARK_CHECK(parties > 0 && duration_ns >= 0,
                  fmt::format("meeting {} of {} streams for {} ns", meeting, parties, duration_ns));
   if (meeting >= meetings_.size()) meetings_.resize(std::size_t{meeting} + 1);
   Meeting& entry = meetings_[meeting];
-  TIDEMARK_CHECK(entry.parties == 0 || entry.parties == parties,
-                 fmt::format("meeting {} is of {} streams and of {}", meeting, entry.parties, parties));
+  TIDEMARK_CHECK(
+      entry.parties == 0 || entry.parties == parties,
+      fmt::format("meeting {} is of {} streams and of {}", meeting, entry.parties, parties));
   entry.parties = parties;
   spend(options_.launch_overhead_ns);
   issue(stream, {Kind::kMeet, meeting, duration_ns, 0});
@@ -83,7 +87,8 @@ void Engine::issue(StreamId id, const Operation& operation) {
 }
 
 void Engine::spend(Nanoseconds duration_ns) {
-  TIDEMARK_CHECK(duration_ns >= 0, fmt::format("a duration of {} ns at {} ns", duration_ns, host_ns_));
+  TIDEMARK_CHECK(duration_ns >= 0,
+                 fmt::format("a duration of {} ns at {} ns", duration_ns, host_ns_));
   host_ns_ += duration_ns;
 }
 
@@ -112,7 +117,8 @@ void Engine::synchronize_all() {
 }
 
 bool Engine::passed(Ticket ticket) {
-  TIDEMARK_CHECK(ticket < points_.size(), fmt::format("point {} of {} at {} ns", ticket, points_.size(), host_ns_));
+  TIDEMARK_CHECK(ticket < points_.size(),
+                 fmt::format("point {} of {} at {} ns", ticket, points_.size(), host_ns_));
   if (!points_[ticket].is_passed) advance_to(host_ns_);
   return points_[ticket].is_passed;
 }
@@ -193,10 +199,12 @@ void Engine::drop_front(StreamId id) {
 
 std::string Engine::waits_for(const Operation& operation) const {
   if (operation.kind == Kind::kWait) {
-    return fmt::format("stream {} to come to point {}", points_[operation.subject].stream, operation.subject);
+    return fmt::format("stream {} to come to point {}", points_[operation.subject].stream,
+                       operation.subject);
   }
   const Meeting& meeting = meetings_[operation.subject];
-  return fmt::format("{} of {} streams to arrive", meeting.parties - meeting.arrived.size(), meeting.parties);
+  return fmt::format("{} of {} streams to arrive", meeting.parties - meeting.arrived.size(),
+                     meeting.parties);
 }
 
 std::vector<StuckOperation> Engine::stuck() const {

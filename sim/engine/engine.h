@@ -12,7 +12,8 @@
 
 namespace tidemark {
 
-/// A point that a stream passes: the end of everything queued on it when the point was set. Counted from 0.
+/// A point that a stream passes: the end of everything queued on it when the point was set. Counted
+/// from 0.
 using Ticket = std::uint32_t;
 
 /// An operation that can never end, and what it waits for.
@@ -33,40 +34,46 @@ class StuckError : public std::runtime_error {
   std::vector<StuckOperation> stuck_;
 };
 
-/// Discrete-event simulation of one host thread and the streams it feeds. It knows durations and order, and nothing of
-/// memory or of any device.
+/// Discrete-event simulation of one host thread and the streams it feeds. It knows durations and
+/// order, and nothing of memory or of any device.
 ///
 ///     host     |L|L|L|.....device call waits.....|C|L|
 ///     stream 0   |--kernel--|--kernel--------|      |-
 ///     stream 1     |w...........|-copy-|            |
 ///
-/// The host issues work, each piece `launch_overhead_ns` after the one before; a stream does its pieces one at a time, in
-/// order, each no sooner than the host issued it. Everything that happens on the device goes through one queue ordered by
-/// (time, phase, sequence); the device is simulated as far as the host's clock, further only while the host waits.
+/// The host issues work, each piece `launch_overhead_ns` after the one before; a stream does its
+/// pieces one at a time, in order, each no sooner than the host issued it. Everything that happens
+/// on the device goes through one queue ordered by (time, phase, sequence); the device is simulated
+/// as far as the host's clock, further only while the host waits.
 class Engine {
  public:
   struct Options {
     Nanoseconds launch_overhead_ns = 5'000;  ///< host time to issue one operation
-    Nanoseconds event_overhead_ns = 1'000;   ///< host time to record an event or to make a stream wait for one
-    std::size_t launch_queue_depth = 1'024;  ///< unfinished operations of a stream before issuing one more waits
+    Nanoseconds event_overhead_ns =
+        1'000;  ///< host time to record an event or to make a stream wait for one
+    std::size_t launch_queue_depth =
+        1'024;  ///< unfinished operations of a stream before issuing one more waits
   };
 
   Engine() : Engine(Options()) {}
   explicit Engine(Options options) : options_(options) {}
 
-  // ---- what the host does, in program order ------------------------------------------------------------------------
+  // ---- what the host does, in program order
+  // ------------------------------------------------------------------------
 
   /// Queues an operation that keeps `stream` busy for `duration_ns`. Requires: duration_ns >= 0.
   void launch(StreamId stream, Nanoseconds duration_ns);
   /// cudaEventRecord: `event` stands from here on for this point of `stream`.
   void record(StreamId stream, std::uint32_t event);
-  /// cudaStreamWaitEvent: what is queued on `stream` later starts after the point that `event` stands for now. An event
-  /// that was never recorded holds nothing up, as in CUDA.
+  /// cudaStreamWaitEvent: what is queued on `stream` later starts after the point that `event`
+  /// stands for now. An event that was never recorded holds nothing up, as in CUDA.
   void wait(StreamId stream, std::uint32_t event);
-  /// One of `parties` streams that start an operation together, and end it together `duration_ns` after the last of them
-  /// is there (a collective). Requires: every party gives the same parties and duration; each comes once.
+  /// One of `parties` streams that start an operation together, and end it together `duration_ns`
+  /// after the last of them is there (a collective). Requires: every party gives the same parties
+  /// and duration; each comes once.
   void meet(StreamId stream, std::uint32_t meeting, std::uint32_t parties, Nanoseconds duration_ns);
-  /// A point on `stream`, to ask for by passed(). Takes no host time: the allocator's own bookkeeping.
+  /// A point on `stream`, to ask for by passed(). Takes no host time: the allocator's own
+  /// bookkeeping.
   Ticket mark(StreamId stream);
   /// cudaStreamSynchronize. Errors: StuckError.
   void synchronize(StreamId stream);
@@ -76,16 +83,19 @@ class Engine {
   void synchronize_all();
   /// The host is busy for `duration_ns` with a call into the driver, or with anything else.
   void spend(Nanoseconds duration_ns);
-  /// Ends the run: lets everything queued happen; the host's clock moves to the last end. Errors: StuckError.
+  /// Ends the run: lets everything queued happen; the host's clock moves to the last end. Errors:
+  /// StuckError.
   void drain() { synchronize_all(); }
 
-  // ---- what can be asked -------------------------------------------------------------------------------------------
+  // ---- what can be asked
+  // -------------------------------------------------------------------------------------------
 
   /// Did the stream pass the point by the host's present time?
   [[nodiscard]] bool passed(Ticket ticket);
   /// The host's clock.
   [[nodiscard]] Nanoseconds now() const { return host_ns_; }
-  /// Operations (launches, and meetings once a party) that have ended, as far as the device is simulated.
+  /// Operations (launches, and meetings once a party) that have ended, as far as the device is
+  /// simulated.
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   /// The time that streams were busy in all, of operations that have ended.
   [[nodiscard]] Nanoseconds busy_ns(StreamId stream) const;
@@ -100,8 +110,8 @@ class Engine {
     Nanoseconds duration_ns = 0;
     Nanoseconds issued_ns = 0;
   };
-  /// A stream is free (nothing queued), scheduled (an entry of the event queue will move it on) or held up: its front
-  /// operation waits for a point or for a meeting.
+  /// A stream is free (nothing queued), scheduled (an entry of the event queue will move it on) or
+  /// held up: its front operation waits for a point or for a meeting.
   struct Stream {
     std::deque<Operation> queue;  ///< the front one is under way or waits
     Nanoseconds busy_ns = 0;

@@ -15,7 +15,8 @@ bool later(const EventQueue::Entry& a, const EventQueue::Entry& b) { return a.ke
 }  // namespace
 
 void EventQueue::push(Nanoseconds time, Phase phase, std::uint32_t subject) {
-  TIDEMARK_CHECK(time >= now_, fmt::format("scheduled at {} ns when it is {} ns already", time, now_));
+  TIDEMARK_CHECK(time >= now_,
+                 fmt::format("scheduled at {} ns when it is {} ns already", time, now_));
   heap_.push_back({{time, phase, next_sequence_++}, subject});
   std::push_heap(heap_.begin(), heap_.end(), later);
 }

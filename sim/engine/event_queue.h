@@ -10,13 +10,16 @@ namespace tidemark {
 
 /// What happens first among things of the same instant, lowest first.
 enum class Phase : std::uint8_t {
-  kFinish,  ///< An operation ends: first, so that everything else of this instant finds its effect done.
-  kSignal,  ///< Those who waited for an event learn of it: after all ends, so that they learn of each.
-  kStart,   ///< A stream takes up its next operation: last, so that it starts with nothing left to learn.
+  kFinish,  ///< An operation ends: first, so that everything else of this instant finds its effect
+            ///< done.
+  kSignal,  ///< Those who waited for an event learn of it: after all ends, so that they learn of
+            ///< each.
+  kStart,   ///< A stream takes up its next operation: last, so that it starts with nothing left to
+            ///< learn.
 };
 
-/// The place of something in simulated time. Total: no two keys of one queue are equal, and neither pointers nor
-/// hash order nor threads take part.
+/// The place of something in simulated time. Total: no two keys of one queue are equal, and neither
+/// pointers nor hash order nor threads take part.
 struct EventKey {
   Nanoseconds time = 0;
   Phase phase = Phase::kFinish;
@@ -39,7 +42,8 @@ class EventQueue {
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
   /// Requires: not empty().
   [[nodiscard]] const Entry& top() const { return heap_.front(); }
-  /// Takes the smallest out; time is its time from here on. Requires: not empty(). Cost: O(log size).
+  /// Takes the smallest out; time is its time from here on. Requires: not empty(). Cost: O(log
+  /// size).
   Entry pop();
   /// The time of the last popped entry.
   [[nodiscard]] Nanoseconds now() const { return now_; }

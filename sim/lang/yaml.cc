@@ -13,7 +13,8 @@
 namespace tidemark::lang {
 namespace {
 
-/// Builds nodes from yaml-cpp's events: no tree of its own in between, and each key's place is seen.
+/// Builds nodes from yaml-cpp's events: no tree of its own in between, and each key's place is
+/// seen.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(std::shared_ptr<const SourceText> source) : source_(std::move(source)) {
@@ -22,7 +23,9 @@ class Builder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(node_at(mark), anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(node_at(mark), anchor);
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(span(mark, 1), "an alias for an anchor that is not complete");
@@ -36,7 +39,8 @@ class Builder final : public YAML::EventHandler {
     node.text = value;
     if (tag == "!") {
       const char first = at(mark);
-      node.style = first == '|' || first == '>' ? YamlNode::Style::kBlock : YamlNode::Style::kQuoted;
+      node.style =
+          first == '|' || first == '>' ? YamlNode::Style::kBlock : YamlNode::Style::kQuoted;
     }
     const bool is_null = node.style == YamlNode::Style::kPlain && (value == "null" || value == "~");
     if (is_null) node.kind = YamlNode::Kind::kNull;
@@ -72,8 +76,8 @@ class Builder final : public YAML::EventHandler {
   struct Open {
     YamlNode node;
     YAML::anchor_t anchor = 0;
-    bool is_flow = false;          ///< in brackets or braces
-    std::optional<YamlNode> key;  ///< of a map: read, its value is next
+    bool is_flow = false;                                  ///< in brackets or braces
+    std::optional<YamlNode> key;                           ///< of a map: read, its value is next
     std::unordered_map<std::string, std::uint32_t> lines;  ///< of the keys so far
   };
 
@@ -124,7 +128,8 @@ class Builder final : public YAML::EventHandler {
     nodes_ += nodes;
     if (nodes_ > kMaxYamlNodes) fail(where, fmt::format("more than {} values", kMaxYamlNodes));
   }
-  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
+  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor,
+            YAML::EmitterStyle::value style) {
     Open entry;
     entry.is_flow = style == YAML::EmitterStyle::Flow;
     entry.node = node_at(mark);
@@ -146,7 +151,8 @@ class Builder final : public YAML::EventHandler {
     }
     Open& parent = stack_.back();
     if (parent.node.kind == YamlNode::Kind::kList) {
-      const bool goes_on = parent.is_flow && !parent.node.items.empty() && has_open_parenthesis(parent.node.items.back());
+      const bool goes_on = parent.is_flow && !parent.node.items.empty() &&
+                           has_open_parenthesis(parent.node.items.back());
       if (goes_on && node.is_plain()) {
         append(parent.node.items.back(), node);
         return;
@@ -174,7 +180,8 @@ class Builder final : public YAML::EventHandler {
     to.at.end_column = more.at.end_column;
   }
   void add_entry(Open& parent, YamlNode value) {
-    const bool goes_on = parent.is_flow && value.kind == YamlNode::Kind::kNull && !parent.node.entries.empty() &&
+    const bool goes_on = parent.is_flow && value.kind == YamlNode::Kind::kNull &&
+                         !parent.node.entries.empty() &&
                          has_open_parenthesis(parent.node.entries.back().value);
     if (goes_on && parent.key->is_plain()) {
       append(parent.node.entries.back().value, *parent.key);
@@ -189,8 +196,11 @@ class Builder final : public YAML::EventHandler {
     const auto [earlier, is_new] = parent.lines.emplace(entry.key, entry.key_at.line);
     if (!is_new) {
       if (problems_.size() < InputError::kMaxProblems) {
-        problems_.push_back({entry.key_at, {}, fmt::format("key '{}' is there already", entry.key),
-                             fmt::format("the first is in line {}", earlier->second + source_->first_line - 1)});
+        problems_.push_back(
+            {entry.key_at,
+             {},
+             fmt::format("key '{}' is there already", entry.key),
+             fmt::format("the first is in line {}", earlier->second + source_->first_line - 1)});
       }
       return;
     }
@@ -207,7 +217,8 @@ class Builder final : public YAML::EventHandler {
 
 /// yaml-cpp's words, made to fit behind "error: ".
 std::string lower_first(std::string text) {
-  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z')
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
   return text;
 }
 
@@ -220,7 +231,9 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return nullptr;
 }
 
-YamlNode* YamlNode::find(std::string_view key) { return const_cast<YamlNode*>(std::as_const(*this).find(key)); }
+YamlNode* YamlNode::find(std::string_view key) {
+  return const_cast<YamlNode*>(std::as_const(*this).find(key));
+}
 
 YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source) {
   Builder builder(source);
@@ -233,7 +246,8 @@ YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source) {
       throw InputError(Problem{second.take().at, {}, "a second document", "one file holds one"});
     }
   } catch (const YAML::Exception& error) {
-    throw InputError(Problem{builder.span(error.mark, 1), {}, "not YAML: " + lower_first(error.msg), {}});
+    throw InputError(
+        Problem{builder.span(error.mark, 1), {}, "not YAML: " + lower_first(error.msg), {}});
   }
   return builder.take();
 }
@@ -244,7 +258,8 @@ std::optional<std::int64_t> yaml_integer(const YamlNode& node) {
   if (text.starts_with('+')) text.remove_prefix(1);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.starts_with("+")) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || text.starts_with("+"))
+    return std::nullopt;
   return value;
 }
 
@@ -252,10 +267,12 @@ std::optional<double> yaml_number(const YamlNode& node) {
   if (!node.is_plain()) return std::nullopt;
   std::string_view text = node.text;
   if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos)
+    return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
   return value;
 }
 

@@ -19,8 +19,9 @@ struct YamlNode {
   enum class Kind : std::uint8_t { kNull, kScalar, kList, kMap };
   enum class Style : std::uint8_t { kPlain, kQuoted, kBlock };
   Kind kind = Kind::kNull;
-  Style style = Style::kPlain;     ///< of a scalar; only plain ones are read as numbers, booleans or null
-  std::string text;                ///< of a scalar, escapes undone
+  Style style =
+      Style::kPlain;  ///< of a scalar; only plain ones are read as numbers, booleans or null
+  std::string text;   ///< of a scalar, escapes undone
   std::vector<YamlNode> items;     ///< of a list
   std::vector<YamlEntry> entries;  ///< of a map, in the order of the file; no key twice
   SourceSpan at;
@@ -38,14 +39,15 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// Reads one document (an empty one is null). Anchors and aliases are followed; tags are not known. Beyond YAML: in a flow
-/// list or map a plain text with an open parenthesis goes on to the closing one, so that [Linear(784, 512), ReLU()] has two
-/// values.
-/// Errors: InputError: not YAML, a repeated key, a key that is no scalar, a second document, or more than kMaxYamlNodes.
+/// Reads one document (an empty one is null). Anchors and aliases are followed; tags are not known.
+/// Beyond YAML: in a flow list or map a plain text with an open parenthesis goes on to the closing
+/// one, so that [Linear(784, 512), ReLU()] has two values. Errors: InputError: not YAML, a repeated
+/// key, a key that is no scalar, a second document, or more than kMaxYamlNodes.
 YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source);
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
 
-/// A plain scalar's value by YAML's core rules (decimal integers; no octal, no yes and no). std::nullopt: it is none, or too large.
+/// A plain scalar's value by YAML's core rules (decimal integers; no octal, no yes and no).
+/// std::nullopt: it is none, or too large.
 std::optional<std::int64_t> yaml_integer(const YamlNode& node);
 std::optional<double> yaml_number(const YamlNode& node);  ///< integers too; finite
 std::optional<bool> yaml_boolean(const YamlNode& node);
@@ -53,7 +55,8 @@ std::optional<bool> yaml_boolean(const YamlNode& node);
 /// What a node is, for messages: "a list", "'lots'", "nothing".
 std::string describe(const YamlNode& node);
 
-/// A scalar's text as a source of its own whose lines and columns are reported as the file's: code inside YAML.
+/// A scalar's text as a source of its own whose lines and columns are reported as the file's: code
+/// inside YAML.
 std::shared_ptr<const SourceText> embedded_source(const YamlNode& node);
 
 }  // namespace tidemark::lang

@@ -11,14 +11,16 @@ namespace tidemark::lang {
 YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems)
     : node_(node), path_(std::move(path)), problems_(problems) {
   if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) return;
-  problems_.push_back({node.at, path_, fmt::format("expected a map, found {}", describe(node)), {}});
+  problems_.push_back(
+      {node.at, path_, fmt::format("expected a map, found {}", describe(node)), {}});
 }
 
 std::string YamlFields::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-void YamlFields::report(const YamlNode& at, std::string_view key, std::string message, std::string hint) {
+void YamlFields::report(const YamlNode& at, std::string_view key, std::string message,
+                        std::string hint) {
   problems_.push_back({at.at, path_of(key), std::move(message), std::move(hint)});
 }
 
@@ -40,7 +42,8 @@ std::optional<std::string> YamlFields::text(std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> YamlFields::integer(std::string_view key, std::int64_t least, std::int64_t most) {
+std::optional<std::int64_t> YamlFields::integer(std::string_view key, std::int64_t least,
+                                                std::int64_t most) {
   const YamlNode* value = get(key);
   if (value == nullptr) return std::nullopt;
   const std::optional<std::int64_t> read = yaml_integer(*value);
@@ -64,7 +67,8 @@ std::optional<double> YamlFields::number(std::string_view key, double least, dou
   if (!read) {
     wrong(*value, key, "a number");
   } else if (*read < least || *read > most) {
-    report(*value, key, fmt::format("must lie between {} and {}, found {}", least, most, value->text));
+    report(*value, key,
+           fmt::format("must lie between {} and {}, found {}", least, most, value->text));
   } else {
     return read;
   }
@@ -87,15 +91,18 @@ std::optional<Bytes> YamlFields::bytes(std::string_view key) {
   return read;
 }
 
-std::optional<std::size_t> YamlFields::choice(std::string_view key, std::span<const std::string_view> choices) {
+std::optional<std::size_t> YamlFields::choice(std::string_view key,
+                                              std::span<const std::string_view> choices) {
   const YamlNode* value = get(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_text()) {
     const auto found = std::find(choices.begin(), choices.end(), value->text);
     if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
   }
-  report(*value, key, fmt::format("expected one of {}, found {}", fmt::join(choices, ", "), describe(*value)),
-         value->is_text() ? did_you_mean(value->text, {choices.begin(), choices.end()}) : std::string());
+  report(*value, key,
+         fmt::format("expected one of {}, found {}", fmt::join(choices, ", "), describe(*value)),
+         value->is_text() ? did_you_mean(value->text, {choices.begin(), choices.end()})
+                          : std::string());
   return std::nullopt;
 }
 
@@ -103,7 +110,8 @@ void YamlFields::require(std::string_view key) {
   if (node_.kind != YamlNode::Kind::kMap && node_.kind != YamlNode::Kind::kNull) return;
   if (get(key) != nullptr) return;
   const YamlNode* value = node_.find(key);
-  problems_.push_back({value != nullptr ? value->at : node_.at, path_, fmt::format("'{}' is missing", key), {}});
+  problems_.push_back(
+      {value != nullptr ? value->at : node_.at, path_, fmt::format("'{}' is missing", key), {}});
 }
 
 void YamlFields::done() {

@@ -11,12 +11,13 @@
 
 namespace tidemark::lang {
 
-/// Reads one map strictly: each key is asked for by name and type, done() reports the keys nobody asked for. What is wrong
-/// goes to a list, with place and path, and the value counts as not given, so that one pass finds everything.
+/// Reads one map strictly: each key is asked for by name and type, done() reports the keys nobody
+/// asked for. What is wrong goes to a list, with place and path, and the value counts as not given,
+/// so that one pass finds everything.
 class YamlFields {
  public:
-  /// `path`: of the map itself ("train"), empty for the whole file. Requires: node and problems outlive it.
-  /// A node that is no map is a problem, and has no keys; null is an empty map.
+  /// `path`: of the map itself ("train"), empty for the whole file. Requires: node and problems
+  /// outlive it. A node that is no map is a problem, and has no keys; null is an empty map.
   YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems);
 
   /// The value, whatever it is; nullptr: not there or null.
@@ -30,7 +31,8 @@ class YamlFields {
   /// "24GiB", "512MiB", or whole bytes.
   std::optional<Bytes> bytes(std::string_view key);
   /// The index of the value in `choices`.
-  std::optional<std::size_t> choice(std::string_view key, std::span<const std::string_view> choices);
+  std::optional<std::size_t> choice(std::string_view key,
+                                    std::span<const std::string_view> choices);
   /// Reports the key as missing when it is not there.
   void require(std::string_view key);
   /// Reports the keys that nobody asked for, each with the nearest known one.

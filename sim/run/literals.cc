@@ -11,8 +11,9 @@ using lang::YamlNode;
 
 const Parameter* named_parameter(const YamlNode& node, const std::vector<Parameter>& params) {
   if (!node.is_plain()) return nullptr;
-  const auto found = std::find_if(params.begin(), params.end(),
-                                  [&](const Parameter& parameter) { return parameter.name == node.text; });
+  const auto found = std::find_if(params.begin(), params.end(), [&](const Parameter& parameter) {
+    return parameter.name == node.text;
+  });
   return found == params.end() ? nullptr : &*found;
 }
 
@@ -54,15 +55,19 @@ std::string literal_of(const YamlNode& node, const std::vector<Parameter>& param
   }
   if (named_parameter(node, params) != nullptr) return node.text;
   if (const std::optional<bool> truth = yaml_boolean(node)) return *truth ? "True" : "False";
-  if (const std::optional<std::int64_t> integer = yaml_integer(node)) return std::to_string(*integer);
+  if (const std::optional<std::int64_t> integer = yaml_integer(node))
+    return std::to_string(*integer);
   if (yaml_number(node)) return node.text;
   return quoted_literal(node.text);
 }
 
 bool is_identifier(std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   if (text.empty() || !is_letter(text.front())) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace tidemark

@@ -13,7 +13,7 @@ namespace tidemark {
 /// A named value that the model's arguments, the training loop and the code may use by its name.
 struct Parameter {
   std::string name;
-  std::string value;  ///< a literal of the model language
+  std::string value;                    ///< a literal of the model language
   std::optional<std::int64_t> integer;  ///< its value, where it is one
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
@@ -21,8 +21,8 @@ struct Parameter {
 /// The parameter that a plain scalar names; nullptr: none.
 const Parameter* named_parameter(const lang::YamlNode& node, const std::vector<Parameter>& params);
 
-/// A YAML value as a literal of the model language: null, true, false, numbers, text, lists and maps; a plain scalar that is
-/// a parameter's name is that name.
+/// A YAML value as a literal of the model language: null, true, false, numbers, text, lists and
+/// maps; a plain scalar that is a parameter's name is that name.
 std::string literal_of(const lang::YamlNode& node, const std::vector<Parameter>& params);
 
 /// A text in double quotes, escaped.

@@ -19,8 +19,8 @@ using lang::YamlEntry;
 using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
-    {"schema_version", "name", "notes", "device", "pytorch", "allocator", "backends", "params", "model", "layers",
-     "train", "loop"});
+    {"schema_version", "name", "notes", "device", "pytorch", "allocator", "backends", "params",
+     "model", "layers", "train", "loop"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {
@@ -108,7 +108,8 @@ class Setter {
       const std::vector<std::string_view> of_train = train_keys();
       if (!is_among(word, of_train) || root_.find("train") == nullptr) {
         std::vector<std::string_view> known = keys;
-        if (root_.find("train") != nullptr) known.insert(known.end(), of_train.begin(), of_train.end());
+        if (root_.find("train") != nullptr)
+          known.insert(known.end(), of_train.begin(), of_train.end());
         if (params != nullptr) {
           for (const YamlEntry& entry : params->entries) known.push_back(entry.key);
         }
@@ -122,10 +123,13 @@ class Setter {
 
   YamlNode* next(const Override& one, YamlNode& node, const Step& step, const SourceSpan& at) {
     if (step.index) {
-      if (node.kind == YamlNode::Kind::kList && *step.index < node.items.size()) return &node.items[*step.index];
-      lost(one, node.kind == YamlNode::Kind::kList
-                    ? fmt::format("leads nowhere: the list has {} values", node.items.size())
-                    : fmt::format("leads nowhere: [{}] of {}", *step.index, describe(node)), {});
+      if (node.kind == YamlNode::Kind::kList && *step.index < node.items.size())
+        return &node.items[*step.index];
+      lost(one,
+           node.kind == YamlNode::Kind::kList
+               ? fmt::format("leads nowhere: the list has {} values", node.items.size())
+               : fmt::format("leads nowhere: [{}] of {}", *step.index, describe(node)),
+           {});
       return nullptr;
     }
     const bool is_device_name = &node == root_.find("device") && node.is_text();
@@ -137,7 +141,8 @@ class Setter {
       map.entries.push_back(std::move(name));
       node = std::move(map);
     }
-    if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) return &child(node, step.key, at);
+    if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull)
+      return &child(node, step.key, at);
     lost(one, fmt::format("leads nowhere: '{}' of {}", step.key, describe(node)), {});
     return nullptr;
   }

@@ -8,9 +8,10 @@
 
 namespace tidemark {
 
-/// `PATH=VALUE` of --set: a dotted path of the scenario, or a parameter's name. VALUE is read as YAML.
+/// `PATH=VALUE` of --set: a dotted path of the scenario, or a parameter's name. VALUE is read as
+/// YAML.
 struct Override {
-  std::string path;   ///< "train.batch[1]", "width"
+  std::string path;  ///< "train.batch[1]", "width"
   std::string value;
   friend bool operator==(const Override&, const Override&) = default;
 };
@@ -18,10 +19,10 @@ struct Override {
 /// Errors: InputError when there is no '=' or no path.
 Override parse_override(std::string_view text);
 
-/// Puts the values where the paths lead, in order: a path of one word is a parameter's name first, then a key of the file,
-/// then a key of `train`. Keys that a map may have are made where they are not there; whether they exist is for the reader of
-/// the scenario to say.
-/// Errors: InputError with all paths that lead nowhere, each with a suggestion, and all values that are not YAML.
+/// Puts the values where the paths lead, in order: a path of one word is a parameter's name first,
+/// then a key of the file, then a key of `train`. Keys that a map may have are made where they are
+/// not there; whether they exist is for the reader of the scenario to say. Errors: InputError with
+/// all paths that lead nowhere, each with a suggestion, and all values that are not YAML.
 void apply_overrides(lang::YamlNode& root, const std::vector<Override>& overrides);
 
 /// The keys that a scenario has.

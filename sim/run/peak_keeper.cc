@@ -8,9 +8,9 @@ namespace {
 
 using S = AllocatorStatistics;
 constexpr std::array<StatArray S::*, 9> kArrays{
-    &S::allocation,     &S::segment,      &S::active,
-    &S::inactive_split, &S::allocated_bytes, &S::reserved_bytes,
-    &S::active_bytes,   &S::inactive_split_bytes, &S::requested_bytes};
+    &S::allocation,      &S::segment,        &S::active,       &S::inactive_split,
+    &S::allocated_bytes, &S::reserved_bytes, &S::active_bytes, &S::inactive_split_bytes,
+    &S::requested_bytes};
 constexpr std::array<Stat S::*, 2> kCells{&S::oversize_allocations, &S::oversize_segments};
 constexpr std::array<Stat StatArray::*, 3> kPools{&StatArray::all, &StatArray::small_pool,
                                                   &StatArray::large_pool};

@@ -4,14 +4,15 @@
 
 namespace tidemark {
 
-/// Raises each peak of `into` to that of `from`; nothing else of `into` changes but pools it lacked, which it gets.
+/// Raises each peak of `into` to that of `from`; nothing else of `into` changes but pools it
+/// lacked, which it gets.
 void raise_peaks(AllocatorStatistics& into, const AllocatorStatistics& from);
 
 /// Puts each peak of `into` down to its current value, as torch.cuda.reset_peak_memory_stats().
 void reset_peaks(AllocatorStatistics& into);
 
-/// An allocator keeps one peak a statistic; phases want one each, while the program resets the one it sees. Whoever resets
-/// the allocator's peaks gives them here first.
+/// An allocator keeps one peak a statistic; phases want one each, while the program resets the one
+/// it sees. Whoever resets the allocator's peaks gives them here first.
 class PeakKeeper {
  public:
   /// The peaks since the last reset by anyone.

@@ -13,22 +13,23 @@ namespace {
 
 /// Looks for NAME.py, or NAME/__init__.py, in the folders in turn; dots of a name are folders.
 lang::ModuleResolver files_in(std::vector<std::string> folders) {
-  return [folders = std::move(folders)](std::string_view name) -> std::shared_ptr<const SourceText> {
-    std::string relative(name);
-    for (char& c : relative) {
-      if (c == '.') c = '/';
-    }
-    for (const std::string& folder : folders) {
-      for (const char* ending : {".py", "/__init__.py"}) {
-        const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(path, error)) continue;
-        return std::make_shared<const SourceText>(
-            SourceText{std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
-      }
-    }
-    return nullptr;
-  };
+  return
+      [folders = std::move(folders)](std::string_view name) -> std::shared_ptr<const SourceText> {
+        std::string relative(name);
+        for (char& c : relative) {
+          if (c == '.') c = '/';
+        }
+        for (const std::string& folder : folders) {
+          for (const char* ending : {".py", "/__init__.py"}) {
+            const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
+            std::error_code error;
+            if (!std::filesystem::is_regular_file(path, error)) continue;
+            return std::make_shared<const SourceText>(SourceText{
+                std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
+          }
+        }
+        return nullptr;
+      };
 }
 
 torch::ModelProgram program_of(const Scenario& scenario) {

@@ -15,7 +15,8 @@ struct RunOptions {
 };
 
 /// Runs a scenario: its code abstractly, its memory by the allocator, its time by the engine.
-/// Errors: InputError with places in the scenario or its code; IoError for an imported file; StuckError.
+/// Errors: InputError with places in the scenario or its code; IoError for an imported file;
+/// StuckError.
 RunResult run(const Scenario& scenario, const RunOptions& options = {});
 
 }  // namespace tidemark

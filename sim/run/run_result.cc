@@ -12,17 +12,20 @@ std::uint32_t phase_of(const DeviceResult& device, std::uint32_t event) {
   const auto after = std::upper_bound(
       device.phases.begin(), device.phases.end(), event,
       [](std::uint32_t index, const PhaseResult& phase) { return index < phase.first_event; });
-  TIDEMARK_CHECK(after != device.phases.begin(), fmt::format("event {} lies before every phase", event));
+  TIDEMARK_CHECK(after != device.phases.begin(),
+                 fmt::format("event {} lies before every phase", event));
   return static_cast<std::uint32_t>(after - device.phases.begin() - 1);
 }
 
-std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program, std::uint32_t event) {
+std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program,
+                               std::uint32_t event) {
   constexpr std::uint32_t kDead = 0xffffffffU;
   std::vector<std::uint32_t> made_by;  // by request: the event that made it
   for (std::uint32_t i = 0; i <= event && i < device.events.size(); ++i) {
     const Event& entry = device.events[i];
     if (entry.id == kNoRequest) continue;
-    if (entry.id >= made_by.size()) made_by.resize(std::max<std::size_t>(entry.id + 1, made_by.size() * 2), kDead);
+    if (entry.id >= made_by.size())
+      made_by.resize(std::max<std::size_t>(entry.id + 1, made_by.size() * 2), kDead);
     if (entry.action == Action::kAlloc) made_by[entry.id] = i;
     if (entry.action == Action::kFreeRequested) made_by[entry.id] = kDead;
   }
@@ -33,7 +36,8 @@ std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& progra
     LiveBlock block;
     block.id = static_cast<RequestId>(id);
     block.requested_bytes = device.events[at].bytes;
-    block.block_bytes = device.samples[at].allocated - (at == 0 ? 0 : device.samples[at - 1].allocated);
+    block.block_bytes =
+        device.samples[at].allocated - (at == 0 ? 0 : device.samples[at - 1].allocated);
     block.alloc_event = at;
     block.label = device.labels[at];
     if (id < program.categories.size()) block.category = program.categories[id];

@@ -17,7 +17,8 @@ namespace tidemark {
 inline constexpr std::uint32_t kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoPhase = 0xffffffffU;
 
-/// A quantity at the end of a phase and its highest value within it (the value at the phase's begin included).
+/// A quantity at the end of a phase and its highest value within it (the value at the phase's begin
+/// included).
 struct PhaseBytes {
   Bytes current = 0;
   Bytes peak = 0;
@@ -26,8 +27,9 @@ struct PhaseBytes {
 
 /// What lies between two marks. The first has no name when requests came before any mark.
 struct PhaseResult {
-  std::string name;               ///< "forward 0"
-  std::uint32_t first_event = 0;  ///< index into DeviceResult::events (of the next event, when it has none)
+  std::string name;  ///< "forward 0"
+  std::uint32_t first_event =
+      0;  ///< index into DeviceResult::events (of the next event, when it has none)
   std::uint32_t events = 0;
   Nanoseconds begin_ns = 0;  ///< host clock; 0 unless the run is timed
   Nanoseconds end_ns = 0;
@@ -43,8 +45,8 @@ struct PhaseResult {
 struct LiveBlock {
   RequestId id = kNoRequest;
   Bytes requested_bytes = 0;
-  Bytes block_bytes = 0;            ///< what it counts for in allocated_bytes
-  std::uint32_t alloc_event = 0;    ///< where it was made: with it go phase, label and time
+  Bytes block_bytes = 0;          ///< what it counts for in allocated_bytes
+  std::uint32_t alloc_event = 0;  ///< where it was made: with it go phase, label and time
   LabelId label = 0;
   Category category = Category::kUnknown;
   friend bool operator==(const LiveBlock&, const LiveBlock&) = default;
@@ -53,13 +55,15 @@ struct LiveBlock {
 /// The first moment at which a quantity had its highest value.
 struct PeakResult {
   Bytes bytes = 0;
-  std::uint32_t event = kNoEvent;  ///< index into DeviceResult::events; kNoEvent: never above 0, or events were not kept
+  std::uint32_t event = kNoEvent;  ///< index into DeviceResult::events; kNoEvent: never above 0, or
+                                   ///< events were not kept
   std::uint32_t phase = kNoPhase;  ///< index into DeviceResult::phases
   LabelId label = 0;               ///< the operator that brought it about
   Nanoseconds time_ns = 0;
-  MemorySample sample;             ///< all quantities right after the event
-  std::array<Bytes, kCategoryNames.size()> by_category{};  ///< block bytes of what was live; they sum to sample.allocated
-  std::vector<LiveBlock> live;     ///< largest first, then by id; empty unless RunOptions::keep_live
+  MemorySample sample;  ///< all quantities right after the event
+  std::array<Bytes, kCategoryNames.size()>
+      by_category{};            ///< block bytes of what was live; they sum to sample.allocated
+  std::vector<LiveBlock> live;  ///< largest first, then by id; empty unless RunOptions::keep_live
   friend bool operator==(const PeakResult&, const PeakResult&) = default;
 };
 
@@ -69,7 +73,7 @@ struct OomResult {
   std::uint32_t event = kNoEvent;  ///< its oom event
   std::uint32_t phase = kNoPhase;
   LabelId label = 0;
-  std::string message;             ///< PyTorch's text, the process number written as PID
+  std::string message;  ///< PyTorch's text, the process number written as PID
   OutOfMemory figures;
 };
 
@@ -77,37 +81,40 @@ struct OomResult {
 struct DeviceResult {
   DeviceSpec spec;
   AllocatorSettings settings;
-  std::vector<Event> events;            ///< empty unless RunOptions::keep_events
-  std::vector<MemorySample> samples;    ///< one an event
-  std::vector<LabelId> labels;          ///< one an event: the operator whose request brought it about
-  std::vector<Nanoseconds> times_ns;    ///< one an event, host clock; empty unless the run is timed
-  std::vector<PhaseResult> phases;      ///< in order; together they hold every event
+  std::vector<Event> events;          ///< empty unless RunOptions::keep_events
+  std::vector<MemorySample> samples;  ///< one an event
+  std::vector<LabelId> labels;        ///< one an event: the operator whose request brought it about
+  std::vector<Nanoseconds> times_ns;  ///< one an event, host clock; empty unless the run is timed
+  std::vector<PhaseResult> phases;    ///< in order; together they hold every event
   PeakResult peak_allocated;
   PeakResult peak_reserved;
   std::vector<OomResult> ooms;
-  AllocatorStatistics statistics;       ///< torch.cuda.memory_stats() at the end
-  std::vector<SegmentInfo> segments;    ///< torch.cuda.memory_snapshot() at the end
-  Bytes device_free_bytes = 0;          ///< what the driver says is free at the end
-  std::uint64_t device_calls = 0;       ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
-  Nanoseconds device_call_ns = 0;       ///< what they take by the cost model, waits not included
+  AllocatorStatistics statistics;     ///< torch.cuda.memory_stats() at the end
+  std::vector<SegmentInfo> segments;  ///< torch.cuda.memory_snapshot() at the end
+  Bytes device_free_bytes = 0;        ///< what the driver says is free at the end
+  std::uint64_t device_calls =
+      0;  ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
+  Nanoseconds device_call_ns = 0;  ///< what they take by the cost model, waits not included
 };
 
 /// All that a run tells. Plain data.
 struct RunResult {
   std::vector<DeviceResult> devices;
-  Program program;                  ///< texts of the labels, category of each request
-  std::uint64_t instructions = 0;   ///< executed, those that failed included
-  Nanoseconds end_ns = 0;           ///< when the last work ends; 0 unless the run is timed
+  Program program;                 ///< texts of the labels, category of each request
+  std::uint64_t instructions = 0;  ///< executed, those that failed included
+  Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  bool ended_by_oom = false;        ///< the program did not handle its last failure
-  std::string printed;              ///< what the model code printed
+  bool ended_by_oom = false;  ///< the program did not handle its last failure
+  std::string printed;        ///< what the model code printed
 };
 
-/// Index into device.phases of the phase that `event` lies in. Requires: event < device.events.size().
+/// Index into device.phases of the phase that `event` lies in. Requires: event <
+/// device.events.size().
 std::uint32_t phase_of(const DeviceResult& device, std::uint32_t event);
 
-/// What was live right after `event`: requested and not yet dropped by its owner. Largest block first, then by id.
-/// Cost: linear in the events up to `event`.
-std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program, std::uint32_t event);
+/// What was live right after `event`: requested and not yet dropped by its owner. Largest block
+/// first, then by id. Cost: linear in the events up to `event`.
+std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program,
+                               std::uint32_t event);
 
 }  // namespace tidemark

@@ -25,10 +25,12 @@ using lang::YamlNode;
 
 /// Names that the loop or the language gives a meaning; no parameter may hide them.
 constexpr auto kReserved = std::to_array<std::string_view>(
-    {"torch", "nn", "F", "math", "phase", "mark", "model", "opt", "scaler", "step", "x", "y", "out", "loss", "and",
-     "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
-     "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
-     "try", "while", "with", "yield", "None", "True", "False"});
+    {"torch",    "nn",    "F",     "math",     "phase", "mark",   "model", "opt",    "scaler",
+     "step",     "x",     "y",     "out",      "loss",  "and",    "as",    "assert", "async",
+     "await",    "break", "class", "continue", "def",   "del",    "elif",  "else",   "except",
+     "finally",  "for",   "from",  "global",   "if",    "import", "in",    "is",     "lambda",
+     "nonlocal", "not",   "or",    "pass",     "raise", "return", "try",   "while",  "with",
+     "yield",    "None",  "True",  "False"});
 
 std::string joined_path(const std::string& folder, std::string_view path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
@@ -42,7 +44,9 @@ std::string folder_of(const std::string& path) {
 class Reader {
  public:
   Reader(const YamlNode& root, const SourceText& source, std::string folder)
-      : source_(source), folder_(folder.empty() ? "." : std::move(folder)), fields_(root, {}, problems_) {}
+      : source_(source),
+        folder_(folder.empty() ? "." : std::move(folder)),
+        fields_(root, {}, problems_) {}
 
   Scenario read() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -83,7 +87,8 @@ class Reader {
     }
     const auto key = [&](const Problem& problem) {
       const SourceText* source = problem.at.source.get();
-      const bool is_inside = source != nullptr && problem.at.line != 0 && source->name == first->name;
+      const bool is_inside =
+          source != nullptr && problem.at.line != 0 && source->name == first->name;
       return is_inside ? problem.at.line + source->first_line : 0xffffffffU;
     };
     std::stable_sort(problems.begin(), problems.end(),
@@ -96,14 +101,17 @@ class Reader {
     const YamlNode* node = fields_.get("device");
     if (node == nullptr) return;
     if (node->is_text()) {
-      collect([&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
+      collect(
+          [&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
       return;
     }
     YamlFields map(*node, "device", problems_);
     map.require("name");
     const YamlNode* name = map.get("name");
     if (name != nullptr && name->is_text()) {
-      collect([&] { scenario_.device = load_device(name->text, folder_, name->at, "device.name").spec; });
+      collect([&] {
+        scenario_.device = load_device(name->text, folder_, name->at, "device.name").spec;
+      });
     } else if (name != nullptr) {
       map.report(*name, "name", fmt::format("expected text, found {}", describe(*name)));
     }
@@ -114,11 +122,16 @@ class Reader {
     map.done();
     constexpr Bytes kLargest = Bytes{1} << 50;
     if (spec.total_bytes > kLargest) {
-      map.report(*map.get("total"), "total", fmt::format("must be {} or less, found {}", kLargest, spec.total_bytes));
-    } else if (spec.total_bytes < spec.context_bytes || spec.total_bytes - spec.context_bytes < scenario_.other_bytes) {
-      problems_.push_back({node->at, "device",
-                           fmt::format("{} bytes in all, but context and other processes take {}", spec.total_bytes,
-                                       spec.context_bytes + scenario_.other_bytes), {}});
+      map.report(*map.get("total"), "total",
+                 fmt::format("must be {} or less, found {}", kLargest, spec.total_bytes));
+    } else if (spec.total_bytes < spec.context_bytes ||
+               spec.total_bytes - spec.context_bytes < scenario_.other_bytes) {
+      problems_.push_back(
+          {node->at,
+           "device",
+           fmt::format("{} bytes in all, but context and other processes take {}", spec.total_bytes,
+                       spec.context_bytes + scenario_.other_bytes),
+           {}});
     }
   }
 
@@ -176,11 +189,14 @@ class Reader {
     } else if (cudnn != nullptr && cudnn->is_text() && cudnn->text == "benchmark") {
       backends.cudnn_benchmark = true;
     } else if (cudnn != nullptr && !yaml_boolean(*cudnn)) {
-      map.report(*cudnn, "cudnn", fmt::format("expected true, false or benchmark, found {}", describe(*cudnn)));
+      map.report(*cudnn, "cudnn",
+                 fmt::format("expected true, false or benchmark, found {}", describe(*cudnn)));
     } else if (cudnn != nullptr) {
       backends.cudnn = *yaml_boolean(*cudnn);
     }
-    const auto read = [&](std::string_view key, bool& into) { into = map.boolean(key).value_or(into); };
+    const auto read = [&](std::string_view key, bool& into) {
+      into = map.boolean(key).value_or(into);
+    };
     read("cudnn_sdp", backends.cudnn_sdp);
     read("flash", backends.flash_sdp);
     read("efficient", backends.mem_efficient_sdp);
@@ -202,11 +218,16 @@ class Reader {
         continue;
       }
       if (std::find(kReserved.begin(), kReserved.end(), entry.key) != kReserved.end()) {
-        problems_.push_back({entry.key_at, "params", fmt::format("the name '{}' has a meaning already", entry.key), {}});
+        problems_.push_back({entry.key_at,
+                             "params",
+                             fmt::format("the name '{}' has a meaning already", entry.key),
+                             {}});
         continue;
       }
-      Parameter parameter{entry.key, literal_of(entry.value, scenario_.params), yaml_integer(entry.value)};
-      if (const Parameter* other = named_parameter(entry.value, scenario_.params)) parameter.integer = other->integer;
+      Parameter parameter{entry.key, literal_of(entry.value, scenario_.params),
+                          yaml_integer(entry.value)};
+      if (const Parameter* other = named_parameter(entry.value, scenario_.params))
+        parameter.integer = other->integer;
       scenario_.params.push_back(std::move(parameter));
     }
   }
@@ -214,7 +235,8 @@ class Reader {
   void read_model() {
     const YamlNode* model = fields_.get("model");
     const YamlNode* layers = fields_.get("layers");
-    if (model != nullptr && layers != nullptr) fields_.report(*layers, "layers", "cannot stand beside model");
+    if (model != nullptr && layers != nullptr)
+      fields_.report(*layers, "layers", "cannot stand beside model");
     if (model == nullptr && layers == nullptr) fields_.require("model");
     if (layers != nullptr) {
       read_layers(*layers);
@@ -225,9 +247,11 @@ class Reader {
 
   void read_layers(const YamlNode& node) {
     if (node.kind != YamlNode::Kind::kList || node.items.empty()) {
-      fields_.report(node, "layers", fmt::format("expected a list of modules, found {}",
-                                                 node.items.empty() && node.kind == YamlNode::Kind::kList
-                                                     ? "an empty one" : describe(node)));
+      fields_.report(
+          node, "layers",
+          fmt::format("expected a list of modules, found {}",
+                      node.items.empty() && node.kind == YamlNode::Kind::kList ? "an empty one"
+                                                                               : describe(node)));
       return;
     }
     std::vector<std::string> layers;
@@ -235,7 +259,11 @@ class Reader {
       const YamlNode& item = node.items[i];
       const std::string path = fmt::format("layers[{}]", i);
       if (!item.is_text()) {
-        problems_.push_back({item.at, path, fmt::format("expected a module like Linear(784, 512), found {}", describe(item)), {}});
+        problems_.push_back(
+            {item.at,
+             path,
+             fmt::format("expected a module like Linear(784, 512), found {}", describe(item)),
+             {}});
         continue;
       }
       check_expression(item, path, problems_);
@@ -263,7 +291,8 @@ class Reader {
       model.source = std::move(source);
     } else if (code != nullptr) {
       if (code->is_text()) model.source = embedded_source(*code);
-      if (!code->is_text()) map.report(*code, "code", fmt::format("expected text, found {}", describe(*code)));
+      if (!code->is_text())
+        map.report(*code, "code", fmt::format("expected text, found {}", describe(*code)));
       model.import_folders.push_back(folder_);
     }
     if (const YamlNode* path = map.get("path")) read_import_path(map, *path);
@@ -287,9 +316,11 @@ class Reader {
     const YamlNode* type = map.get("class");
     const YamlNode* function = map.get("function");
     const YamlNode* callee = type != nullptr ? type : function;
-    if (type != nullptr && function != nullptr) map.report(*function, "function", "cannot stand beside class");
+    if (type != nullptr && function != nullptr)
+      map.report(*function, "function", "cannot stand beside class");
     if (callee == nullptr) {
-      problems_.push_back({map.node().at, "model", "what makes the model is missing", "give class or function"});
+      problems_.push_back(
+          {map.node().at, "model", "what makes the model is missing", "give class or function"});
       return;
     }
     const std::string_view key = type != nullptr ? "class" : "function";
@@ -301,14 +332,20 @@ class Reader {
     std::vector<std::string> arguments;
     if (const YamlNode* args = map.get("args")) {
       if (args->is_text()) {
-        map.report(*args, "args", fmt::format("expected a map or a list, found {}", describe(*args)));
+        map.report(*args, "args",
+                   fmt::format("expected a map or a list, found {}", describe(*args)));
       }
-      for (const YamlNode& item : args->items) arguments.push_back(literal_of(item, scenario_.params));
+      for (const YamlNode& item : args->items)
+        arguments.push_back(literal_of(item, scenario_.params));
       for (const YamlEntry& entry : args->entries) {
         if (!is_identifier(entry.key)) {
-          problems_.push_back({entry.key_at, "model.args", fmt::format("'{}' is no argument's name", entry.key), {}});
+          problems_.push_back({entry.key_at,
+                               "model.args",
+                               fmt::format("'{}' is no argument's name", entry.key),
+                               {}});
         }
-        arguments.push_back(fmt::format("{}={}", entry.key, literal_of(entry.value, scenario_.params)));
+        arguments.push_back(
+            fmt::format("{}={}", entry.key, literal_of(entry.value, scenario_.params)));
       }
     }
     scenario_.model.expression = fmt::format("{}({})", callee->text, fmt::join(arguments, ", "));
@@ -317,7 +354,8 @@ class Reader {
   void read_loop() {
     const YamlNode* train = fields_.get("train");
     const YamlNode* loop = fields_.get("loop");
-    if (train != nullptr && loop != nullptr) fields_.report(*loop, "loop", "cannot stand beside train");
+    if (train != nullptr && loop != nullptr)
+      fields_.report(*loop, "loop", "cannot stand beside train");
     if (train == nullptr && loop == nullptr) {
       problems_.push_back({fields_.node().at, {}, "the loop is missing", "give train or loop"});
     }
@@ -336,7 +374,8 @@ class Reader {
           SourceText{fmt::format("{} ({})", source_.name, what), std::move(text)});
     };
     if (scenario_.train) {
-      scenario_.loop = generated("train", train_to_loop(*scenario_.train, scenario_.model.expression));
+      scenario_.loop =
+          generated("train", train_to_loop(*scenario_.train, scenario_.model.expression));
     } else {
       scenario_.model.setup = generated("model", model_prologue(scenario_.model.expression));
     }

@@ -21,9 +21,11 @@ namespace tidemark {
 /// Where the model comes from. Its text and the loop's share one namespace.
 struct ModelSpec {
   std::shared_ptr<const SourceText> source;  ///< of `file:` or `code:`; null for a list of layers
-  std::vector<std::string> import_folders;   ///< where `import` looks, in order; the file's own folder first
-  std::string expression;                    ///< what makes the model: "SimpleConv(image=32, inplace=False)"
-  std::shared_ptr<const SourceText> setup;   ///< run before a loop of the user's own: makes the model; else null
+  std::vector<std::string>
+      import_folders;      ///< where `import` looks, in order; the file's own folder first
+  std::string expression;  ///< what makes the model: "SimpleConv(image=32, inplace=False)"
+  std::shared_ptr<const SourceText>
+      setup;  ///< run before a loop of the user's own: makes the model; else null
 };
 
 /// All that a scenario says, read and checked. Either `train` or `loop` is there.
@@ -41,12 +43,13 @@ struct Scenario {
   ModelSpec model;
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
-  std::vector<Problem> warnings;           ///< accepted, but without the effect that they seem to ask for
+  std::vector<Problem> warnings;  ///< accepted, but without the effect that they seem to ask for
 };
 
-/// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked up from `folder`.
-/// Strict: unknown and repeated keys, values of another type or out of range are errors.
-/// Errors: InputError with all problems found; IoError when a file that it names cannot be read.
+/// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked
+/// up from `folder`. Strict: unknown and repeated keys, values of another type or out of range are
+/// errors. Errors: InputError with all problems found; IoError when a file that it names cannot be
+/// read.
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides = {});
 /// Errors: IoError when the file cannot be read, else as above.

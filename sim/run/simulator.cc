@@ -28,13 +28,14 @@ std::unique_ptr<EventClock> trace_clock(const EventPolicy& policy) {
 }
 
 PhaseBytes at_phase_end(const StatArray& now, const StatArray& peaks) {
-  return {static_cast<Bytes>(now.all.current), static_cast<Bytes>(std::max(now.all.peak, peaks.all.peak))};
+  return {static_cast<Bytes>(now.all.current),
+          static_cast<Bytes>(std::max(now.all.peak, peaks.all.peak))};
 }
 
 }  // namespace
 
-/// What one device's allocator sees of time: the engine's clock where the run is timed, and the answers of a trace policy
-/// where one is asked for.
+/// What one device's allocator sees of time: the engine's clock where the run is timed, and the
+/// answers of a trace policy where one is asked for.
 class Simulator::Clock final : public EventClock {
  public:
   Clock(Simulator& simulator, std::uint8_t device)
@@ -140,13 +141,18 @@ Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>&
       engine_({.launch_overhead_ns = options.costs.launch_overhead_ns}),
       streams_(devices.size()),
       is_timed_(options.keep_times || options.policy.kind == EventPolicy::Kind::kSimulated) {
-  TIDEMARK_CHECK(!devices.empty() && devices.size() <= 256, fmt::format("{} devices", devices.size()));
+  TIDEMARK_CHECK(!devices.empty() && devices.size() <= 256,
+                 fmt::format("{} devices", devices.size()));
   for (const SimulatedDevice& device : devices) {
     const DeviceSpec& spec = device.spec;
-    if (spec.total_bytes < spec.context_bytes || spec.total_bytes - spec.context_bytes < device.other_bytes) {
+    if (spec.total_bytes < spec.context_bytes ||
+        spec.total_bytes - spec.context_bytes < device.other_bytes) {
       throw InputError(Problem{
-          {}, {}, fmt::format("device '{}' has {} bytes in all, but {} are taken before the run starts", spec.id,
-                              spec.total_bytes, spec.context_bytes + device.other_bytes), {}});
+          {},
+          {},
+          fmt::format("device '{}' has {} bytes in all, but {} are taken before the run starts",
+                      spec.id, spec.total_bytes, spec.context_bytes + device.other_bytes),
+          {}});
     }
     devices_.push_back(
         std::make_unique<Device>(*this, device, static_cast<std::uint8_t>(devices_.size())));
@@ -186,7 +192,8 @@ Outcome Simulator::execute(std::span<const Instruction> chunk) {
       continue;
     }
     std::size_t end = at + 1;
-    while (end < chunk.size() && chunk[end].device == chunk[at].device && !ends_run(chunk[end])) ++end;
+    while (end < chunk.size() && chunk[end].device == chunk[at].device && !ends_run(chunk[end]))
+      ++end;
     Device& device = *devices_[chunk[at].device];
     const std::span<const Instruction> run = chunk.subspan(at, end - at);
     const std::size_t first_event = device.history.events.size();
@@ -203,17 +210,20 @@ Outcome Simulator::execute(std::span<const Instruction> chunk) {
   return {};
 }
 
-void Simulator::note_events(Device& device, std::span<const Instruction> run, std::size_t first_event) {
+void Simulator::note_events(Device& device, std::span<const Instruction> run,
+                            std::size_t first_event) {
   if (!options_.keep_events) return;
   const std::vector<Event>& events = device.history.events;
   for (std::size_t i = first_event; i < events.size(); ++i) {
-    device.result.labels.push_back(run[events[i].instruction - static_cast<std::uint32_t>(instructions_)].label);
+    device.result.labels.push_back(
+        run[events[i].instruction - static_cast<std::uint32_t>(instructions_)].label);
   }
   if (is_timed_) stamp(device);
 }
 
 void Simulator::stamp(Device& device) {
-  if (options_.keep_events) device.result.times_ns.resize(device.history.events.size(), engine_.now());
+  if (options_.keep_events)
+    device.result.times_ns.resize(device.history.events.size(), engine_.now());
 }
 
 void Simulator::execute_alone(const Instruction& instruction) {
@@ -239,8 +249,8 @@ void Simulator::execute_alone(const Instruction& instruction) {
       engine_.wait(stream_of(instruction.device, instruction.stream), instruction.id);
       return;
     default:
-      TIDEMARK_CHECK(false, fmt::format("verb {} at instruction {}", static_cast<int>(instruction.verb),
-                                        instructions_));
+      TIDEMARK_CHECK(false, fmt::format("verb {} at instruction {}",
+                                        static_cast<int>(instruction.verb), instructions_));
   }
 }
 
@@ -256,7 +266,8 @@ void Simulator::launch(const Instruction& instruction) {
                                  device.kernel_ns.size(), instructions_));
     }
     Nanoseconds& known = device.kernel_ns[instruction.id];
-    if (known == kUnknown) known = kernel_ns(options_.costs, device.result.spec, program_.costs[instruction.id]);
+    if (known == kUnknown)
+      known = kernel_ns(options_.costs, device.result.spec, program_.costs[instruction.id]);
     duration_ns = known;
   }
   engine_.launch(stream_of(instruction.device, instruction.stream), duration_ns);
@@ -300,8 +311,10 @@ void Simulator::note_oom(Device& device, const Instruction& instruction, std::ui
   oom.label = instruction.label;
   oom.figures = device.allocator->failure();
   oom.message = oom_message(oom.figures);
-  if (!device.history.events.empty()) oom.event = static_cast<std::uint32_t>(device.history.events.size() - 1);
-  if (!device.result.phases.empty()) oom.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
+  if (!device.history.events.empty())
+    oom.event = static_cast<std::uint32_t>(device.history.events.size() - 1);
+  if (!device.result.phases.empty())
+    oom.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
   device.result.ooms.push_back(std::move(oom));
 }
 
@@ -309,7 +322,8 @@ Bytes Simulator::query(MemoryQuery what, std::uint8_t index) {
   Device& device = *devices_[index];
   const auto highest = [&](StatArray AllocatorStatistics::*array) {
     const AllocatorStatistics now = device.allocator->statistics();
-    return static_cast<Bytes>(std::max((now.*array).all.peak, (device.peaks.of_program().*array).all.peak));
+    return static_cast<Bytes>(
+        std::max((now.*array).all.peak, (device.peaks.of_program().*array).all.peak));
   };
   switch (what) {
     case MemoryQuery::kAllocated:
@@ -337,12 +351,13 @@ std::vector<std::pair<std::string, std::int64_t>> Simulator::statistics(std::uin
 
 void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field) {
   const std::vector<MemorySample>& samples = device.result.samples;
-  const auto highest = std::max_element(samples.begin(), samples.end(), [&](const auto& a, const auto& b) {
-    return a.*field < b.*field;
-  });
+  const auto highest =
+      std::max_element(samples.begin(), samples.end(),
+                       [&](const auto& a, const auto& b) { return a.*field < b.*field; });
   if (highest == samples.end() || (*highest).*field == 0) return;
   peak.event = static_cast<std::uint32_t>(highest - samples.begin());
-  // A segment is made for a request: the peak is told as of the moment when that request has its block.
+  // A segment is made for a request: the peak is told as of the moment when that request has its
+  // block.
   const std::vector<Event>& events = device.result.events;
   while (peak.event + 1 < events.size() && events[peak.event].action != Action::kAlloc &&
          events[peak.event + 1].instruction == events[peak.event].instruction &&

@@ -21,35 +21,39 @@ namespace tidemark {
 struct SimulatorOptions {
   EventPolicy policy;
   CostModel costs;
-  bool keep_events = true;  ///< events, samples, labels; off: peaks and statistics alone, at the least cost
-  bool keep_live = true;    ///< PeakResult::live and by_category; needs keep_events
-  bool keep_times = true;   ///< simulated time, even where the policy does not ask for it
+  bool keep_events =
+      true;  ///< events, samples, labels; off: peaks and statistics alone, at the least cost
+  bool keep_live = true;   ///< PeakResult::live and by_category; needs keep_events
+  bool keep_times = true;  ///< simulated time, even where the policy does not ask for it
 };
 
 /// One GPU to simulate.
 struct SimulatedDevice {
   DeviceSpec spec;
   AllocatorSettings settings;
-  std::optional<double> memory_fraction;  ///< of set_per_process_memory_fraction(), called before the first request
-  Bytes other_bytes = 0;                  ///< taken by other processes
+  std::optional<double>
+      memory_fraction;    ///< of set_per_process_memory_fraction(), called before the first request
+  Bytes other_bytes = 0;  ///< taken by other processes
 };
 
-/// Executes a program: memory by each device's allocator, time by the engine, and keeps what happened.
-/// Cost: a chunk is given to the allocator in runs, not instruction by instruction; a run ends where the phase or the device
-/// changes and, in a timed run, at every launch, record and wait.
+/// Executes a program: memory by each device's allocator, time by the engine, and keeps what
+/// happened. Cost: a chunk is given to the allocator in runs, not instruction by instruction; a run
+/// ends where the phase or the device changes and, in a timed run, at every launch, record and
+/// wait.
 class Simulator final : public Sink {
  public:
-  /// Requires: `program` outlives the simulator; at least one device; instructions name devices by their index here.
-  /// Errors: InputError when a device's context leaves no memory.
-  Simulator(const Program& program, const std::vector<SimulatedDevice>& devices, const SimulatorOptions& options);
+  /// Requires: `program` outlives the simulator; at least one device; instructions name devices by
+  /// their index here. Errors: InputError when a device's context leaves no memory.
+  Simulator(const Program& program, const std::vector<SimulatedDevice>& devices,
+            const SimulatorOptions& options);
   ~Simulator() override;
 
   Outcome execute(std::span<const Instruction> chunk) override;
   Bytes query(MemoryQuery what, std::uint8_t device) override;
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
 
-  /// Ends the run and gives its result, without RunResult::program and what only the source knows. Call it once.
-  /// Errors: StuckError when queued work can never end.
+  /// Ends the run and gives its result, without RunResult::program and what only the source knows.
+  /// Call it once. Errors: StuckError when queued work can never end.
   RunResult finish();
 
  private:

@@ -49,7 +49,8 @@ class Writer {
            spec_.precision == Spec::Precision::kFp64;
   }
   [[nodiscard]] bool is_amp() const {
-    return spec_.precision == Spec::Precision::kAmpBf16 || spec_.precision == Spec::Precision::kAmpFp16;
+    return spec_.precision == Spec::Precision::kAmpBf16 ||
+           spec_.precision == Spec::Precision::kAmpFp16;
   }
   [[nodiscard]] bool forward_only() const { return spec_.no_grad || spec_.forward_only; }
   [[nodiscard]] bool uses_scaler() const {
@@ -57,9 +58,13 @@ class Writer {
   }
   [[nodiscard]] bool accumulates() const { return spec_.accumulate != "1"; }
   [[nodiscard]] bool casts_on_host() const { return is_pure() && spec_.cast == Spec::Cast::kHost; }
-  [[nodiscard]] bool casts_on_device() const { return is_pure() && spec_.cast == Spec::Cast::kDevice; }
+  [[nodiscard]] bool casts_on_device() const {
+    return is_pure() && spec_.cast == Spec::Cast::kDevice;
+  }
   [[nodiscard]] std::string_view dtype() const;
-  [[nodiscard]] std::string autocast() const { return fmt::format("torch.autocast(\"cuda\", {})", dtype()); }
+  [[nodiscard]] std::string autocast() const {
+    return fmt::format("torch.autocast(\"cuda\", {})", dtype());
+  }
   [[nodiscard]] std::string_view tag() const { return accumulates() ? kMicro : kStep; }
 
   [[nodiscard]] std::string host(const BatchTensor& tensor) const;
@@ -118,7 +123,8 @@ std::string Writer::host(const BatchTensor& tensor) const {
 }
 
 std::string Writer::to_device(const std::string& host) const {
-  return casts_on_device() ? fmt::format("to_device({})", host) : fmt::format("{}.to(\"cuda\")", host);
+  return casts_on_device() ? fmt::format("to_device({})", host)
+                           : fmt::format("{}.to(\"cuda\")", host);
 }
 
 std::string Writer::input_name(std::size_t i) const {
@@ -128,7 +134,8 @@ std::string Writer::input_name(std::size_t i) const {
 std::string Writer::arguments() const {
   if (!spec_.data.empty()) return "*dev[:-1]";
   std::string text;
-  for (std::size_t i = 0; i < spec_.inputs.size(); ++i) text += (i == 0 ? "" : ", ") + input_name(i);
+  for (std::size_t i = 0; i < spec_.inputs.size(); ++i)
+    text += (i == 0 ? "" : ", ") + input_name(i);
   return text;
 }
 
@@ -172,9 +179,10 @@ void Writer::helpers() {
 void Writer::setup() {
   out_.line("model = {}", model_);
   if (spec_.checkpoint != Spec::Checkpoint::kNone) {
-    out_.line("model.checkpoint_mode = \"{}\"", spec_.checkpoint == Spec::Checkpoint::kEveryBlock ? "every-block"
-                                                 : spec_.checkpoint == Spec::Checkpoint::kEvery2 ? "every-2"
-                                                                                                 : "reentrant");
+    out_.line("model.checkpoint_mode = \"{}\"",
+              spec_.checkpoint == Spec::Checkpoint::kEveryBlock ? "every-block"
+              : spec_.checkpoint == Spec::Checkpoint::kEvery2   ? "every-2"
+                                                                : "reentrant");
   }
   if (casts_on_host()) out_.line("model = model.to({})", dtype());
   if (spec_.channels_last) out_.line("model = model.to(memory_format=torch.channels_last)");
@@ -190,11 +198,14 @@ void Writer::setup() {
     const std::string_view comma = spec_.optimizer_arguments.empty() ? "" : ", ";
     if (spec_.decay_groups) {
       out_.line("params = list(model.parameters())");
-      out_.line("params = [{{\"params\": [p for p in params if p.dim() >= 2], \"weight_decay\": 0.1}},");
-      out_.line("          {{\"params\": [p for p in params if p.dim() < 2], \"weight_decay\": 0.0}}]");
+      out_.line(
+          "params = [{{\"params\": [p for p in params if p.dim() >= 2], \"weight_decay\": 0.1}},");
+      out_.line(
+          "          {{\"params\": [p for p in params if p.dim() < 2], \"weight_decay\": 0.0}}]");
       out_.line("opt = {}(params{}{})", spec_.optimizer, comma, spec_.optimizer_arguments);
     } else {
-      out_.line("opt = {}(model.parameters(){}{})", spec_.optimizer, comma, spec_.optimizer_arguments);
+      out_.line("opt = {}(model.parameters(){}{})", spec_.optimizer, comma,
+                spec_.optimizer_arguments);
     }
     if (uses_scaler()) out_.line("scaler = torch.amp.GradScaler(\"cuda\")");
     out_.close();
@@ -323,10 +334,11 @@ void Writer::update() {
   if (!spec_.clip.empty()) {
     out_.phase("clip", kStep);
     if (uses_scaler()) out_.line("scaler.unscale_(opt)");
-    const std::string_view foreach_argument = !spec_.clip_foreach     ? ""
+    const std::string_view foreach_argument = !spec_.clip_foreach   ? ""
                                               : *spec_.clip_foreach ? ", foreach=True"
                                                                     : ", foreach=False";
-    out_.line("torch.nn.utils.clip_grad_norm_(model.parameters(), {}{})", spec_.clip, foreach_argument);
+    out_.line("torch.nn.utils.clip_grad_norm_(model.parameters(), {}{})", spec_.clip,
+              foreach_argument);
     out_.close();
   }
   out_.phase("optimizer", kStep);

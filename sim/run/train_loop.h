@@ -8,7 +8,8 @@
 
 namespace tidemark {
 
-/// A number that is the same in every step, or one a step: expressions of the model language ("64", "batch_size").
+/// A number that is the same in every step, or one a step: expressions of the model language ("64",
+/// "batch_size").
 struct StepValues {
   std::vector<std::string> values;  ///< empty: not given; one: constant; else one a step
   bool is_list = false;             ///< written as a list, even of one
@@ -17,15 +18,17 @@ struct StepValues {
 
 /// A tensor of a batch, made on the host in every step and sent to the device.
 struct BatchTensor {
-  std::string host;  ///< expression: "torch.zeros(batch, 3, 32, 32)"; may name batch, seq, image and step
+  std::string
+      host;  ///< expression: "torch.zeros(batch, 3, 32, 32)"; may name batch, seq, image and step
   /// Known of the expression without running it; where not, the loop asks the tensor.
   std::optional<bool> is_floating;
   std::optional<std::size_t> dims;
   friend bool operator==(const BatchTensor&, const BatchTensor&) = default;
 };
 
-/// The shape of a training or inference loop: `train:` of a scenario, read and checked. All texts are expressions of the
-/// model language. Source: training goldens, "The loop"; the options are those of their configurations.
+/// The shape of a training or inference loop: `train:` of a scenario, read and checked. All texts
+/// are expressions of the model language. Source: training goldens, "The loop"; the options are
+/// those of their configurations.
 struct TrainSpec {
   enum class Precision : std::uint8_t { kFp32, kFp64, kBf16, kFp16, kAmpBf16, kAmpFp16 };
   enum class Cast : std::uint8_t { kHost, kDevice };
@@ -40,19 +43,21 @@ struct TrainSpec {
   StepValues image;
   std::vector<BatchTensor> inputs;    ///< the model's arguments, in order
   std::optional<BatchTensor> target;  ///< sent last; none: forward only, without a loss
-  std::string data;                   ///< in place of both: a list of host tensors, the last one the target
+  std::string data;  ///< in place of both: a list of host tensors, the last one the target
 
   std::string loss = "F.cross_entropy";  ///< called with the output and the target
   bool loss_is_expression = false;       ///< `loss` names out and y itself
   std::string optimizer = "torch.optim.AdamW";
   std::string optimizer_arguments = "lr=1e-3";
-  bool decay_groups = false;  ///< weight decay 0.1 for tensors of two dimensions and more, 0 for the rest
+  bool decay_groups =
+      false;  ///< weight decay 0.1 for tensors of two dimensions and more, 0 for the rest
 
   Precision precision = Precision::kFp32;
   Cast cast = Cast::kHost;  ///< where a model and inputs of pure precision are cast
   bool scaler = true;       ///< GradScaler, with kAmpFp16 alone
   bool channels_last = false;
-  Checkpoint checkpoint = Checkpoint::kNone;  ///< given to the model as its attribute checkpoint_mode
+  Checkpoint checkpoint =
+      Checkpoint::kNone;  ///< given to the model as its attribute checkpoint_mode
 
   std::string accumulate = "1";
   bool set_to_none = true;
@@ -62,21 +67,23 @@ struct TrainSpec {
   Metric metric = Metric::kNone;
   std::string validate_every;  ///< steps; empty: never
   std::string validate_batches = "2";
-  bool training_mode = true;   ///< model.train(), else model.eval()
-  bool no_grad = false;        ///< inference under no_grad: no loss, no optimizer
-  bool forward_only = false;   ///< forward alone, without no_grad
-  bool empty_cache = false;    ///< after each step
-  bool expand = false;         ///< one sample made once, expanded to the batch in each step
+  bool training_mode = true;  ///< model.train(), else model.eval()
+  bool no_grad = false;       ///< inference under no_grad: no loss, no optimizer
+  bool forward_only = false;  ///< forward alone, without no_grad
+  bool empty_cache = false;   ///< after each step
+  bool expand = false;        ///< one sample made once, expanded to the batch in each step
   bool del_outputs = false;
   OnOom on_oom = OnOom::kRaise;
   friend bool operator==(const TrainSpec&, const TrainSpec&) = default;
 };
 
-/// The loop that `spec` stands for, as text in the model language, from the model's construction (`model_expression`, made
-/// on the host) to the last step. Lifetimes are those of its statements; phases have the goldens' names.
+/// The loop that `spec` stands for, as text in the model language, from the model's construction
+/// (`model_expression`, made on the host) to the last step. Lifetimes are those of its statements;
+/// phases have the goldens' names.
 std::string train_to_loop(const TrainSpec& spec, std::string_view model_expression);
 
-/// What stands before a loop that the user wrote: the model, made on the host and moved to the device in phase "model".
+/// What stands before a loop that the user wrote: the model, made on the host and moved to the
+/// device in phase "model".
 std::string model_prologue(std::string_view model_expression);
 
 }  // namespace tidemark

@@ -18,14 +18,14 @@ namespace {
 using lang::YamlFields;
 using lang::YamlNode;
 
-constexpr auto kKeys = std::to_array<std::string_view>({
-    "steps",        "batch",          "seq",         "image",         "input",
-    "inputs",       "target",         "data",        "loss",          "optimizer",
-    "param_groups", "precision",      "cast",        "scaler",        "channels_last",
-    "checkpoint",   "accumulate",     "zero_grad",   "set_to_none",   "clip",
-    "clip_foreach", "metric",         "mode",        "validate_every", "validate_batches",
-    "no_grad",      "forward_only",   "empty_cache", "expand",        "del_outputs",
-    "oom"});
+constexpr auto kKeys = std::to_array<std::string_view>(
+    {"steps",        "batch",        "seq",         "image",          "input",
+     "inputs",       "target",       "data",        "loss",           "optimizer",
+     "param_groups", "precision",    "cast",        "scaler",         "channels_last",
+     "checkpoint",   "accumulate",   "zero_grad",   "set_to_none",    "clip",
+     "clip_foreach", "metric",       "mode",        "validate_every", "validate_batches",
+     "no_grad",      "forward_only", "empty_cache", "expand",         "del_outputs",
+     "oom"});
 
 /// Source: torch/optim/__init__.py of 2.11.
 constexpr std::array<std::string_view, 15> kOptimizers{
@@ -33,20 +33,42 @@ constexpr std::array<std::string_view, 15> kOptimizers{
     "Muon", "NAdam",    "RAdam",     "RMSprop", "Rprop", "SGD",   "SparseAdam"};
 
 /// Functions of torch.nn.functional that are called with an output and a target.
-constexpr std::array<std::string_view, 17> kLosses{
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "gaussian_nll_loss",
-    "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "poisson_nll_loss",
-    "smooth_l1_loss", "soft_margin_loss", "ctc_loss"};
+constexpr std::array<std::string_view, 17> kLosses{"binary_cross_entropy",
+                                                   "binary_cross_entropy_with_logits",
+                                                   "cross_entropy",
+                                                   "gaussian_nll_loss",
+                                                   "hinge_embedding_loss",
+                                                   "huber_loss",
+                                                   "kl_div",
+                                                   "l1_loss",
+                                                   "mse_loss",
+                                                   "multi_margin_loss",
+                                                   "multilabel_margin_loss",
+                                                   "multilabel_soft_margin_loss",
+                                                   "nll_loss",
+                                                   "poisson_nll_loss",
+                                                   "smooth_l1_loss",
+                                                   "soft_margin_loss",
+                                                   "ctc_loss"};
 
 struct DtypeName {
   std::string_view name;
   bool is_floating;
 };
-constexpr std::array<DtypeName, 14> kDtypes{{{"float32", true}, {"float", true}, {"float64", true}, {"double", true},
-                                             {"float16", true}, {"half", true}, {"bfloat16", true},
-                                             {"int64", false}, {"long", false}, {"int32", false}, {"int", false},
-                                             {"uint8", false}, {"int8", false}, {"bool", false}}};
+constexpr std::array<DtypeName, 14> kDtypes{{{"float32", true},
+                                             {"float", true},
+                                             {"float64", true},
+                                             {"double", true},
+                                             {"float16", true},
+                                             {"half", true},
+                                             {"bfloat16", true},
+                                             {"int64", false},
+                                             {"long", false},
+                                             {"int32", false},
+                                             {"int", false},
+                                             {"uint8", false},
+                                             {"int8", false},
+                                             {"bool", false}}};
 
 class Reader {
  public:
@@ -65,7 +87,8 @@ class Reader {
   }
 
  private:
-  void report(const YamlNode& at, std::string_view key, std::string message, std::string hint = {}) {
+  void report(const YamlNode& at, std::string_view key, std::string message,
+              std::string hint = {}) {
     fields_.report(at, key, std::move(message), std::move(hint));
   }
   [[nodiscard]] std::optional<std::int64_t> integer_of(const YamlNode& node) const {
@@ -119,7 +142,8 @@ class Reader {
         if (auto text = count(item, key, 1)) values->values.push_back(std::move(*text));
       }
       if (listed != 0 && listed != node->items.size()) {
-        report(*node, key, fmt::format("has {} values, but {} has {}", node->items.size(), listed_key, listed));
+        report(*node, key,
+               fmt::format("has {} values, but {} has {}", node->items.size(), listed_key, listed));
       }
       listed = node->items.size();
       listed_key = key;
@@ -130,13 +154,16 @@ class Reader {
     if (steps == nullptr || listed == 0) return;
     const std::optional<std::int64_t> value = integer_of(*steps);
     if (value && static_cast<std::size_t>(*value) != listed) {
-      report(*steps, "steps", fmt::format("is {}, but {} has {} values", *value, listed_key, listed));
+      report(*steps, "steps",
+             fmt::format("is {}, but {} has {} values", *value, listed_key, listed));
     }
   }
 
-  std::optional<BatchTensor> shape(const YamlNode& list, std::string_view key, std::string_view dtype) {
+  std::optional<BatchTensor> shape(const YamlNode& list, std::string_view key,
+                                   std::string_view dtype) {
     if (list.kind != YamlNode::Kind::kList) {
-      report(list, key, fmt::format("expected a shape (a list of sizes), found {}", describe(list)));
+      report(list, key,
+             fmt::format("expected a shape (a list of sizes), found {}", describe(list)));
       return std::nullopt;
     }
     BatchTensor tensor;
@@ -157,12 +184,14 @@ class Reader {
     if (dtype != "float32") tensor.host += fmt::format(", dtype=torch.{}", dtype);
     tensor.host += ")";
     tensor.dims = list.items.size() + 1;
-    const auto known = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& row) { return row.name == dtype; });
+    const auto known = std::find_if(kDtypes.begin(), kDtypes.end(),
+                                    [&](const auto& row) { return row.name == dtype; });
     tensor.is_floating = known != kDtypes.end() && known->is_floating;
     return is_whole ? std::optional(tensor) : std::nullopt;
   }
 
-  std::optional<BatchTensor> tensor(const YamlNode& node, std::string_view key, std::string_view usual_dtype) {
+  std::optional<BatchTensor> tensor(const YamlNode& node, std::string_view key,
+                                    std::string_view usual_dtype) {
     if (node.kind == YamlNode::Kind::kList) return shape(node, key, usual_dtype);
     if (node.is_text()) {
       check_expression(node, fields_.path_of(key), problems_);
@@ -170,12 +199,14 @@ class Reader {
     }
     YamlFields map(node, fields_.path_of(key), problems_);
     std::array<std::string_view, kDtypes.size()> names{};
-    std::transform(kDtypes.begin(), kDtypes.end(), names.begin(), [](const auto& row) { return row.name; });
+    std::transform(kDtypes.begin(), kDtypes.end(), names.begin(),
+                   [](const auto& row) { return row.name; });
     map.require("shape");
     const YamlNode* sizes = map.get("shape");
     const std::optional<std::size_t> dtype = map.choice("dtype", names);
     map.done();
-    return sizes == nullptr ? std::nullopt : shape(*sizes, key, dtype ? names[*dtype] : usual_dtype);
+    return sizes == nullptr ? std::nullopt
+                            : shape(*sizes, key, dtype ? names[*dtype] : usual_dtype);
   }
 
   void read_batch() {
@@ -184,8 +215,10 @@ class Reader {
     const YamlNode* inputs = fields_.get("inputs");
     const YamlNode* target = fields_.get("target");
     if (data != nullptr) {
-      for (const auto& [node, key] : {std::pair{input, "input"}, std::pair{inputs, "inputs"}, std::pair{target, "target"}}) {
-        if (node != nullptr) report(*node, key, "cannot stand beside data, which gives the whole batch");
+      for (const auto& [node, key] :
+           {std::pair{input, "input"}, std::pair{inputs, "inputs"}, std::pair{target, "target"}}) {
+        if (node != nullptr)
+          report(*node, key, "cannot stand beside data, which gives the whole batch");
       }
       if (!data->is_text()) {
         report(*data, "data", fmt::format("expected an expression, found {}", describe(*data)));
@@ -196,10 +229,12 @@ class Reader {
       return;
     }
     if (input == nullptr && inputs == nullptr) {
-      problems_.push_back({fields_.node().at, "train", "the batch is missing", "give input, inputs or data"});
+      problems_.push_back(
+          {fields_.node().at, "train", "the batch is missing", "give input, inputs or data"});
     }
     if (spec_.batch.values.empty() && !fields_.has("batch")) fields_.require("batch");
-    if (input != nullptr && inputs != nullptr) report(*inputs, "inputs", "cannot stand beside input");
+    if (input != nullptr && inputs != nullptr)
+      report(*inputs, "inputs", "cannot stand beside input");
     if (input != nullptr) {
       if (auto read = tensor(*input, "input", "float32")) spec_.inputs.push_back(std::move(*read));
     } else if (inputs != nullptr && inputs->kind != YamlNode::Kind::kList) {
@@ -221,13 +256,15 @@ class Reader {
     const YamlNode* node = fields_.get("loss");
     if (node == nullptr) return;
     if (!node->is_text()) {
-      report(*node, "loss", fmt::format("expected a function or an expression, found {}", describe(*node)));
+      report(*node, "loss",
+             fmt::format("expected a function or an expression, found {}", describe(*node)));
       return;
     }
     check_expression(*node, "train.loss", problems_);
     spec_.loss = node->text;
     spec_.loss_is_expression = spec_.loss.ends_with(')');
-    if (std::find(kLosses.begin(), kLosses.end(), spec_.loss) != kLosses.end()) spec_.loss.insert(0, "F.");
+    if (std::find(kLosses.begin(), kLosses.end(), spec_.loss) != kLosses.end())
+      spec_.loss.insert(0, "F.");
     if (spec_.loss_is_expression && !spec_.data.empty()) {
       report(*node, "loss", "with data, give a function: the batch has no names", {});
     }
@@ -243,15 +280,17 @@ class Reader {
       spec_.optimizer_arguments.clear();
       if (const YamlNode* args = map.get("args")) {
         for (const lang::YamlEntry& entry : args->entries) {
-          spec_.optimizer_arguments += fmt::format("{}{}={}", spec_.optimizer_arguments.empty() ? "" : ", ", entry.key,
-                                                   literal_of(entry.value, params_));
+          spec_.optimizer_arguments +=
+              fmt::format("{}{}={}", spec_.optimizer_arguments.empty() ? "" : ", ", entry.key,
+                          literal_of(entry.value, params_));
         }
       }
       map.done();
       return;
     }
     if (!node->is_text()) {
-      report(*node, "optimizer", fmt::format("expected an optimizer like Adam(lr=1e-3), found {}", describe(*node)));
+      report(*node, "optimizer",
+             fmt::format("expected an optimizer like Adam(lr=1e-3), found {}", describe(*node)));
       return;
     }
     const std::size_t problems = problems_.size();
@@ -260,12 +299,16 @@ class Reader {
     const std::string& text = node->text;
     const std::size_t open = std::min(text.find('('), text.size());
     spec_.optimizer = text.substr(0, open);
-    spec_.optimizer_arguments = open == text.size() ? std::string() : text.substr(open + 1, text.rfind(')') - open - 1);
+    spec_.optimizer_arguments =
+        open == text.size() ? std::string() : text.substr(open + 1, text.rfind(')') - open - 1);
     if (spec_.optimizer.find('.') != std::string::npos) return;
     if (std::find(kOptimizers.begin(), kOptimizers.end(), spec_.optimizer) == kOptimizers.end()) {
       std::string hint = did_you_mean(spec_.optimizer, {kOptimizers.begin(), kOptimizers.end()});
-      if (hint.empty()) hint = fmt::format("known are {}; one of your own: {{class: NAME}}", fmt::join(kOptimizers, ", "));
-      report(*node, "optimizer", fmt::format("unknown optimizer '{}'", spec_.optimizer), std::move(hint));
+      if (hint.empty())
+        hint = fmt::format("known are {}; one of your own: {{class: NAME}}",
+                           fmt::join(kOptimizers, ", "));
+      report(*node, "optimizer", fmt::format("unknown optimizer '{}'", spec_.optimizer),
+             std::move(hint));
     }
     spec_.optimizer.insert(0, "torch.optim.");
   }
@@ -274,17 +317,21 @@ class Reader {
   void read_choice(std::string_view key, const std::array<std::string_view, N>& names, Enum& into) {
     if (const auto read = fields_.choice(key, names)) into = static_cast<Enum>(*read);
   }
-  void read_boolean(std::string_view key, bool& into) { into = fields_.boolean(key).value_or(into); }
+  void read_boolean(std::string_view key, bool& into) {
+    into = fields_.boolean(key).value_or(into);
+  }
 
   void read_precision() {
     using Names6 = std::array<std::string_view, 6>;
     using Names2 = std::array<std::string_view, 2>;
     using Names4 = std::array<std::string_view, 4>;
-    read_choice("precision", Names6{"fp32", "fp64", "bf16", "fp16", "amp-bf16", "amp-fp16"}, spec_.precision);
+    read_choice("precision", Names6{"fp32", "fp64", "bf16", "fp16", "amp-bf16", "amp-fp16"},
+                spec_.precision);
     read_choice("cast", Names2{"host", "device"}, spec_.cast);
     read_boolean("scaler", spec_.scaler);
     read_boolean("channels_last", spec_.channels_last);
-    read_choice("checkpoint", Names4{"none", "every-block", "every-2", "reentrant"}, spec_.checkpoint);
+    read_choice("checkpoint", Names4{"none", "every-block", "every-2", "reentrant"},
+                spec_.checkpoint);
     read_choice("param_groups", Names2{"one", "decay"}, spec_.decay_groups);
   }
 
@@ -303,7 +350,8 @@ class Reader {
     read_count("validate_batches", 1, spec_.validate_batches);
     read_boolean("no_grad", spec_.no_grad);
     read_boolean("forward_only", spec_.forward_only);
-    spec_.training_mode = fields_.choice("mode", Names2{"train", "eval"}).value_or(spec_.no_grad ? 1 : 0) == 0;
+    spec_.training_mode =
+        fields_.choice("mode", Names2{"train", "eval"}).value_or(spec_.no_grad ? 1 : 0) == 0;
     read_choice("empty_cache", Names2{"never", "each_step"}, spec_.empty_cache);
     read_boolean("expand", spec_.expand);
     read_boolean("del_outputs", spec_.del_outputs);
@@ -328,13 +376,15 @@ class Reader {
 
 }  // namespace
 
-TrainSpec read_train(const YamlNode& node, const std::vector<Parameter>& params, std::vector<Problem>& problems) {
+TrainSpec read_train(const YamlNode& node, const std::vector<Parameter>& params,
+                     std::vector<Problem>& problems) {
   return Reader(node, params, problems).read();
 }
 
 std::vector<std::string_view> train_keys() { return {kKeys.begin(), kKeys.end()}; }
 
-void check_expression(const YamlNode& node, const std::string& path, std::vector<Problem>& problems) {
+void check_expression(const YamlNode& node, const std::string& path,
+                      std::vector<Problem>& problems) {
   lang::Names names;
   std::vector<Problem> found;
   lang::parse_expression(embedded_source(node), names, found);

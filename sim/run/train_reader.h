@@ -12,12 +12,14 @@ namespace tidemark {
 
 /// Reads the `train:` of a scenario. Source: docs/scenario.md, "Train".
 /// Errors: appended to `problems`; the result is fit for use only when there were none.
-TrainSpec read_train(const lang::YamlNode& node, const std::vector<Parameter>& params, std::vector<Problem>& problems);
+TrainSpec read_train(const lang::YamlNode& node, const std::vector<Parameter>& params,
+                     std::vector<Problem>& problems);
 
 /// The keys that `train:` has.
 std::vector<std::string_view> train_keys();
 
 /// Checks that `text`, which stands at `node`, is one expression of the model language.
-void check_expression(const lang::YamlNode& node, const std::string& path, std::vector<Problem>& problems);
+void check_expression(const lang::YamlNode& node, const std::string& path,
+                      std::vector<Problem>& problems);
 
 }  // namespace tidemark

@@ -31,7 +31,8 @@ const YamlNode& member(const YamlNode& node, std::string_view key) {
 
 std::int64_t number(const YamlNode& node) { return yaml_integer(node).value_or(-1); }
 
-std::string event_text(const std::vector<Event>& events, std::size_t i, const std::vector<std::uint32_t>& order) {
+std::string event_text(const std::vector<Event>& events, std::size_t i,
+                       const std::vector<std::uint32_t>& order) {
   if (i >= events.size()) return "nothing";
   const Event& event = events[order.empty() ? i : order[i]];
   return fmt::format("{} {} @{} id {}", action_name(event.action), event.bytes, event.address,
@@ -62,7 +63,8 @@ std::map<std::string, std::int64_t> bytes_of(const PhaseResult& phase) {
 
 class Comparer {
  public:
-  Comparer(const RecordedRun& recorded, const RunResult& result) : recorded_(recorded), device_(result.devices.at(0)) {}
+  Comparer(const RecordedRun& recorded, const RunResult& result)
+      : recorded_(recorded), device_(result.devices.at(0)) {}
 
   RunComparison compare() {
     result_.events = recorded_.events.size();
@@ -88,9 +90,12 @@ class Comparer {
     const std::vector<std::uint32_t> b(diff.b_order.begin(), diff.b_order.end());
     const std::size_t at = *diff.first;
     const std::string label =
-        at < device_.labels.size() ? fmt::format(" (label {})", device_.labels[b.empty() ? at : b[at]]) : std::string();
-    note(fmt::format("event {} in {}: recorded {}, simulated {}{}", at, phase_name_at(recorded_, at),
-                     event_text(recorded_.events, at, a), event_text(device_.events, at, b), label));
+        at < device_.labels.size()
+            ? fmt::format(" (label {})", device_.labels[b.empty() ? at : b[at]])
+            : std::string();
+    note(fmt::format("event {} in {}: recorded {}, simulated {}{}", at,
+                     phase_name_at(recorded_, at), event_text(recorded_.events, at, a),
+                     event_text(device_.events, at, b), label));
   }
 
   void compare_ooms() {
@@ -98,18 +103,22 @@ class Comparer {
     for (std::size_t i = 0; i < most; ++i) {
       if (i >= recorded_.ooms.size() || i >= device_.ooms.size()) {
         ++result_.differing_ooms;
-        note(fmt::format("{} requests refused, recorded {}", device_.ooms.size(), recorded_.ooms.size()));
+        note(fmt::format("{} requests refused, recorded {}", device_.ooms.size(),
+                         recorded_.ooms.size()));
         continue;
       }
       const RecordedRun::Oom& wanted = recorded_.ooms[i];
       const OomResult& got = device_.ooms[i];
-      const std::string phase = got.phase == kNoPhase ? std::string() : device_.phases[got.phase].name;
-      if (wanted.phase == phase && wanted.message == got.message && wanted.requested == got.figures.rounded_bytes &&
+      const std::string phase =
+          got.phase == kNoPhase ? std::string() : device_.phases[got.phase].name;
+      if (wanted.phase == phase && wanted.message == got.message &&
+          wanted.requested == got.figures.rounded_bytes &&
           wanted.device_free == got.figures.device_free_bytes) {
         continue;
       }
       ++result_.differing_ooms;
-      note(fmt::format("refusal {} in {}: {}\n    recorded in {}: {}", i, phase, got.message, wanted.phase, wanted.message));
+      note(fmt::format("refusal {} in {}: {}\n    recorded in {}: {}", i, phase, got.message,
+                       wanted.phase, wanted.message));
     }
   }
 
@@ -123,14 +132,14 @@ class Comparer {
       }
       const RecordedRun::Phase& wanted = recorded_.phases[i];
       const PhaseResult& got = device_.phases[i];
-      if (wanted.name == got.name && wanted.first_event == got.first_event && wanted.events == got.events &&
-          wanted.bytes == bytes_of(got)) {
+      if (wanted.name == got.name && wanted.first_event == got.first_event &&
+          wanted.events == got.events && wanted.bytes == bytes_of(got)) {
         continue;
       }
       ++result_.differing_phases;
-      note(fmt::format("phase {} '{}': events {}+{}, peak {}; recorded '{}': {}+{}, {}", i, got.name, got.first_event,
-                       got.events, got.allocated.peak, wanted.name, wanted.first_event, wanted.events,
-                       wanted.bytes.at("allocated_bytes.peak")));
+      note(fmt::format("phase {} '{}': events {}+{}, peak {}; recorded '{}': {}+{}, {}", i,
+                       got.name, got.first_event, got.events, got.allocated.peak, wanted.name,
+                       wanted.first_event, wanted.events, wanted.bytes.at("allocated_bytes.peak")));
     }
   }
 
@@ -138,12 +147,16 @@ class Comparer {
     const auto flat = flatten(device_.statistics, device_.settings.version);
     const std::map<std::string, std::int64_t> got(flat.begin(), flat.end());
     for (const auto& [key, value] : recorded_.statistics) {
-      // How often free parts of segments came and went hangs on the order of the frees; what is there at the end does not.
-      if (recorded_.frees_in_no_order && key.starts_with("inactive_split") && !key.ends_with(".current")) continue;
+      // How often free parts of segments came and went hangs on the order of the frees; what is
+      // there at the end does not.
+      if (recorded_.frees_in_no_order && key.starts_with("inactive_split") &&
+          !key.ends_with(".current"))
+        continue;
       const auto found = got.find(key);
       if (found != got.end() && found->second == value) continue;
       ++result_.differing_statistics;
-      note(fmt::format("{} is {}, recorded {}", key, found == got.end() ? "absent" : std::to_string(found->second), value));
+      note(fmt::format("{} is {}, recorded {}", key,
+                       found == got.end() ? "absent" : std::to_string(found->second), value));
     }
   }
 

@@ -1,9 +1,11 @@
-// Runs the scenario of each folder here and compares with what the real PyTorch did: events with addresses, statistics,
-// phases with their peaks, refusals. Prints one line a run; fails when a run that must be exact is not.
+// Runs the scenario of each folder here and compares with what the real PyTorch did: events with
+// addresses, statistics, phases with their peaks, refusals. Prints one line a run; fails when a run
+// that must be exact is not.
 //
 //     golden_training [--required FILE] [--change-event] [NAME...]
 //
-// --required FILE: only the names in it must be exact, the others are shown; without it all must be.
+// --required FILE: only the names in it must be exact, the others are shown; without it all must
+// be.
 // --change-event: changes one recorded event first, to show that the comparison notices.
 // NAME: these alone; a name that ends in '*' stands for all that begin so.
 
@@ -33,15 +35,18 @@ struct Request {
 };
 
 bool matches(const std::string& name, const std::vector<std::string>& wanted) {
-  return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
-           return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+  return wanted.empty() ||
+         std::any_of(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
+           return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                         : name == pattern;
          });
 }
 
 std::vector<std::string> folders(const std::string& root) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(root)) {
-    if (std::filesystem::exists(entry.path() / "scenario.yaml")) names.push_back(entry.path().filename().string());
+    if (std::filesystem::exists(entry.path() / "scenario.yaml"))
+      names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -53,7 +58,8 @@ bool run_one(const std::string& root, const std::string& name, bool change_event
   if (change_event) recorded.events.at(recorded.events.size() / 2).bytes += 1;
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed_ms = [&] {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
   };
   RunComparison comparison;
   double ms = 0;
@@ -63,19 +69,22 @@ bool run_one(const std::string& root, const std::string& name, bool change_event
     comparison = compare(recorded, result);
   } catch (const std::exception& error) {
     std::string message = error.what();
-    fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8.1f}  not run: {}\n", name, recorded.events.size(), "-", "-", "-",
-               "-", elapsed_ms(), message.substr(0, message.find('\n', message.find('\n') + 1)));
+    fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8.1f}  not run: {}\n", name,
+               recorded.events.size(), "-", "-", "-", "-", elapsed_ms(),
+               message.substr(0, message.find('\n', message.find('\n') + 1)));
     return false;
   }
-  fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8.1f}  {}\n", name, comparison.events, comparison.differing_events,
-             comparison.differing_statistics, comparison.differing_phases, comparison.differing_ooms, ms,
+  fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8.1f}  {}\n", name, comparison.events,
+             comparison.differing_events, comparison.differing_statistics,
+             comparison.differing_phases, comparison.differing_ooms, ms,
              comparison.exact() ? "exact" : comparison.first);
   return comparison.exact();
 }
 
 int run_all(const Request& request) {
   const std::string root = TIDEMARK_SOURCE_DIR "/tests/golden/training";
-  fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8}\n", "run", "events", "differ", "stats", "phases", "ooms", "ms");
+  fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8}\n", "run", "events", "differ", "stats",
+             "phases", "ooms", "ms");
   std::size_t exact = 0;
   std::size_t runs = 0;
   std::vector<std::string> failed;
@@ -86,11 +95,13 @@ int run_all(const Request& request) {
     ++runs;
     const bool is_exact = run_one(root, name, request.change_event);
     exact += is_exact ? 1 : 0;
-    if (!is_exact && (request.all_required || request.required.contains(name))) failed.push_back(name);
+    if (!is_exact && (request.all_required || request.required.contains(name)))
+      failed.push_back(name);
     std::fflush(stdout);
   }
   for (const std::string& name : request.required) {
-    if (matches(name, request.names) && !seen.contains(name)) failed.push_back(name + " (not there)");
+    if (matches(name, request.names) && !seen.contains(name))
+      failed.push_back(name + " (not there)");
   }
   fmt::print("{} of {} runs exact\n", exact, runs);
   if (!failed.empty()) fmt::print("must be exact and is not: {}\n", fmt::join(failed, ", "));

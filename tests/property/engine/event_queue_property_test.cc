@@ -10,7 +10,8 @@
 namespace tidemark {
 namespace {
 
-/// Draws a time no earlier than `now`, from few values, so that equal times and equal phases are common.
+/// Draws a time no earlier than `now`, from few values, so that equal times and equal phases are
+/// common.
 EventQueue::Entry draw(Random& random, Nanoseconds now, std::uint32_t subject) {
   EventQueue::Entry entry;
   entry.key.time = now + static_cast<Nanoseconds>(random.below(8));

@@ -16,15 +16,16 @@ struct Text {
   std::vector<Instruction> code;
 };
 
-/// Requests, uses by other streams, launches, waits, marks and queries on one small device that fills up at times.
+/// Requests, uses by other streams, launches, waits, marks and queries on one small device that
+/// fills up at times.
 Text draw(std::uint64_t seed) {
   Random random(seed);
   Text text;
   std::vector<RequestId> live;
   RequestId next = 0;
   for (int i = 0; i < 8; ++i) {
-    text.program.costs.push_back({random.below(1'000'000'000), random.below(50'000'000), CostClass::kElementwise,
-                                  CostPrecision::kFp32});
+    text.program.costs.push_back({random.below(1'000'000'000), random.below(50'000'000),
+                                  CostClass::kElementwise, CostPrecision::kFp32});
   }
   for (int i = 0; i < 1'500; ++i) {
     Instruction instruction;
@@ -33,7 +34,8 @@ Text draw(std::uint64_t seed) {
     if (kind < 40) {
       instruction.verb = Verb::kAlloc;
       instruction.id = next++;
-      instruction.bytes = random.chance(1, 4) ? 1 + random.below(40'000'000) : 1 + random.below(100'000);
+      instruction.bytes =
+          random.chance(1, 4) ? 1 + random.below(40'000'000) : 1 + random.below(100'000);
       instruction.label = text.program.labels.intern("op " + std::to_string(random.below(5)));
       live.push_back(instruction.id);
     } else if (kind < 72 && !live.empty()) {
@@ -80,7 +82,8 @@ SimulatedDevice device() {
   return result;
 }
 
-/// Executes the program in chunks of `chunk` instructions (0: random ones), going on after each refusal.
+/// Executes the program in chunks of `chunk` instructions (0: random ones), going on after each
+/// refusal.
 RunResult run(const Text& text, std::size_t chunk, std::uint64_t seed, SimulatorOptions options) {
   Random random(seed);
   Simulator simulator(text.program, {device()}, options);
@@ -126,7 +129,8 @@ TEST_CASE("how a program is cut into chunks changes nothing") {
   }
 }
 
-TEST_CASE("keeping time changes nothing where the policy does not ask for it, and time never goes back") {
+TEST_CASE(
+    "keeping time changes nothing where the policy does not ask for it, and time never goes back") {
   const auto seed = GENERATE(range(21U, 41U));
   CAPTURE(seed);
   const Text text = draw(seed);

@@ -85,7 +85,8 @@ TEST_CASE("an unknown device is refused, with the nearest name or with all") {
 }
 
 TEST_CASE("a device file of one's own is read by its path") {
-  const std::string path = (std::filesystem::temp_directory_path() / "tidemark-device-test.yaml").string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "tidemark-device-test.yaml").string();
   std::ofstream(path) << kSmall;
   CHECK(load_device(path).spec.total_bytes == 8 * kGiB);
   const std::size_t slash = path.rfind('/');
@@ -96,24 +97,27 @@ TEST_CASE("a device file of one's own is read by its path") {
 
 TEST_CASE("all that is wrong in a device file is told at once") {
   CHECK(problems_of(kSmall) == "none");
-  CHECK(problems_of("id: x\nl2_bytes: 1 apple\nname: [a]\ncompute_capability: nine\n") ==
-        "small.yaml:1:1: error: 'schema_version' is missing\n    id: x\n    ^\n"
-        "small.yaml:1:1: error: 'total_memory_bytes' is missing\n    id: x\n    ^\n"
-        "small.yaml:1:1: error: 'context_bytes' is missing\n    id: x\n    ^\n"
-        "small.yaml:1:1: error: 'sm_count' is missing\n    id: x\n    ^\n"
-        "small.yaml:1:1: error: 'max_threads_per_sm' is missing\n    id: x\n    ^\n"
-        "small.yaml:1:1: error: 'bandwidth_bytes_per_s' is missing\n    id: x\n    ^\n"
-        "small.yaml:3:7: error: name: expected text, found a list\n    name: [a]\n          ^\n"
-        "small.yaml:4:21: error: compute_capability: expected a version like \"9.0\", found 'nine'\n"
-        "    compute_capability: nine\n                        ^~~~\n"
-        "small.yaml:2:11: error: l2_bytes: expected an amount of memory (\"24GiB\", \"512MiB\", or whole bytes), found '1 "
-        "apple'\n    l2_bytes: 1 apple\n              ^~~~~~~\n");
+  CHECK(
+      problems_of("id: x\nl2_bytes: 1 apple\nname: [a]\ncompute_capability: nine\n") ==
+      "small.yaml:1:1: error: 'schema_version' is missing\n    id: x\n    ^\n"
+      "small.yaml:1:1: error: 'total_memory_bytes' is missing\n    id: x\n    ^\n"
+      "small.yaml:1:1: error: 'context_bytes' is missing\n    id: x\n    ^\n"
+      "small.yaml:1:1: error: 'sm_count' is missing\n    id: x\n    ^\n"
+      "small.yaml:1:1: error: 'max_threads_per_sm' is missing\n    id: x\n    ^\n"
+      "small.yaml:1:1: error: 'bandwidth_bytes_per_s' is missing\n    id: x\n    ^\n"
+      "small.yaml:3:7: error: name: expected text, found a list\n    name: [a]\n          ^\n"
+      "small.yaml:4:21: error: compute_capability: expected a version like \"9.0\", found 'nine'\n"
+      "    compute_capability: nine\n                        ^~~~\n"
+      "small.yaml:2:11: error: l2_bytes: expected an amount of memory (\"24GiB\", \"512MiB\", or "
+      "whole bytes), found '1 "
+      "apple'\n    l2_bytes: 1 apple\n              ^~~~~~~\n");
   CHECK(problems_of(replaced(kSmall, "fp16", "fp61")) ==
         "small.yaml:12:36: error: peak_flops: unknown key 'fp61'; did you mean 'fp64'?\n"
         "    peak_flops: {fp32: 12700000000000, fp61: 25500000000000}\n"
         "                                       ^~~~\n");
   CHECK(problems_of(replaced(kSmall, "100MiB", "8GiB")) ==
-        "small.yaml:6:16: error: context_bytes: must be less than total_memory_bytes, 8589934592, found 8589934592\n"
+        "small.yaml:6:16: error: context_bytes: must be less than total_memory_bytes, 8589934592, "
+        "found 8589934592\n"
         "    context_bytes: 8GiB\n                   ^~~~\n");
 }
 

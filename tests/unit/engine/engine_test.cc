@@ -7,7 +7,9 @@ namespace tidemark {
 namespace {
 
 /// One nanosecond to issue anything, so that the numbers below can be followed by hand.
-Engine small_engine() { return Engine({.launch_overhead_ns = 1, .event_overhead_ns = 1, .launch_queue_depth = 16}); }
+Engine small_engine() {
+  return Engine({.launch_overhead_ns = 1, .event_overhead_ns = 1, .launch_queue_depth = 16});
+}
 
 }  // namespace
 
@@ -95,9 +97,9 @@ TEST_CASE("a full launch queue holds the host until the oldest operation ends") 
 
 TEST_CASE("a meeting starts with its last party and ends for all at once") {
   Engine engine = small_engine();
-  engine.launch(0, 30);        // from 1 to 31
-  engine.meet(1, 0, 2, 10);    // there at 2
-  engine.meet(0, 0, 2, 10);    // there at 31
+  engine.launch(0, 30);      // from 1 to 31
+  engine.meet(1, 0, 2, 10);  // there at 2
+  engine.meet(0, 0, 2, 10);  // there at 31
   engine.launch(1, 1);
   engine.synchronize(1);
   CHECK(engine.now() == 31 + 10 + 1);
@@ -120,9 +122,11 @@ TEST_CASE("a run that cannot end says what each stuck operation waits for") {
     CHECK(error.stuck()[0].waits_for == "3 of 4 streams to arrive");
     CHECK(error.stuck()[1].waits_for == "the operation before it");
     CHECK(error.stuck()[2].waits_for == "stream 1 to come to point 0");
-    CHECK(std::string(error.what()) ==
-          "4 operations can never end; meeting 3 on stream 1, issued at 1 ns, waits for 3 of 4 streams to arrive; "
-          "the wait for point 0 on stream 2, issued at 3 ns, waits for stream 1 to come to point 0");
+    CHECK(
+        std::string(error.what()) ==
+        "4 operations can never end; meeting 3 on stream 1, issued at 1 ns, waits for 3 of 4 "
+        "streams to arrive; "
+        "the wait for point 0 on stream 2, issued at 3 ns, waits for stream 1 to come to point 0");
   }
   CHECK_THROWS_AS(engine.synchronize(2), StuckError);
   CHECK_THROWS_AS(engine.launch(0, -1), InternalError);

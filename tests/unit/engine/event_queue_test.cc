@@ -5,7 +5,9 @@
 
 namespace tidemark {
 
-TEST_CASE("entries of the same instant come by phase, and those of the same phase in the order of their pushes") {
+TEST_CASE(
+    "entries of the same instant come by phase, and those of the same phase in the order of their "
+    "pushes") {
   EventQueue queue;
   queue.push(10, Phase::kStart, 1);
   queue.push(10, Phase::kSignal, 2);

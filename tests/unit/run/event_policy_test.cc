@@ -15,7 +15,8 @@ TEST_CASE("an event policy is read as it is written") {
 }
 
 TEST_CASE("anything else is no event policy") {
-  for (const char* text : {"", "Sync", "lag", "lag:", "lag:-1", "lag:1x", "lag: 1", "lag:99999999999999999999"}) {
+  for (const char* text :
+       {"", "Sync", "lag", "lag:", "lag:-1", "lag:1x", "lag: 1", "lag:99999999999999999999"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_event_policy(text));
   }

@@ -6,9 +6,9 @@ namespace tidemark {
 
 TEST_CASE("every statistic that has a peak takes part") {
   AllocatorStatistics high;
-  for (StatArray* array : {&high.allocation, &high.segment, &high.active, &high.inactive_split, &high.allocated_bytes,
-                           &high.reserved_bytes, &high.active_bytes, &high.inactive_split_bytes,
-                           &high.requested_bytes}) {
+  for (StatArray* array : {&high.allocation, &high.segment, &high.active, &high.inactive_split,
+                           &high.allocated_bytes, &high.reserved_bytes, &high.active_bytes,
+                           &high.inactive_split_bytes, &high.requested_bytes}) {
     array->increase(PoolKind::kSmall, 5);
     array->increase(PoolKind::kLarge, 7);
     array->decrease(PoolKind::kLarge, 7);
@@ -26,7 +26,8 @@ TEST_CASE("every statistic that has a peak takes part") {
   std::size_t peaks = 0;
   const auto wanted = flatten(high, kNewestVersion);
   for (const auto& [key, value] : flatten(raised, kNewestVersion)) {
-    if (!key.ends_with(".peak") || key.find(".0_1.") != std::string::npos || key.find(".0_3.") != std::string::npos) {
+    if (!key.ends_with(".peak") || key.find(".0_1.") != std::string::npos ||
+        key.find(".0_3.") != std::string::npos) {
       continue;
     }
     CAPTURE(key);
@@ -49,7 +50,9 @@ TEST_CASE("phases, the program and the run each have their own peaks") {
     statistics.allocated_bytes.all = {current, peak, 0, 0};
     return statistics;
   };
-  const auto peak = [](const AllocatorStatistics& statistics) { return statistics.allocated_bytes.all.peak; };
+  const auto peak = [](const AllocatorStatistics& statistics) {
+    return statistics.allocated_bytes.all.peak;
+  };
   PeakKeeper keeper;
   keeper.keep(at(10, 90));
   keeper.phase_began(at(10, 90));

@@ -18,8 +18,8 @@ namespace {
 Scenario parse(const std::string& text, const std::vector<std::string>& sets = {}) {
   std::vector<Override> overrides;
   for (const std::string& set : sets) overrides.push_back(parse_override(set));
-  return parse_scenario(std::make_shared<const SourceText>(SourceText{"s.yaml", text}), TIDEMARK_SOURCE_DIR "/configs",
-                        overrides);
+  return parse_scenario(std::make_shared<const SourceText>(SourceText{"s.yaml", text}),
+                        TIDEMARK_SOURCE_DIR "/configs", overrides);
 }
 
 std::string problems_of(const std::string& text, const std::vector<std::string>& sets = {}) {
@@ -31,10 +31,13 @@ std::string problems_of(const std::string& text, const std::vector<std::string>&
   return "none";
 }
 
-constexpr const char* kHead = "schema_version: 1\ndevice: h100\nlayers: [Linear(784, 512), ReLU()]\n";
+constexpr const char* kHead =
+    "schema_version: 1\ndevice: h100\nlayers: [Linear(784, 512), ReLU()]\n";
 const std::string kPlain = std::string(kHead) + "train: {batch: 64, input: [784], target: []}\n";
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -94,7 +97,8 @@ train: {steps: 2, batch: batch_size, input: [3, 32, 32], target: [], loss: mse_l
 }
 
 TEST_CASE("a list of layers and a loop of one's own") {
-  const Scenario scenario = parse(std::string(kHead) + "loop: |\n  for step in range(3):\n      pass\n");
+  const Scenario scenario =
+      parse(std::string(kHead) + "loop: |\n  for step in range(3):\n      pass\n");
   CHECK(scenario.model.expression == "nn.Sequential(nn.Linear(784, 512), nn.ReLU())");
   CHECK(scenario.model.source == nullptr);
   REQUIRE(scenario.model.setup != nullptr);
@@ -108,12 +112,16 @@ TEST_CASE("the ways to say what a batch is") {
   const auto train = [](const std::string& keys) {
     return *parse(std::string(kHead) + "params: {b: 4}\ntrain: {" + keys + "}\n").train;
   };
-  TrainSpec spec = train("batch: 8, seq: [64, 32], inputs: [{shape: [seq], dtype: long}, \"torch.ones(batch, seq)\"], target: [seq]");
+  TrainSpec spec = train(
+      "batch: 8, seq: [64, 32], inputs: [{shape: [seq], dtype: long}, \"torch.ones(batch, seq)\"], "
+      "target: [seq]");
   CHECK(spec.steps == "2");
   CHECK(spec.inputs.at(0) == BatchTensor{"torch.zeros(batch, seq, dtype=torch.long)", false, 2});
   CHECK(spec.inputs.at(1) == BatchTensor{"torch.ones(batch, seq)", std::nullopt, std::nullopt});
   CHECK(spec.target->host == "torch.zeros(batch, seq, dtype=torch.long)");
-  spec = train("batch: [b, 8], input: {shape: [b, 3], dtype: float16}, target: input, optimizer: {class: Mine, args: {lr: 1e-2}}");
+  spec = train(
+      "batch: [b, 8], input: {shape: [b, 3], dtype: float16}, target: input, optimizer: {class: "
+      "Mine, args: {lr: 1e-2}}");
   CHECK(spec.inputs.at(0) == BatchTensor{"torch.zeros(batch, b, 3, dtype=torch.float16)", true, 3});
   CHECK(spec.target == spec.inputs.at(0));
   CHECK(spec.batch.values == std::vector<std::string>{"b", "8"});
@@ -134,7 +142,8 @@ TEST_CASE("the ways to say what a batch is") {
 TEST_CASE("every key of train is known to it") {
   for (const std::string_view key : train_keys()) {
     CAPTURE(std::string(key));
-    CHECK_FALSE(has(problems_of(std::string(kHead) + "train: {" + std::string(key) + ": null}\n"), "unknown key"));
+    CHECK_FALSE(has(problems_of(std::string(kHead) + "train: {" + std::string(key) + ": null}\n"),
+                    "unknown key"));
   }
   for (const std::string_view key : scenario_keys()) {
     CAPTURE(std::string(key));
@@ -142,12 +151,15 @@ TEST_CASE("every key of train is known to it") {
   }
 }
 
-TEST_CASE("values from the command line reach parameters, keys by path, and keys of train by name") {
-  const std::string text = "schema_version: 1\ndevice: h100\nparams: {width: 512}\nlayers: [Linear(8, 8)]\n"
-                           "train: {batch: [64, 8], input: [width], target: []}\n";
+TEST_CASE(
+    "values from the command line reach parameters, keys by path, and keys of train by name") {
+  const std::string text =
+      "schema_version: 1\ndevice: h100\nparams: {width: 512}\nlayers: [Linear(8, 8)]\n"
+      "train: {batch: [64, 8], input: [width], target: []}\n";
   CHECK(parse(text, {"width=16"}).params.at(0).value == "16");
   CHECK(parse(text, {"params.width=16"}).params.at(0).integer == 16);
-  CHECK(parse(text, {"train.batch[1]=9"}).train->batch.values == std::vector<std::string>{"64", "9"});
+  CHECK(parse(text, {"train.batch[1]=9"}).train->batch.values ==
+        std::vector<std::string>{"64", "9"});
   CHECK(parse(text, {"batch=9"}).train->batch.values == std::vector<std::string>{"9"});
   CHECK(parse(text, {"batch=[1, 2, 3]"}).train->steps == "3");
   CHECK(parse(text, {"train.precision=bf16"}).train->precision == TrainSpec::Precision::kBf16);
@@ -161,15 +173,19 @@ TEST_CASE("values from the command line reach parameters, keys by path, and keys
 TEST_CASE("a path that leads nowhere is told with what is near") {
   CHECK(problems_of(kPlain, {"bacth=3"}) ==
         "error: --set bacth: leads nowhere: there is no 'bacth'; did you mean 'batch'?\n");
-  CHECK(problems_of(kPlain, {"train.batch[2]=3"}) == "error: --set train.batch[2]: leads nowhere: [2] of '64'\n");
+  CHECK(problems_of(kPlain, {"train.batch[2]=3"}) ==
+        "error: --set train.batch[2]: leads nowhere: [2] of '64'\n");
   CHECK(problems_of(kPlain, {"train.input[2]=3"}) ==
         "error: --set train.input[2]: leads nowhere: the list has 1 values\n");
   CHECK(problems_of(kPlain, {"train..x=3"}) == "error: --set train..x: is no path\n");
-  CHECK(problems_of(kPlain, {"train.batch.x=3"}) == "error: --set train.batch.x: leads nowhere: 'x' of '64'\n");
+  CHECK(problems_of(kPlain, {"train.batch.x=3"}) ==
+        "error: --set train.batch.x: leads nowhere: 'x' of '64'\n");
   CHECK(problems_of(kPlain, {"train.stps=3"}) ==
-        "--set train.stps:1:1: error: train: unknown key 'stps'; did you mean 'steps'?\n    3\n    ^\n");
+        "--set train.stps:1:1: error: train: unknown key 'stps'; did you mean 'steps'?\n    3\n    "
+        "^\n");
   CHECK(problems_of(kPlain, {"batch=lots"}) ==
-        "--set batch:1:1: error: train.batch: expected an integer or a parameter, found 'lots'\n    lots\n    ^~~~\n");
+        "--set batch:1:1: error: train.batch: expected an integer or a parameter, found 'lots'\n   "
+        " lots\n    ^~~~\n");
   CHECK_THROWS_WITH(parse_override("batch"), "error: --set batch: expected PATH=VALUE\n");
 }
 
@@ -236,32 +252,39 @@ s.yaml:10:7: error: loop: cannot stand beside train
       parse(std::string(kHead) + "params: {wide: x}\ntrain: {batch: 1, " + keys + "}\n");
     } catch (const InputError& error) {
       for (const Problem& problem : error.problems()) {
-        messages += fmt::format("{}: {}{}{}\n", problem.path, problem.message, problem.hint.empty() ? "" : "; ", problem.hint);
+        messages += fmt::format("{}: {}{}{}\n", problem.path, problem.message,
+                                problem.hint.empty() ? "" : "; ", problem.hint);
       }
     }
     return messages;
   };
-  CHECK(train("input: [1], target: [], optimizer: Adma(lr=1), zero_grad: never, accumulate: wide") ==
-        "train.optimizer: unknown optimizer 'Adma'; did you mean 'Adam'?\n"
-        "train.accumulate: expected an integer or a parameter, found 'wide', which is \"x\"\n"
-        "train.zero_grad: expected one of start, before-backward, end, found 'never'\n");
+  CHECK(
+      train("input: [1], target: [], optimizer: Adma(lr=1), zero_grad: never, accumulate: wide") ==
+      "train.optimizer: unknown optimizer 'Adma'; did you mean 'Adam'?\n"
+      "train.accumulate: expected an integer or a parameter, found 'wide', which is \"x\"\n"
+      "train.zero_grad: expected one of start, before-backward, end, found 'never'\n");
   CHECK(train("input: [1], target: [], inputs: [], loss: f(") ==
-        "train.inputs: cannot stand beside input\ntrain.loss: expected an expression, found the end of the text\n");
+        "train.inputs: cannot stand beside input\ntrain.loss: expected an expression, found the "
+        "end of the text\n");
   CHECK(train("target: []") == "train: the batch is missing; give input, inputs or data\n");
-  CHECK(train("input: [1], metric: device") == "train: 'target' is missing\ntrain.metric: needs a target\n");
+  CHECK(train("input: [1], metric: device") ==
+        "train: 'target' is missing\ntrain.metric: needs a target\n");
   CHECK(train("data: f(1), input: [1], loss: g(out)") ==
         "train.input: cannot stand beside data, which gives the whole batch\n"
         "train.loss: with data, give a function: the batch has no names\n");
   CHECK(train("input: [seq], target: [], image: [1, 2], steps: 3") ==
         "train.steps: is 3, but image has 2 values\ntrain.input: 'seq' needs train.seq\n");
   CHECK(train("input: {shape: [3], dtype: float23}, target: {dtype: long}") ==
-        "train.input.dtype: expected one of float32, float, float64, double, float16, half, bfloat16, int64, long, int32, "
-        "int, uint8, int8, bool, found 'float23'; did you mean 'float32'?\ntrain.target: 'shape' is missing\n");
+        "train.input.dtype: expected one of float32, float, float64, double, float16, half, "
+        "bfloat16, int64, long, int32, "
+        "int, uint8, int8, bool, found 'float23'; did you mean 'float32'?\ntrain.target: 'shape' "
+        "is missing\n");
 }
 
 TEST_CASE("every scenario of configs is whole") {
   std::size_t scenarios = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/configs/scenarios")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/configs/scenarios")) {
     if (entry.path().extension() != ".yaml") continue;
     CAPTURE(entry.path().string());
     const Scenario scenario = load_scenario(entry.path().string());
@@ -296,8 +319,9 @@ TEST_CASE("every example of the scenarios' page is a whole scenario") {
 
 TEST_CASE("a file that cannot be read is named") {
   CHECK_THROWS_WITH(load_scenario("absent.yaml"), Catch::Contains("absent.yaml"));
-  CHECK_THROWS_WITH(parse("schema_version: 1\ndevice: h100\nmodel: {file: absent.py, class: A}\nloop: x\n"),
-                    Catch::Contains("absent.py"));
+  CHECK_THROWS_WITH(
+      parse("schema_version: 1\ndevice: h100\nmodel: {file: absent.py, class: A}\nloop: x\n"),
+      Catch::Contains("absent.py"));
 }
 
 TEST_CASE("what is missing is told") {
@@ -308,8 +332,10 @@ TEST_CASE("what is missing is told") {
         "s.yaml:1:1: error: the loop is missing; give train or loop\n    name: x\n    ^\n");
   CHECK(problems_of("") ==
         "s.yaml: error: 'schema_version' is missing\ns.yaml: error: 'device' is missing\n"
-        "s.yaml: error: 'model' is missing\ns.yaml: error: the loop is missing; give train or loop\n");
-  CHECK(problems_of("[1]\n") == "s.yaml:1:1: error: expected a map, found a list\n    [1]\n    ^\n");
+        "s.yaml: error: 'model' is missing\ns.yaml: error: the loop is missing; give train or "
+        "loop\n");
+  CHECK(problems_of("[1]\n") ==
+        "s.yaml:1:1: error: expected a map, found a list\n    [1]\n    ^\n");
 }
 
 }  // namespace tidemark

@@ -158,12 +158,15 @@ TEST_CASE("the program's own peak resets show in its queries and statistics, not
   simulator.execute(text.code);
   CHECK(simulator.query(MemoryQuery::kAllocated, 0) == 2 * kMiB);
   CHECK(simulator.query(MemoryQuery::kMaxAllocated, 0) == 2 * kMiB);
-  CHECK(simulator.query(MemoryQuery::kMaxReserved, 0) == simulator.query(MemoryQuery::kReserved, 0));
+  CHECK(simulator.query(MemoryQuery::kMaxReserved, 0) ==
+        simulator.query(MemoryQuery::kReserved, 0));
   CHECK(simulator.query(MemoryQuery::kDeviceTotal, 0) == kGiB);
-  CHECK(simulator.query(MemoryQuery::kDeviceFree, 0) == kGiB - simulator.query(MemoryQuery::kReserved, 0));
+  CHECK(simulator.query(MemoryQuery::kDeviceFree, 0) ==
+        kGiB - simulator.query(MemoryQuery::kReserved, 0));
   const auto statistics = simulator.statistics(0);
   CHECK(std::find(statistics.begin(), statistics.end(),
-                  std::pair<std::string, std::int64_t>("allocated_bytes.all.peak", 2 * kMiB)) != statistics.end());
+                  std::pair<std::string, std::int64_t>("allocated_bytes.all.peak", 2 * kMiB)) !=
+        statistics.end());
   const RunResult result = simulator.finish();
   CHECK(result.devices[0].phases[0].allocated.peak == 8 * kMiB);
   CHECK(result.devices[0].peak_allocated.bytes == 8 * kMiB);
@@ -192,7 +195,8 @@ TEST_CASE("marks change nothing but the phases") {
   const RunResult marked = build(true);
   CHECK(marked.devices[0].phases.size() > 10);
   CHECK(plain.devices[0].phases.size() == 1);
-  CHECK(flatten(plain.devices[0].statistics, kDefaultVersion) == flatten(marked.devices[0].statistics, kDefaultVersion));
+  CHECK(flatten(plain.devices[0].statistics, kDefaultVersion) ==
+        flatten(marked.devices[0].statistics, kDefaultVersion));
   CHECK(plain.devices[0].samples == marked.devices[0].samples);
   CHECK(plain.devices[0].peak_allocated.event == marked.devices[0].peak_allocated.event);
 }
@@ -219,14 +223,16 @@ TEST_CASE("on one stream no byte depends on durations, whatever the event policy
   const RunResult fast = build(0, EventPolicy::Kind::kSimulated);
   REQUIRE(fast.devices[0].events.size() > 500);
   REQUIRE_FALSE(fast.devices[0].ooms.empty());
-  for (const auto kind : {EventPolicy::Kind::kSimulated, EventPolicy::Kind::kSync, EventPolicy::Kind::kReady}) {
+  for (const auto kind :
+       {EventPolicy::Kind::kSimulated, EventPolicy::Kind::kSync, EventPolicy::Kind::kReady}) {
     const RunResult slow = build(50, kind);
     CHECK(memory_of(slow) == memory_of(fast));
     CHECK(slow.end_ns > fast.end_ns);
   }
 }
 
-TEST_CASE("a free that another stream holds up completes when that stream gets there in simulated time") {
+TEST_CASE(
+    "a free that another stream holds up completes when that stream gets there in simulated time") {
   //  stream 1   |------- 10 ms -------|
   //  host     alloc use free   alloc     wait  alloc
   //                             ^ pending       ^ completed before it
@@ -300,7 +306,8 @@ TEST_CASE("several devices have memories of their own and the same phases") {
   CHECK(result.devices[0].peak_allocated.bytes == 4 * kMiB);
   CHECK(result.devices[1].peak_allocated.bytes == 5 * kMiB);
   CHECK(result.devices[1].phases.at(0).name == "model");
-  CHECK(result.devices[1].events.at(0).address == 0x210000000000U + (result.devices[0].events.at(0).address - 0x200000000000U));
+  CHECK(result.devices[1].events.at(0).address ==
+        0x210000000000U + (result.devices[0].events.at(0).address - 0x200000000000U));
 }
 
 TEST_CASE("a device whose context leaves no memory is refused") {

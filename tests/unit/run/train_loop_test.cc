@@ -23,7 +23,9 @@ std::string from(const std::string& text, const std::string& first) {
   return text.substr(line == std::string::npos ? 0 : line + 1);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -54,7 +56,8 @@ for step in range(3):
 )");
 }
 
-TEST_CASE("mixed precision with a scaler, clipping, accumulation, in-place zeroing before backward") {
+TEST_CASE(
+    "mixed precision with a scaler, clipping, accumulation, in-place zeroing before backward") {
   TrainSpec spec = plain();
   spec.precision = TrainSpec::Precision::kAmpFp16;
   spec.clip = std::string("1.0");
@@ -152,7 +155,8 @@ TEST_CASE("several inputs by size lists, metric, deleted outputs, validation, em
 )");
 }
 
-TEST_CASE("a failed request ends the loop, or the step after emptying the cache inside the handler") {
+TEST_CASE(
+    "a failed request ends the loop, or the step after emptying the cache inside the handler") {
   TrainSpec spec = plain();
   spec.on_oom = TrainSpec::OnOom::kNext;
   const std::string next = train_to_loop(spec, "M()");
@@ -164,7 +168,8 @@ TEST_CASE("a failed request ends the loop, or the step after emptying the cache 
         continue
 )");
   spec.on_oom = TrainSpec::OnOom::kStop;
-  CHECK(from(train_to_loop(spec, "M()"), "except") == "    except torch.OutOfMemoryError as e:\n        break\n");
+  CHECK(from(train_to_loop(spec, "M()"), "except") ==
+        "    except torch.OutOfMemoryError as e:\n        break\n");
 }
 
 TEST_CASE("one sample, expanded in every step") {
@@ -181,8 +186,9 @@ with phase("inputs"):
 for step in range(2):
     batch = batches[step]
 )"));
-  CHECK(has(text, "        x = one_x.expand(batch, *one_x.shape[1:])\n"
-                  "        y = one_y.expand(batch, *one_y.shape[1:])\n"));
+  CHECK(has(text,
+            "        x = one_x.expand(batch, *one_x.shape[1:])\n"
+            "        y = one_y.expand(batch, *one_y.shape[1:])\n"));
   spec.batch = {{"64"}, false};
   CHECK(has(train_to_loop(spec, "M()"), "for step in range(2):\n    batch = 64\n"));
 }
@@ -246,7 +252,9 @@ for step in range(3):
   spec.precision = TrainSpec::Precision::kBf16;
   spec.checkpoint = TrainSpec::Checkpoint::kEvery2;
   const std::string text = train_to_loop(spec, "M()");
-  CHECK(has(text, "model = M()\nmodel.checkpoint_mode = \"every-2\"\nmodel = model.to(torch.bfloat16)\nmodel.eval()\n"));
+  CHECK(has(text,
+            "model = M()\nmodel.checkpoint_mode = \"every-2\"\nmodel = "
+            "model.to(torch.bfloat16)\nmodel.eval()\n"));
   CHECK(has(text, "        x = torch.zeros(batch, 784).to(torch.bfloat16).to(\"cuda\")\n"));
   CHECK(has(text, "    with phase(f\"forward {step}\"):\n        out = model(x)\n"));
   CHECK_FALSE(has(text, "no_grad"));
