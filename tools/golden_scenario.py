@@ -51,7 +51,7 @@ batches = {batches}
 for step in range({steps}):
     with phase(f"inputs {{step}}"):
         batch = batches[step]
-        real = {data}[0].to("cuda")
+        real = {data}[0]{prepared}.to("cuda")
         ones = torch.ones(batch, device="cuda")
         zeros = torch.zeros(batch, device="cuda")
     with phase(f"zero_grad d {{step}}"):
@@ -116,6 +116,16 @@ def flow(value):
     return scalar(value)
 
 
+def gan_model(config, function):
+    """what makes the model, and what is done to a batch on the host: that loop knows neither autocast nor a scaler"""
+    cast = {"bf16": ".to(torch.bfloat16)", "fp16": ".to(torch.float16)"}.get(config.get("precision"), "")
+    if cast and config.get("cast", "host") == "device":
+        raise Refused("a gan cast on the device")
+    layout = ".to(memory_format=torch.channels_last)" if config.get("channels_last") else ""
+    changes = cast + layout + (".eval()" if config.get("mode") == "eval" else "")
+    return "(lambda **a: %s(**a)%s)" % (function, changes) if changes else function, cast + layout
+
+
 def scenario_of(config, models, folder):
     """the scenario as text; paths in it are relative to `folder`"""
     if config.get("ddp"):
@@ -148,20 +158,22 @@ def scenario_of(config, models, folder):
     if given("total_bytes"):
         device = {"name": device, "total": config["total_bytes"]}
 
+    function = workload + ".build"
+    if config["model"] == "gan":
+        function, prepared = gan_model(config, function)
+
     lines = ["schema_version: 1"]
     if given("name"):
         lines.append("name: " + scalar(config["name"]))
     lines += ["device: " + flow(device), 'pytorch: "%s"' % ".".join(given("torch", "2.11").split(".")[:2]),
               "allocator: " + flow(allocator), "backends: " + flow(backends),
               "model:", "  code: " + scalar(imports), "  path: " + flow(folders),
-              "  function: " + scalar(workload + ".build"), "  args: " + flow(arguments)]
+              "  function: " + scalar(function), "  args: " + flow(arguments)]
     kind, optimizer_arguments = optimizer_of(config)
 
     if config["model"] == "gan":
-        if given("precision", "fp32") != "fp32":
-            raise Refused("gan with precision %s" % config["precision"])
         steps = config["steps"]
-        loop = GAN_LOOP.format(optimizer=kind, arguments=optimizer_arguments, steps=steps, data=data,
+        loop = GAN_LOOP.format(optimizer=kind, arguments=optimizer_arguments, steps=steps, data=data, prepared=prepared,
                                batches=given("batches") or [config["batch"]] * steps)
         for name in ("image", "seq"):
             if given(name):

@@ -50,6 +50,10 @@ def main():
         code, text, _ = with_config(optimizer="sgd-momentum:foreach=False,weight_decay=0.1")
         assert 'optimizer: "SGD(lr=0.01, momentum=0.9, foreach=False, weight_decay=0.1)"' in text, text
 
+        code, text, _ = with_config(model="gan", model_arguments={"z": 100, "width": 64}, channels_last=True, mode="eval")
+        assert 'function: "(lambda **a: WORKLOADS[\\"gan\\"].build(**a).to(memory_format=torch.channels_last).eval())"' in text, text
+        assert 'width=64)[0].to(memory_format=torch.channels_last).to("cuda")' in text, text
+
         own = os.path.join(folder, "own.py")
         with open(own, "w") as file:
             file.write("from models import workload, vectors, class_loss\n")
