@@ -43,8 +43,8 @@ SMALL_JSON = {
 }
 
 
-def run(*args, stdin=None):
-    return subprocess.run([sys.executable, str(HERE / "timeline.py"), *args], capture_output=True, input=stdin, check=False)
+def run(*args, stdin=None, script="timeline.py"):
+    return subprocess.run([sys.executable, str(HERE / script), *args], capture_output=True, input=stdin, check=False)
 
 
 class ReadTimeline(unittest.TestCase):
@@ -112,6 +112,15 @@ class WholeProgram(unittest.TestCase):
                 self.assertTrue(written[0].startswith(begin))
                 self.assertGreater(len(written[0]), 5000)
                 self.assertEqual(written[0], written[1])
+
+    def test_several_timelines_are_drawn_beside_each_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "compare.png"
+            args = [str(SAMPLE)] * 3 + ["-o", str(path), "--title", "thrice"]
+            done = run(*args, "--names", "a,b,c", script="compare.py")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertTrue(path.read_bytes().startswith(b"\x89PNG"))
+            self.assertEqual(run(*args, "--names", "a,b", script="compare.py").returncode, 2)
 
     def test_standard_input_and_gzip_are_read(self):
         with tempfile.TemporaryDirectory() as folder:

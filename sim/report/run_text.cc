@@ -28,7 +28,8 @@ std::string verdict(const RunResult& result, const DeviceResult& device, const T
   if (result.ended_by_oom && !device.ooms.empty()) {
     const OomResult& oom = device.ooms.back();
     const std::string where = moment_text(device, result.program, oom.phase, oom.label);
-    return fmt::format("{} Out of memory at {}.\n  {}\n", bad("DOES NOT FIT.", style), where, oom.message);
+    return fmt::format("{} Out of memory at {}.\n{}", bad("DOES NOT FIT.", style), where,
+                       wrapped(oom.message, style.width, 2));
   }
   std::string out = fmt::format("{} At its highest the device holds {}; {} stay free.", good("FITS.", style),
                                 human_bytes(headline.device_peak_bytes),

@@ -40,6 +40,25 @@ std::string cut(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string out;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!line.empty() && indent + display_width(line) + 1 + display_width(word) > columns) {
+      out += std::string(indent, ' ') + line + '\n';
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  if (!line.empty()) out += std::string(indent, ' ') + line + '\n';
+  return out;
+}
+
 void Table::add(std::vector<std::string> cells) {
   TIDEMARK_CHECK(cells.size() <= columns_.size(), "a row of " + std::to_string(cells.size()));
   rows_.push_back(std::move(cells));

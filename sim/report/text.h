@@ -27,6 +27,9 @@ std::size_t display_width(std::string_view text);
 /// The longest beginning of `text` within `columns`, with "…" where something was cut.
 std::string cut(std::string_view text, std::size_t columns);
 
+/// `text` in lines of at most `columns` where its words allow, each after `indent` spaces and ending in a line break.
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
+
 /// Rows of cells under one another. Trailing spaces are never written.
 class Table {
  public:

@@ -4,7 +4,9 @@
     program_test.py PATH/TO/tidemark
 """
 
+import csv
 import gzip
+import json
 import os
 import pathlib
 import pty
@@ -123,6 +125,108 @@ class Diff(unittest.TestCase):
         self.assertIn("\x1b[1m", out)
         self.assertNotIn("\x1b[", on_terminal("diff", self.a, self.b, env={"NO_COLOR": "1"})[1])
         self.assertNotIn("\x1b[", on_terminal("diff", self.a, self.b, env={"TERM": "dumb"})[1])
+
+
+SCENARIO = """schema_version: 1
+device: {name: rtx-3060}
+params: {batch: 4}
+layers: [Linear(784, 512), ReLU(), Linear(512, 10)]
+train: {steps: 2, batch: batch, input: [784], target: [], loss: cross_entropy, optimizer: SGD(lr=0.1)}
+"""
+
+
+class RunAndCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.scenario = self.write("s.yaml", SCENARIO)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def test_the_summary_answers_first(self):
+        code, out, err = run("run", self.scenario)
+        self.assertEqual((code, err), (0, ""))
+        lines = out.splitlines()
+        self.assertEqual(lines[0], self.scenario)
+        self.assertTrue(lines[1].startswith("NVIDIA GeForce RTX 3060, "))
+        self.assertTrue(lines[2].startswith("FITS. "))
+        for word in ("Peaks", "  allocated ", "  reserved ", "  device total ", "  parameters ", "Fragmentation ", "Allocated "):
+            self.assertTrue(any(line.startswith(word) for line in lines), word)
+
+    def test_every_file_agrees_with_the_summary(self):
+        files = {name: str(self.root / name) for name in ("e.csv", "e2.csv.gz", "t.csv", "t.json", "s.json")}
+        code, out, err = run("run", self.scenario, "--format", "json", "--events", files["e.csv"], "--timeline", files["t.csv"],
+                             "--stats", files["s.json"])
+        self.assertEqual((code, err), (0, ""))
+        device = json.loads(out)["devices"][0]
+        stats = json.loads(pathlib.Path(files["s.json"]).read_text(encoding="utf-8"))
+        self.assertEqual(device["peak_allocated"]["bytes"], stats["allocated_bytes.all.peak"])
+        self.assertEqual(device["peak_reserved"]["bytes"], stats["reserved_bytes.all.peak"])
+        with open(files["t.csv"], encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(max(int(row["allocated_bytes"]) for row in rows), device["peak_allocated"]["bytes"])
+        categories = [name for name in rows[0] if name.split("_bytes")[0] in (
+            "parameters", "optimizer_state", "gradients", "workspace", "inputs", "activations", "temporaries", "unknown")]
+        self.assertEqual(len(categories), 8)
+        for row in rows:
+            self.assertEqual(sum(int(row[name]) for name in categories), int(row["allocated_bytes"]))
+        run("run", self.scenario, "--events", files["e2.csv.gz"], "--timeline", files["t.json"])
+        self.assertEqual(run("diff", files["e.csv"], files["e2.csv.gz"])[0], 0)
+        columns = json.loads(pathlib.Path(files["t.json"]).read_text(encoding="utf-8"))["columns"]
+        self.assertEqual(columns["allocated_bytes"], [int(row["allocated_bytes"]) for row in rows])
+
+    def test_out_of_memory_is_an_outcome_and_3_only_when_asked(self):
+        args = ["run", self.scenario, "--set", "device.total=1GiB", "--set", "batch=1000000"]
+        code, out, err = run(*args)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("DOES NOT FIT. Out of memory at step 0, ", out)
+        self.assertIn("  CUDA out of memory. Tried to allocate ", out)
+        self.assertEqual(run(*args, "--fail-on-oom")[0], 3)
+        self.assertEqual(run("run", self.scenario, "--fail-on-oom")[0], 0)
+
+    def test_wrong_input_is_told_with_its_place_and_nothing_is_written(self):
+        bad = self.write("bad.yaml", SCENARIO.replace("optimizer:", "optimiser:").replace("784, 512", "784, 511"))
+        events = self.root / "events.csv"
+        code, out, err = run("run", bad, "--events", str(events))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn(f"{bad}:5:", err)
+        self.assertIn("did you mean 'optimizer'?", err)
+        self.assertFalse(events.exists())
+        self.assertEqual(run("check", bad)[0], 2)
+        self.assertEqual(run("run", str(self.root / "none.yaml"))[0], 4)
+
+    def test_a_shape_that_does_not_fit_names_the_operator_and_both_shapes(self):
+        bad = self.write("shapes.yaml", SCENARIO.replace("Linear(512, 10)", "Linear(511, 10)"))
+        code, out, err = run("run", bad)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("4x512", err.replace("(4, 512)", "4x512"))
+
+    def test_set_reaches_parameters_and_keys(self):
+        small = json.loads(run("run", self.scenario, "--format", "json")[1])
+        large = json.loads(run("run", self.scenario, "--format", "json", "--set", "batch=4096", "--set", "train.steps=1")[1])
+        self.assertLess(small["devices"][0]["peak_allocated"]["bytes"], large["devices"][0]["peak_allocated"]["bytes"])
+        self.assertEqual(run("run", self.scenario, "--set", "batch")[0], 2)
+
+    def test_check_reads_without_running(self):
+        self.assertEqual(run("check", self.scenario), (0, f"{self.scenario}: in order\n", ""))
+        code, out, err = run("check", self.scenario, "--show-loop")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("loss.backward()", out)
+
+    def test_files_that_cannot_be_written_are_4(self):
+        self.assertEqual(run("run", self.scenario, "--events", str(self.root / "no" / "e.csv"))[0], 4)
+        self.assertEqual(run("run", self.scenario, "--plot", str(self.root / "p.gif"))[0], 2)
+        env = {**os.environ, "TIDEMARK_PLOTS": str(self.root)}
+        code, _, err = run("run", self.scenario, "--plot", str(self.root / "p.png"), env=env)
+        self.assertEqual(code, 4)
+        self.assertIn("set TIDEMARK_PLOTS", err)
+
+    def test_the_same_input_gives_the_same_bytes(self):
+        self.assertEqual(run("run", self.scenario, "--format", "json"), run("run", self.scenario, "--format", "json"))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,12 @@ TEST_CASE("texts are cut by characters, not bytes") {
   CHECK(cut("abc", 0).empty());
 }
 
+TEST_CASE("a text is wrapped at its words") {
+  CHECK(wrapped("one two  three", 10, 2) == "  one two\n  three\n");
+  CHECK(wrapped("unbreakable-word x", 6, 1) == " unbreakable-word\n x\n");
+  CHECK(wrapped("", 6, 1).empty());
+}
+
 TEST_CASE("columns align and lines have no trailing spaces") {
   Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kLeft}, 1);
   table.add({"a line of its own that widens no column"});
