@@ -25,6 +25,7 @@ std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, biline
 std::span<const OpDef> resampling_ops();   ///< interpolate, grid_sample, shuffles, unfold, fold
 std::span<const OpDef> convolution_ops();
 std::span<const OpDef> recurrent_ops();
+std::span<const OpDef> transformer_ops();  ///< the fused layers of inference
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();
