@@ -164,7 +164,8 @@ std::string replay_json(const ReplayReport& report) {
   const ReplayOptions& options = *report.options;
   const Counts counts = count(*report.requests);
   const Version version = report.results.front().settings.version;
-  json.begin_object().member("schema_version", kReportSchemaVersion).member("trace", report.trace);
+  json.begin_object().member("schema_version", kReportSchemaVersion).member("kind", "replay");
+  json.member("trace", report.trace);
   json.member("requests", std::uint64_t{counts.requests}).member("frees", std::uint64_t{counts.frees});
   json.key("device").begin_object(true).member("id", options.device.id);
   json.member("total_bytes", options.device.total_bytes);
