@@ -11,8 +11,8 @@
 #include "sim/lang/operators.h"
 #include "sim/lang/value.h"
 
-/// The syntax tree. Nodes are plain structs in the tree's arena; the resolver (resolve.h) fills in where each
-/// name lives, and the evaluator walks them as they are.
+/// The syntax tree. Nodes are plain structs in the tree's arena; the resolver (resolve.h) fills in
+/// where each name lives, and the evaluator walks them as they are.
 namespace tidemark::lang {
 
 struct Code;
@@ -30,8 +30,27 @@ struct Seq {
 };
 
 enum class ExprKind : std::uint8_t {
-  kName, kConstant, kJoined, kTuple, kList, kSet, kDict, kUnary, kNot, kBinary, kBool, kCompare,
-  kConditional, kCall, kAttribute, kSubscript, kSlice, kStarred, kLambda, kComprehension, kNamed,
+  kName,
+  kConstant,
+  kJoined,
+  kTuple,
+  kList,
+  kSet,
+  kDict,
+  kUnary,
+  kNot,
+  kBinary,
+  kBool,
+  kCompare,
+  kConditional,
+  kCall,
+  kAttribute,
+  kSubscript,
+  kSlice,
+  kStarred,
+  kLambda,
+  kComprehension,
+  kNamed,
 };
 
 struct Expr {
@@ -62,8 +81,8 @@ struct ConstantExpr : Expr {
 struct JoinedPart {
   const Value* text;  // null for an expression
   Expr* value;
-  char conversion;    // 'r', 's', 'a' or 0
-  Expr* spec;         // null, or a JoinedExpr or constant
+  char conversion;  // 'r', 's', 'a' or 0
+  Expr* spec;       // null, or a JoinedExpr or constant
 };
 struct JoinedExpr : Expr {
   Seq<JoinedPart> parts;
@@ -159,13 +178,34 @@ struct NamedExpr : Expr {
 };
 
 enum class StmtKind : std::uint8_t {
-  kExpr, kAssign, kAugAssign, kAnnotated, kDelete, kReturn, kPass, kIf, kWhile, kFor, kBreak, kContinue,
-  kFunction, kClass, kWith, kTry, kRaise, kAssert, kImport, kImportFrom, kGlobal, kNonlocal, kYield,
+  kExpr,
+  kAssign,
+  kAugAssign,
+  kAnnotated,
+  kDelete,
+  kReturn,
+  kPass,
+  kIf,
+  kWhile,
+  kFor,
+  kBreak,
+  kContinue,
+  kFunction,
+  kClass,
+  kWith,
+  kTry,
+  kRaise,
+  kAssert,
+  kImport,
+  kImportFrom,
+  kGlobal,
+  kNonlocal,
+  kYield,
 };
 
 struct Stmt {
   StmtKind kind;
-  Place place;  // of a compound statement: its first line
+  Place place;          // of a compound statement: its first line
   bool yields = false;  // a yield stands in it
 };
 
@@ -182,10 +222,10 @@ struct Parameters {
 };
 struct FunctionNode {
   Name name;
-  Place place;       // the name, or "lambda"
+  Place place;  // the name, or "lambda"
   Parameters parameters;
   Seq<Stmt*> body;
-  Expr* value;       // of a lambda
+  Expr* value;  // of a lambda
   Code* code;
 };
 
@@ -272,7 +312,7 @@ struct ImportedName {
   const std::string* module;  // "torch.nn" (import only)
   Name name;                  // what is taken (from-import only)
   NameExpr* target;
-  bool whole;                 // `import a.b as c` binds a.b; without `as` it binds a
+  bool whole;  // `import a.b as c` binds a.b; without `as` it binds a
   Place place;
 };
 struct ImportStmt : Stmt {
@@ -285,7 +325,7 @@ struct ImportFromStmt : Stmt {
 };
 /// `yield x`, `yield from x`, `target = yield x`: only as a whole statement.
 struct YieldStmt : Stmt {
-  Expr* value;   // null: None
+  Expr* value;  // null: None
   bool from;
   Expr* target;  // null: none
 };
@@ -293,13 +333,20 @@ struct NameListStmt : Stmt {  // global, nonlocal
   Seq<Name> names;
 };
 
-/// A compiled def, lambda, comprehension, class body or module: how its frame is laid out. Slots are in the
-/// order in which CPython lays out and drops them: parameters, other locals by first appearance in the
-/// compiled code, then variables shared with inner functions by name.
+/// A compiled def, lambda, comprehension, class body or module: how its frame is laid out. Slots
+/// are in the order in which CPython lays out and drops them: parameters, other locals by first
+/// appearance in the compiled code, then variables shared with inner functions by name.
 struct Code {
-  enum class Form : std::uint8_t { kModule, kFunction, kLambda, kComprehension, kGenerator, kClass };
+  enum class Form : std::uint8_t {
+    kModule,
+    kFunction,
+    kLambda,
+    kComprehension,
+    kGenerator,
+    kClass
+  };
   struct Capture {
-    bool from_cell = true;   // else from the creating function's own closure
+    bool from_cell = true;  // else from the creating function's own closure
     std::uint32_t index = 0;
   };
 
@@ -310,16 +357,16 @@ struct Code {
   const struct SyntaxTree* tree = nullptr;
   const Parameters* parameters = nullptr;
   Seq<Stmt*> body;
-  Expr* value = nullptr;                         // of a lambda
+  Expr* value = nullptr;  // of a lambda
   const ComprehensionExpr* comprehension = nullptr;
 
-  std::vector<Name> slots;                // of all variables that live in the frame
-  std::vector<std::uint32_t> cells;       // those of them that hold Cells
+  std::vector<Name> slots;           // of all variables that live in the frame
+  std::vector<std::uint32_t> cells;  // those of them that hold Cells
   std::vector<Name> frees;
-  std::vector<Capture> captures;          // one a free variable
-  std::int32_t class_cell = -1;           // index of __class__ in frees, for super()
-  bool generator = false;                 // a function with a yield
-  std::int32_t own_class_cell = -1;       // of a class body: slot of the __class__ that its methods see
+  std::vector<Capture> captures;     // one a free variable
+  std::int32_t class_cell = -1;      // index of __class__ in frees, for super()
+  bool generator = false;            // a function with a yield
+  std::int32_t own_class_cell = -1;  // of a class body: slot of the __class__ that its methods see
 };
 
 /// A parsed file. Everything that came out of it keeps it alive.

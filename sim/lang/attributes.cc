@@ -23,18 +23,27 @@ ClassObject& Interp::class_of(const Value& value) const {
   const BuiltinClasses& c = *classes_;
   switch (value.tag()) {
     case Tag::kEmpty:
-    case Tag::kNone: return *c.none;
-    case Tag::kNotImplemented: return *c.not_implemented;
-    case Tag::kEllipsis: return *c.ellipsis;
-    case Tag::kBool: return *c.boolean;
-    case Tag::kInt: return *c.integer;
-    case Tag::kFloat: return *c.real;
-    case Tag::kObject: break;
+    case Tag::kNone:
+      return *c.none;
+    case Tag::kNotImplemented:
+      return *c.not_implemented;
+    case Tag::kEllipsis:
+      return *c.ellipsis;
+    case Tag::kBool:
+      return *c.boolean;
+    case Tag::kInt:
+      return *c.integer;
+    case Tag::kFloat:
+      return *c.real;
+    case Tag::kObject:
+      break;
   }
   Object* object = value.object();
   switch (object->kind()) {
-    case Kind::kStr: return *c.str;
-    case Kind::kList: return *c.list;
+    case Kind::kStr:
+      return *c.str;
+    case Kind::kList:
+      return *c.list;
     case Kind::kTuple: {
       ClassObject* type = static_cast<Tuple*>(object)->type();
       return type != nullptr ? *type : *c.tuple;
@@ -43,26 +52,42 @@ ClassObject& Interp::class_of(const Value& value) const {
       ClassObject* type = static_cast<Dict*>(object)->type();
       return type != nullptr ? *type : *c.dict;
     }
-    case Kind::kSet: return static_cast<Set*>(object)->frozen ? *c.frozenset : *c.set;
-    case Kind::kRange: return *c.range;
-    case Kind::kSlice: return *c.slice;
-    case Kind::kFunction: return *c.function;
-    case Kind::kBuiltin: return *c.builtin;
-    case Kind::kBoundMethod: return *c.method;
-    case Kind::kClass: return *c.type;
-    case Kind::kModule: return *c.module;
+    case Kind::kSet:
+      return static_cast<Set*>(object)->frozen ? *c.frozenset : *c.set;
+    case Kind::kRange:
+      return *c.range;
+    case Kind::kSlice:
+      return *c.slice;
+    case Kind::kFunction:
+      return *c.function;
+    case Kind::kBuiltin:
+      return *c.builtin;
+    case Kind::kBoundMethod:
+      return *c.method;
+    case Kind::kClass:
+      return *c.type;
+    case Kind::kModule:
+      return *c.module;
     case Kind::kIterator:
       return static_cast<Iterator*>(object)->is_generator() ? *c.generator : *c.iterator;
-    case Kind::kProperty: return *c.property;
-    case Kind::kStaticMethod: return *c.static_method;
-    case Kind::kClassMethod: return *c.class_method;
-    case Kind::kSuper: return *c.super;
-    case Kind::kCell: return *c.cell;
-    case Kind::kFrame: return *c.frame;
-    case Kind::kView: return *c.dict_keys;
+    case Kind::kProperty:
+      return *c.property;
+    case Kind::kStaticMethod:
+      return *c.static_method;
+    case Kind::kClassMethod:
+      return *c.class_method;
+    case Kind::kSuper:
+      return *c.super;
+    case Kind::kCell:
+      return *c.cell;
+    case Kind::kFrame:
+      return *c.frame;
+    case Kind::kView:
+      return *c.dict_keys;
     case Kind::kInstance:
     case Kind::kHost:
-    case Kind::kException: return static_cast<Instance*>(object)->type();
+    case Kind::kException:
+      return static_cast<Instance*>(object)->type();
   }
   return *c.object;
 }
@@ -86,8 +111,10 @@ Value Interp::bind(const Value& found, const Value& self, ClassObject& type) {
     case Kind::kBuiltin:
       if (!static_cast<Builtin*>(found.object())->binds_self) return found;
       [[fallthrough]];
-    case Kind::kFunction: return make_ref<BoundMethod>(heap(), found, self);
-    case Kind::kStaticMethod: return static_cast<MethodWrapper*>(found.object())->function;
+    case Kind::kFunction:
+      return make_ref<BoundMethod>(heap(), found, self);
+    case Kind::kStaticMethod:
+      return static_cast<MethodWrapper*>(found.object())->function;
     case Kind::kClassMethod:
       return make_ref<BoundMethod>(heap(), static_cast<MethodWrapper*>(found.object())->function,
                                    Ref<ClassObject>(&type));
@@ -95,7 +122,8 @@ Value Interp::bind(const Value& found, const Value& self, ClassObject& type) {
       const Value getter = static_cast<Property*>(found.object())->get;
       return call(getter, {self});
     }
-    default: return found;
+    default:
+      return found;
   }
 }
 
@@ -103,7 +131,8 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
   ClassObject& type = object.type();
   const Value* in_class = type.lookup(name);
   const auto self = [&] { return Value(Ref<Instance>(&object)); };
-  if (in_class != nullptr && in_class->as<Property>() != nullptr) return bind(*in_class, self(), type);
+  if (in_class != nullptr && in_class->as<Property>() != nullptr)
+    return bind(*in_class, self(), type);
   if (const Value* own = object.attrs().find(name)) return *own;
   if (in_class != nullptr) return bind(*in_class, self(), type);
   if (name == known(name::kClass)) return Ref<ClassObject>(&type);
@@ -134,11 +163,16 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     return *found;
   }
   switch (static_cast<std::uint32_t>(name)) {
-    case name::kName: return str(std::string(text(type.name())));
-    case name::kQualname: return str(type.qualname);
-    case name::kModule: return str(type.module());
-    case name::kClass: return classes_->type;
-    case name::kDoc: return Value::none();
+    case name::kName:
+      return str(std::string(text(type.name())));
+    case name::kQualname:
+      return str(type.qualname);
+    case name::kModule:
+      return str(type.module());
+    case name::kClass:
+      return classes_->type;
+    case name::kDoc:
+      return Value::none();
     case name::kBases: {
       std::vector<Value> bases;
       for (const Ref<ClassObject>& base : type.bases()) bases.emplace_back(base);
@@ -149,7 +183,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
       for (ClassObject* entry : type.mro()) order.emplace_back(Ref<ClassObject>(entry));
       return tuple(std::move(order));
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -170,13 +205,18 @@ Value Interp::find_module_member(Module& module, Name name) {
 Value Interp::find_function_member(Function& function, Name name) {
   if (const Value* found = function.attrs.find(name)) return *found;
   switch (static_cast<std::uint32_t>(name)) {
-    case name::kName: return str(std::string(text(function.name)));
-    case name::kQualname: return str(function.qualname);
-    case name::kModule: return str(function.globals->name);
-    case name::kDoc: return Value::none();
+    case name::kName:
+      return str(std::string(text(function.name)));
+    case name::kQualname:
+      return str(function.qualname);
+    case name::kModule:
+      return str(function.globals->name);
+    case name::kDoc:
+      return Value::none();
     case name::kDefaults:
       return function.defaults.empty() ? Value::none() : tuple(function.defaults);
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -241,7 +281,8 @@ Value Interp::find_attr(const Value& object, Name name) {
         if (text(name) == "step") return Value::integer(range.step);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   ClassObject& type = class_of(object);
@@ -265,22 +306,25 @@ void Interp::no_attribute(const Value& object, Name name) {
       if (!entry.value.empty()) candidates.push_back(text(entry.name));
     }
     if (module->list_missing) {
-      for (const std::string_view known_name : module->list_missing()) candidates.push_back(known_name);
+      for (const std::string_view known_name : module->list_missing())
+        candidates.push_back(known_name);
     }
   } else if (auto* type = object.as<ClassObject>()) {
     message = fmt::format("type object '{}' has no attribute '{}'", text(type->name()), text(name));
     for (ClassObject* entry : type->mro()) add_names(*this, entry->attrs, candidates);
   } else {
     ClassObject* of = object.as<Super>() != nullptr ? classes_->super.get() : &class_of(object);
-    message = fmt::format("'{}' object has no attribute '{}'",
-                          object.as<Iterator>() != nullptr ? type_name(object) : std::string(text(of->name())),
-                          text(name));
+    message = fmt::format(
+        "'{}' object has no attribute '{}'",
+        object.as<Iterator>() != nullptr ? type_name(object) : std::string(text(of->name())),
+        text(name));
     if (object.as<Instance>() != nullptr) {
       add_names(*this, static_cast<Instance*>(object.object())->attrs(), candidates);
     }
     for (ClassObject* entry : of->mro()) add_names(*this, entry->attrs, candidates);
   }
-  std::erase_if(candidates, [&](std::string_view c) { return c.starts_with("__") || c == text(name); });
+  std::erase_if(candidates,
+                [&](std::string_view c) { return c.starts_with("__") || c == text(name); });
   raise(*classes_->attribute_error, std::move(message), did_you_mean(text(name), candidates));
 }
 
@@ -291,9 +335,11 @@ Value Interp::find_method(Value object, Name name, Value& self) {
       case Kind::kClass:
       case Kind::kFunction:
       case Kind::kBoundMethod:
-      case Kind::kBuiltin: return get_attr(object, name);
+      case Kind::kBuiltin:
+        return get_attr(object, name);
       case Kind::kSuper: {
-        // super() is not asked for methods in CPython's short way: the method is bound, super dropped.
+        // super() is not asked for methods in CPython's short way: the method is bound, super
+        // dropped.
         Value bound = get_attr(object, name);
         if (auto* method = bound.as<BoundMethod>()) {
           self = method->self;
@@ -313,7 +359,8 @@ Value Interp::find_method(Value object, Name name, Value& self) {
         }
         return get_attr(object, name);
       }
-      default: break;
+      default:
+        break;
     }
   }
   const Value* found = class_of(object).lookup(name);
@@ -341,9 +388,8 @@ void Interp::generic_set_attr(Instance& object, Name name, Value value) {
   if (const Value* found = object.type().lookup(name)) {
     if (const auto* property = found->as<Property>()) {
       if (property->set.is_none()) {
-        raise(*classes_->attribute_error,
-              fmt::format("property '{}' of '{}' object has no setter", text(name),
-                          text(object.type().name())));
+        raise(*classes_->attribute_error, fmt::format("property '{}' of '{}' object has no setter",
+                                                      text(name), text(object.type().name())));
       }
       const Value setter = property->set;
       call(setter, {Value(Ref<Instance>(&object)), std::move(value)});
@@ -383,8 +429,8 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     return;
   }
   if (find_attr(object, name).empty()) no_attribute(object, name);
-  raise(*classes_->attribute_error, fmt::format("'{}' object attribute '{}' is read-only",
-                                                type_name(object), text(name)));
+  raise(*classes_->attribute_error,
+        fmt::format("'{}' object attribute '{}' is read-only", type_name(object), text(name)));
 }
 
 void Interp::del_attr(const Value& object, Name name) {

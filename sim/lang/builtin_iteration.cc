@@ -15,7 +15,9 @@ Iterator& iterator_at(std::vector<Value>& held, std::size_t i) {
 }
 
 // The tuple that enumerate and zip give: the one given last, filled anew, when nobody else has it.
-bool reusable(const Value& tuple) { return tuple.as<Tuple>() != nullptr && tuple.object()->use_count() == 1; }
+bool reusable(const Value& tuple) {
+  return tuple.as<Tuple>() != nullptr && tuple.object()->use_count() == 1;
+}
 
 Value enumerated(Interp& in, Arguments& args) {
   const std::int64_t start = args.integer(1);
@@ -24,7 +26,8 @@ Value enumerated(Interp& in, Arguments& args) {
                        [i = start](Interp& interp, std::vector<Value>& own) mutable -> Value {
                          Value item = iterator_at(own, 0).next(interp);
                          if (item.empty()) return {};
-                         if (!reusable(own[1])) return interp.tuple({Value::integer(i++), std::move(item)});
+                         if (!reusable(own[1]))
+                           return interp.tuple({Value::integer(i++), std::move(item)});
                          std::vector<Value>& items = own[1].as<Tuple>()->items;
                          items[0] = Value::integer(i++);
                          items[1] = std::move(item);
@@ -44,32 +47,34 @@ Value zipped(Interp& in, Arguments& args) {
   }
   const std::size_t count = held.size();
   held.push_back(in.tuple(std::vector<Value>(count, Value::none())));
-  return make_iterator(in, "zip", std::move(held), [count, strict](Interp& interp, std::vector<Value>& own) -> Value {
-    if (count == 0) return {};
-    const bool reuse = reusable(own[count]);
-    std::vector<Value> fresh;
-    for (std::size_t i = 0; i < count; ++i) {
-      Value item = iterator_at(own, i).next(interp);
-      if (item.empty()) {
-        if (!strict) return {};
-        for (std::size_t rest = i == 0 ? 1 : i; rest < count; ++rest) {
-          if (i > 0 || !iterator_at(own, rest).next(interp).empty()) {
-            const std::size_t which = i > 0 ? i : rest;
-            interp.value_error(fmt::format("zip() argument {} is {} than argument{} 1{}", which + 1,
-                                           i > 0 ? "shorter" : "longer", which > 1 ? "s" : "",
-                                           which > 1 ? fmt::format("-{}", which) : ""));
-          }
-        }
-        return {};
-      }
-      if (reuse) {
-        own[count].as<Tuple>()->items[i] = std::move(item);
-      } else {
-        fresh.push_back(std::move(item));
-      }
-    }
-    return reuse ? own[count] : interp.tuple(std::move(fresh));
-  });
+  return make_iterator(in, "zip", std::move(held),
+                       [count, strict](Interp& interp, std::vector<Value>& own) -> Value {
+                         if (count == 0) return {};
+                         const bool reuse = reusable(own[count]);
+                         std::vector<Value> fresh;
+                         for (std::size_t i = 0; i < count; ++i) {
+                           Value item = iterator_at(own, i).next(interp);
+                           if (item.empty()) {
+                             if (!strict) return {};
+                             for (std::size_t rest = i == 0 ? 1 : i; rest < count; ++rest) {
+                               if (i > 0 || !iterator_at(own, rest).next(interp).empty()) {
+                                 const std::size_t which = i > 0 ? i : rest;
+                                 interp.value_error(fmt::format(
+                                     "zip() argument {} is {} than argument{} 1{}", which + 1,
+                                     i > 0 ? "shorter" : "longer", which > 1 ? "s" : "",
+                                     which > 1 ? fmt::format("-{}", which) : ""));
+                               }
+                             }
+                             return {};
+                           }
+                           if (reuse) {
+                             own[count].as<Tuple>()->items[i] = std::move(item);
+                           } else {
+                             fresh.push_back(std::move(item));
+                           }
+                         }
+                         return reuse ? own[count] : interp.tuple(std::move(fresh));
+                       });
 }
 
 Value mapped(Interp& in, CallArgs& args) {
@@ -78,29 +83,32 @@ Value mapped(Interp& in, CallArgs& args) {
   for (std::size_t i = 1; i < args.positional; ++i) held.emplace_back(in.iterate(args.values[i]));
   held.push_back(args.values[0]);
   const std::size_t count = args.positional - 1;
-  return make_iterator(in, "map", std::move(held), [count](Interp& interp, std::vector<Value>& own) -> Value {
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < count; ++i) {
-      Value item = iterator_at(own, i).next(interp);
-      if (item.empty()) return {};
-      values.push_back(std::move(item));
-    }
-    const Value function = own[count];
-    return interp.call(function, std::move(values));
-  });
+  return make_iterator(in, "map", std::move(held),
+                       [count](Interp& interp, std::vector<Value>& own) -> Value {
+                         std::vector<Value> values;
+                         for (std::size_t i = 0; i < count; ++i) {
+                           Value item = iterator_at(own, i).next(interp);
+                           if (item.empty()) return {};
+                           values.push_back(std::move(item));
+                         }
+                         const Value function = own[count];
+                         return interp.call(function, std::move(values));
+                       });
 }
 
 Value filtered(Interp& in, Arguments& args) {
   std::vector<Value> held = {args[0], in.iterate(args[1])};
-  return make_iterator(in, "filter", std::move(held), [](Interp& interp, std::vector<Value>& own) -> Value {
-    while (true) {
-      Value item = iterator_at(own, 1).next(interp);
-      if (item.empty()) return {};
-      interp.step();
-      const Value function = own[0];
-      if (function.is_none() ? interp.truth(item) : interp.truth(interp.call(function, {item}))) return item;
-    }
-  });
+  return make_iterator(
+      in, "filter", std::move(held), [](Interp& interp, std::vector<Value>& own) -> Value {
+        while (true) {
+          Value item = iterator_at(own, 1).next(interp);
+          if (item.empty()) return {};
+          interp.step();
+          const Value function = own[0];
+          if (function.is_none() ? interp.truth(item) : interp.truth(interp.call(function, {item})))
+            return item;
+        }
+      });
 }
 
 Value reverse_iterator(Interp& in, Arguments& args) {
@@ -110,9 +118,11 @@ Value reverse_iterator(Interp& in, Arguments& args) {
   }
   if (const auto* range = value.as<Range>()) {
     const std::int64_t count = range->length();
-    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step, -range->step, count);
+    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step,
+                                   -range->step, count);
   }
-  if (value.as<Dict>() != nullptr) return make_ref<TableIterator>(in.heap(), value, DictPart::kKeys, true);
+  if (value.as<Dict>() != nullptr)
+    return make_ref<TableIterator>(in.heap(), value, DictPart::kKeys, true);
   if (const auto* view = value.as<DictView>()) {
     return make_ref<TableIterator>(in.heap(), view->dict, view->part, true);
   }
@@ -125,7 +135,8 @@ Value reverse_iterator(Interp& in, Arguments& args) {
     if (in.type_of(value)->lookup(known(name::kGetitem)) != nullptr) {
       std::vector<Value> items;
       const std::int64_t count = in.length(value);
-      for (std::int64_t i = 0; i < count; ++i) items.push_back(in.get_item(value, Value::integer(i)));
+      for (std::int64_t i = 0; i < count; ++i)
+        items.push_back(in.get_item(value, Value::integer(i)));
       return make_ref<SequenceIterator>(in.heap(), in.tuple(std::move(items)), true);
     }
   }
@@ -200,7 +211,8 @@ void merge_sort(Interp& in, std::vector<std::size_t>& order, std::size_t begin, 
 
 }  // namespace
 
-std::vector<Value> sorted_values(Interp& in, std::vector<Value> items, const Value& key, bool reverse) {
+std::vector<Value> sorted_values(Interp& in, std::vector<Value> items, const Value& key,
+                                 bool reverse) {
   std::vector<Value> keys;
   if (!key.empty() && !key.is_none()) {
     for (const Value& item : items) keys.push_back(in.call(key, {item}));
@@ -224,7 +236,8 @@ Value or_stop(Interp& in, Value value) {
 FunctionGenerator& generator_of(Interp& in, Arguments& args) {
   auto* generator = dynamic_cast<FunctionGenerator*>(args[0].as<Iterator>());
   if (generator == nullptr) {
-    in.refuse(fmt::format("{}() of a generator expression is not supported", args.signature().function));
+    in.refuse(
+        fmt::format("{}() of a generator expression is not supported", args.signature().function));
   }
   return *generator;
 }
@@ -247,7 +260,8 @@ void add_iterator_methods(Interp& in) {
   define(in, type, "throw(self, typ, val=None, tb=None, /)", [](Interp& interp, Arguments& args) {
     Value error = args[1].as<ClassObject>() != nullptr ? interp.call(args[1]) : args[1];
     const Ref<ExceptionObject> exception = error.ref<ExceptionObject>();
-    if (!exception) interp.type_error("exceptions must be classes or instances deriving from BaseException");
+    if (!exception)
+      interp.type_error("exceptions must be classes or instances deriving from BaseException");
     return or_stop(interp, generator_of(interp, args).raise_inside(interp, exception));
   });
 }
@@ -264,7 +278,8 @@ void add_iteration(Interp& in) {
   define(in, "iter(object, sentinel=..., /)", [](Interp& interp, Arguments& args) -> Value {
     if (args[1].empty()) {
       Value made;
-      if (args[0].as<Instance>() != nullptr) made = interp.call_special(args[0], known(name::kIter));
+      if (args[0].as<Instance>() != nullptr)
+        made = interp.call_special(args[0], known(name::kIter));
       return made.empty() ? Value(interp.iterate(args[0])) : made;
     }
     return make_iterator(interp, "callable_iterator", {args[0], args[1]},
@@ -313,9 +328,10 @@ void add_iteration(Interp& in) {
     }
     return Value::boolean(true);
   });
-  define(in, "sorted(iterable, /, *, key=None, reverse=False)", [](Interp& interp, Arguments& args) {
-    return interp.list(sorted_values(interp, interp.unpack(args[0]), args[1], args.boolean(2)));
-  });
+  define(
+      in, "sorted(iterable, /, *, key=None, reverse=False)", [](Interp& interp, Arguments& args) {
+        return interp.list(sorted_values(interp, interp.unpack(args[0]), args[1], args.boolean(2)));
+      });
   in.set_builtin(in.intern("min"), in.raw_function("min", [](Interp& interp, CallArgs& args) {
     return extreme(interp, args, "min", CompareOp::kLt);
   }));

@@ -50,7 +50,8 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
   std::uint64_t magnitude = 0;
   const char* last = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data() + at, last, magnitude, base);
-  if (read.ec == std::errc::result_out_of_range || (read.ec == std::errc() && magnitude > INT64_MAX)) {
+  if (read.ec == std::errc::result_out_of_range ||
+      (read.ec == std::errc() && magnitude > INT64_MAX)) {
     in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
   }
   if (read.ec != std::errc() || read.ptr != last) {
@@ -68,7 +69,8 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   const Value* base = args.keyword(in.intern("base"));
   if (base == nullptr && args.positional == 2) base = &args.values[1];
   if (base != nullptr) {
-    if (value.as<Str>() == nullptr) in.type_error("int() can't convert non-string with explicit base");
+    if (value.as<Str>() == nullptr)
+      in.type_error("int() can't convert non-string with explicit base");
     return parse_integer(in, value.as<Str>()->text(), static_cast<int>(base->as_int()));
   }
   if (value.is_integral()) return Value::integer(value.as_int());
@@ -85,12 +87,13 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   }
   if (const Str* text = value.as<Str>()) return parse_integer(in, text->text(), 10);
   for (const name::Known method : {name::kInt, name::kIndex}) {
-    const Value out = value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    const Value out =
+        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_integral()) return Value::integer(out.as_int());
   }
-  in.type_error(fmt::format(
-      "int() argument must be a string, a bytes-like object or a real number, not '{}'",
-      in.type_name(value)));
+  in.type_error(
+      fmt::format("int() argument must be a string, a bytes-like object or a real number, not '{}'",
+                  in.type_name(value)));
 }
 
 Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
@@ -106,18 +109,20 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     if (body.starts_with('+')) body.remove_prefix(1);
     double real = 0;
     const auto read = std::from_chars(body.data(), body.data() + body.size(), real);
-    if (body.empty() || read.ec == std::errc::invalid_argument || read.ptr != body.data() + body.size()) {
+    if (body.empty() || read.ec == std::errc::invalid_argument ||
+        read.ptr != body.data() + body.size()) {
       in.value_error(fmt::format("could not convert string to float: {}", in.repr(value)));
     }
     if (read.ec == std::errc::result_out_of_range) real = std::strtod(digits.c_str(), nullptr);
     return Value::real(real);
   }
   for (const name::Known method : {name::kFloat, name::kIndex}) {
-    const Value out = value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    const Value out =
+        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_number()) return Value::real(out.number());
   }
-  in.type_error(
-      fmt::format("float() argument must be a string or a real number, not '{}'", in.type_name(value)));
+  in.type_error(fmt::format("float() argument must be a string or a real number, not '{}'",
+                            in.type_name(value)));
 }
 
 Value make_range(Interp& in, ClassObject& /*type*/, CallArgs& args) {
@@ -152,7 +157,8 @@ Value make_set(Interp& in, CallArgs& args, bool frozen) {
   return set;
 }
 
-// super() finds its class in __class__ and its object in the first parameter of the function it stands in.
+// super() finds its class in __class__ and its object in the first parameter of the function it
+// stands in.
 Value make_super(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   no_keywords(in, args, "super");
   Ref<ClassObject> after;
@@ -162,10 +168,12 @@ Value make_super(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     self = args.values[1];
   } else if (args.positional == 0) {
     const Frame* frame = in.current_frame();
-    if (frame == nullptr || frame->code == nullptr || frame->code->class_cell < 0 || frame->closure == nullptr) {
+    if (frame == nullptr || frame->code == nullptr || frame->code->class_cell < 0 ||
+        frame->closure == nullptr) {
       in.runtime_error("super(): __class__ cell not found");
     }
-    after = (*frame->closure)[static_cast<std::size_t>(frame->code->class_cell)]->value.ref<ClassObject>();
+    after = (*frame->closure)[static_cast<std::size_t>(frame->code->class_cell)]
+                ->value.ref<ClassObject>();
     if (!after) in.runtime_error("super(): empty __class__ cell");
     if (frame->code->slots.empty()) in.runtime_error("super(): no arguments");
     self = frame->slots[0];
@@ -174,7 +182,8 @@ Value make_super(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   }
   if (!after) in.type_error("super() argument 1 must be a type");
   const auto* as_type = self.as<ClassObject>();
-  const bool fits = in.is_instance(self, *after) || (as_type != nullptr && as_type->derives_from(*after));
+  const bool fits =
+      in.is_instance(self, *after) || (as_type != nullptr && as_type->derives_from(*after));
   if (!fits) in.type_error("super(type, obj): obj must be an instance or subtype of type");
   return make_ref<Super>(in.heap(), std::move(after), std::move(self));
 }
@@ -194,7 +203,8 @@ Value make_dict(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   Ref<Dict> dict = in.dict();
   if (args.positional == 1) update_dict(in, *dict, args.values[0]);
   for (std::size_t i = 0; i < args.keyword_count; ++i) {
-    dict->table.set(in, in.str(std::string(in.text(args.keywords[i]))), args.values[args.positional + i]);
+    dict->table.set(in, in.str(std::string(in.text(args.keywords[i]))),
+                    args.values[args.positional + i]);
   }
   return dict;
 }
@@ -223,12 +233,13 @@ void update_dict(Interp& in, Dict& dict, const Value& from) {
   std::size_t n = 0;
   for (const Value& pair : in.unpack(from)) {
     if (!in.iterable(pair)) {
-      in.type_error(fmt::format("cannot convert dictionary update sequence element #{} to a sequence", n));
+      in.type_error(
+          fmt::format("cannot convert dictionary update sequence element #{} to a sequence", n));
     }
     const std::vector<Value> parts = in.unpack(pair);
     if (parts.size() != 2) {
-      in.value_error(fmt::format("dictionary update sequence element #{} has length {}; 2 is required", n,
-                                 parts.size()));
+      in.value_error(fmt::format(
+          "dictionary update sequence element #{} has length {}; 2 is required", n, parts.size()));
     }
     dict.table.set(in, parts[0], parts[1]);
     ++n;
@@ -276,8 +287,10 @@ void Interp::make_builtin_classes() {
   c.dict_values = plain("dict_values", true);
   c.dict_items = plain("dict_items", true);
 
-  const auto error = [&](Ref<ClassObject>& slot, std::string_view name, const Ref<ClassObject>& base) {
-    slot = base ? make_class(name, "builtins", {base}) : make_class(name, "builtins", {}, allocate_exception);
+  const auto error = [&](Ref<ClassObject>& slot, std::string_view name,
+                         const Ref<ClassObject>& base) {
+    slot = base ? make_class(name, "builtins", {base})
+                : make_class(name, "builtins", {}, allocate_exception);
     set_builtin(intern(name), slot);
   };
   error(c.base_exception, "BaseException", nullptr);
@@ -417,7 +430,9 @@ void add_types(Interp& in) {
   c.slice->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
     at_most(interp, args, "slice", 3);
     if (args.positional == 0) interp.type_error("slice expected at least 1 argument, got 0");
-    const auto part = [&](std::size_t i) { return i < args.positional ? args.values[i] : Value::none(); };
+    const auto part = [&](std::size_t i) {
+      return i < args.positional ? args.values[i] : Value::none();
+    };
     if (args.positional == 1) return make_ref<Slice>(Value::none(), part(0), Value::none());
     return make_ref<Slice>(part(0), part(1), part(2));
   };
@@ -428,7 +443,8 @@ void add_types(Interp& in) {
   const auto wrapper = [](Kind kind) {
     return [kind](Interp& interp, ClassObject& type, CallArgs& args) -> Value {
       if (args.positional != 1) {
-        interp.type_error(fmt::format("{} expected 1 argument, got {}", interp.text(type.name()), args.positional));
+        interp.type_error(fmt::format("{} expected 1 argument, got {}", interp.text(type.name()),
+                                      args.positional));
       }
       return make_ref<MethodWrapper>(interp.heap(), kind, args.values[0]);
     };

@@ -15,7 +15,8 @@ void define(Interp& interp, std::string_view signature, HostFunction function) {
 }
 
 void define(Interp& interp, Module& module, std::string_view signature, HostFunction function) {
-  module.set(interp.intern(function_name(signature)), interp.function(signature, std::move(function)));
+  module.set(interp.intern(function_name(signature)),
+             interp.function(signature, std::move(function)));
 }
 
 void define(Interp& interp, ClassObject& type, std::string_view signature, HostFunction function) {
@@ -32,7 +33,8 @@ Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
   return in.intern(args.text(i));
 }
 
-bool is_instance_of(Interp& in, const ClassObject& type, const Value& wanted, std::string_view function) {
+bool is_instance_of(Interp& in, const ClassObject& type, const Value& wanted,
+                    std::string_view function) {
   if (const auto* other = wanted.as<ClassObject>()) return type.derives_from(*other);
   if (const Tuple* tuple = wanted.as<Tuple>()) {
     for (const Value& one : tuple->items) {
@@ -47,17 +49,15 @@ bool is_instance_of(Interp& in, const ClassObject& type, const Value& wanted, st
 // isinstance(x, nn.Module) where the class answers for itself (__instancecheck__ is not supported).
 void add_type_tests(Interp& in) {
   define(in, "isinstance(obj, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
-    return Value::boolean(
-        is_instance_of(interp, *interp.type_of(args[0]), args[1], "isinstance"));
+    return Value::boolean(is_instance_of(interp, *interp.type_of(args[0]), args[1], "isinstance"));
   });
   define(in, "issubclass(cls, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
     const auto* type = args[0].as<ClassObject>();
     if (type == nullptr) interp.type_error("issubclass() arg 1 must be a class");
     return Value::boolean(is_instance_of(interp, *type, args[1], "issubclass"));
   });
-  define(in, "callable(obj, /)", [](Interp& interp, Arguments& args) {
-    return Value::boolean(interp.callable(args[0]));
-  });
+  define(in, "callable(obj, /)",
+         [](Interp& interp, Arguments& args) { return Value::boolean(interp.callable(args[0])); });
   define(in, "hash(obj, /)", [](Interp& interp, Arguments& args) {
     return Value::integer(static_cast<std::int64_t>(interp.hash(args[0]) >> 1U));
   });
@@ -164,7 +164,8 @@ void add_numbers(Interp& in) {
     const std::int64_t modulus = args.integer(2);
     std::int64_t exponent = args.integer(1);
     if (modulus == 0) interp.value_error("pow() 3rd argument cannot be 0");
-    if (exponent < 0) interp.refuse("pow() with a negative exponent and a modulus is not supported");
+    if (exponent < 0)
+      interp.refuse("pow() with a negative exponent and a modulus is not supported");
     const Value first = interp.binary(BinaryOp::kMod, Value::integer(args.integer(0)), args[2]);
     __extension__ using Big = __int128;
     Big result = 1 % modulus;
@@ -173,17 +174,16 @@ void add_numbers(Interp& in) {
       if ((exponent & 1) != 0) result = result * base % modulus;
       base = base * base % modulus;
     }
-    return interp.binary(BinaryOp::kMod, Value::integer(static_cast<std::int64_t>(result)), args[2]);
+    return interp.binary(BinaryOp::kMod, Value::integer(static_cast<std::int64_t>(result)),
+                         args[2]);
   });
 }
 
 void add_text_functions(Interp& in) {
-  define(in, "repr(obj, /)", [](Interp& interp, Arguments& args) {
-    return interp.str(interp.repr(args[0]));
-  });
-  define(in, "ascii(obj, /)", [](Interp& interp, Arguments& args) {
-    return interp.str(interp.repr(args[0]));
-  });
+  define(in, "repr(obj, /)",
+         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "ascii(obj, /)",
+         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
   define(in, "format(value, format_spec='', /)", [](Interp& interp, Arguments& args) {
     return interp.str(interp.format(args[0], args.text(1)));
   });
@@ -195,7 +195,8 @@ void add_text_functions(Interp& in) {
   define(in, "ord(c, /)", [](Interp& interp, Arguments& args) {
     const std::string& text = args.text(0);
     if (text.size() != 1) {
-      interp.type_error(fmt::format("ord() expected a character, but string of length {} found", text.size()));
+      interp.type_error(
+          fmt::format("ord() expected a character, but string of length {} found", text.size()));
     }
     return Value::integer(static_cast<unsigned char>(text[0]));
   });
@@ -226,11 +227,13 @@ void add_text_functions(Interp& in) {
 }
 
 void add_refusals(Interp& in) {
-  for (const std::string_view name : {"open", "input", "eval", "exec", "compile", "vars", "locals", "globals",
-                                      "breakpoint", "__import__", "memoryview", "bytes", "bytearray", "complex"}) {
-    in.set_builtin(in.intern(name), in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
-      interp.refuse(fmt::format("{}() is not supported in model code", name));
-    }));
+  for (const std::string_view name :
+       {"open", "input", "eval", "exec", "compile", "vars", "locals", "globals", "breakpoint",
+        "__import__", "memoryview", "bytes", "bytearray", "complex"}) {
+    in.set_builtin(in.intern(name),
+                   in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
+                     interp.refuse(fmt::format("{}() is not supported in model code", name));
+                   }));
   }
 }
 
@@ -241,9 +244,8 @@ void add_builtins(Interp& in) {
   add_text_methods(in);
   add_container_methods(in);
   add_iteration(in);
-  define(in, "len(obj, /)", [](Interp& interp, Arguments& args) {
-    return Value::integer(interp.length(args[0]));
-  });
+  define(in, "len(obj, /)",
+         [](Interp& interp, Arguments& args) { return Value::integer(interp.length(args[0])); });
   add_type_tests(in);
   add_attribute_functions(in);
   add_numbers(in);

@@ -57,8 +57,8 @@ std::string quoted_list(Interp& in, const std::vector<Name>& names) {
 
 [[noreturn]] void missing(Interp& in, std::string_view function, std::string_view kind,
                           const std::vector<Name>& names) {
-  in.type_error(fmt::format("{}() missing {} required {} argument{}: {}", function, names.size(), kind,
-                            names.size() == 1 ? "" : "s", quoted_list(in, names)));
+  in.type_error(fmt::format("{}() missing {} required {} argument{}: {}", function, names.size(),
+                            kind, names.size() == 1 ? "" : "s", quoted_list(in, names)));
 }
 
 [[noreturn]] void too_many(Interp& in, std::string_view function, std::size_t most,
@@ -72,8 +72,9 @@ std::string quoted_list(Interp& in, const std::vector<Name>& names) {
 
 [[noreturn]] void unexpected_keyword(Interp& in, std::string_view function, Name name,
                                      const std::vector<std::string_view>& known_names) {
-  in.type_error(fmt::format("{}() got an unexpected keyword argument '{}'", function, in.text(name)),
-                did_you_mean(in.text(name), known_names));
+  in.type_error(
+      fmt::format("{}() got an unexpected keyword argument '{}'", function, in.text(name)),
+      did_you_mean(in.text(name), known_names));
 }
 
 [[noreturn]] void twice(Interp& in, std::string_view function, Name name) {
@@ -128,9 +129,9 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
       drop_keywords(k);
       for (std::size_t i = 0; i < parameters.positional_only; ++i) {
         if (code.slots[i] != name) continue;
-        in.type_error(fmt::format(
-            "{}() got some positional-only arguments passed as keyword arguments: '{}'",
-            function.qualname, in.text(name)));
+        in.type_error(
+            fmt::format("{}() got some positional-only arguments passed as keyword arguments: '{}'",
+                        function.qualname, in.text(name)));
       }
       std::vector<std::string_view> candidates;
       for (std::size_t i = 0; i < named; ++i) candidates.push_back(in.text(code.slots[i]));
@@ -141,7 +142,8 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
   }
   if (args.positional > positional && parameters.star == nullptr) {
     // What has no place goes first.
-    for (std::size_t i = positional; args.movable && i < args.positional; ++i) args.values[i].reset();
+    for (std::size_t i = positional; args.movable && i < args.positional; ++i)
+      args.values[i].reset();
     too_many(in, function.qualname, positional, function.defaults.size(), args.positional);
   }
   const std::size_t required = positional - function.defaults.size();
@@ -279,8 +281,8 @@ Value Interp::run_as_python(std::vector<Value> locals, const std::function<Value
 Value call_builtin(Interp& in, Builtin& builtin, CallArgs& args) {
   if (builtin.raw) return builtin.raw(in, args);
   const Signature& signature = builtin.signature(in);
-  const std::size_t total = signature.parameters.size() + (signature.star ? 1 : 0) +
-                            (signature.double_star ? 1 : 0);
+  const std::size_t total =
+      signature.parameters.size() + (signature.star ? 1 : 0) + (signature.double_star ? 1 : 0);
   ValueStack::Span bound(in.value_stack(), total);
   bind_signature(in, signature, args, bound.data());
   Arguments arguments(in, signature, {bound.data(), total});
@@ -329,7 +331,8 @@ void bind_signature(Interp& in, const Signature& signature, CallArgs& args, Valu
   for (std::size_t k = 0; k < args.keyword_count; ++k) {
     const Name name = args.keywords[k];
     std::size_t at = 0;
-    while (at < count && (signature.parameters[at].name != name || !signature.parameters[at].keyword)) {
+    while (at < count &&
+           (signature.parameters[at].name != name || !signature.parameters[at].keyword)) {
       ++at;
     }
     if (at < count) {
@@ -378,7 +381,8 @@ Value instantiate(Interp& in, ClassObject& type, CallArgs& args) {
     ValueStack::Span values(in.value_stack(), args.total() + 1);
     values[0] = Ref<ClassObject>(&type);
     for (std::size_t i = 0; i < args.total(); ++i) values[i + 1] = args.values[i];
-    CallArgs with_type{values.data(), args.positional + 1, args.keywords, args.keyword_count, false};
+    CallArgs with_type{values.data(), args.positional + 1, args.keywords, args.keyword_count,
+                       false};
     self = in.call(callee, with_type);
     if (!in.is_instance(self, type)) return self;
   } else {
@@ -413,15 +417,18 @@ Value Interp::call(const Value& callee, CallArgs& args) {
     switch (callee.object()->kind()) {
       case Kind::kFunction:
         return Evaluator::call_function(*this, *static_cast<Function*>(callee.object()), args);
-      case Kind::kBuiltin: return call_builtin(*this, *static_cast<Builtin*>(callee.object()), args);
-      case Kind::kClass: return instantiate(*this, *static_cast<ClassObject*>(callee.object()), args);
+      case Kind::kBuiltin:
+        return call_builtin(*this, *static_cast<Builtin*>(callee.object()), args);
+      case Kind::kClass:
+        return instantiate(*this, *static_cast<ClassObject*>(callee.object()), args);
       case Kind::kBoundMethod: {
         const auto& method = *static_cast<BoundMethod*>(callee.object());
         ValueStack::Span values(*values_, args.total() + 1);
         values[0] = method.self;
         for (std::size_t i = 0; i < args.total(); ++i) values[i + 1] = args.values[i];
         const Value function = method.function;
-        CallArgs with_self{values.data(), args.positional + 1, args.keywords, args.keyword_count, true};
+        CallArgs with_self{values.data(), args.positional + 1, args.keywords, args.keyword_count,
+                           true};
         Value result = call(function, with_self);
         values.drop_forward();
         return result;
@@ -435,7 +442,8 @@ Value Interp::call(const Value& callee, CallArgs& args) {
       }
       case Kind::kStaticMethod:
         return call(Value(static_cast<MethodWrapper*>(callee.object())->function), args);
-      default: break;
+      default:
+        break;
     }
   }
   type_error(fmt::format("'{}' object is not callable", type_name(callee)));
@@ -458,7 +466,8 @@ Value Interp::call(const Value& callee, std::vector<Value> positional,
   return call(callee, args);
 }
 
-Value Interp::call_with(const Value& callee, const Ref<Tuple>& positional, const Ref<Dict>& keywords) {
+Value Interp::call_with(const Value& callee, const Ref<Tuple>& positional,
+                        const Ref<Dict>& keywords) {
   const std::size_t count = positional ? positional->items.size() : 0;
   const std::size_t extra = keywords ? keywords->table.size() : 0;
   ValueStack::Span values(*values_, count + extra);
@@ -518,12 +527,14 @@ bool Interp::callable(const Value& value) const {
     case Kind::kBuiltin:
     case Kind::kClass:
     case Kind::kBoundMethod:
-    case Kind::kStaticMethod: return true;
+    case Kind::kStaticMethod:
+      return true;
     case Kind::kInstance:
     case Kind::kHost:
     case Kind::kException:
       return static_cast<Instance*>(value.object())->type().lookup(known(name::kCall)) != nullptr;
-    default: return false;
+    default:
+      return false;
   }
 }
 

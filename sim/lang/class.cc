@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t kLinear = 8;
 
-std::size_t spread(Name name) { return static_cast<std::uint32_t>(name) * std::size_t{0x9e3779b1U}; }
+std::size_t spread(Name name) {
+  return static_cast<std::uint32_t>(name) * std::size_t{0x9e3779b1U};
+}
 
 }  // namespace
 
@@ -82,7 +84,10 @@ void AttrMap::traverse(Visitor& visitor) const {
 ClassObject::ClassObject(Heap& heap, Name name, std::string module,
                          std::vector<Ref<ClassObject>> bases,
                          const std::vector<ClassObject*>& mro_of_bases)
-    : Tracked(heap, Kind::kClass), name_(name), module_(std::move(module)), bases_(std::move(bases)) {
+    : Tracked(heap, Kind::kClass),
+      name_(name),
+      module_(std::move(module)),
+      bases_(std::move(bases)) {
   mro_.push_back(this);
   mro_.insert(mro_.end(), mro_of_bases.begin(), mro_of_bases.end());
   for (const Ref<ClassObject>& base : bases_) {

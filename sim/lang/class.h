@@ -15,9 +15,8 @@ class Instance;
 class Interp;
 struct CallArgs;
 
-/// Attributes by name, in the order they were first set: an instance's __dict__, a class's namespace, a
-/// module's globals.
-/// Cost: find looks through up to 8 names, hashes beyond.
+/// Attributes by name, in the order they were first set: an instance's __dict__, a class's
+/// namespace, a module's globals. Cost: find looks through up to 8 names, hashes beyond.
 class AttrMap {
  public:
   struct Entry {
@@ -50,17 +49,18 @@ class AttrMap {
   std::vector<std::uint32_t> slots_;  // entry index + 1, open addressing; empty for up to 8 entries
 };
 
-/// Makes the object that a call of a class initialises: Python's __new__. `type` is the class called, which
-/// may be a user's subclass of the one that this belongs to.
+/// Makes the object that a call of a class initialises: Python's __new__. `type` is the class
+/// called, which may be a user's subclass of the one that this belongs to.
 using Allocate = Ref<Instance> (*)(Interp& interp, Ref<ClassObject> type);
-/// What a call of a class gives, in place of Allocate and __init__ (int, list, torch.Size, torch.device).
-/// A class with it cannot be inherited from, unless it has Allocate too.
+/// What a call of a class gives, in place of Allocate and __init__ (int, list, torch.Size,
+/// torch.device). A class with it cannot be inherited from, unless it has Allocate too.
 using Construct = std::function<Value(Interp& interp, ClassObject& type, CallArgs& args)>;
 
 /// A class, the user's or a host's.
 class ClassObject final : public Tracked {
  public:
-  /// Requires: `mro` starts with bases' merged order, without this class itself, which is put first.
+  /// Requires: `mro` starts with bases' merged order, without this class itself, which is put
+  /// first.
   ClassObject(Heap& heap, Name name, std::string module, std::vector<Ref<ClassObject>> bases,
               const std::vector<ClassObject*>& mro_of_bases);
   ~ClassObject() override;
@@ -85,12 +85,12 @@ class ClassObject final : public Tracked {
   Construct construct;          ///< not inherited
   /// Called with a new subclass after its body has run; may be null. Inherited.
   void (*on_subclass)(Interp& interp, ClassObject& subclass) = nullptr;
-  std::string qualname;         ///< "Outer.Inner"; for messages
-  /// Attribute names in the order in which the class's instances first got them. CPython's instances share
-  /// this order, and drop their attributes in it.
+  std::string qualname;  ///< "Outer.Inner"; for messages
+  /// Attribute names in the order in which the class's instances first got them. CPython's
+  /// instances share this order, and drop their attributes in it.
   std::vector<Name> instance_order;
   bool user_defined = false;
-  bool final = false;           ///< inheriting from it is an error
+  bool final = false;  ///< inheriting from it is an error
 
  private:
   Name name_;
@@ -99,15 +99,18 @@ class ClassObject final : public Tracked {
   std::vector<ClassObject*> mro_;
 };
 
-/// An object with a class and attributes. What Python's operators do with it are the virtual functions;
-/// their defaults call the class's __dunder__ methods, be they Python code or host functions. A host type
-/// derives from HostObject (host.h) and overrides those that are hot or different.
+/// An object with a class and attributes. What Python's operators do with it are the virtual
+/// functions; their defaults call the class's __dunder__ methods, be they Python code or host
+/// functions. A host type derives from HostObject (host.h) and overrides those that are hot or
+/// different.
 ///
-/// Conventions: a returned Empty means "not there" or "not implemented", and the interpreter raises Python's
-/// error or tries the other operand. An error of the host's own is raised by Interp::raise.
+/// Conventions: a returned Empty means "not there" or "not implemented", and the interpreter raises
+/// Python's error or tries the other operand. An error of the host's own is raised by
+/// Interp::raise.
 class Instance : public Tracked {
  public:
-  Instance(Heap& heap, Ref<ClassObject> type) : Instance(heap, std::move(type), Kind::kInstance, 0) {}
+  Instance(Heap& heap, Ref<ClassObject> type)
+      : Instance(heap, std::move(type), Kind::kInstance, 0) {}
   ~Instance() override;
   static bool is(const Object& o) {
     return o.kind() == Kind::kInstance || o.kind() == Kind::kHost || o.kind() == Kind::kException;
@@ -122,14 +125,15 @@ class Instance : public Tracked {
   /// Sets an attribute of the object itself.
   void set_own(Name name, Value value);
 
-  /// The whole of `x.name`. Default: Interp::generic_get_attr (class data descriptors, own attributes, the
-  /// class, get_missing_attr, the user's __getattr__).
+  /// The whole of `x.name`. Default: Interp::generic_get_attr (class data descriptors, own
+  /// attributes, the class, get_missing_attr, the user's __getattr__).
   virtual Value get_attr(Interp& interp, Name name);
   /// What the generic look-up asks last (nn.Module: its parameters, buffers and submodules).
   virtual Value get_missing_attr(Interp& interp, Name name);
   /// The whole of `x.name = value`. Default: the user's __setattr__, else store_attr.
   virtual void set_attr(Interp& interp, Name name, Value value);
-  /// What object.__setattr__ does: properties, then own attributes. nn.Module overrides it to register.
+  /// What object.__setattr__ does: properties, then own attributes. nn.Module overrides it to
+  /// register.
   virtual void store_attr(Interp& interp, Name name, Value value);
   /// False: no such attribute.
   virtual bool del_attr(Interp& interp, Name name);
@@ -157,8 +161,8 @@ class Instance : public Tracked {
   virtual std::string str(Interp& interp);
   /// format(x, spec). Default: str() for an empty spec, else Python's TypeError.
   virtual std::string format(Interp& interp, std::string_view spec);
-  /// copy.deepcopy. `copies`: what has been copied already, by identity. Default: a new instance of the same
-  /// class with deep copies of the attributes.
+  /// copy.deepcopy. `copies`: what has been copied already, by identity. Default: a new instance of
+  /// the same class with deep copies of the attributes.
   virtual Value deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies);
 
  protected:

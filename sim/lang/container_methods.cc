@@ -144,7 +144,8 @@ constexpr FunctionRow kDictMethods[] = {
      [](Interp& in, Arguments& args) {
        ValueTable& table = dict_of(args).table;
        if (table.size() == 0) {
-         in.raise(in.make_exception(*in.classes().key_error, {in.str("popitem(): dictionary is empty")}));
+         in.raise(in.make_exception(*in.classes().key_error,
+                                    {in.str("popitem(): dictionary is empty")}));
        }
        ValueTable::Entry entry;
        if (args.boolean(1)) {
@@ -189,7 +190,8 @@ Value combined(Interp& in, Arguments& args) {
   bool first = true;
   const std::vector<Value> others = args[1].as<Tuple>()->items;
   for (const Value& other : others) {
-    out = in.binary(kOp, out, other.as<Set>() != nullptr ? other : in.call(in.classes().set, {other}));
+    out = in.binary(kOp, out,
+                    other.as<Set>() != nullptr ? other : in.call(in.classes().set, {other}));
     first = false;
   }
   return first ? in.call(in.classes().set, {out}) : out;
@@ -205,8 +207,10 @@ constexpr FunctionRow kSetMethods[] = {
     {"intersection(self, *others)", combined<BinaryOp::kAnd>},
     {"difference(self, *others)", combined<BinaryOp::kSub>},
     {"symmetric_difference(self, *others)", combined<BinaryOp::kXor>},
-    {"issubset(self, other, /)", [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kLe); }},
-    {"issuperset(self, other, /)", [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kGe); }},
+    {"issubset(self, other, /)",
+     [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kLe); }},
+    {"issuperset(self, other, /)",
+     [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kGe); }},
     {"isdisjoint(self, other, /)",
      [](Interp& in, Arguments& args) {
        for (const Value& item : in.unpack(args[1])) {
@@ -214,7 +218,8 @@ constexpr FunctionRow kSetMethods[] = {
        }
        return Value::boolean(true);
      }},
-    {"copy(self, /)", [](Interp& in, Arguments& args) { return in.call(in.type_of(args[0]), {args[0]}); }},
+    {"copy(self, /)",
+     [](Interp& in, Arguments& args) { return in.call(in.type_of(args[0]), {args[0]}); }},
 };
 
 constexpr FunctionRow kMutableSetMethods[] = {
@@ -249,7 +254,8 @@ constexpr FunctionRow kMutableSetMethods[] = {
      [](Interp& in, Arguments& args) {
        const std::vector<Value> others = args[1].as<Tuple>()->items;
        for (const Value& other : others) {
-         for (Value& item : in.unpack(other)) set_of(args).table.set(in, std::move(item), Value::none());
+         for (Value& item : in.unpack(other))
+           set_of(args).table.set(in, std::move(item), Value::none());
        }
        return Value::none();
      }},
@@ -285,11 +291,13 @@ void add_container_methods(Interp& in) {
   add_methods(in, *c.list, kListMethods);
   add_methods(in, *c.tuple, kTupleMethods);
   add_methods(in, *c.dict, kDictMethods);
-  define(in, *c.dict, "fromkeys(iterable, value=None, /)", [](Interp& interp, Arguments& args) -> Value {
-    const Ref<Dict> dict = interp.dict();
-    for (Value& key : interp.unpack(args[0])) dict->table.set(interp, std::move(key), args[1]);
-    return dict;
-  });
+  define(in, *c.dict, "fromkeys(iterable, value=None, /)",
+         [](Interp& interp, Arguments& args) -> Value {
+           const Ref<Dict> dict = interp.dict();
+           for (Value& key : interp.unpack(args[0]))
+             dict->table.set(interp, std::move(key), args[1]);
+           return dict;
+         });
   c.dict->attrs.find(in.intern("fromkeys"))->as<Builtin>()->binds_self = false;
   add_methods(in, *c.set, kSetMethods);
   add_methods(in, *c.frozenset, kSetMethods);

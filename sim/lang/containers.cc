@@ -17,12 +17,18 @@ std::int64_t Interp::length(const Value& value) {
   if (value.is_object()) {
     Object* object = value.object();
     switch (object->kind()) {
-      case Kind::kStr: return utf8_length(static_cast<Str*>(object)->text());
-      case Kind::kList: return static_cast<std::int64_t>(static_cast<List*>(object)->items.size());
-      case Kind::kTuple: return static_cast<std::int64_t>(static_cast<Tuple*>(object)->items.size());
-      case Kind::kDict: return static_cast<std::int64_t>(static_cast<Dict*>(object)->table.size());
-      case Kind::kSet: return static_cast<std::int64_t>(static_cast<Set*>(object)->table.size());
-      case Kind::kRange: return static_cast<Range*>(object)->length();
+      case Kind::kStr:
+        return utf8_length(static_cast<Str*>(object)->text());
+      case Kind::kList:
+        return static_cast<std::int64_t>(static_cast<List*>(object)->items.size());
+      case Kind::kTuple:
+        return static_cast<std::int64_t>(static_cast<Tuple*>(object)->items.size());
+      case Kind::kDict:
+        return static_cast<std::int64_t>(static_cast<Dict*>(object)->table.size());
+      case Kind::kSet:
+        return static_cast<std::int64_t>(static_cast<Set*>(object)->table.size());
+      case Kind::kRange:
+        return static_cast<Range*>(object)->length();
       case Kind::kView:
         return static_cast<std::int64_t>(static_cast<DictView*>(object)->dict->table.size());
       case Kind::kInstance:
@@ -32,7 +38,8 @@ std::int64_t Interp::length(const Value& value) {
         if (const auto size = static_cast<Instance*>(object)->length(*this)) return *size;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   type_error(fmt::format("object of type '{}' has no len()", type_name(value)));
@@ -41,29 +48,38 @@ std::int64_t Interp::length(const Value& value) {
 bool Interp::truth(const Value& value) {
   switch (value.tag()) {
     case Tag::kEmpty:
-    case Tag::kNone: return false;
-    case Tag::kBool: return value.as_bool();
-    case Tag::kInt: return value.as_int() != 0;
-    case Tag::kFloat: return value.as_float() != 0;
+    case Tag::kNone:
+      return false;
+    case Tag::kBool:
+      return value.as_bool();
+    case Tag::kInt:
+      return value.as_int() != 0;
+    case Tag::kFloat:
+      return value.as_float() != 0;
     case Tag::kNotImplemented:
-    case Tag::kEllipsis: return true;
-    case Tag::kObject: break;
+    case Tag::kEllipsis:
+      return true;
+    case Tag::kObject:
+      break;
   }
   switch (value.object()->kind()) {
-    case Kind::kStr: return !static_cast<Str*>(value.object())->text().empty();
+    case Kind::kStr:
+      return !static_cast<Str*>(value.object())->text().empty();
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kDict:
     case Kind::kSet:
     case Kind::kRange:
-    case Kind::kView: return length(value) != 0;
+    case Kind::kView:
+      return length(value) != 0;
     case Kind::kInstance:
     case Kind::kHost:
     case Kind::kException: {
       const Value keep = value;
       return static_cast<Instance*>(keep.object())->truth(*this);
     }
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -74,12 +90,15 @@ bool Interp::contains(const Value& container, const Value& item) {
       case Kind::kStr: {
         const Str* part = item.as<Str>();
         if (part == nullptr) {
-          type_error(fmt::format("'in <string>' requires string as left operand, not {}", type_name(item)));
+          type_error(fmt::format("'in <string>' requires string as left operand, not {}",
+                                 type_name(item)));
         }
         return static_cast<Str*>(object)->text().find(part->text()) != std::string::npos;
       }
-      case Kind::kDict: return static_cast<Dict*>(object)->table.find(*this, item) != nullptr;
-      case Kind::kSet: return static_cast<Set*>(object)->table.find(*this, item) != nullptr;
+      case Kind::kDict:
+        return static_cast<Dict*>(object)->table.find(*this, item) != nullptr;
+      case Kind::kSet:
+        return static_cast<Set*>(object)->table.find(*this, item) != nullptr;
       case Kind::kView: {
         const auto& view = *static_cast<DictView*>(object);
         if (view.part == DictPart::kKeys) return view.dict->table.find(*this, item) != nullptr;
@@ -91,7 +110,8 @@ bool Interp::contains(const Value& container, const Value& item) {
         const std::int64_t i = item.as_int();
         const bool inside = range.step > 0 ? i >= range.start && i < range.stop
                                            : i <= range.start && i > range.stop;
-        const auto distance = static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(range.start);
+        const auto distance =
+            static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(range.start);
         return inside && static_cast<std::int64_t>(distance) % range.step == 0;
       }
       case Kind::kInstance:
@@ -100,7 +120,8 @@ bool Interp::contains(const Value& container, const Value& item) {
         if (const auto found = static_cast<Instance*>(object)->contains(*this, item)) return *found;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   if (!iterable(container)) {
@@ -149,8 +170,7 @@ Slice::Indices slice_of(Interp& in, const Slice& slice, std::int64_t length) {
     }
     in.type_error("slice indices must be integers or None or have an __index__ method");
   };
-  const Ref<Slice> whole =
-      make_ref<Slice>(part(slice.start), part(slice.stop), part(slice.step));
+  const Ref<Slice> whole = make_ref<Slice>(part(slice.start), part(slice.stop), part(slice.step));
   const auto indices = whole->indices(length);
   if (!indices) in.value_error("slice step cannot be zero");
   return *indices;
@@ -181,8 +201,8 @@ Value text_item(Interp& in, const std::string& text, const Value& key) {
     return in.str(std::move(out));
   }
   const std::int64_t i = index_of(in, key, "string");
-  return in.str(character(static_cast<std::int64_t>(
-      in.checked_index(i, static_cast<std::size_t>(length), "string"))));
+  return in.str(character(
+      static_cast<std::int64_t>(in.checked_index(i, static_cast<std::size_t>(length), "string"))));
 }
 
 }  // namespace
@@ -205,9 +225,11 @@ Value Interp::get_item(const Value& container, const Value& key) {
           return make_ref<Tuple>(heap(), sliced(*this, sequence.items, *slice),
                                  Ref<ClassObject>(keeps ? type : nullptr));
         }
-        return sequence.items[checked_index(index_of(*this, key, "tuple"), sequence.items.size(), "tuple")];
+        return sequence
+            .items[checked_index(index_of(*this, key, "tuple"), sequence.items.size(), "tuple")];
       }
-      case Kind::kStr: return text_item(*this, static_cast<Str*>(object)->text(), key);
+      case Kind::kStr:
+        return text_item(*this, static_cast<Str*>(object)->text(), key);
       case Kind::kDict: {
         auto& dict = *static_cast<Dict*>(object);
         if (const Value* found = dict.table.find(*this, key)) return *found;
@@ -227,11 +249,12 @@ Value Interp::get_item(const Value& container, const Value& key) {
         const auto& range = *static_cast<Range*>(object);
         if (const Slice* slice = key.as<Slice>()) {
           const Slice::Indices at = slice_of(*this, *slice, range.length());
-          return make_ref<Range>(range.start + at.start * range.step, range.start + at.stop * range.step,
-                                 range.step * at.step);
+          return make_ref<Range>(range.start + at.start * range.step,
+                                 range.start + at.stop * range.step, range.step * at.step);
         }
-        const std::size_t i = checked_index(index_of(*this, key, "range"),
-                                            static_cast<std::size_t>(range.length()), "range object");
+        const std::size_t i =
+            checked_index(index_of(*this, key, "range"), static_cast<std::size_t>(range.length()),
+                          "range object");
         return Value::integer(range.start + static_cast<std::int64_t>(i) * range.step);
       }
       case Kind::kClass: {
@@ -252,7 +275,8 @@ Value Interp::get_item(const Value& container, const Value& key) {
         if (!found.empty()) return found;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   type_error(fmt::format("'{}' object is not subscriptable", type_name(container)));
@@ -266,7 +290,8 @@ void Interp::set_item(const Value& container, const Value& key, const Value& val
         std::vector<Value>& items = static_cast<List*>(object)->items;
         const Slice* slice = key.as<Slice>();
         if (slice == nullptr) {
-          items[checked_index(index_of(*this, key, "list"), items.size(), "list assignment")] = value;
+          items[checked_index(index_of(*this, key, "list"), items.size(), "list assignment")] =
+              value;
           return;
         }
         if (!iterable(value)) type_error("can only assign an iterable");
@@ -274,11 +299,13 @@ void Interp::set_item(const Value& container, const Value& key, const Value& val
         const Slice::Indices at = slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
         if (at.step != 1) {
           if (static_cast<std::int64_t>(given.size()) != at.count) {
-            value_error(fmt::format("attempt to assign sequence of size {} to extended slice of size {}",
-                                    given.size(), at.count));
+            value_error(
+                fmt::format("attempt to assign sequence of size {} to extended slice of size {}",
+                            given.size(), at.count));
           }
           for (std::int64_t n = 0; n < at.count; ++n) {
-            items[static_cast<std::size_t>(at.start + n * at.step)].swap(given[static_cast<std::size_t>(n)]);
+            items[static_cast<std::size_t>(at.start + n * at.step)].swap(
+                given[static_cast<std::size_t>(n)]);
           }
           drop_forward(heap(), given);
           return;
@@ -287,18 +314,22 @@ void Interp::set_item(const Value& container, const Value& key, const Value& val
         std::vector<Value> removed(std::make_move_iterator(first),
                                    std::make_move_iterator(first + at.count));
         const auto hole = items.erase(first, first + at.count);
-        items.insert(hole, std::make_move_iterator(given.begin()), std::make_move_iterator(given.end()));
+        items.insert(hole, std::make_move_iterator(given.begin()),
+                     std::make_move_iterator(given.end()));
         drop_backward(heap(), removed);
         return;
       }
-      case Kind::kDict: static_cast<Dict*>(object)->table.set(*this, key, value); return;
+      case Kind::kDict:
+        static_cast<Dict*>(object)->table.set(*this, key, value);
+        return;
       case Kind::kInstance:
       case Kind::kHost: {
         const Value keep = container;
         if (static_cast<Instance*>(object)->set_item(*this, key, value)) return;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   type_error(fmt::format("'{}' object does not support item assignment", type_name(container)));
@@ -311,7 +342,8 @@ void Interp::del_item(const Value& container, const Value& key) {
       case Kind::kList: {
         std::vector<Value>& items = static_cast<List*>(object)->items;
         if (const Slice* slice = key.as<Slice>()) {
-          const Slice::Indices at = slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
+          const Slice::Indices at =
+              slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
           std::vector<Value> removed;
           std::vector<Value> kept;
           for (std::size_t i = 0; i < items.size(); ++i) {
@@ -341,7 +373,8 @@ void Interp::del_item(const Value& container, const Value& key) {
         if (static_cast<Instance*>(object)->del_item(*this, key)) return;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   type_error(fmt::format("'{}' object doesn't support item deletion", type_name(container)));

@@ -82,7 +82,8 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
     in.refuse("defining __del__ is not supported");
   }
   // __new__ and these two belong to the class, not to an instance, without saying so.
-  if (Value* make = attributes.find(known(name::kNew)); make != nullptr && make->as<Function>() != nullptr) {
+  if (Value* make = attributes.find(known(name::kNew));
+      make != nullptr && make->as<Function>() != nullptr) {
     *make = make_ref<MethodWrapper>(in.heap(), Kind::kStaticMethod, *make);
   }
   for (const std::string_view implicit : {"__init_subclass__", "__class_getitem__"}) {
@@ -203,7 +204,8 @@ void Evaluator::import_from_stmt(const ImportFromStmt* node) {
         if (!entry.value.empty()) candidates.push_back(in_.text(entry.name));
       }
       if (module->list_missing) {
-        for (const std::string_view candidate : module->list_missing()) candidates.push_back(candidate);
+        for (const std::string_view candidate : module->list_missing())
+          candidates.push_back(candidate);
       }
       in_.raise(*in_.classes().import_error,
                 fmt::format("cannot import name '{}' from '{}'", in_.text(name.name), module->name),

@@ -39,7 +39,8 @@ Value Evaluator::load(const NameExpr* node) {
       if (const Value* builtin = in_.find_builtin(node->name)) return *builtin;
       unbound(node);
     }
-    case Access::kUnresolved: break;
+    case Access::kUnresolved:
+      break;
   }
   unbound(node);
 }
@@ -50,7 +51,8 @@ void Evaluator::unbound(const NameExpr* node) {
   if (node->access == Access::kLocal || node->access == Access::kCell) {
     in_.name_error(
         *in_.classes().unbound_local_error, node->name,
-        fmt::format("cannot access local variable '{}' where it is not associated with a value", text));
+        fmt::format("cannot access local variable '{}' where it is not associated with a value",
+                    text));
   }
   if (node->access == Access::kFree) {
     in_.name_error(*in_.classes().name_error, node->name,
@@ -58,20 +60,30 @@ void Evaluator::unbound(const NameExpr* node) {
                                "value in enclosing scope",
                                text));
   }
-  in_.name_error(*in_.classes().name_error, node->name, fmt::format("name '{}' is not defined", text));
+  in_.name_error(*in_.classes().name_error, node->name,
+                 fmt::format("name '{}' is not defined", text));
 }
 
 void Evaluator::store(const NameExpr* node, Value value) {
   switch (node->access) {
-    case Access::kLocal: frame_.slots[node->slot] = std::move(value); return;
-    case Access::kGlobal: frame_.globals->at(node->slot) = std::move(value); return;
+    case Access::kLocal:
+      frame_.slots[node->slot] = std::move(value);
+      return;
+    case Access::kGlobal:
+      frame_.globals->at(node->slot) = std::move(value);
+      return;
     case Access::kCell:
       static_cast<Cell*>(frame_.slots[node->slot].object())->value = std::move(value);
       return;
-    case Access::kFree: (*frame_.closure)[node->slot]->value = std::move(value); return;
+    case Access::kFree:
+      (*frame_.closure)[node->slot]->value = std::move(value);
+      return;
     case Access::kClass:
-    case Access::kClassFree: frame_.class_namespace->set(node->name, std::move(value)); return;
-    case Access::kUnresolved: break;
+    case Access::kClassFree:
+      frame_.class_namespace->set(node->name, std::move(value));
+      return;
+    case Access::kUnresolved:
+      break;
   }
   unbound(node);
 }
@@ -89,9 +101,12 @@ void Evaluator::remove(const NameExpr* node) {
 
 Value Evaluator::eval(const Expr* node) {
   switch (node->kind) {
-    case ExprKind::kName: return load(static_cast<const NameExpr*>(node));
-    case ExprKind::kConstant: return *static_cast<const ConstantExpr*>(node)->value;
-    case ExprKind::kCall: return call(static_cast<const CallExpr*>(node));
+    case ExprKind::kName:
+      return load(static_cast<const NameExpr*>(node));
+    case ExprKind::kConstant:
+      return *static_cast<const ConstantExpr*>(node)->value;
+    case ExprKind::kCall:
+      return call(static_cast<const CallExpr*>(node));
     case ExprKind::kAttribute: {
       const auto* attribute = static_cast<const AttributeExpr*>(node);
       const Value object = eval(attribute->object);
@@ -114,8 +129,10 @@ Value Evaluator::eval(const Expr* node) {
       const DropInOrder drop(object, index);
       return in_.get_item(object, index);
     }
-    case ExprKind::kTuple: return in_.tuple(items(static_cast<const SequenceExpr*>(node)));
-    case ExprKind::kList: return in_.list(items(static_cast<const SequenceExpr*>(node)));
+    case ExprKind::kTuple:
+      return in_.tuple(items(static_cast<const SequenceExpr*>(node)));
+    case ExprKind::kList:
+      return in_.list(items(static_cast<const SequenceExpr*>(node)));
     case ExprKind::kSet: {
       Ref<Set> set = make_ref<Set>(in_.heap());
       for (Value& item : items(static_cast<const SequenceExpr*>(node))) {
@@ -124,7 +141,8 @@ Value Evaluator::eval(const Expr* node) {
       }
       return set;
     }
-    case ExprKind::kDict: return dict(static_cast<const DictExpr*>(node));
+    case ExprKind::kDict:
+      return dict(static_cast<const DictExpr*>(node));
     case ExprKind::kUnary: {
       const auto* unary = static_cast<const UnaryExpr*>(node);
       const Value operand = eval(unary->operand);
@@ -145,7 +163,8 @@ Value Evaluator::eval(const Expr* node) {
       }
       return eval(choice->operands[choice->operands.size - 1]);
     }
-    case ExprKind::kCompare: return compare(static_cast<const CompareExpr*>(node));
+    case ExprKind::kCompare:
+      return compare(static_cast<const CompareExpr*>(node));
     case ExprKind::kConditional: {
       const auto* choice = static_cast<const ConditionalExpr*>(node);
       bool chosen = false;
@@ -164,16 +183,20 @@ Value Evaluator::eval(const Expr* node) {
       Value step = part(slice->step);
       return make_ref<Slice>(std::move(start), std::move(stop), std::move(step));
     }
-    case ExprKind::kJoined: return joined(static_cast<const JoinedExpr*>(node));
-    case ExprKind::kLambda: return make_function(static_cast<const LambdaExpr*>(node)->function);
-    case ExprKind::kComprehension: return comprehension(static_cast<const ComprehensionExpr*>(node));
+    case ExprKind::kJoined:
+      return joined(static_cast<const JoinedExpr*>(node));
+    case ExprKind::kLambda:
+      return make_function(static_cast<const LambdaExpr*>(node)->function);
+    case ExprKind::kComprehension:
+      return comprehension(static_cast<const ComprehensionExpr*>(node));
     case ExprKind::kNamed: {
       const auto* named = static_cast<const NamedExpr*>(node);
       Value value = eval(named->value);
       store(named->target, value);
       return value;
     }
-    case ExprKind::kStarred: break;
+    case ExprKind::kStarred:
+      break;
   }
   frame_.at = node->place;
   in_.refuse("a starred expression cannot stand here");
@@ -188,7 +211,8 @@ std::vector<Value> Evaluator::items(const SequenceExpr* node) {
     for (std::size_t i = 0; i < values.size(); ++i) out.push_back(std::move(values[i]));
     return out;
   }
-  // As CPython: one list, extended item by item; on the way out by an exception it dies as a list does.
+  // As CPython: one list, extended item by item; on the way out by an exception it dies as a list
+  // does.
   Ref<List> list = make_ref<List>(in_.heap());
   for (const Expr* item : node->items) {
     if (item->kind != ExprKind::kStarred) {
@@ -247,11 +271,16 @@ Value Evaluator::joined(const JoinedExpr* node) {
 
 Value Evaluator::relation(Relation relation, const Value& left, const Value& right) {
   switch (relation) {
-    case Relation::kIs: return Value::boolean(left.same_as(right));
-    case Relation::kIsNot: return Value::boolean(!left.same_as(right));
-    case Relation::kIn: return Value::boolean(in_.contains(right, left));
-    case Relation::kNotIn: return Value::boolean(!in_.contains(right, left));
-    default: return in_.compare(static_cast<CompareOp>(relation), left, right);
+    case Relation::kIs:
+      return Value::boolean(left.same_as(right));
+    case Relation::kIsNot:
+      return Value::boolean(!left.same_as(right));
+    case Relation::kIn:
+      return Value::boolean(in_.contains(right, left));
+    case Relation::kNotIn:
+      return Value::boolean(!in_.contains(right, left));
+    default:
+      return in_.compare(static_cast<CompareOp>(relation), left, right);
   }
 }
 
@@ -271,7 +300,8 @@ Value Evaluator::compare(const CompareExpr* node) {
   }
 }
 
-// The function to call, with `self` set when it is a method found on self's class: nothing is bound then.
+// The function to call, with `self` set when it is a method found on self's class: nothing is bound
+// then.
 Value Evaluator::find_callee(const CallExpr* node, Value& self) {
   if (node->callee->kind != ExprKind::kAttribute) return eval(node->callee);
   const auto* attribute = static_cast<const AttributeExpr*>(node->callee);
@@ -311,8 +341,8 @@ Value Evaluator::call(const CallExpr* node) {
   }
 }
 
-// f(*a, **k): CPython builds a tuple and a dict that live until the call returns. A lone *t with a tuple t
-// passes t itself.
+// f(*a, **k): CPython builds a tuple and a dict that live until the call returns. A lone *t with a
+// tuple t passes t itself.
 Value Evaluator::call_spread(const CallExpr* node) {
   Value self;
   Value callee = find_callee(node, self);
@@ -407,7 +437,8 @@ Value Evaluator::make_function(const FunctionNode* node) {
 Value Evaluator::comprehension(const ComprehensionExpr* node) {
   const Code& code = *node->code;
   Ref<Function> function = make_ref<Function>(
-      in_.heap(), std::shared_ptr<const Code>(code.tree->shared_from_this(), &code), Ref<Module>(frame_.globals));
+      in_.heap(), std::shared_ptr<const Code>(code.tree->shared_from_this(), &code),
+      Ref<Module>(frame_.globals));
   function->closure = captured(code);
   function->name = code.name;
   function->qualname = code.qualname;
@@ -431,16 +462,22 @@ Value Evaluator::comprehension_body() {
   const ComprehensionExpr* node = frame_.code->comprehension;
   Value out;
   switch (node->form) {
-    case ComprehensionKind::kList: out = in_.list({}); break;
-    case ComprehensionKind::kSet: out = make_ref<Set>(in_.heap()); break;
-    default: out = in_.dict(); break;
+    case ComprehensionKind::kList:
+      out = in_.list({});
+      break;
+    case ComprehensionKind::kSet:
+      out = make_ref<Set>(in_.heap());
+      break;
+    default:
+      out = in_.dict();
+      break;
   }
   clause(node, 0, frame_.slots[0].ref<Iterator>(), out);
   return out;
 }
 
-void Evaluator::clause(const ComprehensionExpr* node, std::size_t index, const Ref<Iterator>& iterator,
-                       const Value& out) {
+void Evaluator::clause(const ComprehensionExpr* node, std::size_t index,
+                       const Ref<Iterator>& iterator, const Value& out) {
   const Clause& clause_node = node->clauses[index];
   while (true) {
     frame_.at = clause_node.iterable->place;

@@ -18,19 +18,29 @@ Flow Evaluator::run(const Seq<Stmt*>& body) {
 Flow Evaluator::exec(const Stmt* node) {
   frame_.at = node->place;
   switch (node->kind) {
-    case StmtKind::kExpr: eval(static_cast<const ExprStmt*>(node)->value); break;
-    case StmtKind::kAssign: assign_stmt(static_cast<const AssignStmt*>(node)); break;
-    case StmtKind::kAugAssign: augmented(static_cast<const AugAssignStmt*>(node)); break;
-    case StmtKind::kAnnotated: annotated(static_cast<const AnnotatedStmt*>(node)); break;
+    case StmtKind::kExpr:
+      eval(static_cast<const ExprStmt*>(node)->value);
+      break;
+    case StmtKind::kAssign:
+      assign_stmt(static_cast<const AssignStmt*>(node));
+      break;
+    case StmtKind::kAugAssign:
+      augmented(static_cast<const AugAssignStmt*>(node));
+      break;
+    case StmtKind::kAnnotated:
+      annotated(static_cast<const AnnotatedStmt*>(node));
+      break;
     case StmtKind::kDelete:
-      for (const Expr* target : static_cast<const DeleteStmt*>(node)->targets) delete_target(target);
+      for (const Expr* target : static_cast<const DeleteStmt*>(node)->targets)
+        delete_target(target);
       break;
     case StmtKind::kReturn: {
       const Expr* value = static_cast<const ReturnStmt*>(node)->value;
       frame_.result = value == nullptr ? Value::none() : eval(value);
       return Flow::kReturn;
     }
-    case StmtKind::kPass: break;
+    case StmtKind::kPass:
+      break;
     case StmtKind::kIf: {
       const auto* branch = static_cast<const IfStmt*>(node);
       bool chosen = false;
@@ -41,28 +51,50 @@ Flow Evaluator::exec(const Stmt* node) {
       }
       return run(chosen ? branch->body : branch->otherwise);
     }
-    case StmtKind::kWhile: return while_stmt(static_cast<const WhileStmt*>(node));
-    case StmtKind::kFor: return for_stmt(static_cast<const ForStmt*>(node));
-    case StmtKind::kBreak: return Flow::kBreak;
-    case StmtKind::kContinue: return Flow::kContinue;
-    case StmtKind::kFunction: function_stmt(static_cast<const FunctionStmt*>(node)); break;
-    case StmtKind::kClass: class_stmt(static_cast<const ClassStmt*>(node)); break;
-    case StmtKind::kWith: return with_stmt(static_cast<const WithStmt*>(node), 0);
-    case StmtKind::kTry: return try_stmt(static_cast<const TryStmt*>(node));
-    case StmtKind::kRaise: raise_stmt(static_cast<const RaiseStmt*>(node)); break;
-    case StmtKind::kAssert: assert_stmt(static_cast<const AssertStmt*>(node)); break;
-    case StmtKind::kImport: import_stmt(static_cast<const ImportStmt*>(node)); break;
-    case StmtKind::kImportFrom: import_from_stmt(static_cast<const ImportFromStmt*>(node)); break;
-    case StmtKind::kYield: break;  // FunctionGenerator runs what holds one
+    case StmtKind::kWhile:
+      return while_stmt(static_cast<const WhileStmt*>(node));
+    case StmtKind::kFor:
+      return for_stmt(static_cast<const ForStmt*>(node));
+    case StmtKind::kBreak:
+      return Flow::kBreak;
+    case StmtKind::kContinue:
+      return Flow::kContinue;
+    case StmtKind::kFunction:
+      function_stmt(static_cast<const FunctionStmt*>(node));
+      break;
+    case StmtKind::kClass:
+      class_stmt(static_cast<const ClassStmt*>(node));
+      break;
+    case StmtKind::kWith:
+      return with_stmt(static_cast<const WithStmt*>(node), 0);
+    case StmtKind::kTry:
+      return try_stmt(static_cast<const TryStmt*>(node));
+    case StmtKind::kRaise:
+      raise_stmt(static_cast<const RaiseStmt*>(node));
+      break;
+    case StmtKind::kAssert:
+      assert_stmt(static_cast<const AssertStmt*>(node));
+      break;
+    case StmtKind::kImport:
+      import_stmt(static_cast<const ImportStmt*>(node));
+      break;
+    case StmtKind::kImportFrom:
+      import_from_stmt(static_cast<const ImportFromStmt*>(node));
+      break;
+    case StmtKind::kYield:
+      break;  // FunctionGenerator runs what holds one
     case StmtKind::kGlobal:
-    case StmtKind::kNonlocal: break;
+    case StmtKind::kNonlocal:
+      break;
   }
   return Flow::kNormal;
 }
 
 void Evaluator::assign(const Expr* target, Value value) {
   switch (target->kind) {
-    case ExprKind::kName: store(static_cast<const NameExpr*>(target), std::move(value)); return;
+    case ExprKind::kName:
+      store(static_cast<const NameExpr*>(target), std::move(value));
+      return;
     case ExprKind::kAttribute: {
       const auto* attribute = static_cast<const AttributeExpr*>(target);
       Value object = eval(attribute->object);
@@ -81,8 +113,11 @@ void Evaluator::assign(const Expr* target, Value value) {
       return;
     }
     case ExprKind::kTuple:
-    case ExprKind::kList: unpack(static_cast<const SequenceExpr*>(target), std::move(value)); return;
-    default: in_.refuse("cannot assign to this expression");
+    case ExprKind::kList:
+      unpack(static_cast<const SequenceExpr*>(target), std::move(value));
+      return;
+    default:
+      in_.refuse("cannot assign to this expression");
   }
 }
 
@@ -130,8 +165,9 @@ void Evaluator::unpack(const SequenceExpr* target, Value value) {
     for (std::size_t i = 0; i < after; ++i) {
       values[star + 1 + i] = std::move(all[all.size() - after + i]);
     }
-    std::vector<Value> middle(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(star)),
-                              std::make_move_iterator(all.end() - static_cast<std::ptrdiff_t>(after)));
+    std::vector<Value> middle(
+        std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(star)),
+        std::make_move_iterator(all.end() - static_cast<std::ptrdiff_t>(after)));
     values[star] = in_.list(std::move(middle));
   }
   value.reset();
@@ -142,8 +178,8 @@ void Evaluator::unpack(const SequenceExpr* target, Value value) {
   }
 }
 
-// a, b = x, y: for two and three targets CPython makes no tuple, and where all targets are plain locals it
-// stores the last one first.
+// a, b = x, y: for two and three targets CPython makes no tuple, and where all targets are plain
+// locals it stores the last one first.
 bool Evaluator::assign_swapped(const AssignStmt* node) {
   if (node->targets.size != 1 || node->value->kind != ExprKind::kTuple) return false;
   const Expr* target = node->targets[0];
@@ -222,7 +258,9 @@ void Evaluator::annotated(const AnnotatedStmt* node) {
 
 void Evaluator::delete_target(const Expr* target) {
   switch (target->kind) {
-    case ExprKind::kName: remove(static_cast<const NameExpr*>(target)); return;
+    case ExprKind::kName:
+      remove(static_cast<const NameExpr*>(target));
+      return;
     case ExprKind::kAttribute: {
       const auto* attribute = static_cast<const AttributeExpr*>(target);
       const Value object = eval(attribute->object);

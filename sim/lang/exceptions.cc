@@ -61,16 +61,21 @@ std::string ExceptionObject::repr(Interp& interp) {
 
 Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
   switch (static_cast<std::uint32_t>(name)) {
-    case name::kArgs: return interp.tuple(args);
-    case name::kCause: return cause.empty() ? Value::none() : cause;
-    case name::kContext: return context.empty() ? Value::none() : context;
-    case name::kTraceback: return Value::none();
+    case name::kArgs:
+      return interp.tuple(args);
+    case name::kCause:
+      return cause.empty() ? Value::none() : cause;
+    case name::kContext:
+      return context.empty() ? Value::none() : context;
+    case name::kTraceback:
+      return Value::none();
     case name::kValue:
       if (type().derives_from(*interp.classes().stop_iteration)) {
         return args.empty() ? Value::none() : args[0];
       }
       return {};
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -103,7 +108,9 @@ void Interp::type_error(std::string message, std::string hint) {
   raise(*classes_->type_error, std::move(message), std::move(hint));
 }
 void Interp::value_error(std::string message) { raise(*classes_->value_error, std::move(message)); }
-void Interp::runtime_error(std::string message) { raise(*classes_->runtime_error, std::move(message)); }
+void Interp::runtime_error(std::string message) {
+  raise(*classes_->runtime_error, std::move(message));
+}
 
 void Interp::refuse(std::string message, std::string hint) {
   Location at = here();
@@ -175,7 +182,8 @@ UncaughtException Interp::uncaught(ExceptionObject& exception) {
                            at.line + at.source->first_line - 1, at.column + at.source->indent,
                            shown[i].function);
     }
-    if (shown.size() > kMostShown + 1) chain += fmt::format(" and {} more", shown.size() - kMostShown - 1);
+    if (shown.size() > kMostShown + 1)
+      chain += fmt::format(" and {} more", shown.size() - kMostShown - 1);
     problem.hint += (problem.hint.empty() ? "" : "; ") + chain;
   }
   return {std::move(problem), std::move(type_name), std::move(message), std::move(entries)};

@@ -7,7 +7,8 @@
 
 namespace tidemark::lang {
 
-/// A function's frame that outlives the function because a traceback holds it, with the variables it had.
+/// A function's frame that outlives the function because a traceback holds it, with the variables
+/// it had.
 class FrameObject final : public Tracked {
  public:
   FrameObject(Heap& heap, std::shared_ptr<const Code> compiled)
@@ -19,12 +20,13 @@ class FrameObject final : public Tracked {
   void clear() override;
 
   const std::shared_ptr<const Code> code;  // null: a host function
-  std::vector<Value> locals;  // empty while the frame still runs
+  std::vector<Value> locals;               // empty while the frame still runs
   Value function;
   Ref<FrameObject> back;
 };
 
-/// An exception as a value. Its traceback holds the frames it went through, and they their variables.
+/// An exception as a value. Its traceback holds the frames it went through, and they their
+/// variables.
 class ExceptionObject : public Instance {
  public:
   ExceptionObject(Heap& heap, Ref<ClassObject> type)
@@ -45,7 +47,7 @@ class ExceptionObject : public Instance {
   };
   std::vector<Value> args;
   std::vector<TracebackEntry> traceback;  // innermost first
-  Value cause;    // raise ... from cause; Empty without
+  Value cause;                            // raise ... from cause; Empty without
   Value context;  // what was being handled when this was raised; Empty without
   bool suppress_context = false;
   std::string hint;  // what to do about it; not part of str(e)
@@ -54,9 +56,9 @@ class ExceptionObject : public Instance {
 /// The classes of the language's own objects.
 struct BuiltinClasses {
   Ref<ClassObject> object, type, none, not_implemented, ellipsis, boolean, integer, real, str, list,
-      tuple, dict, set, frozenset, range, slice, function, builtin, method, module, iterator, generator,
-      property, static_method, class_method, super, cell, frame, traceback, dict_keys, dict_values,
-      dict_items;
+      tuple, dict, set, frozenset, range, slice, function, builtin, method, module, iterator,
+      generator, property, static_method, class_method, super, cell, frame, traceback, dict_keys,
+      dict_values, dict_items;
   Ref<ClassObject> base_exception, exception, system_exit, keyboard_interrupt, generator_exit,
       arithmetic_error, overflow_error, zero_division_error, floating_point_error, assertion_error,
       attribute_error, buffer_error, eof_error, import_error, module_not_found_error, lookup_error,

@@ -9,12 +9,12 @@
 
 namespace tidemark::lang {
 
-/// The values of all running frames: variables and the arguments of calls being prepared. Memory comes in
-/// chunks that never move; every value outside a reservation is Empty.
+/// The values of all running frames: variables and the arguments of calls being prepared. Memory
+/// comes in chunks that never move; every value outside a reservation is Empty.
 class ValueStack {
  public:
-  /// A reservation, released when it goes out of scope. What is still in it then is dropped from the last to
-  /// the first, as CPython unwinds its value stack.
+  /// A reservation, released when it goes out of scope. What is still in it then is dropped from
+  /// the last to the first, as CPython unwinds its value stack.
   class Span {
    public:
     Span(ValueStack& stack, std::size_t count);
@@ -67,8 +67,8 @@ inline ValueStack::Span::~Span() {
   stack_.top_ = previous_top_;
 }
 
-/// Drops values in the order given when it goes out of scope, by an exception too: CPython's instructions
-/// drop their operands from the first to the last, whether they succeeded or not.
+/// Drops values in the order given when it goes out of scope, by an exception too: CPython's
+/// instructions drop their operands from the first to the last, whether they succeeded or not.
 template <std::size_t kCount>
 class DropInOrder {
  public:
@@ -91,14 +91,14 @@ struct Frame {
   const Code* code = nullptr;
   Value* slots = nullptr;
   Module* globals = nullptr;
-  Function* function = nullptr;         // null in a module or class body
+  Function* function = nullptr;  // null in a module or class body
   const std::vector<Ref<Cell>>* closure = nullptr;
-  AttrMap* class_namespace = nullptr;   // of a class body
+  AttrMap* class_namespace = nullptr;                          // of a class body
   std::vector<std::pair<Name, Place>>* annotations = nullptr;  // of a class body, in order
-  Place at;                             // what is being evaluated
+  Place at;                                                    // what is being evaluated
   Frame* back = nullptr;
-  Ref<FrameObject> object;              // once something refers to the frame
-  Value result;                         // of `return`
+  Ref<FrameObject> object;  // once something refers to the frame
+  Value result;             // of `return`
 };
 
 /// Counts the depth of host code that calls itself over nested values. Errors: RecursionError.
@@ -153,8 +153,8 @@ class Handling {
 /// What a statement did with the flow of control.
 enum class Flow : std::uint8_t { kNormal, kBreak, kContinue, kReturn };
 
-/// Runs the code of one frame. Every rule on when a value dies is CPython 3.11's, since the death of a
-/// tensor is an event: see docs/language.md, "Lifetimes".
+/// Runs the code of one frame. Every rule on when a value dies is CPython 3.11's, since the death
+/// of a tensor is an event: see docs/language.md, "Lifetimes".
 class Evaluator {
  public:
   Evaluator(Interp& interp, Frame& frame) : in_(interp), frame_(frame) {}
@@ -176,7 +176,8 @@ class Evaluator {
   /// Runs a module's statements (or a piece of one) in its globals.
   static void run_module_body(Interp& interp, Module& module, std::shared_ptr<SyntaxTree> tree);
   static Value run_expression(Interp& interp, Module& module, std::shared_ptr<SyntaxTree> tree);
-  /// Variables of a finished frame: dropped in order, or kept by the frame object if a traceback has it.
+  /// Variables of a finished frame: dropped in order, or kept by the frame object if a traceback
+  /// has it.
   static void leave(Interp& interp, Frame& frame, std::size_t count);
   static bool matches(Interp& interp, const ExceptionObject& exception, const Value& type);
   /// Makes the Cells of a new frame's shared variables.
@@ -224,7 +225,8 @@ class Evaluator {
   Frame& frame_;
 };
 
-/// Builds a class from its body's namespace: resolution order, __set_name__-free, on_subclass called.
+/// Builds a class from its body's namespace: resolution order, __set_name__-free, on_subclass
+/// called.
 Ref<ClassObject> build_class(Interp& interp, Name name, std::string qualname, std::string module,
                              std::vector<Value> bases, AttrMap attributes);
 /// C3 linearisation. Errors: TypeError as Python's.

@@ -13,7 +13,8 @@ void Function::clear() {
   attrs.clear(heap());
   std::vector<Ref<Cell>> cells = std::move(closure);
   closure.clear();
-  for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) heap().drop(Value(std::move(*cell)));
+  for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell)
+    heap().drop(Value(std::move(*cell)));
 }
 
 void Function::traverse(Visitor& visitor) const {
@@ -88,7 +89,8 @@ void Module::rebuild() {
   const std::size_t size = index_.empty() ? 64 : index_.size() * 2;
   index_.assign(size, 0);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    std::size_t at = (static_cast<std::uint32_t>(slots_[i].name) * std::size_t{0x9e3779b1U}) & (size - 1);
+    std::size_t at =
+        (static_cast<std::uint32_t>(slots_[i].name) * std::size_t{0x9e3779b1U}) & (size - 1);
     while (index_[at] != 0) at = (at + 1) & (size - 1);
     index_[at] = static_cast<std::uint32_t>(i + 1);
   }

@@ -14,10 +14,10 @@ namespace tidemark::lang {
 struct Code;  // a compiled def, lambda, comprehension, class body or module (code.h)
 class Module;
 
-/// The arguments of one call, where they lie on the caller's value stack: positional ones first, then the
-/// keywords' values. They are the caller's and live until the call has returned, unless `movable`: then the
-/// callee may move them out, which is how CPython hands arguments to a Python function called from Python
-/// code (and only there).
+/// The arguments of one call, where they lie on the caller's value stack: positional ones first,
+/// then the keywords' values. They are the caller's and live until the call has returned, unless
+/// `movable`: then the callee may move them out, which is how CPython hands arguments to a Python
+/// function called from Python code (and only there).
 struct CallArgs {
   Value* values = nullptr;
   std::size_t positional = 0;
@@ -38,19 +38,20 @@ struct CallArgs {
 
 /// A host function's parameters, read from text as Python writes them:
 ///     "softmax(input, dim=None, _stacklevel=3, dtype=None)"
-///     "view(self, *shape)", "checkpoint(function, *args, use_reentrant=None, **kwargs)", "item(self, /)"
-/// Defaults are None, True, False, numbers, strings, (), [] or `...`; `...` means "given or Empty": the
-/// function sees an Empty value.
+///     "view(self, *shape)", "checkpoint(function, *args, use_reentrant=None, **kwargs)",
+///     "item(self, /)"
+/// Defaults are None, True, False, numbers, strings, (), [] or `...`; `...` means "given or Empty":
+/// the function sees an Empty value.
 struct Signature {
   struct Parameter {
     Name name{};
-    Value fallback;           // Empty: required, unless optional
+    Value fallback;  // Empty: required, unless optional
     bool optional = false;
-    bool positional = true;   // may be given by position
-    bool keyword = true;      // may be given by name
+    bool positional = true;  // may be given by position
+    bool keyword = true;     // may be given by name
   };
   std::string function;
-  std::vector<Parameter> parameters;  // in order, *args and **kwargs not among them
+  std::vector<Parameter> parameters;       // in order, *args and **kwargs not among them
   std::optional<std::size_t> star;         // index of *args among the bound values
   std::optional<std::size_t> double_star;  // index of **kwargs among the bound values
   std::size_t positional_count = 0;
@@ -59,9 +60,9 @@ struct Signature {
   static Signature parse(Names& names, Heap& heap, std::string_view text);
 };
 
-/// A host function's arguments after binding: one value a parameter in order of the signature, *args a tuple
-/// and **kwargs a dict in their places. The values die in order when the function has returned; take() moves
-/// one out earlier (a Python implementation that rebinds its parameter).
+/// A host function's arguments after binding: one value a parameter in order of the signature,
+/// *args a tuple and **kwargs a dict in their places. The values die in order when the function has
+/// returned; take() moves one out earlier (a Python implementation that rebinds its parameter).
 class Arguments {
  public:
   Arguments(Interp& interp, const Signature& signature, std::span<Value> values)
@@ -72,7 +73,9 @@ class Arguments {
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] const Signature& signature() const { return signature_; }
   /// Neither Empty nor None.
-  [[nodiscard]] bool has(std::size_t i) const { return !values_[i].empty() && !values_[i].is_none(); }
+  [[nodiscard]] bool has(std::size_t i) const {
+    return !values_[i].empty() && !values_[i].is_none();
+  }
   Value take(std::size_t i) { return std::move(values_[i]); }
 
   // Typed readers. Errors: Python's TypeError naming function, parameter and what was given.
@@ -102,8 +105,8 @@ using HostFunction = std::function<Value(Interp& interp, Arguments& args)>;
 /// A host function that binds its arguments itself (nn.Module.__call__, print).
 using RawFunction = std::function<Value(Interp& interp, CallArgs& args)>;
 
-/// A host function. Like a Python function it becomes a bound method when it is found on an instance's
-/// class, unless `binds_self` is false.
+/// A host function. Like a Python function it becomes a bound method when it is found on an
+/// instance's class, unless `binds_self` is false.
 class Builtin final : public Tracked {
  public:
   /// `signature` must outlive the object (a literal); it is parsed at the first call.
@@ -124,8 +127,9 @@ class Builtin final : public Tracked {
   const HostFunction function;
   const RawFunction raw;
   bool binds_self = true;  ///< false: found on an instance it stays as it is
-  bool python = false;     ///< Python code in the real library: a traceback through it keeps its arguments
-  Value owner;             ///< what the function refers to; a captured Value would hide it from collection
+  bool python =
+      false;    ///< Python code in the real library: a traceback through it keeps its arguments
+  Value owner;  ///< what the function refers to; a captured Value would hide it from collection
 
  private:
   std::unique_ptr<const Signature> signature_;
@@ -145,7 +149,7 @@ class Function final : public Tracked {
   std::vector<Value> defaults;          // of the last positional parameters
   std::vector<Value> keyword_defaults;  // one a keyword-only parameter; Empty: required
   std::vector<Ref<Cell>> closure;
-  AttrMap attrs;                        // __wrapped__ and what the user sets
+  AttrMap attrs;  // __wrapped__ and what the user sets
   Name name{};
   std::string qualname;
 };
@@ -198,8 +202,8 @@ class Super final : public Tracked {
   Value self;
 };
 
-/// A module: globals by name. Functions refer to them by index, so that entries stay where they are; a
-/// deleted one is Empty.
+/// A module: globals by name. Functions refer to them by index, so that entries stay where they
+/// are; a deleted one is Empty.
 class Module final : public Tracked {
  public:
   Module(Heap& heap, std::string own_name)
@@ -218,8 +222,8 @@ class Module final : public Tracked {
   [[nodiscard]] const std::vector<AttrMap::Entry>& entries() const { return slots_; }
 
   const std::string name;
-  /// Asked for a name that is not there (a host module that makes its members when they are first used);
-  /// Empty: no such name. May be null.
+  /// Asked for a name that is not there (a host module that makes its members when they are first
+  /// used); Empty: no such name. May be null.
   std::function<Value(Interp& interp, Module& module, Name name)> make_missing;
   /// All names that make_missing knows, for suggestions. May be null.
   std::function<std::vector<std::string_view>()> list_missing;

@@ -2,7 +2,8 @@
 
 namespace tidemark::lang {
 
-FunctionGenerator::FunctionGenerator(Interp& interp, Ref<Function> function, std::vector<Value> slots)
+FunctionGenerator::FunctionGenerator(Interp& interp, Ref<Function> function,
+                                     std::vector<Value> slots)
     : Iterator(interp.heap()),
       interp_(&interp),
       function_(std::move(function)),
@@ -27,9 +28,9 @@ void FunctionGenerator::traverse(Visitor& visitor) const {
 
 void FunctionGenerator::clear() {
   for (const Level& level : levels_) {
-    const bool owes = level.form == Form::kWith ||
-                      (level.form == Form::kTry && level.phase != Phase::kFinally &&
-                       !static_cast<const TryStmt*>(level.node)->finally.empty());
+    const bool owes =
+        level.form == Form::kWith || (level.form == Form::kTry && level.phase != Phase::kFinally &&
+                                      !static_cast<const TryStmt*>(level.node)->finally.empty());
     if (owes) {
       interp_->refuse_soon("a generator was dropped inside 'with' or 'try': its end cannot be run");
     }
@@ -80,8 +81,8 @@ void FunctionGenerator::close(Interp& interp) {
   }
   const ClassObject& wanted = *interp.classes().generator_exit;
   try {
-    const Value value = resume(interp, Value::none(),
-                               interp.make_exception(*interp.classes().generator_exit, {}));
+    const Value value =
+        resume(interp, Value::none(), interp.make_exception(*interp.classes().generator_exit, {}));
     if (!value.empty()) interp.runtime_error("generator ignored GeneratorExit");
   } catch (const Raised& raised) {
     if (!raised.exception->type().derives_from(wanted)) throw;
@@ -136,8 +137,8 @@ Value FunctionGenerator::resume(Interp& interp, Value sent, Ref<ExceptionObject>
     if (raised.exception->type().derives_from(*interp.classes().stop_iteration)) {
       const Ref<ExceptionObject> cause = std::move(raised.exception);
       finish();
-      Ref<ExceptionObject> error =
-          interp.make_exception(*interp.classes().runtime_error, {interp.str("generator raised StopIteration")});
+      Ref<ExceptionObject> error = interp.make_exception(
+          *interp.classes().runtime_error, {interp.str("generator raised StopIteration")});
       error->cause = cause;
       throw Raised{std::move(error)};
     }
@@ -205,7 +206,9 @@ Value FunctionGenerator::advance(Interp& interp, Evaluator& evaluator) {
         break;
       }
       case Form::kWith:
-      case Form::kTry: leave_level(interp, evaluator); break;
+      case Form::kTry:
+        leave_level(interp, evaluator);
+        break;
     }
   }
   return {};
@@ -246,13 +249,17 @@ bool FunctionGenerator::enter(Interp& interp, Evaluator& evaluator, const Stmt* 
       levels_.push_back(std::move(level));
       return false;
     }
-    case StmtKind::kWith: enter_with(evaluator, static_cast<const WithStmt*>(node), 0); return false;
+    case StmtKind::kWith:
+      enter_with(evaluator, static_cast<const WithStmt*>(node), 0);
+      return false;
     case StmtKind::kTry:
       level.form = Form::kTry;
       levels_.push_back(std::move(level));
       push_block(static_cast<const TryStmt*>(node)->body);
       return false;
-    default: evaluator.exec(node); return false;
+    default:
+      evaluator.exec(node);
+      return false;
   }
 }
 
@@ -264,7 +271,8 @@ void FunctionGenerator::enter_with(Evaluator& evaluator, const WithStmt* node, s
     level.next = item;
     Value value = evaluator.enter_with(node->items[item].manager, level.exit_method);
     levels_.push_back(std::move(level));
-    if (node->items[item].target != nullptr) evaluator.assign(node->items[item].target, std::move(value));
+    if (node->items[item].target != nullptr)
+      evaluator.assign(node->items[item].target, std::move(value));
   }
   push_block(node->body);
 }
@@ -288,7 +296,9 @@ void FunctionGenerator::leave_level(Interp& interp, Evaluator& evaluator) {
       level.phase = Phase::kElse;
       push_block(attempt->otherwise);
       return;
-    case Phase::kHandler: end_handler(interp, evaluator, level); [[fallthrough]];
+    case Phase::kHandler:
+      end_handler(interp, evaluator, level);
+      [[fallthrough]];
     case Phase::kElse:
       level.phase = Phase::kFinally;
       push_block(attempt->finally);
@@ -343,8 +353,10 @@ void FunctionGenerator::unwind(Interp& interp, Evaluator& evaluator, Flow flow) 
   }
 }
 
-// An exception: to the first handler, `with` that swallows it, or finally; out of the function else.
-void FunctionGenerator::unwind(Interp& interp, Evaluator& evaluator, Ref<ExceptionObject> exception) {
+// An exception: to the first handler, `with` that swallows it, or finally; out of the function
+// else.
+void FunctionGenerator::unwind(Interp& interp, Evaluator& evaluator,
+                               Ref<ExceptionObject> exception) {
   evaluator.trace(*exception);
   while (!levels_.empty()) {
     Level& level = levels_.back();

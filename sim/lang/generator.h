@@ -29,8 +29,8 @@ class Generator final : public Iterator {
   bool running_ = false;
 };
 
-/// A function with `yield`. Between two values it is the stack of the compound statements it stands in;
-/// everything that holds no yield runs as in any function.
+/// A function with `yield`. Between two values it is the stack of the compound statements it stands
+/// in; everything that holds no yield runs as in any function.
 class FunctionGenerator final : public Iterator {
  public:
   FunctionGenerator(Interp& interp, Ref<Function> function, std::vector<Value> slots);
@@ -56,15 +56,15 @@ class FunctionGenerator final : public Iterator {
     Form form = Form::kBlock;
     Phase phase = Phase::kBody;
     const Stmt* node = nullptr;
-    Seq<Stmt*> body;               // of a block
-    std::size_t next = 0;          // of a block: the statement; of a with: the item
-    Ref<Iterator> iterator;        // of a for
-    Value exit_method;             // of a with
-    const NameExpr* caught = nullptr;         // of a handler: its name
-    Ref<ExceptionObject> handled_before;      // of a handler
-    Ref<ExceptionObject> pending;             // of a finally: what to raise after it
-    Flow flow = Flow::kNormal;                // of a finally: what to do after it
-    Value result;                             // of a finally after a return
+    Seq<Stmt*> body;                      // of a block
+    std::size_t next = 0;                 // of a block: the statement; of a with: the item
+    Ref<Iterator> iterator;               // of a for
+    Value exit_method;                    // of a with
+    const NameExpr* caught = nullptr;     // of a handler: its name
+    Ref<ExceptionObject> handled_before;  // of a handler
+    Ref<ExceptionObject> pending;         // of a finally: what to raise after it
+    Flow flow = Flow::kNormal;            // of a finally: what to do after it
+    Value result;                         // of a finally after a return
   };
 
   Value resume(Interp& interp, Value sent, Ref<ExceptionObject> thrown);

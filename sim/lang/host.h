@@ -12,9 +12,10 @@ namespace tidemark::lang {
 /// An object defined outside the language. `host_kind` (not 0) tells host types apart:
 ///     class Tensor : public HostObject {
 ///       static bool is(const Object& o) { return o.host_kind() == kTensorKind; }
-/// so that `value.as<Tensor>()` is two comparisons. Its class, given at construction, supplies methods,
-/// isinstance() and what users may inherit from; the virtual functions of Instance override the rest.
-/// Destructors run at the moment CPython would run them and must neither throw nor call the interpreter.
+/// so that `value.as<Tensor>()` is two comparisons. Its class, given at construction, supplies
+/// methods, isinstance() and what users may inherit from; the virtual functions of Instance
+/// override the rest. Destructors run at the moment CPython would run them and must neither throw
+/// nor call the interpreter.
 class HostObject : public Instance {
  public:
   static bool is(const Object& o) { return o.kind() == Kind::kHost; }
@@ -26,9 +27,11 @@ class HostObject : public Instance {
 
 /// A row of a table of host functions or methods.
 struct FunctionRow {
-  std::string_view signature;  ///< a literal: "relu(input, inplace=False)"; a method's first parameter is self
+  std::string_view
+      signature;  ///< a literal: "relu(input, inplace=False)"; a method's first parameter is self
   Value (*function)(Interp& interp, Arguments& args);
-  /// Python code in the real library: an exception's traceback through it keeps its arguments alive.
+  /// Python code in the real library: an exception's traceback through it keeps its arguments
+  /// alive.
   bool python = false;
 };
 

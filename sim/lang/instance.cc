@@ -2,7 +2,8 @@
 
 #include "sim/lang/exceptions.h"
 
-/// The defaults of Instance's virtual functions: what the class says, in Python code or host functions.
+/// The defaults of Instance's virtual functions: what the class says, in Python code or host
+/// functions.
 namespace tidemark::lang {
 
 namespace {

@@ -55,12 +55,12 @@ void Interp::guard(const std::function<void()>& body) {
 
 namespace {
 
-std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, std::shared_ptr<const SourceText> source,
-                                     bool expression) {
+std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module,
+                                     std::shared_ptr<const SourceText> source, bool expression) {
   std::vector<Problem> problems;
-  std::shared_ptr<SyntaxTree> tree =
-      expression ? parse_expression(std::move(source), in.names(), problems)
-                 : parse_module(std::move(source), in.names(), problems);
+  std::shared_ptr<SyntaxTree> tree = expression
+                                         ? parse_expression(std::move(source), in.names(), problems)
+                                         : parse_module(std::move(source), in.names(), problems);
   if (problems.empty()) resolve(*tree, in.names(), module, problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return tree;

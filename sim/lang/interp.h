@@ -21,14 +21,14 @@ struct Frame;
 
 /// How far a program may go before it is stopped with a message.
 struct Limits {
-  std::uint64_t steps = 200'000'000;  ///< statements, calls and loop turns
-  std::uint32_t recursion = 1000;     ///< nested calls, as Python's sys.getrecursionlimit()
+  std::uint64_t steps = 200'000'000;    ///< statements, calls and loop turns
+  std::uint32_t recursion = 1000;       ///< nested calls, as Python's sys.getrecursionlimit()
   std::size_t stack_bytes = 6U << 20U;  ///< of the host's stack
-  std::size_t sequence = 100'000'000;  ///< elements of one list, tuple or string
+  std::size_t sequence = 100'000'000;   ///< elements of one list, tuple or string
 };
 
-/// A Python exception on its way through host code. Host code lets it pass, or catches it to act as a
-/// Python `except` does; it is not a std::exception, so that no general handler swallows it.
+/// A Python exception on its way through host code. Host code lets it pass, or catches it to act as
+/// a Python `except` does; it is not a std::exception, so that no general handler swallows it.
 struct Raised {
   Ref<ExceptionObject> exception;
 };
@@ -46,8 +46,8 @@ struct StackEntry {
   SourceSpan at;
 };
 
-/// What an uncaught exception becomes. problems().front() has the innermost place, the message as Python
-/// writes it ("NameError: name 'y' is not defined") and where it was called from.
+/// What an uncaught exception becomes. problems().front() has the innermost place, the message as
+/// Python writes it ("NameError: name 'y' is not defined") and where it was called from.
 class UncaughtException : public InputError {
  public:
   UncaughtException(Problem problem, std::string type, std::string text,
@@ -69,7 +69,8 @@ using PrintSink = std::function<void(std::string_view text)>;
 
 /// One program being run: names, classes, modules, the stack. Single-threaded.
 ///
-/// Operations on values are Python's, errors included: they raise (throw Raised) where Python raises.
+/// Operations on values are Python's, errors included: they raise (throw Raised) where Python
+/// raises.
 class Interp {
  public:
   struct Options {
@@ -90,11 +91,13 @@ class Interp {
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] const BuiltinClasses& classes() const { return *classes_; }
 
-  // --- Running. Errors: InputError with every syntax problem; UncaughtException; Refusal as InputError.
+  // --- Running. Errors: InputError with every syntax problem; UncaughtException; Refusal as
+  // InputError.
 
   /// Parses and runs a file as the module `name` ("__main__") and registers it for import.
   Ref<Module> run(std::shared_ptr<const SourceText> source, std::string_view name);
-  /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its model).
+  /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its
+  /// model).
   void run_in(Module& module, std::shared_ptr<const SourceText> source);
   /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
   Value evaluate(Module& module, std::shared_ptr<const SourceText> source);
@@ -103,7 +106,8 @@ class Interp {
 
   // --- What host floors define.
 
-  /// A host module, made when it is first imported or reached as an attribute ("torch.nn" from "torch").
+  /// A host module, made when it is first imported or reached as an attribute ("torch.nn" from
+  /// "torch").
   void add_module(std::string name, std::function<void(Interp& interp, Module& module)> fill);
   /// The module, made or run now. Errors: ModuleNotFoundError.
   Ref<Module> import(std::string_view name);
@@ -111,7 +115,8 @@ class Interp {
   [[nodiscard]] const Value* find_builtin(Name name) const;
   /// A host class. Bases: none means object. Errors: TypeError where no mro exists.
   Ref<ClassObject> make_class(std::string_view name, std::string module,
-                              std::vector<Ref<ClassObject>> bases = {}, Allocate allocate = nullptr);
+                              std::vector<Ref<ClassObject>> bases = {},
+                              Allocate allocate = nullptr);
   Ref<ClassObject> make_exception_class(std::string_view name, std::string module,
                                         Ref<ClassObject> base);
 
@@ -145,11 +150,11 @@ class Interp {
              std::vector<std::pair<Name, Value>> keywords);
   /// f(*positional, **keywords); null: none. Both live until the call has returned.
   Value call_with(const Value& callee, const Ref<Tuple>& positional, const Ref<Dict>& keywords);
-  /// What a call of object.name calls: a function of object's class with `*self` = object (nothing is bound),
-  /// or any other attribute with `*self` left Empty. Errors: AttributeError.
+  /// What a call of object.name calls: a function of object's class with `*self` = object (nothing
+  /// is bound), or any other attribute with `*self` left Empty. Errors: AttributeError.
   Value find_method(Value object, Name name, Value& self);
-  /// A method that Python looks up on the class alone (__enter__, __len__); Empty: there is none. `*self` as
-  /// in find_method.
+  /// A method that Python looks up on the class alone (__enter__, __len__); Empty: there is none.
+  /// `*self` as in find_method.
   Value find_special(const Value& object, Name name, Value& self);
   /// Calls such a method; Empty: there is none.
   Value call_special(const Value& object, Name name, std::vector<Value> positional = {});
@@ -190,7 +195,8 @@ class Interp {
   [[nodiscard]] std::string type_name(const Value& value) const;
   [[nodiscard]] bool is_instance(const Value& value, const ClassObject& type) const;
   [[nodiscard]] bool callable(const Value& value) const;
-  /// id(x): a number that no other object has while this one lives; small and the same in every run.
+  /// id(x): a number that no other object has while this one lives; small and the same in every
+  /// run.
   std::uint64_t identity(const Value& value);
 
   // --- Errors.
@@ -211,10 +217,11 @@ class Interp {
   [[noreturn]] void type_error(std::string message, std::string hint = {});
   [[noreturn]] void value_error(std::string message);
   [[noreturn]] void runtime_error(std::string message);
-  /// Runs `body` as a function that the real library has as Python code: `locals` are its frame's variables.
-  /// They die in order when it returns; a traceback through it keeps them instead.
+  /// Runs `body` as a function that the real library has as Python code: `locals` are its frame's
+  /// variables. They die in order when it returns; a traceback through it keeps them instead.
   Value run_as_python(std::vector<Value> locals, const std::function<Value()>& body);
-  /// Ends the program with an InputError here, past every `except`: for what Tidemark does not model.
+  /// Ends the program with an InputError here, past every `except`: for what Tidemark does not
+  /// model.
   [[noreturn]] void refuse(std::string message, std::string hint = {});
 
   // --- Where the program is.
@@ -227,11 +234,13 @@ class Interp {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Counts a step. Errors: InputError when there have been too many.
   void step() {
-    if (++steps_ > last_step_) [[unlikely]] out_of_steps();
+    if (++steps_ > last_step_) [[unlikely]]
+      out_of_steps();
   }
 
-  /// Whether a source is Tidemark's own rather than the user's: its name is in angle brackets ("<torch/nn>").
-  /// An uncaught exception and a refusal are reported at the innermost place of the user's.
+  /// Whether a source is Tidemark's own rather than the user's: its name is in angle brackets
+  /// ("<torch/nn>"). An uncaught exception and a refusal are reported at the innermost place of the
+  /// user's.
   [[nodiscard]] static bool is_internal(const SourceText& source);
 
   /// gc.collect(): frees unreachable cycles; the number of unreachable objects.

@@ -37,7 +37,8 @@ std::string_view SequenceIterator::type_name() const {
 std::optional<std::int64_t> SequenceIterator::length_hint() const {
   const std::vector<Value>* sequence = items();
   if (sequence == nullptr) return 0;
-  return static_cast<std::int64_t>(backward_ ? at_ : sequence->size() - std::min(at_, sequence->size()));
+  return static_cast<std::int64_t>(backward_ ? at_
+                                             : sequence->size() - std::min(at_, sequence->size()));
 }
 
 Value RangeIterator::next(Interp& /*interp*/) {
@@ -89,9 +90,12 @@ ValueTable* TableIterator::table() const {
 std::string_view TableIterator::type_name() const {
   if (container_.as<Set>() != nullptr) return "set_iterator";
   switch (part_) {
-    case DictPart::kKeys: return "dict_keyiterator";
-    case DictPart::kValues: return "dict_valueiterator";
-    case DictPart::kItems: return "dict_itemiterator";
+    case DictPart::kKeys:
+      return "dict_keyiterator";
+    case DictPart::kValues:
+      return "dict_valueiterator";
+    case DictPart::kItems:
+      return "dict_itemiterator";
   }
   return "iterator";
 }
@@ -126,9 +130,12 @@ Value TableIterator::next(Interp& interp) {
   }
   const ValueTable::Entry& entry = all[backward_ ? --at_ : at_++];
   switch (part_) {
-    case DictPart::kKeys: return entry.key;
-    case DictPart::kValues: return entry.value;
-    case DictPart::kItems: break;
+    case DictPart::kKeys:
+      return entry.key;
+    case DictPart::kValues:
+      return entry.value;
+    case DictPart::kItems:
+      break;
   }
   Value key = entry.key;
   Value value = entry.value;
@@ -139,7 +146,8 @@ Value TableIterator::next(Interp& interp) {
     value.reset();
     return pair_;
   }
-  Ref<Tuple> pair = make_ref<Tuple>(interp.heap(), std::vector<Value>{std::move(key), std::move(value)});
+  Ref<Tuple> pair =
+      make_ref<Tuple>(interp.heap(), std::vector<Value>{std::move(key), std::move(value)});
   if (!pair_) pair_ = pair;
   return pair;
 }
@@ -163,19 +171,23 @@ Ref<Iterator> Interp::iterate(const Value& iterable) {
   if (iterable.is_object()) {
     switch (iterable.object()->kind()) {
       case Kind::kList:
-      case Kind::kTuple: return make_ref<SequenceIterator>(heap(), iterable);
+      case Kind::kTuple:
+        return make_ref<SequenceIterator>(heap(), iterable);
       case Kind::kRange: {
         const auto& range = *static_cast<Range*>(iterable.object());
         return make_ref<RangeIterator>(heap(), range.start, range.step, range.length());
       }
-      case Kind::kStr: return make_ref<StrIterator>(heap(), iterable.ref<Str>());
+      case Kind::kStr:
+        return make_ref<StrIterator>(heap(), iterable.ref<Str>());
       case Kind::kDict:
-      case Kind::kSet: return make_ref<TableIterator>(heap(), iterable, DictPart::kKeys);
+      case Kind::kSet:
+        return make_ref<TableIterator>(heap(), iterable, DictPart::kKeys);
       case Kind::kView: {
         const auto& view = *static_cast<DictView*>(iterable.object());
         return make_ref<TableIterator>(heap(), view.dict, view.part);
       }
-      case Kind::kIterator: return iterable.ref<Iterator>();
+      case Kind::kIterator:
+        return iterable.ref<Iterator>();
       case Kind::kInstance:
       case Kind::kHost:
       case Kind::kException: {
@@ -193,7 +205,8 @@ Ref<Iterator> Interp::iterate(const Value& iterable) {
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   type_error("'" + type_name(iterable) + "' object is not iterable");
@@ -202,15 +215,24 @@ Ref<Iterator> Interp::iterate(const Value& iterable) {
 bool Interp::iterable(const Value& value) {
   if (!value.is_object()) return false;
   switch (value.object()->kind()) {
-    case Kind::kList: case Kind::kTuple: case Kind::kRange: case Kind::kStr: case Kind::kDict:
-    case Kind::kSet: case Kind::kView: case Kind::kIterator: case Kind::kHost: return true;
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kRange:
+    case Kind::kStr:
+    case Kind::kDict:
+    case Kind::kSet:
+    case Kind::kView:
+    case Kind::kIterator:
+    case Kind::kHost:
+      return true;
     case Kind::kInstance:
     case Kind::kException: {
       const ClassObject& type = class_of(value);
       return type.lookup(known(name::kIter)) != nullptr ||
              type.lookup(known(name::kGetitem)) != nullptr;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -53,8 +53,8 @@ class StrIterator final : public Iterator {
 
 enum class DictPart : std::uint8_t { kKeys, kValues, kItems };
 
-/// Over a dict or a set. An items iterator keeps the tuple it gave last, as CPython does, and fills it anew
-/// when nobody else has it.
+/// Over a dict or a set. An items iterator keeps the tuple it gave last, as CPython does, and fills
+/// it anew when nobody else has it.
 class TableIterator final : public Iterator {
  public:
   /// Requires: `container` is a Dict or Set.
@@ -94,8 +94,8 @@ class ObjectIterator final : public Iterator {
   std::int64_t at_ = 0;
 };
 
-/// An iterator made of a function, for the library's small ones (zip, map, chain, ...): `held` is what it
-/// refers to, in the order in which it is dropped.
+/// An iterator made of a function, for the library's small ones (zip, map, chain, ...): `held` is
+/// what it refers to, in the order in which it is dropped.
 class FunctionIterator final : public Iterator {
  public:
   using Step = std::function<Value(Interp& interp, std::vector<Value>& held)>;
@@ -126,6 +126,9 @@ class DictView final : public Tracked {
   Ref<Dict> dict;
   const DictPart part;
 };
+
+/// The table of a set, or of a dict under its keys view; nullptr for anything else.
+ValueTable* set_table(const Value& value);
 
 /// UTF-8: how many code points, and where the i-th starts. Requires: i <= length.
 std::int64_t utf8_length(std::string_view text);

@@ -15,35 +15,92 @@ struct Spelling {
 };
 
 constexpr std::array kKeywords = std::to_array<Spelling>({
-    {"False", Tok::kFalse},     {"None", Tok::kNone},         {"True", Tok::kTrue},
-    {"and", Tok::kAnd},         {"as", Tok::kAs},             {"assert", Tok::kAssert},
-    {"async", Tok::kAsync},     {"await", Tok::kAwait},       {"break", Tok::kBreak},
-    {"class", Tok::kClass},     {"continue", Tok::kContinue}, {"def", Tok::kDef},
-    {"del", Tok::kDel},         {"elif", Tok::kElif},         {"else", Tok::kElse},
-    {"except", Tok::kExcept},   {"finally", Tok::kFinally},   {"for", Tok::kFor},
-    {"from", Tok::kFrom},       {"global", Tok::kGlobal},     {"if", Tok::kIf},
-    {"import", Tok::kImport},   {"in", Tok::kIn},             {"is", Tok::kIs},
-    {"lambda", Tok::kLambda},   {"nonlocal", Tok::kNonlocal}, {"not", Tok::kNot},
-    {"or", Tok::kOr},           {"pass", Tok::kPass},         {"raise", Tok::kRaise},
-    {"return", Tok::kReturn},   {"try", Tok::kTry},           {"while", Tok::kWhile},
-    {"with", Tok::kWith},       {"yield", Tok::kYield},
+    {"False", Tok::kFalse},
+    {"None", Tok::kNone},
+    {"True", Tok::kTrue},
+    {"and", Tok::kAnd},
+    {"as", Tok::kAs},
+    {"assert", Tok::kAssert},
+    {"async", Tok::kAsync},
+    {"await", Tok::kAwait},
+    {"break", Tok::kBreak},
+    {"class", Tok::kClass},
+    {"continue", Tok::kContinue},
+    {"def", Tok::kDef},
+    {"del", Tok::kDel},
+    {"elif", Tok::kElif},
+    {"else", Tok::kElse},
+    {"except", Tok::kExcept},
+    {"finally", Tok::kFinally},
+    {"for", Tok::kFor},
+    {"from", Tok::kFrom},
+    {"global", Tok::kGlobal},
+    {"if", Tok::kIf},
+    {"import", Tok::kImport},
+    {"in", Tok::kIn},
+    {"is", Tok::kIs},
+    {"lambda", Tok::kLambda},
+    {"nonlocal", Tok::kNonlocal},
+    {"not", Tok::kNot},
+    {"or", Tok::kOr},
+    {"pass", Tok::kPass},
+    {"raise", Tok::kRaise},
+    {"return", Tok::kReturn},
+    {"try", Tok::kTry},
+    {"while", Tok::kWhile},
+    {"with", Tok::kWith},
+    {"yield", Tok::kYield},
 });
 
 // Grouped by the first character, the longest first.
 constexpr std::array kOperators = std::to_array<Spelling>({
-    {"!=", Tok::kNotEqual}, {"!", Tok::kBang}, {"%=", Tok::kPercentAssign}, {"%", Tok::kPercent},
-    {"&=", Tok::kAmpAssign}, {"&", Tok::kAmp}, {"(", Tok::kLeftParen}, {")", Tok::kRightParen},
-    {"**=", Tok::kDoubleStarAssign}, {"**", Tok::kDoubleStar}, {"*=", Tok::kStarAssign},
-    {"*", Tok::kStar}, {"+=", Tok::kPlusAssign}, {"+", Tok::kPlus}, {",", Tok::kComma},
-    {"->", Tok::kArrow}, {"-=", Tok::kMinusAssign}, {"-", Tok::kMinus}, {"...", Tok::kEllipsis},
-    {".", Tok::kDot}, {"//=", Tok::kDoubleSlashAssign}, {"//", Tok::kDoubleSlash},
-    {"/=", Tok::kSlashAssign}, {"/", Tok::kSlash}, {":=", Tok::kWalrus}, {":", Tok::kColon},
-    {";", Tok::kSemicolon}, {"<<=", Tok::kShiftLeftAssign}, {"<<", Tok::kShiftLeft},
-    {"<=", Tok::kLessEqual}, {"<", Tok::kLess}, {"==", Tok::kEqual}, {"=", Tok::kAssign},
-    {">>=", Tok::kShiftRightAssign}, {">>", Tok::kShiftRight}, {">=", Tok::kGreaterEqual},
-    {">", Tok::kGreater}, {"@=", Tok::kAtAssign}, {"@", Tok::kAt}, {"[", Tok::kLeftBracket},
-    {"]", Tok::kRightBracket}, {"^=", Tok::kCaretAssign}, {"^", Tok::kCaret},
-    {"{", Tok::kLeftBrace}, {"|=", Tok::kPipeAssign}, {"|", Tok::kPipe}, {"}", Tok::kRightBrace},
+    {"!=", Tok::kNotEqual},
+    {"!", Tok::kBang},
+    {"%=", Tok::kPercentAssign},
+    {"%", Tok::kPercent},
+    {"&=", Tok::kAmpAssign},
+    {"&", Tok::kAmp},
+    {"(", Tok::kLeftParen},
+    {")", Tok::kRightParen},
+    {"**=", Tok::kDoubleStarAssign},
+    {"**", Tok::kDoubleStar},
+    {"*=", Tok::kStarAssign},
+    {"*", Tok::kStar},
+    {"+=", Tok::kPlusAssign},
+    {"+", Tok::kPlus},
+    {",", Tok::kComma},
+    {"->", Tok::kArrow},
+    {"-=", Tok::kMinusAssign},
+    {"-", Tok::kMinus},
+    {"...", Tok::kEllipsis},
+    {".", Tok::kDot},
+    {"//=", Tok::kDoubleSlashAssign},
+    {"//", Tok::kDoubleSlash},
+    {"/=", Tok::kSlashAssign},
+    {"/", Tok::kSlash},
+    {":=", Tok::kWalrus},
+    {":", Tok::kColon},
+    {";", Tok::kSemicolon},
+    {"<<=", Tok::kShiftLeftAssign},
+    {"<<", Tok::kShiftLeft},
+    {"<=", Tok::kLessEqual},
+    {"<", Tok::kLess},
+    {"==", Tok::kEqual},
+    {"=", Tok::kAssign},
+    {">>=", Tok::kShiftRightAssign},
+    {">>", Tok::kShiftRight},
+    {">=", Tok::kGreaterEqual},
+    {">", Tok::kGreater},
+    {"@=", Tok::kAtAssign},
+    {"@", Tok::kAt},
+    {"[", Tok::kLeftBracket},
+    {"]", Tok::kRightBracket},
+    {"^=", Tok::kCaretAssign},
+    {"^", Tok::kCaret},
+    {"{", Tok::kLeftBrace},
+    {"|=", Tok::kPipeAssign},
+    {"|", Tok::kPipe},
+    {"}", Tok::kRightBrace},
     {"~", Tok::kTilde},
 });
 
@@ -350,7 +407,8 @@ SourceSpan span_of(const std::shared_ptr<const SourceText>& source, Place place)
     const std::string_view before = text.substr(0, offset);
     line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const std::size_t start = before.rfind('\n');
-    column = static_cast<std::uint32_t>(offset - (start == std::string_view::npos ? 0 : start + 1)) + 1;
+    column =
+        static_cast<std::uint32_t>(offset - (start == std::string_view::npos ? 0 : start + 1)) + 1;
   };
   locate(place.begin, span.line, span.column);
   locate(place.end, span.end_line, span.end_column);
@@ -359,15 +417,23 @@ SourceSpan span_of(const std::shared_ptr<const SourceText>& source, Place place)
 
 std::string_view token_name(Tok kind) {
   switch (kind) {
-    case Tok::kEnd: return "the end of the text";
-    case Tok::kNewline: return "the end of the line";
-    case Tok::kIndent: return "an indented line";
-    case Tok::kDedent: return "the end of the block";
-    case Tok::kName: return "a name";
+    case Tok::kEnd:
+      return "the end of the text";
+    case Tok::kNewline:
+      return "the end of the line";
+    case Tok::kIndent:
+      return "an indented line";
+    case Tok::kDedent:
+      return "the end of the block";
+    case Tok::kName:
+      return "a name";
     case Tok::kInt:
-    case Tok::kFloat: return "a number";
-    case Tok::kString: return "a string";
-    default: break;
+    case Tok::kFloat:
+      return "a number";
+    case Tok::kString:
+      return "a string";
+    default:
+      break;
   }
   static constexpr auto kQuoted = [] {
     // "'text'" for every operator and keyword, in one table of fixed strings.
@@ -398,7 +464,8 @@ std::string_view token_name(Tok kind) {
 
 std::vector<Token> tokenize(const std::shared_ptr<const SourceText>& source, Names& names,
                             std::vector<Problem>& problems) {
-  return Lexer(source, {0, static_cast<std::uint32_t>(source->text.size())}, names, problems).file();
+  return Lexer(source, {0, static_cast<std::uint32_t>(source->text.size())}, names, problems)
+      .file();
 }
 
 std::vector<Token> tokenize_expression(const std::shared_ptr<const SourceText>& source, Place range,

@@ -5,8 +5,8 @@
 #include "sim/lang/exceptions.h"
 #include "sim/lang/iterators.h"
 
-/// The language's own library: built-in functions, methods of the built-in types, and the modules that model
-/// code imports (math, itertools, functools, collections, dataclasses, typing, ...).
+/// The language's own library: built-in functions, methods of the built-in types, and the modules
+/// that model code imports (math, itertools, functools, collections, dataclasses, typing, ...).
 namespace tidemark::lang {
 
 void add_builtins(Interp& interp);   // builtins.cc: functions; calls the others
@@ -25,7 +25,8 @@ inline Value make_iterator(Interp& interp, std::string_view type, std::vector<Va
 }
 
 /// Sorted as Python sorts: stable, by `key` where it is neither Empty nor None.
-std::vector<Value> sorted_values(Interp& interp, std::vector<Value> items, const Value& key, bool reverse);
+std::vector<Value> sorted_values(Interp& interp, std::vector<Value> items, const Value& key,
+                                 bool reverse);
 /// dict.update with a mapping or an iterable of pairs.
 void update_dict(Interp& interp, Dict& dict, const Value& from);
 

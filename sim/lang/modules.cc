@@ -9,8 +9,8 @@
 #include "sim/lang/library.h"
 #include "sim/lang/library_code.h"
 
-/// The modules that model code imports: math and named tuples here, the others in the language itself
-/// (library_code.cc).
+/// The modules that model code imports: math and named tuples here, the others in the language
+/// itself (library_code.cc).
 namespace tidemark::lang {
 
 namespace {
@@ -28,7 +28,8 @@ Value of_one(Interp& in, Arguments& args) {
   const double x = number(in, args, 0);
   const double out = kFunction(x);
   if (std::isnan(out) && !std::isnan(x)) domain(in);
-  if (std::isinf(out) && std::isfinite(x)) in.raise(*in.classes().overflow_error, "math range error");
+  if (std::isinf(out) && std::isfinite(x))
+    in.raise(*in.classes().overflow_error, "math range error");
   return Value::real(out);
 }
 
@@ -44,8 +45,10 @@ Value whole(Interp& in, Arguments& args) {
   if (args[0].is_integral()) return Value::integer(args[0].as_int());
   const double value = kRound(number(in, args, 0));
   if (std::isnan(value)) in.value_error("cannot convert float NaN to integer");
-  if (std::isinf(value)) in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
-  if (std::abs(value) >= 9.2e18) in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  if (std::isinf(value))
+    in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
+  if (std::abs(value) >= 9.2e18)
+    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
   return Value::integer(static_cast<std::int64_t>(value));
 }
 
@@ -59,7 +62,8 @@ Value gcd(Interp& in, Arguments& args) {
   std::int64_t out = 0;
   for (const Value& item : in.unpack(args[0])) {
     if (!item.is_integral()) {
-      in.type_error(fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
+      in.type_error(
+          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
     }
     out = std::gcd(out, item.as_int());
   }
@@ -70,11 +74,13 @@ Value lcm(Interp& in, Arguments& args) {
   Value out = Value::integer(1);
   for (const Value& item : in.unpack(args[0])) {
     if (!item.is_integral()) {
-      in.type_error(fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
+      in.type_error(
+          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
     }
     if (item.as_int() == 0) return Value::integer(0);
     const std::int64_t divisor = std::gcd(out.as_int(), item.as_int());
-    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor), Value::integer(std::abs(item.as_int())));
+    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor),
+                    Value::integer(std::abs(item.as_int())));
   }
   return out;
 }
@@ -97,7 +103,8 @@ Value combinations(Interp& in, Arguments& args) {
   __extension__ __int128 out = 1;
   for (std::int64_t i = 1; i <= k; ++i) {
     out = out * (n - k + i) / i;
-    if (out > INT64_MAX) in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+    if (out > INT64_MAX)
+      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
   }
   return Value::integer(static_cast<std::int64_t>(out));
 }
@@ -147,31 +154,47 @@ constexpr FunctionRow kMath[] = {
        return Value::real(out);
      }},
     {"atan2(y, x, /)",
-     [](Interp& in, Arguments& args) { return Value::real(std::atan2(number(in, args, 0), number(in, args, 1))); }},
+     [](Interp& in, Arguments& args) {
+       return Value::real(std::atan2(number(in, args, 0), number(in, args, 1)));
+     }},
     {"hypot(x, y, /)",
-     [](Interp& in, Arguments& args) { return Value::real(std::hypot(number(in, args, 0), number(in, args, 1))); }},
+     [](Interp& in, Arguments& args) {
+       return Value::real(std::hypot(number(in, args, 0), number(in, args, 1)));
+     }},
     {"fmod(x, y, /)",
      [](Interp& in, Arguments& args) {
        if (number(in, args, 1) == 0) domain(in);
        return Value::real(std::fmod(number(in, args, 0), number(in, args, 1)));
      }},
     {"copysign(x, y, /)",
-     [](Interp& in, Arguments& args) { return Value::real(std::copysign(number(in, args, 0), number(in, args, 1))); }},
+     [](Interp& in, Arguments& args) {
+       return Value::real(std::copysign(number(in, args, 0), number(in, args, 1)));
+     }},
     {"floor(x, /)", whole<std::floor>},
     {"ceil(x, /)", whole<std::ceil>},
     {"trunc(x, /)", whole<std::trunc>},
     {"degrees(x, /)",
-     [](Interp& in, Arguments& args) { return Value::real(number(in, args, 0) * 180 / std::numbers::pi); }},
+     [](Interp& in, Arguments& args) {
+       return Value::real(number(in, args, 0) * 180 / std::numbers::pi);
+     }},
     {"radians(x, /)",
-     [](Interp& in, Arguments& args) { return Value::real(number(in, args, 0) * std::numbers::pi / 180); }},
-    {"isnan(x, /)", [](Interp& in, Arguments& args) { return Value::boolean(std::isnan(number(in, args, 0))); }},
-    {"isinf(x, /)", [](Interp& in, Arguments& args) { return Value::boolean(std::isinf(number(in, args, 0))); }},
-    {"isfinite(x, /)", [](Interp& in, Arguments& args) { return Value::boolean(std::isfinite(number(in, args, 0))); }},
+     [](Interp& in, Arguments& args) {
+       return Value::real(number(in, args, 0) * std::numbers::pi / 180);
+     }},
+    {"isnan(x, /)",
+     [](Interp& in, Arguments& args) { return Value::boolean(std::isnan(number(in, args, 0))); }},
+    {"isinf(x, /)",
+     [](Interp& in, Arguments& args) { return Value::boolean(std::isinf(number(in, args, 0))); }},
+    {"isfinite(x, /)",
+     [](Interp& in, Arguments& args) {
+       return Value::boolean(std::isfinite(number(in, args, 0)));
+     }},
     {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)",
      [](Interp& in, Arguments& args) {
        const double a = number(in, args, 0);
        const double b = number(in, args, 1);
-       const double most = std::max(args.real(2) * std::max(std::abs(a), std::abs(b)), args.real(3));
+       const double most =
+           std::max(args.real(2) * std::max(std::abs(a), std::abs(b)), args.real(3));
        return Value::boolean(a == b || std::abs(a - b) <= most);
      }},
     {"prod(iterable, /, *, start=1)", product},
@@ -203,20 +226,21 @@ Value named_tuple(Interp& in, Arguments& args) {
 
 void fill_host(Interp& in, Module& module) {
   define(in, module, "named_tuple(typename, field_names, defaults=None)", named_tuple);
-  define(in, module, "make_dict(type, factory, items)", [](Interp& interp, Arguments& args) -> Value {
-    const Ref<Dict> dict = make_ref<Dict>(interp.heap(), args[0].ref<ClassObject>());
-    if (!args[1].is_none()) dict->default_factory = args[1];
-    update_dict(interp, *dict, args[2]);
-    return dict;
-  });
+  define(in, module, "make_dict(type, factory, items)",
+         [](Interp& interp, Arguments& args) -> Value {
+           const Ref<Dict> dict = make_ref<Dict>(interp.heap(), args[0].ref<ClassObject>());
+           if (!args[1].is_none()) dict->default_factory = args[1];
+           update_dict(interp, *dict, args[2]);
+           return dict;
+         });
   define(in, module, "dict_type(name)", [](Interp& interp, Arguments& args) -> Value {
     return interp.make_class(args.text(0), "collections", {interp.classes().dict});
   });
   define(in, module, "set_construct(type, function)", [](Interp&, Arguments& args) {
     const Value function = args[1];
     // The class and the function live as long as their module: no cycle is made.
-    args[0].as<ClassObject>()->construct = [raw = args[1].as<Function>()](Interp& interp, ClassObject& type,
-                                                                        CallArgs& given) {
+    args[0].as<ClassObject>()->construct = [raw = args[1].as<Function>()](
+                                               Interp& interp, ClassObject& type, CallArgs& given) {
       std::vector<Value> values = {Ref<ClassObject>(&type)};
       values.insert(values.end(), given.values, given.values + given.total());
       CallArgs all{values.data(), given.positional + 1, given.keywords, given.keyword_count, false};
@@ -281,8 +305,8 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
       std::size_t at = 0;
       while (at < all.size() && all[at].as<Str>()->text() != in.text(args.keywords[i])) ++at;
       if (at == all.size()) {
-        in.type_error(fmt::format("{}.__new__() got an unexpected keyword argument '{}'", in.text(own.name()),
-                                  in.text(args.keywords[i])));
+        in.type_error(fmt::format("{}.__new__() got an unexpected keyword argument '{}'",
+                                  in.text(own.name()), in.text(args.keywords[i])));
       }
       items[at] = args.values[args.positional + i];
     }
@@ -325,8 +349,8 @@ void add_library(Interp& in) {
   for (const std::span<const LibraryFile> files : {library_files(), library_function_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
-        interp.run_in(module, std::make_shared<const SourceText>(
-                                  SourceText{fmt::format("<{}>", file.module), std::string(file.text)}));
+        interp.run_in(module, std::make_shared<const SourceText>(SourceText{
+                                  fmt::format("<{}>", file.module), std::string(file.text)}));
       });
     }
   }

@@ -18,7 +18,8 @@ void Tuple::traverse(Visitor& visitor) const {
   visitor.visit(type_);
 }
 
-Dict::Dict(Heap& heap, Ref<ClassObject> type) : Tracked(heap, Kind::kDict), type_(std::move(type)) {}
+Dict::Dict(Heap& heap, Ref<ClassObject> type)
+    : Tracked(heap, Kind::kDict), type_(std::move(type)) {}
 Dict::~Dict() { table.clear(heap()); }
 void Dict::clear() {
   default_factory.reset();
@@ -159,10 +160,11 @@ std::int64_t Range::length() const {
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
   const auto high = static_cast<std::uint64_t>(step > 0 ? stop : start);
-  const std::uint64_t width = step > 0 ? static_cast<std::uint64_t>(step)
-                                       : ~static_cast<std::uint64_t>(step) + 1;
+  const std::uint64_t width =
+      step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
   const std::uint64_t count = (high - low - 1) / width + 1;
-  return count > static_cast<std::uint64_t>(INT64_MAX) ? INT64_MAX : static_cast<std::int64_t>(count);
+  return count > static_cast<std::uint64_t>(INT64_MAX) ? INT64_MAX
+                                                       : static_cast<std::int64_t>(count);
 }
 
 std::optional<Slice::Indices> Slice::indices(std::int64_t length) const {

@@ -7,9 +7,9 @@
 
 #include "sim/lang/value.h"
 
-/// The built-in containers. They hold; what Python does with them (operators, methods, messages) is the
-/// interpreter's. Orders of destruction are CPython's: a list and a tuple from the last element to the first,
-/// a dict in insertion order, value after key.
+/// The built-in containers. They hold; what Python does with them (operators, methods, messages) is
+/// the interpreter's. Orders of destruction are CPython's: a list and a tuple from the last element
+/// to the first, a dict in insertion order, value after key.
 namespace tidemark::lang {
 
 class ClassObject;
@@ -58,8 +58,8 @@ class Tuple final : public Tracked {
   Ref<ClassObject> type_;
 };
 
-/// Insertion-ordered hash table from values to values, the store of dict and set. Keys are compared as Python
-/// compares them (1 == 1.0 == True), through the interpreter where objects are involved.
+/// Insertion-ordered hash table from values to values, the store of dict and set. Keys are compared
+/// as Python compares them (1 == 1.0 == True), through the interpreter where objects are involved.
 class ValueTable {
  public:
   struct Entry {

@@ -7,7 +7,7 @@
 #include "sim/lang/iterators.h"
 #include "sim/lang/text.h"
 
-/// Arithmetic, comparisons, hashes.
+/// Arithmetic.
 namespace tidemark::lang {
 
 namespace {
@@ -55,7 +55,8 @@ Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
         no_division(in, op == BinaryOp::kMod ? "integer modulo by zero"
                                              : "integer division or modulo by zero");
       }
-      if (b == -1) return op == BinaryOp::kMod ? Value::integer(0) : integers(in, BinaryOp::kSub, 0, a);
+      if (b == -1)
+        return op == BinaryOp::kMod ? Value::integer(0) : integers(in, BinaryOp::kSub, 0, a);
       std::int64_t quotient = a / b;
       std::int64_t remainder = a % b;
       if (remainder != 0 && ((remainder < 0) != (b < 0))) {
@@ -64,7 +65,8 @@ Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
       }
       return Value::integer(op == BinaryOp::kMod ? remainder : quotient);
     }
-    case BinaryOp::kPow: return integer_power(in, a, b);
+    case BinaryOp::kPow:
+      return integer_power(in, a, b);
     case BinaryOp::kLShift:
       if (b < 0) in.value_error("negative shift count");
       if (a == 0) return Value::integer(0);
@@ -73,19 +75,26 @@ Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
     case BinaryOp::kRShift:
       if (b < 0) in.value_error("negative shift count");
       return Value::integer(b > 63 ? (a < 0 ? -1 : 0) : a >> b);
-    case BinaryOp::kAnd: return Value::integer(a & b);
-    case BinaryOp::kOr: return Value::integer(a | b);
-    case BinaryOp::kXor: return Value::integer(a ^ b);
-    case BinaryOp::kMatMul: break;
+    case BinaryOp::kAnd:
+      return Value::integer(a & b);
+    case BinaryOp::kOr:
+      return Value::integer(a | b);
+    case BinaryOp::kXor:
+      return Value::integer(a ^ b);
+    case BinaryOp::kMatMul:
+      break;
   }
   return {};
 }
 
 Value reals(Interp& in, BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::kAdd: return Value::real(a + b);
-    case BinaryOp::kSub: return Value::real(a - b);
-    case BinaryOp::kMul: return Value::real(a * b);
+    case BinaryOp::kAdd:
+      return Value::real(a + b);
+    case BinaryOp::kSub:
+      return Value::real(a - b);
+    case BinaryOp::kMul:
+      return Value::real(a * b);
     case BinaryOp::kTrueDiv:
       if (b == 0) no_division(in, "float division by zero");
       return Value::real(a / b);
@@ -100,7 +109,8 @@ Value reals(Interp& in, BinaryOp op, double a, double b) {
         remainder += b;
         quotient -= 1;
       }
-      if (op == BinaryOp::kMod) return Value::real(remainder == 0 ? std::copysign(0.0, b) : remainder);
+      if (op == BinaryOp::kMod)
+        return Value::real(remainder == 0 ? std::copysign(0.0, b) : remainder);
       double whole = std::floor(quotient);
       if (quotient - whole > 0.5) whole += 1;
       return Value::real(quotient == 0 ? std::copysign(0.0, a / b) : whole);
@@ -108,14 +118,17 @@ Value reals(Interp& in, BinaryOp op, double a, double b) {
     case BinaryOp::kPow:
       if (a == 0 && b < 0) no_division(in, "0.0 cannot be raised to a negative power");
       if (a < 0 && std::isfinite(b) && b != std::floor(b)) {
-        in.value_error("a negative number to a fractional power is complex, which is not supported");
+        in.value_error(
+            "a negative number to a fractional power is complex, which is not supported");
       }
-      if (const double out = std::pow(a, b); std::isinf(out) && std::isfinite(a) && std::isfinite(b)) {
+      if (const double out = std::pow(a, b);
+          std::isinf(out) && std::isfinite(a) && std::isfinite(b)) {
         in.raise(*in.classes().overflow_error, "(34, 'Numerical result out of range')");
       } else {
         return Value::real(out);
       }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -150,15 +163,6 @@ std::vector<Value> joined(const std::vector<Value>& a, const std::vector<Value>&
   return out;
 }
 
-// A set of a set or of a dict's keys view; nullptr for anything else.
-ValueTable* table_of(const Value& value) {
-  if (Set* set = value.as<Set>()) return &set->table;
-  if (auto* view = value.as<DictView>(); view != nullptr && view->part == DictPart::kKeys) {
-    return &view->dict->table;
-  }
-  return nullptr;
-}
-
 Value set_operation(Interp& in, BinaryOp op, ValueTable& left, ValueTable& right, bool frozen) {
   Ref<Set> out = make_ref<Set>(in.heap(), frozen);
   const auto add = [&](const ValueTable& from, ValueTable* other, bool wanted) {
@@ -175,13 +179,18 @@ Value set_operation(Interp& in, BinaryOp op, ValueTable& left, ValueTable& right
       add(left, nullptr, true);
       add(right, nullptr, true);
       return out;
-    case BinaryOp::kAnd: add(left, &right, true); return out;
-    case BinaryOp::kSub: add(left, &right, false); return out;
+    case BinaryOp::kAnd:
+      add(left, &right, true);
+      return out;
+    case BinaryOp::kSub:
+      add(left, &right, false);
+      return out;
     case BinaryOp::kXor:
       add(left, &right, false);
       add(right, &left, false);
       return out;
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -190,21 +199,24 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
     if (const Str* a = left.as<Str>()) {
       const Str* b = right.as<Str>();
       if (b == nullptr) {
-        in.type_error(fmt::format("can only concatenate str (not \"{}\") to str", in.type_name(right)));
+        in.type_error(
+            fmt::format("can only concatenate str (not \"{}\") to str", in.type_name(right)));
       }
       return in.str(a->text() + b->text());
     }
     if (const List* a = left.as<List>()) {
       const List* b = right.as<List>();
       if (b == nullptr) {
-        in.type_error(fmt::format("can only concatenate list (not \"{}\") to list", in.type_name(right)));
+        in.type_error(
+            fmt::format("can only concatenate list (not \"{}\") to list", in.type_name(right)));
       }
       return in.list(joined(a->items, b->items));
     }
     if (const Tuple* a = left.as<Tuple>()) {
       const Tuple* b = right.as<Tuple>();
       if (b == nullptr) {
-        in.type_error(fmt::format("can only concatenate tuple (not \"{}\") to tuple", in.type_name(right)));
+        in.type_error(
+            fmt::format("can only concatenate tuple (not \"{}\") to tuple", in.type_name(right)));
       }
       return in.tuple(joined(a->items, b->items));
     }
@@ -219,7 +231,8 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
       in.type_error(
           fmt::format("can't multiply sequence by non-int of type '{}'", in.type_name(count)));
     }
-    if (const Str* text = sequence.as<Str>()) return repeated_text(in, text->text(), count.as_int());
+    if (const Str* text = sequence.as<Str>())
+      return repeated_text(in, text->text(), count.as_int());
     if (const List* list = sequence.as<List>()) {
       return in.list(repeated(in, list->items, count.as_int()));
     }
@@ -228,10 +241,11 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
     }
   }
   if (op == BinaryOp::kMod) {
-    if (const Str* format = left.as<Str>()) return in.str(percent_format(in, format->text(), right));
+    if (const Str* format = left.as<Str>())
+      return in.str(percent_format(in, format->text(), right));
   }
-  ValueTable* a = table_of(left);
-  ValueTable* b = table_of(right);
+  ValueTable* a = set_table(left);
+  ValueTable* b = set_table(right);
   if (a != nullptr && b != nullptr) {
     const Set* set = left.as<Set>();
     return set_operation(in, op, *a, *b, set != nullptr && set->frozen);
@@ -284,7 +298,8 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   return containers(in, op, left, right);
 }
 
-[[noreturn]] void unsupported(Interp& in, std::string_view sign, const Value& left, const Value& right) {
+[[noreturn]] void unsupported(Interp& in, std::string_view sign, const Value& left,
+                              const Value& right) {
   in.type_error(fmt::format("unsupported operand type(s) for {}: '{}' and '{}'", sign,
                             in.type_name(left), in.type_name(right)));
 }
@@ -314,7 +329,7 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
       return left;
     }
   } else if (Set* set = left.as<Set>(); set != nullptr && !set->frozen) {
-    if (ValueTable* other = table_of(right)) {
+    if (ValueTable* other = set_table(right)) {
       const Value changed = set_operation(*this, op, set->table, *other, false);
       if (!changed.empty()) {
         std::swap(set->table, changed.as<Set>()->table);
@@ -342,9 +357,12 @@ Value Interp::unary(UnaryOp op, const Value& operand) {
   if (operand.is_integral()) {
     const std::int64_t value = operand.as_int();
     switch (op) {
-      case UnaryOp::kNeg: return integers(*this, BinaryOp::kSub, 0, value);
-      case UnaryOp::kPos: return Value::integer(value);
-      case UnaryOp::kInvert: return Value::integer(~value);
+      case UnaryOp::kNeg:
+        return integers(*this, BinaryOp::kSub, 0, value);
+      case UnaryOp::kPos:
+        return Value::integer(value);
+      case UnaryOp::kInvert:
+        return Value::integer(~value);
     }
   }
   if (operand.is_float() && op != UnaryOp::kInvert) {
@@ -355,200 +373,6 @@ Value Interp::unary(UnaryOp op, const Value& operand) {
     if (!out.empty()) return out;
   }
   type_error(fmt::format("bad operand type for unary {}: '{}'", symbol(op), type_name(operand)));
-}
-
-namespace {
-
-template <class T>
-bool ordered(CompareOp op, const T& a, const T& b) {
-  switch (op) {
-    case CompareOp::kEq: return a == b;
-    case CompareOp::kNe: return a != b;
-    case CompareOp::kLt: return a < b;
-    case CompareOp::kLe: return a <= b;
-    case CompareOp::kGt: return a > b;
-    case CompareOp::kGe: return a >= b;
-  }
-  return false;
-}
-
-const std::vector<Value>* sequence_of(const Value& a, const Value& b, bool& same_kind) {
-  if (const List* list = a.as<List>()) {
-    same_kind = b.as<List>() != nullptr;
-    return &list->items;
-  }
-  if (const Tuple* tuple = a.as<Tuple>()) {
-    same_kind = b.as<Tuple>() != nullptr;
-    return &tuple->items;
-  }
-  return nullptr;
-}
-
-// Empty: these two cannot be compared so.
-Value compare_containers(Interp& in, CompareOp op, const Value& left, const Value& right) {
-  bool same_kind = false;
-  if (const auto* a = sequence_of(left, right, same_kind); a != nullptr && same_kind) {
-    bool unused = false;
-    const auto* b = sequence_of(right, left, unused);
-    std::size_t i = 0;
-    const std::size_t common = std::min(a->size(), b->size());
-    if ((op == CompareOp::kEq || op == CompareOp::kNe) && a->size() != b->size()) {
-      return Value::boolean(op == CompareOp::kNe);
-    }
-    while (i < common && ((*a)[i].same_as((*b)[i]) || in.equal((*a)[i], (*b)[i]))) ++i;
-    if (i == common) return Value::boolean(ordered(op, a->size(), b->size()));
-    if (op == CompareOp::kEq) return Value::boolean(false);
-    if (op == CompareOp::kNe) return Value::boolean(true);
-    return in.compare(op, (*a)[i], (*b)[i]);
-  }
-  ValueTable* a = table_of(left);
-  ValueTable* b = table_of(right);
-  const bool dicts = left.as<Dict>() != nullptr && right.as<Dict>() != nullptr;
-  if (dicts && (op == CompareOp::kEq || op == CompareOp::kNe)) {
-    a = &left.as<Dict>()->table;
-    b = &right.as<Dict>()->table;
-  } else if (a == nullptr || b == nullptr) {
-    return {};
-  }
-  const auto inside = [&](const ValueTable& small, ValueTable& large) {
-    const std::vector<ValueTable::Entry> entries = small.entries();
-    return std::all_of(entries.begin(), entries.end(), [&](const ValueTable::Entry& entry) {
-      if (entry.key.empty()) return true;
-      const Value* found = large.find(in, entry.key);
-      return found != nullptr && (!dicts || in.equal(entry.value, *found));
-    });
-  };
-  switch (op) {
-    case CompareOp::kEq: return Value::boolean(a->size() == b->size() && inside(*a, *b));
-    case CompareOp::kNe: return Value::boolean(a->size() != b->size() || !inside(*a, *b));
-    case CompareOp::kLe: return Value::boolean(inside(*a, *b));
-    case CompareOp::kLt: return Value::boolean(a->size() < b->size() && inside(*a, *b));
-    case CompareOp::kGe: return Value::boolean(inside(*b, *a));
-    case CompareOp::kGt: return Value::boolean(b->size() < a->size() && inside(*b, *a));
-  }
-  return {};
-}
-
-}  // namespace
-
-Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
-  if (left.is_int() && right.is_int()) {
-    return Value::boolean(ordered(op, left.as_int(), right.as_int()));
-  }
-  if (left.is_number() && right.is_number()) {
-    if (left.is_integral() && right.is_integral()) {
-      return Value::boolean(ordered(op, left.as_int(), right.as_int()));
-    }
-    return Value::boolean(ordered(op, left.number(), right.number()));
-  }
-  auto* a = left.as<Instance>();
-  auto* b = right.as<Instance>();
-  if (a != nullptr || b != nullptr) {
-    const auto ask = [&](Instance* object, CompareOp wanted, const Value& other) {
-      Value out = object->compare(*this, wanted, other);
-      if (!out.empty() || wanted != CompareOp::kNe) return out;
-      // Without __ne__: the opposite of __eq__.
-      out = object->compare(*this, CompareOp::kEq, other);
-      return out.empty() ? Value() : Value::boolean(!truth(out));
-    };
-    Value out;
-    if (a != nullptr) out = ask(a, op, right);
-    if (out.empty() && b != nullptr) out = ask(b, swapped(op), left);
-    if (!out.empty()) return out;
-  } else {
-    const Str* text = left.as<Str>();
-    const Str* other = right.as<Str>();
-    if (text != nullptr && other != nullptr) {
-      return Value::boolean(ordered(op, text->text(), other->text()));
-    }
-    const NestedCall nested(*this);
-    Value out = compare_containers(*this, op, left, right);
-    if (!out.empty()) return out;
-    if (const auto* range = left.as<Range>()) {
-      const auto* second = right.as<Range>();
-      if (second != nullptr && (op == CompareOp::kEq || op == CompareOp::kNe)) {
-        const std::int64_t size = range->length();
-        const bool same = size == second->length() &&
-                          (size == 0 || (range->start == second->start &&
-                                         (size == 1 || range->step == second->step)));
-        return Value::boolean(same == (op == CompareOp::kEq));
-      }
-    }
-    if (const auto* method = left.as<BoundMethod>()) {
-      const auto* second = right.as<BoundMethod>();
-      if (second != nullptr && (op == CompareOp::kEq || op == CompareOp::kNe)) {
-        const bool same = method->self.same_as(second->self) && method->function.same_as(second->function);
-        return Value::boolean(same == (op == CompareOp::kEq));
-      }
-    }
-  }
-  if (op == CompareOp::kEq) return Value::boolean(left.same_as(right));
-  if (op == CompareOp::kNe) return Value::boolean(!left.same_as(right));
-  type_error(fmt::format("'{}' not supported between instances of '{}' and '{}'", symbol(op),
-                         type_name(left), type_name(right)));
-}
-
-bool Interp::equal(const Value& left, const Value& right) {
-  return truth(compare(CompareOp::kEq, left, right));
-}
-
-std::uint64_t Interp::hash(const Value& value) {
-  const auto of_integer = [](std::int64_t i) {
-    return static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
-  };
-  switch (value.tag()) {
-    case Tag::kBool:
-    case Tag::kInt: return of_integer(value.as_int());
-    case Tag::kFloat: {
-      const double real = value.as_float();
-      if (real == std::floor(real) && std::abs(real) < 9e18) {
-        return of_integer(static_cast<std::int64_t>(real));
-      }
-      return hash_text(fmt::format("{}", real));
-    }
-    case Tag::kObject: break;
-    default: return static_cast<std::uint64_t>(value.tag()) + 1;
-  }
-  Object* object = value.object();
-  switch (object->kind()) {
-    case Kind::kStr: return static_cast<Str*>(object)->hash();
-    case Kind::kTuple: {
-      const NestedCall nested(*this);
-      std::uint64_t out = 0x345678U;
-      for (const Value& item : static_cast<Tuple*>(object)->items) out = (out ^ hash(item)) * 0x100000001b3U;
-      return out;
-    }
-    case Kind::kRange: {
-      const auto& range = *static_cast<Range*>(object);
-      return of_integer(range.length()) ^ of_integer(range.start * 31 + range.step);
-    }
-    case Kind::kSet:
-      if (static_cast<Set*>(object)->frozen) {
-        std::uint64_t out = 0;
-        for (const ValueTable::Entry& entry : static_cast<Set*>(object)->table.entries()) {
-          if (!entry.key.empty()) out ^= entry.hash;
-        }
-        return out;
-      }
-      break;
-    case Kind::kList:
-    case Kind::kDict:
-    case Kind::kSlice:
-    case Kind::kView: break;
-    case Kind::kBoundMethod: {
-      const auto& method = *static_cast<BoundMethod*>(object);
-      return hash(method.function) ^ reinterpret_cast<std::uintptr_t>(method.self.object());
-    }
-    case Kind::kInstance:
-    case Kind::kHost:
-    case Kind::kException: {
-      const Value keep = value;
-      if (const auto found = static_cast<Instance*>(object)->hash(*this)) return *found;
-      break;
-    }
-    default: return reinterpret_cast<std::uintptr_t>(object) >> 4U;
-  }
-  type_error(fmt::format("unhashable type: '{}'", type_name(value)));
 }
 
 }  // namespace tidemark::lang

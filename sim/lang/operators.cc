@@ -5,8 +5,8 @@
 namespace tidemark::lang {
 
 std::string_view symbol(BinaryOp op) {
-  constexpr std::array<std::string_view, 13> kSymbols = {"+",  "-",  "*",  "@", "/", "//", "%",
-                                                         "** or pow()", "<<", ">>", "&", "|", "^"};
+  constexpr std::array<std::string_view, 13> kSymbols = {
+      "+", "-", "*", "@", "/", "//", "%", "** or pow()", "<<", ">>", "&", "|", "^"};
   return kSymbols[static_cast<std::size_t>(op)];
 }
 

@@ -18,8 +18,9 @@ std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> sourc
 std::shared_ptr<SyntaxTree> parse_expression(std::shared_ptr<const SourceText> source, Names& names,
                                              std::vector<Problem>& problems);
 
-/// Lays out the frames of everything in a tree: fills in where each name lives. Appends what is wrong with
-/// names ("name 'x' is used before its global declaration"). Requires: a tree parsed without problems.
+/// Lays out the frames of everything in a tree: fills in where each name lives. Appends what is
+/// wrong with names ("name 'x' is used before its global declaration"). Requires: a tree parsed
+/// without problems.
 void resolve(SyntaxTree& tree, Names& names, class Module& globals, std::vector<Problem>& problems);
 
 }  // namespace tidemark::lang

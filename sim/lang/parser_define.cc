@@ -97,7 +97,8 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
   function->code->generator = std::exchange(yields_, yields) > 0;
   function->code->parameters = &function->parameters;
   function->code->body = function->body;
-  return make(FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
+  return make(
+      FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }
 
 Stmt* Parser::class_statement(Seq<Expr*> decorators) {
@@ -107,8 +108,8 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   if (accept(Tok::kLeftParen)) {
     while (kind() != Tok::kRightParen) {
       if (kind() == Tok::kName && next_kind() == Tok::kAssign) {
-        fail(current().at, fmt::format("'{}=' in a class's bases is not supported",
-                                       names_.text(current().name)));
+        fail(current().at,
+             fmt::format("'{}=' in a class's bases is not supported", names_.text(current().name)));
       }
       if (kind() == Tok::kStar || kind() == Tok::kDoubleStar) {
         fail(current().at, "'*' in a class's bases is not supported");
@@ -126,7 +127,8 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   functions_ = functions;
   Code* code = new_code(Code::Form::kClass, name.name, name.at);
   code->body = body;
-  return make(ClassStmt{{StmtKind::kClass, place, false}, make_name(name), seq(bases), body, decorators, code});
+  return make(ClassStmt{
+      {StmtKind::kClass, place, false}, make_name(name), seq(bases), body, decorators, code});
 }
 
 std::string Parser::dotted_name(std::vector<Token>* parts) {
@@ -146,8 +148,8 @@ Stmt* Parser::import_statement() {
   do {
     std::vector<Token> parts;
     const std::string module = dotted_name(&parts);
-    ImportedName imported{keep_string(module), {}, nullptr, false,
-                          {parts[0].at.begin, parts.back().at.end}};
+    ImportedName imported{
+        keep_string(module), {}, nullptr, false, {parts[0].at.begin, parts.back().at.end}};
     if (accept(Tok::kAs)) {
       imported.target = make_name(expect(Tok::kName, "after 'as'"));
       imported.whole = true;
@@ -170,8 +172,10 @@ Stmt* Parser::import_from_statement() {
   if (kind() == Tok::kStar) {
     const Token star = take();
     if (functions_ > 0) fail(star.at, "'import *' is only allowed at the top of a file");
-    return make(ImportFromStmt{
-        {StmtKind::kImportFrom, {begin, last_end()}, false}, keep_string(std::move(module)), {}, true});
+    return make(ImportFromStmt{{StmtKind::kImportFrom, {begin, last_end()}, false},
+                               keep_string(std::move(module)),
+                               {},
+                               true});
   }
   const bool parenthesised = accept(Tok::kLeftParen);
   std::vector<ImportedName> names;
@@ -179,12 +183,15 @@ Stmt* Parser::import_from_statement() {
     if (parenthesised && kind() == Tok::kRightParen) break;
     const Token token = expect(Tok::kName, "after 'import'");
     ImportedName imported{nullptr, token.name, nullptr, false, token.at};
-    imported.target = accept(Tok::kAs) ? make_name(expect(Tok::kName, "after 'as'")) : make_name(token);
+    imported.target =
+        accept(Tok::kAs) ? make_name(expect(Tok::kName, "after 'as'")) : make_name(token);
     names.push_back(imported);
   } while (accept(Tok::kComma));
   if (parenthesised) expect(Tok::kRightParen, "to close '('");
   return make(ImportFromStmt{{StmtKind::kImportFrom, {begin, last_end()}, false},
-                             keep_string(std::move(module)), seq(names), false});
+                             keep_string(std::move(module)),
+                             seq(names),
+                             false});
 }
 
 Stmt* Parser::name_list_statement(StmtKind form) {

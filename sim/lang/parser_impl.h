@@ -19,6 +19,7 @@ class Parser {
  private:
   static constexpr std::uint32_t kMaxDepth = 150;
   static constexpr std::uint32_t kMaxChain = 1000;
+  static constexpr int kLowestLevel = 1;  // of binary operators
 
   /// Unwinds to the statement; the problem is recorded already.
   struct SyntaxFailure {};
@@ -109,10 +110,10 @@ class Parser {
   Expr* target_list(Tok end);
 
   // Expressions (parser_expr.cc).
-  Expr* expressions();        // a, *b, c
-  Expr* star_or_expression(); // *a or a
-  Expr* named_expression();   // a := b
-  Expr* expression();         // lambda, ternary
+  Expr* expressions();         // a, *b, c
+  Expr* star_or_expression();  // *a or a
+  Expr* named_expression();    // a := b
+  Expr* expression();          // lambda, ternary
   Expr* lambda();
   Expr* disjunction();
   Expr* conjunction();
@@ -152,9 +153,9 @@ class Parser {
   std::uint32_t depth_ = 0;
   std::size_t first_problem_ = 0;   // of this file in problems_
   std::size_t lexer_problems_ = 0;  // how many came from the tokens
-  std::uint32_t loops_ = 0;      // around the statement, within its function
-  std::uint32_t functions_ = 0;  // around the statement
-  std::uint32_t yields_ = 0;     // so far in the function
+  std::uint32_t loops_ = 0;         // around the statement, within its function
+  std::uint32_t functions_ = 0;     // around the statement
+  std::uint32_t yields_ = 0;        // so far in the function
 };
 
 }  // namespace tidemark::lang

@@ -22,7 +22,8 @@ void Parser::note(Place at, std::string message, std::string hint) {
   for (std::size_t i = first_problem_; i < first_problem_ + lexer_problems_; ++i) {
     const Problem& known_problem = problems_[i];
     if (known_problem.at.line == span.line) return;
-    if (known_problem.message.ends_with("was never closed") && known_problem.at.line < span.line) return;
+    if (known_problem.message.ends_with("was never closed") && known_problem.at.line < span.line)
+      return;
   }
   problems_.push_back({std::move(span), {}, std::move(message), std::move(hint)});
 }
@@ -121,24 +122,47 @@ void Parser::statement(std::vector<Stmt*>& out) {
 
 void Parser::any_statement(std::vector<Stmt*>& out) {
   switch (kind()) {
-    case Tok::kIf: out.push_back(if_statement()); return;
-    case Tok::kWhile: out.push_back(while_statement()); return;
-    case Tok::kFor: out.push_back(for_statement()); return;
-    case Tok::kTry: out.push_back(try_statement()); return;
-    case Tok::kWith: out.push_back(with_statement()); return;
-    case Tok::kDef: out.push_back(function_statement({})); return;
-    case Tok::kClass: out.push_back(class_statement({})); return;
-    case Tok::kAt: out.push_back(decorated()); return;
-    case Tok::kAsync: unsupported(Tok::kAsync); return;
-    case Tok::kIndent: fail(current().at, "unexpected indent");
+    case Tok::kIf:
+      out.push_back(if_statement());
+      return;
+    case Tok::kWhile:
+      out.push_back(while_statement());
+      return;
+    case Tok::kFor:
+      out.push_back(for_statement());
+      return;
+    case Tok::kTry:
+      out.push_back(try_statement());
+      return;
+    case Tok::kWith:
+      out.push_back(with_statement());
+      return;
+    case Tok::kDef:
+      out.push_back(function_statement({}));
+      return;
+    case Tok::kClass:
+      out.push_back(class_statement({}));
+      return;
+    case Tok::kAt:
+      out.push_back(decorated());
+      return;
+    case Tok::kAsync:
+      unsupported(Tok::kAsync);
+      return;
+    case Tok::kIndent:
+      fail(current().at, "unexpected indent");
     case Tok::kDedent:
-    case Tok::kNewline: take(); return;
+    case Tok::kNewline:
+      take();
+      return;
     case Tok::kElif:
     case Tok::kElse:
     case Tok::kExcept:
     case Tok::kFinally:
       fail(current().at, fmt::format("{} without a statement it belongs to", found()));
-    default: simple_line(out); return;
+    default:
+      simple_line(out);
+      return;
   }
 }
 
@@ -154,7 +178,8 @@ void Parser::simple_line(std::vector<Stmt*>& out) {
     if (last.kind == Tok::kName && names_.text(last.name) == "match") {
       fail(last.at, "'match' is not supported in model code", "use if and elif");
     }
-    if (last.kind == Tok::kName && (names_.text(last.name) == "print" || names_.text(last.name) == "exec")) {
+    if (last.kind == Tok::kName &&
+        (names_.text(last.name) == "print" || names_.text(last.name) == "exec")) {
       fail(last.at, fmt::format("missing parentheses in call to '{}'", names_.text(last.name)));
     }
     fail(current().at, fmt::format("expected the end of the statement, found {}", found()));
@@ -166,13 +191,15 @@ Stmt* Parser::simple_statement() {
   const Token token = current();
   const auto place = [&] { return Place{token.at.begin, last_end()}; };
   switch (token.kind) {
-    case Tok::kPass: take(); return make(Stmt{StmtKind::kPass, token.at, false});
+    case Tok::kPass:
+      take();
+      return make(Stmt{StmtKind::kPass, token.at, false});
     case Tok::kBreak:
     case Tok::kContinue:
       if (loops_ == 0) fail(token.at, fmt::format("{} outside a loop", token_name(token.kind)));
       take();
-      return make(
-          Stmt{token.kind == Tok::kBreak ? StmtKind::kBreak : StmtKind::kContinue, token.at, false});
+      return make(Stmt{token.kind == Tok::kBreak ? StmtKind::kBreak : StmtKind::kContinue, token.at,
+                       false});
     case Tok::kReturn: {
       if (functions_ == 0) fail(token.at, "'return' outside a function");
       take();
@@ -199,14 +226,20 @@ Stmt* Parser::simple_statement() {
         targets.push_back(primary());
         check_target(targets.back(), "delete");
       } while (accept(Tok::kComma));
-      if (targets.empty()) fail(current().at, fmt::format("expected what to delete, found {}", found()));
+      if (targets.empty())
+        fail(current().at, fmt::format("expected what to delete, found {}", found()));
       return make(DeleteStmt{{StmtKind::kDelete, place(), false}, seq(targets)});
     }
-    case Tok::kImport: return import_statement();
-    case Tok::kFrom: return import_from_statement();
-    case Tok::kGlobal: return name_list_statement(StmtKind::kGlobal);
-    case Tok::kNonlocal: return name_list_statement(StmtKind::kNonlocal);
-    default: return expression_statement();
+    case Tok::kImport:
+      return import_statement();
+    case Tok::kFrom:
+      return import_from_statement();
+    case Tok::kGlobal:
+      return name_list_statement(StmtKind::kGlobal);
+    case Tok::kNonlocal:
+      return name_list_statement(StmtKind::kNonlocal);
+    default:
+      return expression_statement();
   }
 }
 
@@ -219,12 +252,12 @@ Stmt* Parser::expression_statement() {
     fail(value->place, "':=' cannot stand alone", "'=' assigns");
   }
   static constexpr std::pair<Tok, BinaryOp> kInPlace[] = {
-      {Tok::kPlusAssign, BinaryOp::kAdd},        {Tok::kMinusAssign, BinaryOp::kSub},
-      {Tok::kStarAssign, BinaryOp::kMul},        {Tok::kAtAssign, BinaryOp::kMatMul},
-      {Tok::kSlashAssign, BinaryOp::kTrueDiv},   {Tok::kDoubleSlashAssign, BinaryOp::kFloorDiv},
-      {Tok::kPercentAssign, BinaryOp::kMod},     {Tok::kDoubleStarAssign, BinaryOp::kPow},
+      {Tok::kPlusAssign, BinaryOp::kAdd},         {Tok::kMinusAssign, BinaryOp::kSub},
+      {Tok::kStarAssign, BinaryOp::kMul},         {Tok::kAtAssign, BinaryOp::kMatMul},
+      {Tok::kSlashAssign, BinaryOp::kTrueDiv},    {Tok::kDoubleSlashAssign, BinaryOp::kFloorDiv},
+      {Tok::kPercentAssign, BinaryOp::kMod},      {Tok::kDoubleStarAssign, BinaryOp::kPow},
       {Tok::kShiftLeftAssign, BinaryOp::kLShift}, {Tok::kShiftRightAssign, BinaryOp::kRShift},
-      {Tok::kAmpAssign, BinaryOp::kAnd},         {Tok::kPipeAssign, BinaryOp::kOr},
+      {Tok::kAmpAssign, BinaryOp::kAnd},          {Tok::kPipeAssign, BinaryOp::kOr},
       {Tok::kCaretAssign, BinaryOp::kXor},
   };
   for (const auto& [token, op] : kInPlace) {
@@ -275,7 +308,8 @@ void Parser::check_target(Expr* target, std::string_view what, bool allow_star) 
   switch (target->kind) {
     case ExprKind::kName:
     case ExprKind::kAttribute:
-    case ExprKind::kSubscript: return;
+    case ExprKind::kSubscript:
+      return;
     case ExprKind::kTuple:
     case ExprKind::kList: {
       bool star = false;
@@ -294,7 +328,8 @@ void Parser::check_target(Expr* target, std::string_view what, bool allow_star) 
         return;
       }
       fail(target->place, "a starred target must be in a list or tuple");
-    default: break;
+    default:
+      break;
   }
   const auto word = [&]() -> std::string_view {
     switch (target->kind) {
@@ -303,15 +338,23 @@ void Parser::check_target(Expr* target, std::string_view what, bool allow_star) 
         if (spelled == "None" || spelled == "True" || spelled == "False") return spelled;
         return "a literal";
       }
-      case ExprKind::kCall: return "a function call";
-      case ExprKind::kCompare: return "a comparison";
-      case ExprKind::kLambda: return "a lambda";
-      case ExprKind::kConditional: return "a conditional expression";
-      case ExprKind::kJoined: return "an f-string";
+      case ExprKind::kCall:
+        return "a function call";
+      case ExprKind::kCompare:
+        return "a comparison";
+      case ExprKind::kLambda:
+        return "a lambda";
+      case ExprKind::kConditional:
+        return "a conditional expression";
+      case ExprKind::kJoined:
+        return "an f-string";
       case ExprKind::kDict:
-      case ExprKind::kSet: return "a dict or set display";
-      case ExprKind::kComprehension: return "a comprehension";
-      default: return "an expression";
+      case ExprKind::kSet:
+        return "a dict or set display";
+      case ExprKind::kComprehension:
+        return "a comprehension";
+      default:
+        return "an expression";
     }
   }();
   fail(target->place, fmt::format("cannot {} {}", what, word));
@@ -334,7 +377,8 @@ Expr* Parser::target_list(Tok end) {
     }
     tuple = tuple || kind() == Tok::kComma;
   } while (accept(Tok::kComma));
-  if (items.empty()) fail(current().at, fmt::format("expected a name to assign to, found {}", found()));
+  if (items.empty())
+    fail(current().at, fmt::format("expected a name to assign to, found {}", found()));
   Expr* target = items[0];
   if (tuple) {
     target = make(SequenceExpr{{ExprKind::kTuple, {begin, last_end()}}, seq(items), star});
@@ -440,18 +484,28 @@ Stmt* Parser::try_statement() {
   return make(TryStmt{{StmtKind::kTry, word.at, false}, body, seq(handlers), otherwise, finally});
 }
 
-// Whether the parenthesis at hand holds `with` items rather than one expression: whether ':' follows it.
+// Whether the parenthesis at hand holds `with` items rather than one expression: whether ':'
+// follows it.
 bool Parser::parenthesised_with() {
   if (kind() != Tok::kLeftParen) return false;
   std::uint32_t open = 0;
   for (std::size_t i = at_; i < tokens_.size(); ++i) {
     switch (tokens_[i].kind) {
-      case Tok::kLeftParen: case Tok::kLeftBracket: case Tok::kLeftBrace: ++open; break;
-      case Tok::kRightParen: case Tok::kRightBracket: case Tok::kRightBrace:
+      case Tok::kLeftParen:
+      case Tok::kLeftBracket:
+      case Tok::kLeftBrace:
+        ++open;
+        break;
+      case Tok::kRightParen:
+      case Tok::kRightBracket:
+      case Tok::kRightBrace:
         if (--open == 0) return i + 1 < tokens_.size() && tokens_[i + 1].kind == Tok::kColon;
         break;
-      case Tok::kEnd: case Tok::kNewline: return false;
-      default: break;
+      case Tok::kEnd:
+      case Tok::kNewline:
+        return false;
+      default:
+        break;
     }
   }
   return false;
@@ -473,7 +527,8 @@ Stmt* Parser::with_statement() {
   } while (accept(Tok::kComma));
   if (parenthesised) expect(Tok::kRightParen, "to close '('");
   const Place place{begin, last_end()};
-  return make(WithStmt{{StmtKind::kWith, place, false}, seq(items), block("after the items of 'with'")});
+  return make(
+      WithStmt{{StmtKind::kWith, place, false}, seq(items), block("after the items of 'with'")});
 }
 
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,

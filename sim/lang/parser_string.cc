@@ -49,26 +49,53 @@ std::string Parser::decode(Place body, bool raw) {
     const char c = in[++i];
     std::size_t digits = 0;
     switch (c) {
-      case '\n': continue;
+      case '\n':
+        continue;
       case '\r':
         if (i + 1 < in.size() && in[i + 1] == '\n') ++i;
         continue;
-      case '\\': case '\'': case '"': out += c; continue;
-      case 'a': out += '\a'; continue;
-      case 'b': out += '\b'; continue;
-      case 'f': out += '\f'; continue;
-      case 'n': out += '\n'; continue;
-      case 'r': out += '\r'; continue;
-      case 't': out += '\t'; continue;
-      case 'v': out += '\v'; continue;
-      case 'x': digits = 2; break;
-      case 'u': digits = 4; break;
-      case 'U': digits = 8; break;
+      case '\\':
+      case '\'':
+      case '"':
+        out += c;
+        continue;
+      case 'a':
+        out += '\a';
+        continue;
+      case 'b':
+        out += '\b';
+        continue;
+      case 'f':
+        out += '\f';
+        continue;
+      case 'n':
+        out += '\n';
+        continue;
+      case 'r':
+        out += '\r';
+        continue;
+      case 't':
+        out += '\t';
+        continue;
+      case 'v':
+        out += '\v';
+        continue;
+      case 'x':
+        digits = 2;
+        break;
+      case 'u':
+        digits = 4;
+        break;
+      case 'U':
+        digits = 8;
+        break;
       case 'N': {
         const auto at = body.begin + static_cast<std::uint32_t>(i) - 1;
-        fail({at, at + 2}, "characters by name (\\N) are not supported", "write the character itself");
+        fail({at, at + 2}, "characters by name (\\N) are not supported",
+             "write the character itself");
       }
-      default: break;
+      default:
+        break;
     }
     std::uint32_t code = 0;
     if (digits > 0) {
@@ -213,8 +240,8 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
   }
   const Place place{begin, at};
   if (text(place).find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    fail({open, at < end ? at + 1 : at}, at < end ? "f-string: empty expression not allowed"
-                                                  : "f-string: expecting '}'");
+    fail({open, at < end ? at + 1 : at},
+         at < end ? "f-string: empty expression not allowed" : "f-string: expecting '}'");
   }
   JoinedPart part{nullptr, sub_expression(place), 0, nullptr};
   bool shows_text = false;
@@ -256,8 +283,8 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
   parts.push_back(part);
 }
 
-// "%s: %r" % (a, b): CPython compiles it as the f-string with the same meaning, which formats a before it
-// evaluates b. nullptr where it does not.
+// "%s: %r" % (a, b): CPython compiles it as the f-string with the same meaning, which formats a
+// before it evaluates b. nullptr where it does not.
 Expr* Parser::percent_display(Expr* format, Expr* values) {
   if (format->kind != ExprKind::kConstant || values->kind != ExprKind::kTuple) return nullptr;
   const Str* text = static_cast<ConstantExpr*>(format)->value->as<Str>();
@@ -278,13 +305,16 @@ Expr* Parser::percent_display(Expr* format, Expr* values) {
       continue;
     }
     if ((in[i] != 's' && in[i] != 'r' && in[i] != 'a') || used >= tuple->items.size) return nullptr;
-    if (!literal.empty()) parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
+    if (!literal.empty())
+      parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
     literal.clear();
     parts.push_back({nullptr, tuple->items[used++], in[i], nullptr});
   }
   if (used != tuple->items.size) return nullptr;
-  if (!literal.empty()) parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
-  return make(JoinedExpr{{ExprKind::kJoined, {format->place.begin, values->place.end}}, seq(parts)});
+  if (!literal.empty())
+    parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
+  return make(
+      JoinedExpr{{ExprKind::kJoined, {format->place.begin, values->place.end}}, seq(parts)});
 }
 
 Expr* Parser::sub_expression(Place range) {

@@ -70,7 +70,8 @@ std::string dict_repr(Interp& in, const Dict& dict) {
   }
   if (name == "defaultdict") {
     return fmt::format("defaultdict({}, {})",
-                       in.repr(dict.default_factory.empty() ? Value::none() : dict.default_factory), plain);
+                       in.repr(dict.default_factory.empty() ? Value::none() : dict.default_factory),
+                       plain);
   }
   return fmt::format("{}({})", name, plain);
 }
@@ -80,22 +81,33 @@ std::string dict_repr(Interp& in, const Dict& dict) {
 std::string Interp::repr(const Value& value) {
   switch (value.tag()) {
     case Tag::kEmpty:
-    case Tag::kNone: return "None";
-    case Tag::kNotImplemented: return "NotImplemented";
-    case Tag::kEllipsis: return "Ellipsis";
-    case Tag::kBool: return value.as_bool() ? "True" : "False";
-    case Tag::kInt: return fmt::format("{}", value.as_int());
-    case Tag::kFloat: return real_repr(value.as_float());
-    case Tag::kObject: break;
+    case Tag::kNone:
+      return "None";
+    case Tag::kNotImplemented:
+      return "NotImplemented";
+    case Tag::kEllipsis:
+      return "Ellipsis";
+    case Tag::kBool:
+      return value.as_bool() ? "True" : "False";
+    case Tag::kInt:
+      return fmt::format("{}", value.as_int());
+    case Tag::kFloat:
+      return real_repr(value.as_float());
+    case Tag::kObject:
+      break;
   }
   const Value keep = value;
   const NestedCall nested(*this);
   Object* object = value.object();
   switch (object->kind()) {
-    case Kind::kStr: return text_repr(static_cast<Str*>(object)->text());
-    case Kind::kList: return list_repr(*this, static_cast<List*>(object)->items, "[", "]");
-    case Kind::kTuple: return tuple_repr(*this, *static_cast<Tuple*>(object));
-    case Kind::kDict: return dict_repr(*this, *static_cast<Dict*>(object));
+    case Kind::kStr:
+      return text_repr(static_cast<Str*>(object)->text());
+    case Kind::kList:
+      return list_repr(*this, static_cast<List*>(object)->items, "[", "]");
+    case Kind::kTuple:
+      return tuple_repr(*this, *static_cast<Tuple*>(object));
+    case Kind::kDict:
+      return dict_repr(*this, *static_cast<Dict*>(object));
     case Kind::kSet: {
       const auto& set = *static_cast<Set*>(object);
       if (set.table.size() == 0) return set.frozen ? "frozenset()" : "set()";
@@ -104,14 +116,17 @@ std::string Interp::repr(const Value& value) {
     }
     case Kind::kRange: {
       const auto& range = *static_cast<Range*>(object);
-      return range.step == 1 ? fmt::format("range({}, {})", range.start, range.stop)
-                             : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
+      return range.step == 1
+                 ? fmt::format("range({}, {})", range.start, range.stop)
+                 : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
     }
     case Kind::kSlice: {
       const auto& slice = *static_cast<Slice*>(object);
-      return fmt::format("slice({}, {}, {})", repr(slice.start), repr(slice.stop), repr(slice.step));
+      return fmt::format("slice({}, {}, {})", repr(slice.start), repr(slice.stop),
+                         repr(slice.step));
     }
-    case Kind::kFunction: return fmt::format("<function {}>", static_cast<Function*>(object)->qualname);
+    case Kind::kFunction:
+      return fmt::format("<function {}>", static_cast<Function*>(object)->qualname);
     case Kind::kBuiltin:
       return fmt::format("<built-in function {}>", text(static_cast<Builtin*>(object)->name));
     case Kind::kBoundMethod:
@@ -123,7 +138,8 @@ std::string Interp::repr(const Value& value) {
                  ? fmt::format("<class '{}'>", type.qualname)
                  : fmt::format("<class '{}.{}'>", type.module(), type.qualname);
     }
-    case Kind::kModule: return fmt::format("<module '{}'>", static_cast<Module*>(object)->name);
+    case Kind::kModule:
+      return fmt::format("<module '{}'>", static_cast<Module*>(object)->name);
     case Kind::kView: {
       const auto& view = *static_cast<DictView*>(object);
       const Ref<Iterator> iterator = iterate(value);
@@ -137,8 +153,10 @@ std::string Interp::repr(const Value& value) {
     }
     case Kind::kInstance:
     case Kind::kHost:
-    case Kind::kException: return static_cast<Instance*>(object)->repr(*this);
-    default: return fmt::format("<{} object>", type_name(value));
+    case Kind::kException:
+      return static_cast<Instance*>(object)->repr(*this);
+    default:
+      return fmt::format("<{} object>", type_name(value));
   }
 }
 
@@ -234,8 +252,10 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
       return copy;
     }
     case Kind::kIterator:
-    case Kind::kModule: type_error(fmt::format("cannot copy '{}' object", type_name(value)));
-    default: return value;  // functions, classes and strings are shared
+    case Kind::kModule:
+      type_error(fmt::format("cannot copy '{}' object", type_name(value)));
+    default:
+      return value;  // functions, classes and strings are shared
   }
 }
 

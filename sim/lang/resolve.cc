@@ -39,8 +39,8 @@ struct Scope {
   [[nodiscard]] bool is_class() const { return code->form == Code::Form::kClass; }
 };
 
-/// Walks a tree in the order in which CPython compiles it, since locals are laid out (and dropped) in the
-/// order in which the compiled code first names them.
+/// Walks a tree in the order in which CPython compiles it, since locals are laid out (and dropped)
+/// in the order in which the compiled code first names them.
 class Resolver {
  public:
   Resolver(SyntaxTree& tree, Names& names, Module& globals, std::vector<Problem>& problems)
@@ -73,7 +73,8 @@ class Resolver {
         code->form == Code::Form::kComprehension || code->form == Code::Form::kGenerator;
     code->qualname = std::string(names_.text(code->name));
     if (parent != nullptr && !parent->is_module() && separator != nullptr) {
-      code->qualname = parent->code->qualname + (parent->is_class() ? "." : separator) + code->qualname;
+      code->qualname =
+          parent->code->qualname + (parent->is_class() ? "." : separator) + code->qualname;
     }
   }
   void leave() { scope_ = scope_->parent; }
@@ -97,7 +98,9 @@ class Resolver {
 
   void stmt(Stmt* node) {
     switch (node->kind) {
-      case StmtKind::kExpr: expr(static_cast<ExprStmt*>(node)->value); break;
+      case StmtKind::kExpr:
+        expr(static_cast<ExprStmt*>(node)->value);
+        break;
       case StmtKind::kAssign: {
         const auto* assign = static_cast<AssignStmt*>(node);
         expr(assign->value);
@@ -133,7 +136,8 @@ class Resolver {
         break;
       case StmtKind::kPass:
       case StmtKind::kBreak:
-      case StmtKind::kContinue: break;
+      case StmtKind::kContinue:
+        break;
       case StmtKind::kIf: {
         const auto* branch = static_cast<IfStmt*>(node);
         expr(branch->test);
@@ -163,7 +167,9 @@ class Resolver {
         bind(definition->target);
         break;
       }
-      case StmtKind::kClass: class_stmt(static_cast<ClassStmt*>(node)); break;
+      case StmtKind::kClass:
+        class_stmt(static_cast<ClassStmt*>(node));
+        break;
       case StmtKind::kWith: {
         const auto* with = static_cast<WithStmt*>(node);
         for (const WithItem& item : with->items) {
@@ -201,7 +207,8 @@ class Resolver {
         for (const ImportedName& name : static_cast<ImportStmt*>(node)->names) bind(name.target);
         break;
       case StmtKind::kImportFrom:
-        for (const ImportedName& name : static_cast<ImportFromStmt*>(node)->names) bind(name.target);
+        for (const ImportedName& name : static_cast<ImportFromStmt*>(node)->names)
+          bind(name.target);
         break;
       case StmtKind::kYield: {
         const auto* yield = static_cast<YieldStmt*>(node);
@@ -210,7 +217,9 @@ class Resolver {
         break;
       }
       case StmtKind::kGlobal:
-      case StmtKind::kNonlocal: declare(static_cast<NameListStmt*>(node)); break;
+      case StmtKind::kNonlocal:
+        declare(static_cast<NameListStmt*>(node));
+        break;
     }
   }
 
@@ -292,13 +301,19 @@ class Resolver {
 
   void store(Expr* target) {
     switch (target->kind) {
-      case ExprKind::kName: bind(static_cast<NameExpr*>(target)); break;
+      case ExprKind::kName:
+        bind(static_cast<NameExpr*>(target));
+        break;
       case ExprKind::kTuple:
       case ExprKind::kList:
         for (Expr* item : static_cast<SequenceExpr*>(target)->items) store(item);
         break;
-      case ExprKind::kStarred: store(static_cast<StarredExpr*>(target)->value); break;
-      default: expr(target); break;
+      case ExprKind::kStarred:
+        store(static_cast<StarredExpr*>(target)->value);
+        break;
+      default:
+        expr(target);
+        break;
     }
   }
 
@@ -332,8 +347,11 @@ class Resolver {
 
   void expr(Expr* node) {
     switch (node->kind) {
-      case ExprKind::kName: use(static_cast<NameExpr*>(node)); break;
-      case ExprKind::kConstant: break;
+      case ExprKind::kName:
+        use(static_cast<NameExpr*>(node));
+        break;
+      case ExprKind::kConstant:
+        break;
       case ExprKind::kJoined:
         for (const JoinedPart& part : static_cast<JoinedExpr*>(node)->parts) {
           if (part.value != nullptr) expr(part.value);
@@ -353,8 +371,12 @@ class Resolver {
         }
         break;
       }
-      case ExprKind::kUnary: expr(static_cast<UnaryExpr*>(node)->operand); break;
-      case ExprKind::kNot: expr(static_cast<NotExpr*>(node)->operand); break;
+      case ExprKind::kUnary:
+        expr(static_cast<UnaryExpr*>(node)->operand);
+        break;
+      case ExprKind::kNot:
+        expr(static_cast<NotExpr*>(node)->operand);
+        break;
       case ExprKind::kBinary: {
         const auto* binary = static_cast<BinaryExpr*>(node);
         expr(binary->left);
@@ -384,7 +406,9 @@ class Resolver {
         for (const Keyword& keyword : call->keywords) expr(keyword.value);
         break;
       }
-      case ExprKind::kAttribute: expr(static_cast<AttributeExpr*>(node)->object); break;
+      case ExprKind::kAttribute:
+        expr(static_cast<AttributeExpr*>(node)->object);
+        break;
       case ExprKind::kSubscript: {
         const auto* subscript = static_cast<SubscriptExpr*>(node);
         expr(subscript->object);
@@ -398,10 +422,18 @@ class Resolver {
         }
         break;
       }
-      case ExprKind::kStarred: expr(static_cast<StarredExpr*>(node)->value); break;
-      case ExprKind::kLambda: function(static_cast<LambdaExpr*>(node)->function); break;
-      case ExprKind::kComprehension: comprehension(static_cast<ComprehensionExpr*>(node)); break;
-      case ExprKind::kNamed: named(static_cast<NamedExpr*>(node)); break;
+      case ExprKind::kStarred:
+        expr(static_cast<StarredExpr*>(node)->value);
+        break;
+      case ExprKind::kLambda:
+        function(static_cast<LambdaExpr*>(node)->function);
+        break;
+      case ExprKind::kComprehension:
+        comprehension(static_cast<ComprehensionExpr*>(node));
+        break;
+      case ExprKind::kNamed:
+        named(static_cast<NamedExpr*>(node));
+        break;
     }
   }
 
@@ -447,8 +479,8 @@ class Resolver {
       Symbol& symbol = scope.symbol(static_cast<Name>(name));
       symbol.free = symbol.free || found;
       if (!found && symbol.nonlocal) {
-        problem(scope.code->place,
-                fmt::format("no binding for nonlocal '{}' found", names_.text(static_cast<Name>(name))));
+        problem(scope.code->place, fmt::format("no binding for nonlocal '{}' found",
+                                               names_.text(static_cast<Name>(name))));
       }
     }
   }
@@ -459,7 +491,8 @@ class Resolver {
       for (const NameExpr* node : scope.uses) {
         Symbol& symbol = scope.symbol(node->name);
         if (!is_own(symbol) || symbol.parameter || symbol.cell) continue;
-        if (std::find(code.slots.begin(), code.slots.end(), node->name) != code.slots.end()) continue;
+        if (std::find(code.slots.begin(), code.slots.end(), node->name) != code.slots.end())
+          continue;
         symbol.slot = static_cast<std::uint32_t>(code.slots.size());
         code.slots.push_back(node->name);
       }
@@ -483,7 +516,8 @@ class Resolver {
       if (scope.is_class()) code.own_class_cell = static_cast<std::int32_t>(symbol.slot);
     }
     for (const Name name : frees) {
-      if (name == known(name::kClass)) code.class_cell = static_cast<std::int32_t>(code.frees.size());
+      if (name == known(name::kClass))
+        code.class_cell = static_cast<std::int32_t>(code.frees.size());
       scope.symbol(name).slot = static_cast<std::uint32_t>(code.frees.size());
       code.frees.push_back(name);
     }

@@ -187,9 +187,8 @@ void add_properties(Interp& interp, ClassObject& type, std::span<const PropertyR
     const Name name = interp.intern(row.name);
     const auto get = row.get;
     const auto set = row.set;
-    const Value getter = make_ref<Builtin>(interp.heap(), name, [get](Interp& in, CallArgs& args) {
-      return get(in, args.values[0]);
-    });
+    const Value getter = make_ref<Builtin>(
+        interp.heap(), name, [get](Interp& in, CallArgs& args) { return get(in, args.values[0]); });
     Value setter = Value::none();
     if (set != nullptr) {
       setter = make_ref<Builtin>(interp.heap(), name, [set](Interp& in, CallArgs& args) {

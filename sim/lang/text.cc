@@ -130,16 +130,21 @@ std::string padded(const FormatSpec& spec, std::string_view sign, std::string bo
     return out;
   };
   switch (align) {
-    case '<': return std::string(sign) + body + fill(missing);
-    case '^': return fill(missing / 2) + std::string(sign) + body + fill(missing - missing / 2);
-    case '=': return std::string(sign) + fill(missing) + body;
-    default: return fill(missing) + std::string(sign) + body;
+    case '<':
+      return std::string(sign) + body + fill(missing);
+    case '^':
+      return fill(missing / 2) + std::string(sign) + body + fill(missing - missing / 2);
+    case '=':
+      return std::string(sign) + fill(missing) + body;
+    default:
+      return fill(missing) + std::string(sign) + body;
   }
 }
 
 std::string grouped(std::string digits, char separator, std::size_t every = 3) {
   if (separator == 0) return digits;
-  const std::size_t whole = std::min(digits.find_first_not_of("0123456789abcdefABCDEF"), digits.size());
+  const std::size_t whole =
+      std::min(digits.find_first_not_of("0123456789abcdefABCDEF"), digits.size());
   for (std::size_t at = whole; at > every; at -= every) digits.insert(at - every, 1, separator);
   return digits;
 }
@@ -186,15 +191,27 @@ std::string format_integer(Interp& in, std::int64_t value, std::string_view text
   switch (spec.type) {
     case 0:
     case 'd':
-    case 'n': body = fmt::format("{}", magnitude); break;
-    case 'x': body = fmt::format("{:x}", magnitude); break;
-    case 'X': body = fmt::format("{:X}", magnitude); break;
-    case 'o': body = fmt::format("{:o}", magnitude); break;
-    case 'b': body = fmt::format("{:b}", magnitude); break;
+    case 'n':
+      body = fmt::format("{}", magnitude);
+      break;
+    case 'x':
+      body = fmt::format("{:x}", magnitude);
+      break;
+    case 'X':
+      body = fmt::format("{:X}", magnitude);
+      break;
+    case 'o':
+      body = fmt::format("{:o}", magnitude);
+      break;
+    case 'b':
+      body = fmt::format("{:b}", magnitude);
+      break;
     case 'c':
-      if (value < 0x80 && value >= 0) return padded(spec, "", std::string(1, static_cast<char>(value)), '<');
+      if (value < 0x80 && value >= 0)
+        return padded(spec, "", std::string(1, static_cast<char>(value)), '<');
       in.raise(*in.classes().overflow_error, "%c arg not in range(0x80)");
-    default: unknown_code(in, spec.type, "int");
+    default:
+      unknown_code(in, spec.type, "int");
   }
   if (spec.type == 'x' || spec.type == 'X' || spec.type == 'o' || spec.type == 'b') {
     every = 4;
@@ -233,11 +250,13 @@ std::string format_real(Interp& in, double value, std::string_view text) {
       body = real_repr(magnitude);
     }
   } else {
-    body = real_digits(magnitude, type == 'n' ? 'g' : type, spec.precision.value_or(6), spec.alternate);
+    body = real_digits(magnitude, type == 'n' ? 'g' : type, spec.precision.value_or(6),
+                       spec.alternate);
   }
-  if (upper) std::transform(body.begin(), body.end(), body.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  if (upper)
+    std::transform(body.begin(), body.end(), body.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
   return padded(spec, sign, grouped(std::move(body), spec.grouping), '>');
 }
 
@@ -289,7 +308,8 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
       used = arguments.size();
     }
     std::string flags;
-    while (at < format.size() && std::string_view("-+ #0").find(format[at]) != std::string_view::npos) {
+    while (at < format.size() &&
+           std::string_view("-+ #0").find(format[at]) != std::string_view::npos) {
       flags += format[at++];
     }
     std::string width;
@@ -306,7 +326,8 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
         precision += in.to_str(next());
         ++at;
       }
-      while (at < format.size() && format[at] >= '0' && format[at] <= '9') precision += format[at++];
+      while (at < format.size() && format[at] >= '0' && format[at] <= '9')
+        precision += format[at++];
       if (precision == ".") precision = ".0";
     }
     if (at >= format.size()) in.value_error("incomplete format");
@@ -343,9 +364,10 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
         } else if (value.is_float() && (code == 'd' || code == 'i' || code == 'u')) {
           number = static_cast<std::int64_t>(value.as_float());
         } else {
-          in.type_error(fmt::format("%{} format: {} is required, not {}", code,
-                                    code == 'd' || code == 'i' || code == 'u' ? "a real number" : "an integer",
-                                    in.type_name(value)));
+          in.type_error(fmt::format(
+              "%{} format: {} is required, not {}", code,
+              code == 'd' || code == 'i' || code == 'u' ? "a real number" : "an integer",
+              in.type_name(value)));
         }
         const char type = code == 'i' || code == 'u' ? 'd' : code;
         out += format_integer(in, number, spec + (zero ? "0" : "") + width + type);
@@ -361,7 +383,9 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
         out += format_real(in, value.number(), spec + (zero ? "0" : "") + width + precision + code);
         break;
       }
-      case 'c': out += value.is_int() ? format_integer(in, value.as_int(), "c") : in.to_str(value); break;
+      case 'c':
+        out += value.is_int() ? format_integer(in, value.as_int(), "c") : in.to_str(value);
+        break;
       default:
         in.value_error(fmt::format("unsupported format character '{}' (0x{:x}) at index {}", code,
                                    static_cast<unsigned char>(code), at));
@@ -454,7 +478,8 @@ std::string brace_format(Interp& in, std::string_view format, const std::vector<
     if (conversion == 'r') value = in.str(in.repr(value));
     if (conversion == 's') value = in.str(in.to_str(value));
     std::string resolved(spec);
-    for (std::size_t open = resolved.find('{'); open != std::string::npos; open = resolved.find('{')) {
+    for (std::size_t open = resolved.find('{'); open != std::string::npos;
+         open = resolved.find('{')) {
       const std::size_t close = resolved.find('}', open);
       if (close == std::string::npos) in.value_error("expected '}' before end of string");
       const Value inner = find(std::string_view(resolved).substr(open + 1, close - open - 1));

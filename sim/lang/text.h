@@ -21,7 +21,7 @@ std::string format_text(Interp& interp, std::string_view text, std::string_view 
 /// "..." % values.
 std::string percent_format(Interp& interp, std::string_view format, const Value& values);
 /// "...".format(*positional, **named). `named` is a Dict or Empty.
-std::string brace_format(Interp& interp, std::string_view format, const std::vector<Value>& positional,
-                         const Value& named);
+std::string brace_format(Interp& interp, std::string_view format,
+                         const std::vector<Value>& positional, const Value& named);
 
 }  // namespace tidemark::lang

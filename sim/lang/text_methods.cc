@@ -17,7 +17,8 @@ char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + '
 bool is_alpha(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view stripped(std::string_view text, std::string_view characters, bool left, bool right) {
+std::string_view stripped(std::string_view text, std::string_view characters, bool left,
+                          bool right) {
   if (left) {
     const std::size_t first = text.find_first_not_of(characters);
     text = first == std::string_view::npos ? std::string_view() : text.substr(first);
@@ -90,7 +91,8 @@ Value join(Interp& in, Arguments& args) {
   for (const Value& item : in.unpack(args[1])) {
     const Str* piece = item.as<Str>();
     if (piece == nullptr) {
-      in.type_error(fmt::format("sequence item {}: expected str instance, {} found", n, in.type_name(item)));
+      in.type_error(
+          fmt::format("sequence item {}: expected str instance, {} found", n, in.type_name(item)));
     }
     if (n++ > 0) out += separator;
     out += piece->text();
@@ -141,7 +143,8 @@ Value find(Interp& in, Arguments& args) {
   const std::string& text = args.text(0);
   const std::string& part = args.text(1);
   const std::size_t at = kBackward ? text.rfind(part) : text.find(part);
-  if (at != std::string::npos) return Value::integer(utf8_length(std::string_view(text).substr(0, at)));
+  if (at != std::string::npos)
+    return Value::integer(utf8_length(std::string_view(text).substr(0, at)));
   if (kRaises) in.value_error("substring not found");
   return Value::integer(-1);
 }
@@ -156,8 +159,8 @@ Value partition(Interp& in, Arguments& args) {
     return kBackward ? in.tuple({in.str(""), in.str(""), in.str(text)})
                      : in.tuple({in.str(text), in.str(""), in.str("")});
   }
-  return in.tuple({in.str(text.substr(0, at)), in.str(separator),
-                   in.str(text.substr(at + separator.size()))});
+  return in.tuple(
+      {in.str(text.substr(0, at)), in.str(separator), in.str(text.substr(at + separator.size()))});
 }
 
 template <char (*kConvert)(char)>
@@ -178,8 +181,9 @@ Value words(Interp& in, Arguments& args, bool title) {
 }
 
 Value justify(Interp& in, Arguments& args, char align) {
-  return in.str(format_text(in, args.text(0),
-                            fmt::format("{}{}{}", args.text(2), align, std::max<std::int64_t>(0, args.integer(1)))));
+  return in.str(format_text(
+      in, args.text(0),
+      fmt::format("{}{}{}", args.text(2), align, std::max<std::int64_t>(0, args.integer(1)))));
 }
 
 template <bool (*kTest)(char)>
@@ -212,9 +216,12 @@ constexpr FunctionRow kMethods[] = {
     {"upper(self, /)", convert<upper>},
     {"capitalize(self, /)", [](Interp& in, Arguments& args) { return words(in, args, false); }},
     {"title(self, /)", [](Interp& in, Arguments& args) { return words(in, args, true); }},
-    {"ljust(self, width, fillchar=' ', /)", [](Interp& in, Arguments& args) { return justify(in, args, '<'); }},
-    {"rjust(self, width, fillchar=' ', /)", [](Interp& in, Arguments& args) { return justify(in, args, '>'); }},
-    {"center(self, width, fillchar=' ', /)", [](Interp& in, Arguments& args) { return justify(in, args, '^'); }},
+    {"ljust(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '<'); }},
+    {"rjust(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '>'); }},
+    {"center(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '^'); }},
     {"isdigit(self, /)", all_of<is_digit>},
     {"isnumeric(self, /)", all_of<is_digit>},
     {"isdecimal(self, /)", all_of<is_digit>},
@@ -225,19 +232,22 @@ constexpr FunctionRow kMethods[] = {
      [](Interp&, Arguments& args) {
        const std::string& text = args.text(0);
        const auto part = [](char c) { return is_alphanumeric(c) || c == '_'; };
-       return Value::boolean(!text.empty() && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), part));
+       return Value::boolean(!text.empty() && !is_digit(text[0]) &&
+                             std::all_of(text.begin(), text.end(), part));
      }},
     {"isupper(self, /)",
      [](Interp&, Arguments& args) {
        const std::string& text = args.text(0);
-       return Value::boolean(std::any_of(text.begin(), text.end(), is_alpha) &&
-                             std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+       return Value::boolean(
+           std::any_of(text.begin(), text.end(), is_alpha) &&
+           std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
      }},
     {"islower(self, /)",
      [](Interp&, Arguments& args) {
        const std::string& text = args.text(0);
-       return Value::boolean(std::any_of(text.begin(), text.end(), is_alpha) &&
-                             std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
+       return Value::boolean(
+           std::any_of(text.begin(), text.end(), is_alpha) &&
+           std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
      }},
     {"count(self, sub, /)",
      [](Interp& in, Arguments& args) {
@@ -245,7 +255,9 @@ constexpr FunctionRow kMethods[] = {
        const std::string& part = args.text(1);
        if (part.empty()) return Value::integer(in.length(args[0]) + 1);
        std::int64_t count = 0;
-       for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+       for (std::size_t at = text.find(part); at != std::string::npos;
+            at = text.find(part, at + part.size()))
+         ++count;
        return Value::integer(count);
      }},
     {"removeprefix(self, prefix, /)",
@@ -257,12 +269,14 @@ constexpr FunctionRow kMethods[] = {
      [](Interp& in, Arguments& args) {
        const std::string& text = args.text(0);
        const std::string& end = args.text(1);
-       return !end.empty() && text.ends_with(end) ? in.str(text.substr(0, text.size() - end.size())) : args[0];
+       return !end.empty() && text.ends_with(end) ? in.str(text.substr(0, text.size() - end.size()))
+                                                  : args[0];
      }},
     {"zfill(self, width, /)",
      [](Interp& in, Arguments& args) {
        std::string out = args.text(0);
-       const auto width = static_cast<std::size_t>(std::clamp<std::int64_t>(args.integer(1), 0, 1'000'000));
+       const auto width =
+           static_cast<std::size_t>(std::clamp<std::int64_t>(args.integer(1), 0, 1'000'000));
        const std::size_t at = !out.empty() && (out[0] == '-' || out[0] == '+') ? 1 : 0;
        if (out.size() < width) out.insert(at, width - out.size(), '0');
        return in.str(std::move(out));
@@ -274,7 +288,8 @@ constexpr FunctionRow kMethods[] = {
        while (!text.empty()) {
          const std::size_t end = std::min(text.find('\n'), text.size());
          const bool ends = end < text.size();
-         out.push_back(in.str(std::string(text.substr(0, args.boolean(1) && ends ? end + 1 : end))));
+         out.push_back(
+             in.str(std::string(text.substr(0, args.boolean(1) && ends ? end + 1 : end))));
          text.remove_prefix(ends ? end + 1 : end);
        }
        return in.list(std::move(out));

@@ -26,8 +26,10 @@ bool is_tracked(const Object& object) {
   switch (object.kind()) {
     case Kind::kStr:
     case Kind::kRange:
-    case Kind::kSlice: return false;
-    default: return true;
+    case Kind::kSlice:
+      return false;
+    default:
+      return true;
   }
 }
 

@@ -13,16 +13,36 @@ namespace tidemark::lang {
 
 class Tracked;
 
-/// What an object is, for fast tests without dynamic_cast. kHost: an object that another floor defines;
-/// Object::host_kind() tells those apart.
+/// What an object is, for fast tests without dynamic_cast. kHost: an object that another floor
+/// defines; Object::host_kind() tells those apart.
 enum class Kind : std::uint8_t {
-  kStr, kList, kTuple, kDict, kSet, kRange, kSlice, kFunction, kBuiltin, kBoundMethod, kClass,
-  kInstance, kException, kModule, kIterator, kProperty, kStaticMethod, kClassMethod, kSuper, kCell,
-  kFrame, kView, kHost,
+  kStr,
+  kList,
+  kTuple,
+  kDict,
+  kSet,
+  kRange,
+  kSlice,
+  kFunction,
+  kBuiltin,
+  kBoundMethod,
+  kClass,
+  kInstance,
+  kException,
+  kModule,
+  kIterator,
+  kProperty,
+  kStaticMethod,
+  kClassMethod,
+  kSuper,
+  kCell,
+  kFrame,
+  kView,
+  kHost,
 };
 
-/// Everything a name can refer to that is not held inside a Value itself. Reference counted as CPython's
-/// objects are: the moment the last reference goes is the moment the object is destroyed.
+/// Everything a name can refer to that is not held inside a Value itself. Reference counted as
+/// CPython's objects are: the moment the last reference goes is the moment the object is destroyed.
 class Object : public RefCounted<Object> {
  public:
   virtual ~Object() = default;
@@ -57,10 +77,11 @@ class Value {
   Value(const Value& other) noexcept : tag_(other.tag_), bits_(other.bits_) {
     if (tag_ == Tag::kObject) (void)Ref<Object>(bits_.object).detach();
   }
-  Value(Value&& other) noexcept : tag_(std::exchange(other.tag_, Tag::kEmpty)), bits_(other.bits_) {}
+  Value(Value&& other) noexcept
+      : tag_(std::exchange(other.tag_, Tag::kEmpty)), bits_(other.bits_) {}
   template <class T>
-    requires std::is_convertible_v<T*, Object*>
-  Value(Ref<T> object) noexcept {  // NOLINT(google-explicit-constructor): a Ref is a value
+  requires std::is_convertible_v<T*, Object*> Value(Ref<T> object)
+  noexcept {  // NOLINT(google-explicit-constructor): a Ref is a value
     bits_.object = object.detach();
     tag_ = bits_.object == nullptr ? Tag::kEmpty : Tag::kObject;
   }
@@ -97,7 +118,8 @@ class Value {
 
   [[nodiscard]] Tag tag() const { return tag_; }
   [[nodiscard]] bool empty() const { return tag_ == Tag::kEmpty; }
-  explicit operator bool() const = delete;  // "is it there" and "is it true" are both meant too often
+  explicit operator bool() const =
+      delete;  // "is it there" and "is it true" are both meant too often
   [[nodiscard]] bool is_none() const { return tag_ == Tag::kNone; }
   [[nodiscard]] bool is_bool() const { return tag_ == Tag::kBool; }
   [[nodiscard]] bool is_int() const { return tag_ == Tag::kInt; }
@@ -117,7 +139,8 @@ class Value {
     return is_float() ? bits_.real : static_cast<double>(bits_.integer);
   }
 
-  /// The object as a T, or nullptr where it is something else. T has `static bool is(const Object&)`.
+  /// The object as a T, or nullptr where it is something else. T has `static bool is(const
+  /// Object&)`.
   template <class T>
   [[nodiscard]] T* as() const {
     if (tag_ != Tag::kObject || !T::is(*bits_.object)) return nullptr;
@@ -160,18 +183,19 @@ class Visitor {
   ~Visitor() = default;
 };
 
-/// The list of all objects that can be part of a reference cycle, in order of creation. It finds and frees
-/// unreachable cycles when asked (gc.collect(), the end of a run), never by itself.
+/// The list of all objects that can be part of a reference cycle, in order of creation. It finds
+/// and frees unreachable cycles when asked (gc.collect(), the end of a run), never by itself.
 class Heap : public RefCounted<Heap> {
  public:
   Heap() = default;
-  /// Frees every tracked object that is reachable only from other such objects, as CPython's collector
-  /// does: their contents are cleared in order of creation. Returns how many objects were unreachable.
-  /// Cost: linear in the tracked objects and their references.
+  /// Frees every tracked object that is reachable only from other such objects, as CPython's
+  /// collector does: their contents are cleared in order of creation. Returns how many objects were
+  /// unreachable. Cost: linear in the tracked objects and their references.
   std::size_t collect();
   [[nodiscard]] std::size_t tracked() const { return count_; }
-  /// Drops one value now, or, when this many drops are already nested, as soon as they are done: structures
-  /// linked a million deep do not exhaust the stack. Destructors of containers drop through this.
+  /// Drops one value now, or, when this many drops are already nested, as soon as they are done:
+  /// structures linked a million deep do not exhaust the stack. Destructors of containers drop
+  /// through this.
   void drop(Value value);
 
  private:
@@ -184,9 +208,9 @@ class Heap : public RefCounted<Heap> {
   std::size_t count_ = 0;
 };
 
-/// An object that can refer to others. A class with references of its own tells them in traverse() (each
-/// reference it owns, once) and gives them up in clear(); one that leaves them out keeps them alive while
-/// it is part of a cycle.
+/// An object that can refer to others. A class with references of its own tells them in traverse()
+/// (each reference it owns, once) and gives them up in clear(); one that leaves them out keeps them
+/// alive while it is part of a cycle.
 class Tracked : public Object {
  public:
   ~Tracked() override;

@@ -9,8 +9,8 @@
 
 #include "sim/lang/exceptions.h"
 
-/// Runs programs of the model language for tests: collects what they print, gives them probe(NAME), whose
-/// objects say when they die, and stand-ins for torch's modules.
+/// Runs programs of the model language for tests: collects what they print, gives them probe(NAME),
+/// whose objects say when they die, and stand-ins for torch's modules.
 namespace tidemark::lang {
 
 inline std::string read_text(const std::filesystem::path& path) {
@@ -39,7 +39,8 @@ class LangProgram {
     Interp& in = *interp_;
     Ref<ClassObject> type = in.make_class("probe", "__main__");
     type->construct = [this](Interp& interp, ClassObject& own, CallArgs& args) -> Value {
-      return make_ref<Probe>(interp, Ref<ClassObject>(&own), interp.to_str(args.values[0]), output_);
+      return make_ref<Probe>(interp, Ref<ClassObject>(&own), interp.to_str(args.values[0]),
+                             output_);
     };
     in.set_builtin(in.intern("probe"), type);
   }
@@ -49,8 +50,9 @@ class LangProgram {
   /// What the program printed. Errors: InputError.
   std::string run(std::string text, std::string name = "test.py") {
     output_.clear();
-    module_ = interp_->run(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)}),
-                           "__main__");
+    module_ = interp_->run(
+        std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)}),
+        "__main__");
     return output_;
   }
   /// The rendered problems of a program that must not run through; "" if it does.
@@ -65,14 +67,16 @@ class LangProgram {
   [[nodiscard]] const std::string& output() const { return output_; }
   Module& module() { return *module_; }
 
-  /// torch, torch.nn, ... with a class for every name that is asked for; all can be called, decorated with,
-  /// and inherited from.
+  /// torch, torch.nn, ... with a class for every name that is asked for; all can be called,
+  /// decorated with, and inherited from.
   void add_torch() {
-    for (const char* name : {"torch", "torch.nn", "torch.nn.functional", "torch.utils", "torch.utils.checkpoint"}) {
+    for (const char* name :
+         {"torch", "torch.nn", "torch.nn.functional", "torch.utils", "torch.utils.checkpoint"}) {
       interp_->add_module(name, [](Interp&, Module& module) {
         module.make_missing = [](Interp& in, Module& own, Name id) -> Value {
           Ref<ClassObject> type = in.make_class(in.text(id), own.name);
-          const Value init = in.raw_function("__init__", [](Interp&, CallArgs&) { return Value::none(); });
+          const Value init =
+              in.raw_function("__init__", [](Interp&, CallArgs&) { return Value::none(); });
           type->attrs.set(known(name::kInit), init);
           const Value call = in.raw_function("__call__", [](Interp&, CallArgs& args) {
             return args.positional > 1 ? args.values[1] : Value::none();

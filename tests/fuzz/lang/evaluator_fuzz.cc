@@ -18,8 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Interp interp(std::move(options));
     heap = Ref<Heap>(&interp.heap());
     try {
-      interp.run(std::make_shared<const SourceText>(SourceText{"fuzz.py", std::string(data, data + size)}),
-                 "__main__");
+      interp.run(
+          std::make_shared<const SourceText>(SourceText{"fuzz.py", std::string(data, data + size)}),
+          "__main__");
     } catch (const InputError& error) {
       if (error.problems().empty()) __builtin_trap();
       render_problems(error.problems());

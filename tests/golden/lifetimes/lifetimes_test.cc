@@ -7,7 +7,8 @@ using namespace tidemark::lang;
 // PROGRAM.out is what CPython 3.11 does: what the program prints, and when each probe dies
 // (tools/lifetimes.py). The comparison ends where the program does.
 TEST_CASE("values die when CPython drops them") {
-  const std::filesystem::path folder = std::filesystem::path(TIDEMARK_SOURCE_DIR) / "tests/golden/lifetimes";
+  const std::filesystem::path folder =
+      std::filesystem::path(TIDEMARK_SOURCE_DIR) / "tests/golden/lifetimes";
   std::vector<std::filesystem::path> programs;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".py") programs.push_back(entry.path());

@@ -2,10 +2,11 @@
 
 using namespace tidemark::lang;
 
-// docs/language.md: each ```python block is followed by a ```text block with what it prints, drops included, or with
-// what is wrong with it.
+// docs/language.md: each ```python block is followed by a ```text block with what it prints, drops
+// included, or with what is wrong with it.
 TEST_CASE("the language's documentation says what is so") {
-  const std::string text = read_text(std::filesystem::path(TIDEMARK_SOURCE_DIR) / "docs/language.md");
+  const std::string text =
+      read_text(std::filesystem::path(TIDEMARK_SOURCE_DIR) / "docs/language.md");
   const std::string open = "\n```python\n";
   const std::string middle = "\n```\n```text\n";
   std::size_t examples = 0;
