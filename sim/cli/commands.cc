@@ -10,6 +10,8 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     list.push_back(make_run_command());
     list.push_back(make_check_command());
     list.push_back(make_replay_command());
+    list.push_back(make_explain_command());
+    list.push_back(make_report_command());
     list.push_back(make_diff_command());
     return list;
   }();

@@ -1,6 +1,8 @@
 #include "sim/cli/commands.h"
+#include "sim/cli/snapshot_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/diff_report.h"
+#include "sim/report/explain_report.h"
 
 namespace tidemark::cli {
 
@@ -13,8 +15,9 @@ class DiffCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "diff",
-        "compare two event traces: the first difference in context, then totals",
-        "Compares action, bytes, address, stream and id of every event. Exit code 1 when they differ.",
+        "compare two event traces, or two memory snapshots",
+        "Compares action, bytes, address, stream and id of every event. Exit code 1 when they differ.\n"
+        "Two memory snapshots: which call sites hold more at their peaks, and what moved in reserved memory.",
         {{"A", "an event trace in CSV (run --events), plain or gzip; - for standard input"},
          {"B", "the other one"}},
         {{"unordered-frees", "", "compare frees that follow one another as a set", ""},
@@ -25,7 +28,7 @@ class DiffCommand final : public Command {
          {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"}}};
   }
 
-  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     DiffOptions options;
     options.unordered_frees = args.has("unordered-frees");
     for (const std::string& column : args.values("ignore")) {
@@ -34,6 +37,7 @@ class DiffCommand final : public Command {
     const std::size_t context = args.number("context", 0, 1000).value_or(kContext);
     const std::string& a_name = args.positional()[0];
     const std::string& b_name = args.positional()[1];
+    if (looks_like_snapshot(a_name) || looks_like_snapshot(b_name)) return diff_snapshots(args, a_name, b_name, out, err);
     const EventTable a = read_events_csv(read_whole_file(a_name), a_name);
     const EventTable b = read_events_csv(read_whole_file(b_name), b_name);
     const EventDiff diff = diff_events(a.events, b.events, options);
@@ -49,6 +53,30 @@ class DiffCommand final : public Command {
       out.write(diff_text(diff, a_side, b_side, options, context, style));
     }
     return diff.equal() ? ExitCode::kDone : ExitCode::kDiffers;
+  }
+
+ private:
+  static MemoryPicture peak_of(const Snapshot& snapshot) {
+    const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
+    AgreementOptions range;
+    if (!devices.empty()) range.device = devices.front();
+    const Version version = agreement_with_recording(snapshot, range).settings.version;
+    return picture_at(snapshot, range.device, picture_moment(snapshot, range.device, "peak"), version);
+  }
+
+  static ExitCode diff_snapshots(const Arguments& args, const std::string& a_name, const std::string& b_name, Output& out,
+                                 Output& err) {
+    constexpr std::size_t kTop = 10;
+    const MemoryPicture a = peak_of(load_recording(a_name, err));
+    const MemoryPicture b = peak_of(load_recording(b_name, err));
+    if (args.value("format") == "json") {
+      out.write(picture_diff_json(a, b, kTop));
+    } else {
+      out.print("A: {}, after event {}\nB: {}, after event {}\n", a_name, a.event, b_name, b.event);
+      out.write(picture_diff_text(a, b, kTop, {static_cast<std::size_t>(out.width()), out.colour()}));
+    }
+    const bool same = a.reserved_bytes == b.reserved_bytes && a.active_bytes == b.active_bytes;
+    return same ? ExitCode::kDone : ExitCode::kDiffers;
   }
 };
 

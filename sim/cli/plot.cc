@@ -23,28 +23,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kScript = "timeline.py";
+constexpr std::string_view kTimelineScript = "timeline.py";
+constexpr std::string_view kReportScript = "report.py";
 
-std::string script_path() {
+std::string script_path(std::string_view option, std::string_view script) {
   std::vector<fs::path> folders;
   if (const char* given = std::getenv("TIDEMARK_PLOTS"); given != nullptr && *given != '\0') {
     folders.emplace_back(given);
   } else {
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
-    if (!error) folders.push_back(self.parent_path().parent_path() / "share" / "tidemark" / "plots");
+    if (!error)
+      folders.push_back(self.parent_path().parent_path() / "share" / "tidemark" / "plots");
     folders.emplace_back(TIDEMARK_SOURCE_PLOTS);
   }
   for (const fs::path& folder : folders) {
     std::error_code error;
-    if (fs::is_regular_file(folder / kScript, error)) return (folder / kScript).string();
+    if (fs::is_regular_file(folder / script, error)) return (folder / script).string();
   }
-  throw IoError("--plot: " + std::string(kScript) + " is not in " + folders.back().string() +
-                "; set TIDEMARK_PLOTS to the folder that holds it");
+  throw IoError(std::string(option) + ": " + std::string(script) + " is not in " +
+                folders.back().string() + "; set TIDEMARK_PLOTS to the folder that holds it");
 }
 
 std::string python() {
-  if (const char* given = std::getenv("TIDEMARK_PYTHON"); given != nullptr && *given != '\0') return given;
+  if (const char* given = std::getenv("TIDEMARK_PYTHON"); given != nullptr && *given != '\0')
+    return given;
   // Debian's own comes first: it is the one that has Debian's matplotlib.
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
@@ -68,13 +71,15 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Runs a program with standard output and error as ours. Returns its exit code; 127 when it does not start.
+/// Runs a program with standard output and error as ours. Returns its exit code; 127 when it does
+/// not start.
 int run_process(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t process = 0;
-  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return 127;
+  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+    return 127;
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) return 127;
@@ -91,17 +96,32 @@ void check_plot_name(const std::string& path) {
   usage_error("--plot", "expected a name that ends in .png, .svg or .pdf, found '" + path + "'");
 }
 
-void draw_timeline(std::string_view timeline_json, const std::string& title, const std::string& path) {
-  const std::string script = script_path();
+void draw_timeline(std::string_view timeline_json, const std::string& title,
+                   const std::string& path) {
+  const std::string script = script_path("--plot", kTimelineScript);
   const TemporaryFile timeline(timeline_json);
   const std::string interpreter = python();
-  const int code = run_process({interpreter, script, timeline.path(), "-o", path, "--title", title});
+  const int code =
+      run_process({interpreter, script, timeline.path(), "-o", path, "--title", title});
   if (code == 0) return;
   if (code == 127) throw IoError("--plot: cannot start " + interpreter + "; it needs Python 3");
   if (code == 1) {
-    throw IoError("--plot: " + script + " failed; it needs matplotlib (Debian: python3-matplotlib)");
+    throw IoError("--plot: " + script +
+                  " failed; it needs matplotlib (Debian: python3-matplotlib)");
   }
   throw IoError("--plot: " + path + " was not drawn");
+}
+
+void write_html_report(std::string_view report_json, const std::string& path) {
+  const std::string script = script_path("report", kReportScript);
+  const TemporaryFile report(report_json);
+  const std::string interpreter = python();
+  const int code = run_process({interpreter, script, report.path(), "-o", path});
+  if (code == 127) throw IoError("report: cannot start " + interpreter + "; it needs Python 3");
+  if (code != 0) {
+    throw IoError("report: " + path + " was not written; " + interpreter +
+                  " needs the package plotly (TIDEMARK_PYTHON names another Python)");
+  }
 }
 
 }  // namespace tidemark::cli

@@ -1,9 +1,11 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
+#include "sim/cli/snapshot_input.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/run_report.h"
+#include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
 
 namespace tidemark::cli {
@@ -43,6 +45,20 @@ void write_device_files(const Arguments& args, const std::string& title, const R
   }
 }
 
+/// Files that hold every device.
+void write_exports(const Arguments& args, const RunResult& result) {
+  if (!args.has("snapshot") && !args.has("perfetto") && !args.has("columns")) return;
+  std::vector<EventView> views;
+  for (const DeviceResult& device : result.devices) views.push_back(view_of(device, result.program));
+  if (args.has("snapshot")) {
+    write_whole_file(args.value("snapshot"), snapshot_of(views, result.devices.front().settings));
+  }
+  if (args.has("perfetto")) write_whole_file(args.value("perfetto"), perfetto_of(views));
+  for (std::size_t i = 0; args.has("columns") && i < views.size(); ++i) {
+    write_folder(file_of_device(args.value("columns"), i), columns_of(views[i]));
+  }
+}
+
 class RunCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -59,6 +75,9 @@ class RunCommand final : public Command {
          {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)", ""},
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
          {"plot", "FILE", "draw the timeline: .png, .svg or .pdf; needs Python with matplotlib", ""},
+         {"snapshot", "FILE", "write a memory snapshot, for pytorch.org/memory_viz, explain, replay and report", ""},
+         {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
+         {"columns", "FOLDER", "write events and amounts as one NumPy file a column", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10", "another batch, and what is largest at the peak"},
@@ -72,10 +91,11 @@ class RunCommand final : public Command {
     const Scenario scenario = load_scenario(title, parse_overrides(args.values("set")));
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
-    options.keep_times = args.has("timeline") || args.value("format") == "json";
+    options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") || args.has("columns") || args.value("format") == "json";
     const RunResult result = tidemark::run(scenario, options);
     print(args, title, result, top.value_or(0), out);
     for (std::size_t i = 0; i < result.devices.size(); ++i) write_device_files(args, title, result, i);
+    write_exports(args, result);
     return result.ended_by_oom && args.has("fail-on-oom") ? ExitCode::kOutOfMemory : ExitCode::kDone;
   }
 

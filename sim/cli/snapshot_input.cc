@@ -3,10 +3,15 @@
 #include <array>
 #include <filesystem>
 
+#include "sim/cli/scenario_input.h"
+#include "sim/device/device.h"
 #include "sim/format/byte_source.h"
 #include "sim/format/snapshot_program.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/snapshot_export.h"
+#include "sim/run/run.h"
 #include "sim/study/recording_range.h"
+#include "sim/study/replay.h"
 
 namespace tidemark::cli {
 
@@ -38,6 +43,31 @@ Snapshot load_snapshot(const std::string& path, Output& err) {
   Snapshot snapshot = read_snapshot_file(path, progress);
   if (shown > 0) err.write("\r\x1b[K");
   return snapshot;
+}
+
+Snapshot recording_of(const RunResult& result, const std::string& name) {
+  std::vector<EventView> views;
+  for (const DeviceResult& device : result.devices) views.push_back(view_of(device, result.program));
+  const std::string pickled = snapshot_of(views, result.devices.front().settings);
+  const auto source = bytes_in_memory(pickled);
+  return read_snapshot(*source, name);
+}
+
+Snapshot load_recording(const std::string& path, Output& err) {
+  if (looks_like_snapshot(path)) return load_snapshot(path, err);
+  if (path.ends_with(".yaml") || path.ends_with(".yml")) {
+    const Scenario scenario = load_scenario(path, {});
+    return recording_of(run(scenario, {}), path);
+  }
+  const RequestTrace trace = read_request_trace_file(path);
+  ReplayOptions options;
+  options.device = load_device("h100").spec;
+  options.keep_events = true;
+  const ReplayResult result = replay(trace.instructions, AllocatorSettings{}, options);
+  const EventView view = view_of(trace, result, options.device.name);
+  const std::string pickled = snapshot_of(std::span(&view, 1), result.settings);
+  const auto source = bytes_in_memory(pickled);
+  return read_snapshot(*source, path);
 }
 
 void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {

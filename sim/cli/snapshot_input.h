@@ -4,6 +4,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/format/snapshot.h"
+#include "sim/run/run_result.h"
 #include "sim/study/agreement.h"
 
 namespace tidemark::cli {
@@ -15,6 +16,13 @@ bool looks_like_snapshot(const std::string& path);
 
 /// Reads a snapshot; on a terminal a long read shows how far it is.
 Snapshot load_snapshot(const std::string& path, Output& err);
+
+/// A run as a snapshot of it would tell.
+Snapshot recording_of(const RunResult& result, const std::string& name);
+
+/// A snapshot of anything that has one: a snapshot itself, a scenario's run, or a request trace played under default
+/// settings on an H100.
+Snapshot load_recording(const std::string& path, Output& err);
 
 /// Writes files into a folder, which is made when it is not there. Errors: IoError.
 void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);

@@ -188,6 +188,7 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
     compare_ends(recorded_blocks, simulated_blocks, agreement);
   }
   agreement.recorded_events = std::move(program.recorded);
+  agreement.origins = std::move(program.origins);
   agreement.simulated_events = std::move(simulated.history.events);
   // Which of several waiting blocks the allocator looks at first depends on streams that a recording does not name.
   agreement.late_frees = program.late_frees;

@@ -38,6 +38,7 @@ struct Agreement {
   EventDiff events;                  ///< a: recorded, b: simulated
   std::vector<Event> recorded_events;
   std::vector<Event> simulated_events;
+  std::vector<RequestOrigin> origins;  ///< by the events' ids
   std::size_t placed_differently = 0;  ///< allocations at another address
   std::size_t allocations = 0;
   std::size_t differing_blocks = 0;  ///< of the final layout: address, size, state or live request

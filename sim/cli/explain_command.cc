@@ -1,0 +1,65 @@
+#include "sim/cli/commands.h"
+#include "sim/cli/snapshot_input.h"
+#include "sim/report/explain_report.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+constexpr std::size_t kTop = 10;
+
+class ExplainCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "explain",
+        "tell what holds the memory of a recorded run, and why",
+        "Rebuilds one moment of a memory snapshot by re-simulation: what is live and who made it, what is free and\n"
+        "who pins it. At an out-of-memory error: its class with the proof, and the smallest change that would have\n"
+        "avoided it, found by re-simulation. --churn: growth by step, churners, lifetimes.",
+        {{"SNAPSHOT", "a memory snapshot of PyTorch or of run --snapshot; or a request trace"}},
+        {{"at", "WHEN", "peak, oom, an event's number, step:N, time:1.5s or mark:TEXT (default: oom, else peak)", ""},
+         {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
+         {"top", "N", "rows of each list", "10"},
+         {"gpu", "N", "which of the snapshot's devices (default: the first that recorded)", ""},
+         {"format", "text|json", "how to print", "text"}},
+        {{"tidemark explain snapshot.pickle", "the answer"},
+         {"tidemark explain snapshot.pickle --at step:3 --churn", "another moment, and leaks"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const Snapshot snapshot = load_recording(args.positional().front(), err);
+    const AgreementOptions range = recording_options(args, snapshot);
+    const std::size_t top = static_cast<std::size_t>(args.number("top", 1, 1'000'000).value_or(kTop));
+    const Version version = agreement_with_recording(snapshot, range).settings.version;
+    std::string at = args.value("at");
+    if (at.empty()) at = has_oom(snapshot, range.device) ? "oom" : "peak";
+    const MemoryPicture picture =
+        picture_at(snapshot, range.device, picture_moment(snapshot, range.device, at), version);
+    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
+    const bool json = args.value("format") == "json";
+    if (json && args.has("churn")) {
+      out.write(churn_json(churn_of(snapshot, range.device), top));
+    } else if (json) {
+      out.write(explain_json(picture, top));
+    } else {
+      out.write(explain_text(picture, top, style));
+      if (args.has("churn")) out.write(churn_text(churn_of(snapshot, range.device), top, style));
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  static bool has_oom(const Snapshot& snapshot, std::uint8_t device) {
+    for (const SnapshotEvent& event : snapshot.trace(device)) {
+      if (event.action == Action::kOom) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain_command() { return std::make_unique<ExplainCommand>(); }
+
+}  // namespace tidemark::cli

@@ -1,0 +1,96 @@
+#include "sim/report/html_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/format/json_writer.h"
+#include "sim/report/agreement_report.h"
+#include "sim/report/explain_report.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr std::size_t kPoints = 4000;
+constexpr std::size_t kSites = 20;
+
+/// The event with the most in use in each of at most kPoints stretches.
+std::vector<std::size_t> chosen_events(std::span<const MemorySample> samples) {
+  std::vector<std::size_t> events;
+  const std::size_t points = std::min(kPoints, samples.size());
+  for (std::size_t point = 0; point < points; ++point) {
+    const std::size_t first = samples.size() * point / points;
+    const std::size_t end = samples.size() * (point + 1) / points;
+    const auto best = std::max_element(samples.begin() + static_cast<std::ptrdiff_t>(first),
+                                       samples.begin() + static_cast<std::ptrdiff_t>(end),
+                                       [](const MemorySample& a, const MemorySample& b) { return a.active < b.active; });
+    events.push_back(static_cast<std::size_t>(best - samples.begin()));
+  }
+  return events;
+}
+
+void write_timeline(const HtmlReport& report, JsonWriter& json) {
+  const std::vector<std::size_t> events = chosen_events(report.samples);
+  json.key("timeline").begin_object().key("event").begin_array(true);
+  for (const std::size_t event : events) json.value(std::uint64_t{event});
+  json.end_array();
+  using Member = Bytes MemorySample::*;
+  for (const auto& [name, member] : {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
+                                     {"active", &MemorySample::active},
+                                     {"requested", &MemorySample::requested}}) {
+    json.key(name).begin_array(true);
+    for (const std::size_t event : events) json.value(std::uint64_t{report.samples[event].*member});
+    json.end_array();
+  }
+  json.key("label").begin_array(true);
+  for (const std::size_t event : events) json.value(event < report.labels.size() ? report.labels[event] : std::string());
+  json.end_array().end_object();
+}
+
+void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
+  json.key("blocks").begin_array();
+  auto live = picture.live.begin();
+  for (const SegmentInfo& segment : picture.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      const bool active = block.state != BlockState::kInactive;
+      while (active && live != picture.live.end() && live->address < block.address) ++live;
+      json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
+      json.member("offset", block.address - segment.address).member("bytes", block.bytes).member("live", active);
+      json.member("maker", active && live != picture.live.end() ? holder_text(*live) : std::string("free")).end_object();
+    }
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string html_report_json(const HtmlReport& report) {
+  std::string out;
+  JsonWriter json(out);
+  const TextStyle plain;
+  json.begin_object().member("title", report.title).member("event", std::uint64_t{report.picture->event});
+  json.member("answer", explain_text(*report.picture, 5, plain));
+  write_timeline(report, json);
+  write_blocks(*report.picture, json);
+  json.key("sites").begin_array();
+  for (std::size_t i = 0; i < std::min(kSites, report.picture->sites.size()); ++i) {
+    const CallSite& site = report.picture->sites[i];
+    json.begin_object(true).member("maker", site.maker.empty() ? std::string("(no stack recorded)") : site.maker);
+    json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)]).member("bytes", site.bytes).end_object();
+  }
+  json.end_array().key("settings").begin_array();
+  for (const ReplayResult& result : report.settings) {
+    const std::string& text = result.settings.text;
+    json.begin_object(true).member("name", text.empty() ? std::string("(default)") : text);
+    json.member("peak_reserved", result.summary.peak_reserved).member("ooms", result.summary.ooms);
+    json.member("own", text == report.agreement->settings.text).end_object();
+  }
+  json.end_array().key("assumptions").begin_array();
+  json.value(agreement_text(*report.agreement, plain));
+  for (const std::string& line : report.assumptions) json.value(line);
+  json.end_array().end_object().finish();
+  return out;
+}
+
+}  // namespace tidemark

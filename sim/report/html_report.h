@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/alloc/allocator.h"
+#include "sim/study/agreement.h"
+#include "sim/study/memory_explain.h"
+#include "sim/study/replay.h"
+
+namespace tidemark {
+
+/// What the page of a report shows. Everything must outlive the call.
+struct HtmlReport {
+  std::string title;
+  const MemoryPicture* picture = nullptr;
+  const Agreement* agreement = nullptr;
+  std::span<const MemorySample> samples;       ///< right after each simulated event
+  std::span<const std::string> labels;         ///< who made each event's block; one a sample
+  std::span<const ReplayResult> settings;      ///< ranked
+  std::vector<std::string> assumptions;
+};
+
+/// The data of plots/report.py as JSON. The timeline keeps at most 4000 points: the highest of each stretch.
+std::string html_report_json(const HtmlReport& report);
+
+}  // namespace tidemark
