@@ -134,12 +134,29 @@ Tensor alpha_dropout(Context& c, const Tensor& input, double p, bool train, bool
   return noisy(c, input, p, train, in_place, features, true);
 }
 
+namespace {
+
+OpResult unbatched_dropout(Arguments& a, std::int64_t sample_rank) {
+  Context& c = a.context();
+  const Tensor& input = a.tensor(0);
+  if (input.dim() != sample_rank) {
+    return feature_dropout(c, input, a.number(1), a.flag(2), a.flag(3));
+  }
+  const Tensor batch = unsqueeze(c, input, 0);
+  return squeeze(c, feature_dropout(c, batch, a.number(1), a.flag(2), a.flag(3)), 0);
+}
+
+}  // namespace
+
 std::span<const OpDef> activation_ops() {
   static constexpr std::string_view kActivation = "training-semantics.md 2.4";
   static constexpr std::string_view kDropout = "training-semantics.md 5.2";
   static constexpr auto kFeatures = [](Arguments& a) -> OpResult {
     return feature_dropout(a.context(), a.tensor(0), a.number(1), a.flag(2), a.flag(3));
   };
+  // These take one sample without a batch too.
+  static constexpr auto kFeatures1d = [](Arguments& a) -> OpResult { return unbatched_dropout(a, 2); };
+  static constexpr auto kFeatures3d = [](Arguments& a) -> OpResult { return unbatched_dropout(a, 4); };
   static constexpr OpDef kOps[] = {
       {"glu(Tensor input, int dim=-1)", "F",
        [](Arguments& a) -> OpResult { return glu(a.context(), a.tensor(0), a.integer(1)); },
@@ -167,11 +184,11 @@ std::span<const OpDef> activation_ops() {
          return dropout_(a.context(), a.tensor(0), a.number(1), a.flag(2));
        },
        kDropout},
-      {"dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures,
+      {"dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures1d,
        kDropout},
       {"dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures,
        kDropout},
-      {"dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures,
+      {"dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures3d,
        kDropout},
       {"alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False)", "F",
        [](Arguments& a) -> OpResult {

@@ -26,6 +26,16 @@ Tensor power(Arguments& a, std::size_t base, std::size_t exponent) {
   return pow_tensors(c, a.tensor(base), a.tensor(exponent));
 }
 
+/// A number in where() becomes a scalar on the device first.
+Tensor where_operand(Arguments& a, std::size_t i, std::size_t other) {
+  if (a.is_tensor(i)) return a.tensor(i);
+  const Tensor number = a.operand(i);
+  const Tensor beside = a.operand(other);
+  const Device device = a.is_tensor(other) ? beside.device() : a.tensor(0).device();
+  const LabelScope label(a.context(), "scalar_tensor");
+  return a.context().empty({}, result_type({&number, &beside}), device);
+}
+
 OpResult clamped(Arguments& a, bool in_place) {
   if (a.is_tensor(1) || a.is_tensor(2)) {
     throw NotModelled(
@@ -105,6 +115,8 @@ std::span<const OpDef> arithmetic_ops() {
          return binary(a.context(), "remainder", a.operand(1), a.operand(0));
        },
        kSource},
+      {"__abs__(Tensor input)", "method",
+       [](Arguments& a) -> OpResult { return unary(a.context(), "abs", a.tensor(0)); }, kSource},
       {"__rpow__(Tensor input, operand other)", "method",
        [](Arguments& a) -> OpResult { return power(a, 1, 0); }, kSource},
       {"pow(operand input, operand exponent)", "torch method",
@@ -122,12 +134,15 @@ std::span<const OpDef> arithmetic_ops() {
        kSource},
       {"where(Tensor condition, operand input, operand other)", "torch",
        [](Arguments& a) -> OpResult {
-         return where(a.context(), a.tensor(0), a.operand(1), a.operand(2));
+         const Tensor self = where_operand(a, 1, 2);
+         const Tensor other = where_operand(a, 2, 1);
+         return where(a.context(), a.tensor(0), self, other);
        },
        kSource},
       {"where(Tensor input, Tensor condition, operand other)", "method",
        [](Arguments& a) -> OpResult {
-         return where(a.context(), a.tensor(1), a.tensor(0), a.operand(2));
+         const Tensor other = where_operand(a, 2, 0);
+         return where(a.context(), a.tensor(1), a.tensor(0), other);
        },
        kSource},
       {"masked_fill(Tensor input, Tensor mask, operand value)", "torch method",

@@ -28,10 +28,19 @@ void check_matrix(std::string_view name, const Tensor& self) {
   }
 }
 
+/// One dimension after another, each by a kernel of its own.
 OpResult roll(Arguments& a) {
+  Context& c = a.context();
   const Tensor& self = a.tensor(0);
-  if (self.numel() == 0) return clone(a.context(), self, MemoryFormat::kContiguous);
-  return rearranged(a.context(), "roll", "RollBackward0", self, false);
+  if (self.numel() == 0) return clone(c, self, MemoryFormat::kContiguous);
+  const std::size_t times = std::max<std::size_t>(a.dims(1).size(), 1);
+  const auto kernel = [times](Context& at, const Tensor& x) {
+    Tensor out = x;
+    for (std::size_t i = 0; i < times; ++i) out = at.empty(x.sizes(), x.dtype(), x.device());
+    return out;
+  };
+  Op op(c, "roll", "RollBackward0", {&self});
+  return op.result(kernel(c, self), [kernel](Backward& b) { b.grads[0] = kernel(b.c, b.grad()); });
 }
 
 /// The gradient is seen in the repeats' shape and summed over them. Source: torch's repeat_backward.
@@ -60,8 +69,12 @@ Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
                        }
                        if (i >= lead) split.push_back(size);
                      }
+                     if (over.empty()) {
+                       b.grads[0] = grad;
+                       return;
+                     }
                      const Tensor wide = reshape(b.c, grad, split);
-                     b.grads[0] = over.empty() ? wide : sum(b.c, wide, over, false);
+                     b.grads[0] = sum(b.c, wide, over, false);
                    });
 }
 

@@ -16,6 +16,7 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
 
 struct BagOptions : EmbeddingOptions {
   bool max = false;
+  bool mean = false;
   bool include_last_offset = false;
 };
 /// `offsets`: where each bag begins.

@@ -81,9 +81,26 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
       }
       throw OpError("shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
     }
-    if (!(t.device() == self.device())) {
-      t = c.empty(t.sizes(), t.dtype(), self.device());
+    if (!(t.device() == self.device()) || t.dtype() == ScalarType::kInt32) {
+      t = c.empty(t.sizes(), ScalarType::kInt64, self.device());
     }
+  }
+}
+
+/// Several index tensors are read with the same strides. Source: AdvancedIndex.
+void align_positions(Context& c, Positions& at) {
+  if (at.count < 2) return;
+  const Tensor* first = nullptr;
+  bool alike = true;
+  for (Tensor& t : at.tensors) {
+    if (!t.defined()) continue;
+    t = expand(t, at.shape);
+    if (first == nullptr) first = &t;
+    alike = alike && t.strides() == first->strides();
+  }
+  if (alike) return;
+  for (Tensor& t : at.tensors) {
+    if (t.defined()) t = contiguous(c, t);
   }
 }
 
@@ -101,6 +118,31 @@ Dims indexed_shape(const Tensor& self, const Positions& at) {
   return out;
 }
 
+/// The output takes the memory order that TensorIterator finds for the source and the indices.
+Dims indexed_strides(const Tensor& self, const Positions& at, const Dims& shape) {
+  const std::size_t index_rank = at.shape.size();
+  const std::size_t index_at = at.adjacent ? at.first : 0;
+  Dims source = Dims::filled(shape.size(), 0);
+  std::size_t to = at.adjacent ? 0 : index_rank;
+  for (std::size_t i = 0; i < self.sizes().size(); ++i) {
+    if (at.adjacent && i == at.first) to += index_rank;
+    if (i < at.tensors.size() && at.tensors[i].defined()) continue;
+    source[to++] = self.strides()[i];
+  }
+  const Tensor read = Context::alias(self, shape, source, self->offset);
+  std::vector<const Tensor*> operands{&read};
+  TensorList indices;
+  for (const Tensor& t : at.tensors) {
+    if (!t.defined()) continue;
+    const Tensor wide = expand(t, at.shape);
+    Dims strides = Dims::filled(shape.size(), 0);
+    for (std::size_t i = 0; i < index_rank; ++i) strides[index_at + i] = wide.strides()[i];
+    indices.push_back(Context::alias(t, shape, strides, t->offset));
+  }
+  for (const Tensor& t : indices) operands.push_back(&t);
+  return iterator_strides(shape, operands);
+}
+
 std::int64_t bits_of(std::int64_t n) {
   std::int64_t bits = 0;
   while (n > 0) {
@@ -110,8 +152,24 @@ std::int64_t bits_of(std::int64_t n) {
   return std::max<std::int64_t>(bits, 1);
 }
 
+/// Where indexed dimensions lie apart they come first.
+Tensor indexed_first(const Tensor& self, const Positions& at) {
+  if (at.adjacent) return self;
+  Dims order;
+  for (const bool indexed : {true, false}) {
+    for (std::size_t i = 0; i < self.sizes().size(); ++i) {
+      if ((i < at.tensors.size() && at.tensors[i].defined()) == indexed) {
+        order.push_back(static_cast<std::int64_t>(i));
+      }
+    }
+  }
+  return permute(self, order);
+}
+
 /// Values are added in the order of their positions, which are sorted first. Source: index_put_with_sort_kernel.
-void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values) {
+/// `checked`: the positions are compared with the bounds.
+void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
+                bool checked) {
   Positions at;
   fill_positions(c, self, indices, at);
   const std::int64_t count = numel_of(at.shape);
@@ -123,17 +181,25 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
     const Tensor& t = at.tensors[i];
     if (!t.defined()) continue;
     rows *= self.sizes()[i];
+    if (checked) {
+      for (int bound = 0; bound < 2; ++bound) {
+        const Tensor extreme = reduce(c, t, {}, false, ScalarType::kInt64, 8);
+        c.empty({}, ScalarType::kBool, self.device());
+      }
+    }
     const Tensor scaled = [&] {
-      const Tensor wrapped = c.empty(t.sizes(), ScalarType::kInt64, self.device());
-      return c.empty_like(wrapped);
+      const Tensor wrapped = column();
+      return column();
     }();
-    linear = linear.defined() && linear.sizes() == at.shape ? linear : scaled;
-    if (!(linear.sizes() == at.shape)) linear = column();
+    if (!linear.defined()) linear = scaled;
   }
-  const Tensor dense_self = contiguous(c, self);
+  const Tensor in_order = indexed_first(self, at);
+  const Dims values_shape = indexed_shape(self, at);
+  for (Tensor& t : at.tensors) t.reset();
+  const Tensor dense_self = contiguous(c, in_order);
+  const Tensor dense_values = contiguous(c, expand(values, values_shape));
   const Tensor sorted = column();
   const Tensor original = column();
-  const Tensor dense_values = contiguous(c, expand(values, indexed_shape(self, at)));
   const Tensor range = column();
   c.scratch(sort_bytes(c.spec(), count, 8, 8, bits_of(rows)), self.device());
 }
@@ -148,11 +214,12 @@ void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const
     there = c.empty({}, self.dtype(), self.device());
   }
   if (accumulate && self.is_cuda()) {
-    put_sorted(c, self, indices, there);
+    put_sorted(c, self, indices, there, true);
     return;
   }
   Positions at;
   fill_positions(c, self, indices, at);
+  align_positions(c, at);
   const Dims shape = indexed_shape(self, at);
   if (!(broadcast(shape, there.sizes()) == shape)) {
     throw OpError(fmt::format("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}",
@@ -176,7 +243,9 @@ TensorList saved_indices(const Backward& b, std::size_t count) {
 Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
   Positions at;
   fill_positions(c, self, indices, at);
-  return c.empty(indexed_shape(self, at), self.dtype(), self.device());
+  align_positions(c, at);
+  const Dims shape = indexed_shape(self, at);
+  return c.empty_strided(shape, indexed_strides(self, at, shape), self.dtype(), self.device());
 }
 
 Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
@@ -185,7 +254,7 @@ Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
   return op.result(index_kernel(c, self, indices),
                    [sizes = self.sizes(), count = indices.size()](Backward& b) {
                      b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
-                     put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad());
+                     put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad(), false);
                    });
 }
 
@@ -222,12 +291,20 @@ bool is_lone_mask(const TensorList& indices) {
 
 Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
+  if (!accumulate && values.numel() == 1 && is_lone_mask(indices)) {
+    // One value through a mask: the mask, seen with the dimensions that follow it.
+    Tensor mask;
+    std::int64_t leading = 0;
+    for (const Tensor& t : indices) {
+      if (t.defined()) mask = t;
+      if (!t.defined() && !mask.defined()) ++leading;
+    }
+    for (std::int64_t i = leading + mask.dim(); i < self.dim(); ++i) mask = unsqueeze(c, mask, mask.dim());
+    return masked_fill_(c, self, mask, values);
+  }
   Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
   save_indices(op, indices);
-  // One value through a mask is masked_fill_.
-  if (accumulate || !is_lone_mask(indices) || values.numel() != 1) {
-    put_kernel(c, self, indices, values, accumulate);
-  }
+  put_kernel(c, self, indices, values, accumulate);
   return op.in_place(self, index_put_backward(indices.size(), values, accumulate));
 }
 
@@ -284,8 +361,11 @@ Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
   const Dims shape = broadcast(self.sizes(), mask.sizes());
   nonzero_kernel(c, expand(mask, shape));
   return op.result(c.empty({0}, self.dtype(), self.device()), [shape](Backward& b) {
+    // masked_scatter_: a running count of the mask says which value goes where.
     b.grads[0] = zeros(b.c, shape, b.grad().dtype(), b.grad().device());
-    put_sorted(b.c, b.grads[0], {expand(b.saved[0], shape)}, b.grad());
+    const std::int64_t count = numel_of(shape);
+    const Tensor running = b.c.empty({count}, ScalarType::kInt64, b.grad().device());
+    b.c.scratch(scan_bytes(count, 8), b.grad().device());
   });
 }
 

@@ -353,7 +353,7 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   };
   const Tensor a_norm = norm(a);
   const Tensor b_norm = norm(b);
-  const Tensor epsilon = c.empty({}, a_norm.dtype(), a_norm.device());
+  const Tensor epsilon = c.empty({}, ScalarType::kFloat32, a_norm.device());
   const Tensor b_unit = div(c, b, b_norm);
   const Tensor a_unit = div(c, a, a_norm);
   const Tensor product = mul(c, a_unit, b_unit);

@@ -18,10 +18,8 @@ Tensor real(Context& c) { return number_tensor(c); }
 
 /// The norm of (x1 - x2 + eps) along the last dimension.
 Tensor pairwise_distance(Context& c, const Tensor& x1, const Tensor& x2, double p, bool keepdim) {
-  const Tensor shifted = [&] {
-    const Tensor difference = sub(c, x1, x2);
-    return add(c, difference, real(c));
-  }();
+  const Tensor difference = sub(c, x1, x2);
+  const Tensor shifted = add(c, difference, real(c));
   return vector_norm(c, shifted, p, {-1}, keepdim);
 }
 
@@ -53,8 +51,9 @@ Tensor margin_ranking_loss(Context& c, Tensor input1, Tensor input2, Tensor targ
     const Tensor difference = sub(c, input1, input2);
     const Tensor negative = unary(c, "neg", target);
     const Tensor product = mul(c, negative, difference);
-    return clamp_min_(c, add(c, product, real(c)));
+    return add(c, product, real(c));
   }();
+  clamp_min_(c, out);
   return apply_reduction(c, out, reduction);
 }
 
@@ -73,42 +72,20 @@ Tensor hinge_embedding_loss(Context& c, Tensor self, Tensor target, Reduction re
   return apply_reduction(c, out, reduction);
 }
 
-Tensor poisson_nll_loss(Context& c, const Tensor& input, const Tensor& target, bool log_input,
-                        Reduction reduction) {
+Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input, Reduction reduction) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&input, &target});
   const Tensor loss = [&] {
     if (log_input) {
       const Tensor product = mul(c, target, input);
       const Tensor expected = unary(c, "exp", input);
       return sub(c, expected, product);
     }
-    const Tensor product = [&] {
-      const Tensor logs = [&] {
-        const Tensor shifted = add(c, input, real(c));
-        return unary(c, "log", shifted);
-      }();
-      return mul(c, target, logs);
-    }();
+    const Tensor shifted = add(c, input, real(c));
+    const Tensor logs = unary(c, "log", shifted);
+    const Tensor product = mul(c, target, logs);
     return sub(c, input, product);
   }();
   return apply_reduction(c, loss, reduction);
-}
-
-/// One kernel chain forward and back. Source: at::native::soft_margin_loss.
-Tensor soft_margin_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  Op op(c, "soft_margin_loss", "SoftMarginLossBackward0", {&self}, {&target});
-  op.save(0, self);
-  op.save(1, target);
-  const Tensor loss = [&] {
-    const Tensor negative = pointwise(c, {&target});
-    return pointwise(c, {&negative, &self});
-  }();
-  Tensor out = reduction == Reduction::kNone ? loss : reduce(c, loss, {}, false, loss.dtype());
-  return op.result(std::move(out), [](Backward& b) {
-    const Tensor negative = pointwise(b.c, {&b.saved[1]});
-    const Tensor z = pointwise(b.c, {&negative, &b.saved[0]});
-    b.grads[0] = pointwise(b.c, {&negative, &z});
-  });
 }
 
 }  // namespace
@@ -150,12 +127,6 @@ std::span<const OpDef> margin_losses() {
          if (a.flag(3)) throw NotModelled("poisson_nll_loss(full=True) is not modelled; leave out the Stirling term");
          return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2),
                                  reduction_from(a.text(7)));
-       },
-       kSource},
-      {"soft_margin_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str reduction='mean')",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
        },
        kSource},
   };

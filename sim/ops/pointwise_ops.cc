@@ -89,7 +89,10 @@ Tensor pow_(Context& c, const Tensor& self, const Tensor& number, double exponen
   return apply_in_place(c, exponent == 0 ? kPowZero : kPowNumber, self, number);
 }
 Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor& exponent) {
-  return apply(c, base == 0 ? kPowOfZero : kPowOfNumber, exponent, number);
+  Tensor out = apply(c, base == 0 ? kPowOfZero : kPowOfNumber, exponent, number);
+  // The base goes to the device as a scalar of its own type: int64 or float64.
+  if (base != 1) c.scratch(8, out.device());
+  return out;
 }
 
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {

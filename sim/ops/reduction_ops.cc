@@ -14,7 +14,7 @@ namespace tidemark::ops {
 
 namespace {
 
-/// Bytes of a partial value where a kernel accumulates in the type itself.
+/// Bytes of a partial value of sums and products.
 Bytes accumulator_of(ScalarType type) { return element_bytes(accumulate_type(type)); }
 /// Value and index (max, argmax), and the running mean and variance.
 constexpr Bytes kPairAccumulator = 16;
@@ -131,8 +131,10 @@ Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, boo
       return;
     }
     if (dims.empty()) {
-      const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
-      nonzero_kernel(bc, is_zero);
+      {
+        const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
+        nonzero_kernel(bc, is_zero);
+      }
       const Tensor quotient = pointwise(bc, {&b.saved[1], &input});
       b.grads[0] = pointwise(bc, {&b.grad(), &quotient});
       return;
@@ -225,9 +227,11 @@ namespace {
 /// Source: torch::autograd::generated::details::norm_backward.
 Tensor norm_backward(Backward& b, double p, const Dims& dims, bool keepdim) {
   Context& c = b.c;
-  const Tensor self = to_dtype(c, b.saved[0], b.grad().dtype());
-  const Tensor grad = restore_dims(b.grad(), dims, keepdim, self.dim());
-  const Tensor norm = restore_dims(b.saved[1], dims, keepdim, self.dim());
+  const Tensor& self = b.saved[0];
+  // The norm of everything stays a scalar: it does not raise the type of what it meets.
+  const bool whole = dims.empty();
+  const Tensor grad = whole ? b.grad() : restore_dims(b.grad(), dims, keepdim, self.dim());
+  const Tensor norm = whole ? b.saved[1] : restore_dims(b.saved[1], dims, keepdim, self.dim());
   const auto is_zero = [&c](const Tensor& t) { return pointwise(c, {&t}, ScalarType::kBool); };
   if (p == 0) return {};
   if (p == 1) {
@@ -294,7 +298,7 @@ Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&self});
   Op op(c, "logsumexp", "LogsumexpBackward0", {&self});
   op.save(0, self);
-  const Tensor largest = reduce(c, self, dims, true, self.dtype(), accumulator_of(self.dtype()));
+  const Tensor largest = reduce(c, self, dims, true, self.dtype(), element_bytes(self.dtype()));
   {
     const Tensor magnitude = pointwise(c, {&largest});
     pointwise(c, {&magnitude}, ScalarType::kBool);
@@ -319,7 +323,7 @@ Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
   }
   Op op(c, name, name == "max" ? "MaxBackward1" : "MinBackward1", {&self});
   op.save(0, self);
-  Tensor out = reduce(c, self, {}, false, self.dtype(), accumulator_of(self.dtype()));
+  Tensor out = reduce(c, self, {}, false, self.dtype(), element_bytes(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [](Backward& b) {
     b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
@@ -363,7 +367,7 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
 Tensor amax(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
   Op op(c, name, name == "amax" ? "AmaxBackward0" : "AminBackward0", {&self});
   op.save(0, self);
-  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), accumulator_of(self.dtype()));
+  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), element_bytes(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [dims, keepdim](Backward& b) {
     const Tensor& x = b.saved[0];

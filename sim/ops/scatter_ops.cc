@@ -73,11 +73,9 @@ OpResult write_number(Arguments& a) {
 }
 
 Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index, std::optional<std::int64_t> dim) {
-  // The indices are brought into range first.
-  const Tensor wrapped = binary(c, "remainder", index, number_tensor(c, ScalarType::kInt64));
   if (!dim) {
     const Tensor flat = reshape(c, self, Dims{-1});
-    return gather(c, flat, 0, reshape(c, wrapped, Dims{-1}));
+    return gather(c, flat, 0, reshape(c, index, Dims{-1}));
   }
   const std::int64_t d = wrap_dim(*dim, self.dim());
   if (index.dim() != self.dim()) {
@@ -94,7 +92,10 @@ Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index, std::
   self_sizes[i] = self.sizes()[i];
   index_sizes = shape;
   index_sizes[i] = index.sizes()[i];
-  return gather(c, expand(c, self, self_sizes), d, expand(c, wrapped, index_sizes));
+  // The indices are brought into range.
+  const Tensor wide = expand(index, index_sizes);
+  const Tensor wrapped = binary(c, "remainder", wide, number_tensor(c, ScalarType::kInt64));
+  return gather(c, expand(c, self, self_sizes), d, wrapped);
 }
 
 TensorList columns_of(Context& c, const Tensor& found) { return unbind(c, found, 1); }

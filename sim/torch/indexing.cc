@@ -80,7 +80,7 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
     } else if (k.as<lang::List>() != nullptr) {
       const auto count = static_cast<std::int64_t>(k.as<lang::List>()->items.size());
       out.indices.resize(static_cast<std::size_t>(dim));
-      out.indices.push_back(c.empty({count}, ops::ScalarType::kInt64, ops::kHost));
+      out.indices.push_back(c.empty({count}, ops::ScalarType::kInt64, self.device()));
       out.has_tensors = true;
       ++dim;
     } else {
