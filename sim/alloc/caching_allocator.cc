@@ -97,7 +97,9 @@ void CachingAllocator::free_generally(BlockIndex index) {
   if (block.is(Block::kUsed)) {
     free_slowly(index);
   } else {
+    completing_bytes_ = block.bytes;
     complete(index);
+    completing_bytes_ = 0;
   }
 }
 

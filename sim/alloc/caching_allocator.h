@@ -239,6 +239,7 @@ class CachingAllocator final : public Allocator {
   std::uint64_t seen_progress_ = kNeverSeen;  ///< of the clock, when events were last looked at
   std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
   StreamId current_stream_ = 0;
+  Bytes completing_bytes_ = 0;  ///< active, neither allocated nor pending: of the free that is being noted
 
   StatArray segment_;
   StatArray reserved_bytes_;

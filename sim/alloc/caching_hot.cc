@@ -197,7 +197,9 @@ template <bool kPlain, bool kHistory>
   lane.own->decrease(Amount::kAllocations, 1);
   lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   if (kPlain && (flags & Block::kUsed) == 0) [[likely]] {
+    if constexpr (kHistory) completing_bytes_ = block.bytes;
     complete_inline<true, kHistory>(index);
+    if constexpr (kHistory) completing_bytes_ = 0;
   } else {
     free_generally(index);
   }

@@ -42,7 +42,7 @@ MemorySample CachingAllocator::sample() const {
   MemorySample sample;
   sample.reserved = static_cast<Bytes>(reserved_bytes_.all.current);
   sample.allocated = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes));
-  sample.active = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes) + pending_.bytes());
+  sample.active = sample.allocated + static_cast<Bytes>(pending_.bytes()) + completing_bytes_;
   sample.requested = static_cast<Bytes>(books_.current(Amount::kRequestedBytes));
   sample.inactive_split = static_cast<Bytes>(books_.current(Amount::kInactiveSplitBytes));
   for (const auto& lane : lanes_) {

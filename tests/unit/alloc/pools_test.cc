@@ -1,0 +1,170 @@
+#include <catch2/catch.hpp>
+
+#include "sim/alloc/caching_allocator.h"
+
+namespace tidemark {
+namespace {
+
+constexpr PoolKey kCapture{1, 0};
+constexpr PoolKey kUser{0, 1};
+
+struct Rig {
+  explicit Rig(Version version = kDefaultVersion, Bytes total = 1000 * kMiB)
+      : device({.total_bytes = total}), allocator(settings(version), device, clock) {
+    allocator.set_history(&history);
+  }
+  static AllocatorSettings settings(Version version) {
+    AllocatorSettings settings;
+    settings.version = version;
+    return settings;
+  }
+  [[nodiscard]] std::size_t count(Action action) const {
+    return static_cast<std::size_t>(std::count_if(history.events.begin(), history.events.end(),
+                                                  [action](const Event& event) { return event.action == action; }));
+  }
+  DeviceMemory device;
+  TraceClock clock;
+  History history;
+  CachingAllocator allocator;
+};
+
+TEST_CASE("a capture's requests come from its pool, which lives until it is released") {
+  Rig rig;
+  rig.allocator.begin_capture(kCapture, 1);
+  REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 1, 0));  // captured
+  REQUIRE(rig.allocator.allocate(1, 5 * kMiB, 0, 0));  // another stream: the default pool
+  rig.allocator.end_routing(kCapture);
+  const auto segments = rig.allocator.segments();
+  REQUIRE(segments.size() == 2);
+  CHECK(std::count_if(segments.begin(), segments.end(), [](const SegmentInfo& each) { return each.pool == kCapture; }) == 1);
+  rig.allocator.free(0);
+  rig.allocator.free(1);
+  rig.allocator.empty_cache();
+  CHECK(rig.allocator.segments().size() == 1);
+  rig.allocator.release_pool(kCapture);
+  rig.allocator.empty_cache();
+  CHECK(rig.allocator.segments().empty());
+  CHECK(rig.device.taken_bytes() == 0);
+}
+
+TEST_CASE("frees of blocks that other streams used wait for the end of a capture") {
+  Rig rig;
+  REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 0));
+  rig.allocator.begin_capture(kCapture, 0);
+  rig.allocator.record_stream(0, 2);
+  rig.allocator.free(0);
+  REQUIRE(rig.allocator.allocate(1, 4096, 0, 0));
+  CHECK(rig.count(Action::kFreeCompleted) == 0);
+  CHECK(rig.allocator.statistics().active.all.current == 2);
+  rig.allocator.end_routing(kCapture);
+  // The use was made during the capture: its work is known to be done, no event is waited for.
+  REQUIRE(rig.allocator.allocate(2, 4096, 0, 0));
+  CHECK(rig.count(Action::kFreeCompleted) == 1);
+}
+
+TEST_CASE("up to 2.12 routing of any kind keeps a request from the retry") {
+  for (const Version version : {Version{2, 11}, Version{2, 13}}) {
+    Rig rig(version, 100 * kMiB);
+    REQUIRE(rig.allocator.allocate(0, 60 * kMiB, 0, 0));
+    rig.allocator.free(0);
+    CHECK(rig.allocator.allocate(1, 80 * kMiB, 0, 1) == (version == Version{2, 13}));
+    CHECK(rig.allocator.statistics().num_alloc_retries == (version == Version{2, 13} ? 1 : 0));
+  }
+}
+
+TEST_CASE("a pool to be used on out of memory serves what nothing else can") {
+  Rig rig(kDefaultVersion, 100 * kMiB);
+  rig.allocator.create_pool(kUser);
+  rig.allocator.set_use_on_oom(kUser, true);
+  REQUIRE(rig.allocator.allocate(0, 60 * kMiB, 0, 1));
+  rig.allocator.free(0);
+  CHECK(rig.allocator.allocate(1, 50 * kMiB, 0, 0));
+  CHECK(rig.allocator.statistics().num_alloc_retries == 0);
+  CHECK(rig.count(Action::kSegmentFree) == 0);
+  const auto segments = rig.allocator.segments();
+  REQUIRE(segments.size() == 1);
+  CHECK(segments[0].pool == kUser);
+}
+
+TEST_CASE("a pool that does not split hands out whole blocks") {
+  // W21: S0 2M A, S1 2M A
+  Rig rig;
+  rig.allocator.create_pool(kUser);
+  rig.allocator.set_no_split(kUser);
+  REQUIRE(rig.allocator.allocate(0, 1000, 0, 1));
+  REQUIRE(rig.allocator.allocate(1, 1000, 0, 1));
+  const AllocatorStatistics statistics = rig.allocator.statistics();
+  CHECK(statistics.allocated_bytes.all.current == 4194304);
+  CHECK(statistics.requested_bytes.all.current == 2000);
+  CHECK(statistics.segment.all.current == 2);
+  CHECK(statistics.inactive_split.all.current == 0);
+}
+
+TEST_CASE("accumulated statistics start anew, levels and peaks stay") {
+  Rig rig;
+  REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 0));
+  rig.allocator.record_stream(0, 1);
+  rig.allocator.free(0);
+  rig.allocator.reset_accumulated();
+  REQUIRE(rig.allocator.allocate(1, 5 * kMiB, 0, 0));
+  rig.clock.synchronize_device();
+  REQUIRE(rig.allocator.allocate(2, 512, 0, 0));
+  const AllocatorStatistics statistics = rig.allocator.statistics();
+  CHECK(statistics.active.large_pool == Stat{1, 2, 1, 1});
+  CHECK(statistics.allocation.large_pool == Stat{1, 1, 1, 0});
+  CHECK(statistics.active_bytes.large_pool == Stat{5242880, 10485760, 5242880, 5242880});
+  CHECK(statistics.num_device_alloc == 1);
+}
+
+TEST_CASE("the refusal of a huge request leaves no trace") {
+  Rig rig;
+  CHECK_FALSE(rig.allocator.allocate(0, kHugeRequestBytes, 0, 0));
+  CHECK(oom_message(rig.allocator.failure()) == "CUDA out of memory. Tried to allocate more than 1EB memory.");
+  CHECK(rig.history.events.empty());
+  CHECK_FALSE(rig.allocator.allocate(1, kHugeRequestBytes - 512, 0, 0));
+  CHECK(rig.count(Action::kOom) == 1);
+}
+
+TEST_CASE("the out-of-memory message is PyTorch's") {
+  Rig rig(kDefaultVersion, 85017755648);
+  REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 1));
+  rig.allocator.set_memory_fraction(0.3);
+  CHECK_FALSE(rig.allocator.allocate(1, Bytes{1} << 40U, 0, 0));
+  CHECK(oom_message(rig.allocator.failure()) ==
+        "CUDA out of memory. Tried to allocate 1024.00 GiB. GPU 0 has a total capacity of 79.18 GiB of which 79.16 GiB is "
+        "free. Including non-PyTorch memory, this process has 20.00 MiB memory in use. 23.75 GiB allowed; Of the allocated "
+        "memory 20.00 MiB is allocated by PyTorch, with 15.00 MiB allocated in private pools (e.g., CUDA Graphs), and 0 bytes "
+        "is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
+        "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)");
+}
+
+TEST_CASE("samples show the amounts after their events") {
+  Rig rig;
+  rig.history.sampling = true;
+  REQUIRE(rig.allocator.allocate(0, 1000, 0, 0));
+  rig.allocator.free(0);
+  rig.allocator.finish_samples();
+  REQUIRE(rig.history.samples.size() == 4);
+  CHECK(rig.history.samples[0].reserved == 2097152);
+  CHECK(rig.history.samples[0].allocated == 0);
+  CHECK(rig.history.samples[1].allocated == 1024);
+  CHECK(rig.history.samples[1].requested == 1000);
+  CHECK(rig.history.samples[1].largest_free == 2096128);
+  CHECK(rig.history.samples[2].allocated == 0);
+  CHECK(rig.history.samples[2].active == 1024);
+  CHECK(rig.history.samples[3] == MemorySample{.reserved = 2097152, .largest_free = 2097152});
+}
+
+TEST_CASE("ids far apart are served") {
+  Rig rig;
+  REQUIRE(rig.allocator.allocate(0xfffffffeU, 1000, 0, 0));
+  REQUIRE(rig.allocator.allocate(3, 1000, 0, 0));
+  rig.allocator.free(0xfffffffeU);
+  rig.allocator.free(0xfffffffeU);
+  CHECK(rig.allocator.statistics().allocation.all.current == 1);
+  CHECK(rig.count(Action::kFreeCompleted) == 1);
+}
+
+}  // namespace
+}  // namespace tidemark
