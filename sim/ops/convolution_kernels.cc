@@ -119,9 +119,11 @@ Tensor cudnn_forward(Context& c, const Tensor& input, const Tensor& weight,
 }
 
 ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const Tensor& input,
-                                    const Tensor& weight, ConvolutionMask wanted) {
+                                    const Tensor& weight, bool transposed, ConvolutionMask wanted) {
   ConvolutionGradients g;
-  const Tensor grad = to_format(c, grad_output, input.suggest_memory_format());
+  const MemoryFormat input_format = input.suggest_memory_format();
+  const Tensor grad = transposed ? contiguous_kernel(c, grad_output, input_format)
+                                 : to_format(c, grad_output, input_format);
   if (wanted.input) {
     const MemoryFormat format = cudnn_format(grad, weight);
     g.input = c.empty_in(input.sizes(), format, grad.dtype(), grad.device());
@@ -162,11 +164,15 @@ ConvolutionGradients depthwise3d_backward(Context& c, const Tensor& grad_output,
                                           const Tensor& input, const Tensor& weight,
                                           ConvolutionMask wanted) {
   ConvolutionGradients g;
+  const ScalarType dtype = grad_output.dtype();
+  if (wanted.input) g.input = c.empty(input.sizes(), dtype, input.device());
+  if (wanted.weight) g.weight = c.empty(weight.sizes(), dtype, input.device());
   const Tensor grad = contiguous(c, grad_output);
-  if (wanted.input) g.input = c.empty(input.sizes(), grad.dtype(), grad.device());
-  if (wanted.weight) g.weight = c.empty(weight.sizes(), grad.dtype(), grad.device());
-  const Tensor input_copy = contiguous(c, input);
-  const Tensor weight_copy = contiguous(c, weight);
+  {
+    const Tensor input_copy = contiguous(c, input);
+    const Tensor weight_copy = contiguous(c, weight);
+  }
+  if (wanted.bias) g.bias = sum(c, grad_output, {0, 2, 3, 4}, false);
   return g;
 }
 
@@ -352,7 +358,7 @@ ConvolutionGradients convolution_backward(Context& c, Tensor grad_output, Tensor
     case Backend::kCudnn: {
       const Tensor input_copy =
           wanted.weight ? contiguous_kernel(c, input, cudnn_format(input, weight)) : input;
-      g = cudnn_backward(c, grad_output, input_copy, weight, wanted);
+      g = cudnn_backward(c, grad_output, input_copy, weight, o.transposed, wanted);
       break;
     }
     case Backend::kDepthwise2d:

@@ -79,10 +79,11 @@ Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_v
   op.save(0, self);
   const Dims sizes = padded_sizes(self, pad);
   Tensor out = c.empty(sizes, self.dtype(), self.device());
-  const Tensor copy = contiguous(c, self);
-  return op.result(std::move(out), [old = self.sizes()](Backward& b) {
+  // Replication, and reflection's gradient in three dimensions, read any strides.
+  if (reflect) { const Tensor copy = contiguous(c, self); }
+  return op.result(std::move(out), [old = self.sizes(), copies = reflect && pad.size() < 6](Backward& b) {
     b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
-    const Tensor copied = contiguous(b.c, b.grad());
+    if (copies) { const Tensor copied = contiguous(b.c, b.grad()); }
   });
 }
 

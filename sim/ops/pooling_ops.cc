@@ -195,8 +195,8 @@ Tensor adaptive_avg_pool(Context& c, const Tensor& input, Dims output) {
   return op.result(std::move(out), [format_of](Backward& b) {
     const Tensor& self = b.saved[0];
     const MemoryFormat f = format_of(self);
-    const Tensor grad = f == MemoryFormat::kContiguous ? contiguous(b.c, b.grad()) : b.grad();
     b.grads[0] = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
+    const Tensor grad = f == MemoryFormat::kContiguous ? contiguous(b.c, b.grad()) : b.grad();
   });
 }
 

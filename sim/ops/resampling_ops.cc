@@ -30,18 +30,18 @@ struct Upsample {
 
 // Source: aten/src/ATen/native/cuda/UpSample*.cu.
 constexpr std::array kUpsamples{
-    Upsample{"nearest", 1, false, "upsample_nearest1d", "UpsampleNearest1DBackward0", true, 0, false},
+    Upsample{"nearest", 1, false, "upsample_nearest1d", "UpsampleNearest1DBackward0", true, 0, true},
     Upsample{"nearest", 2, false, "upsample_nearest2d", "UpsampleNearest2DBackward0", true, 4, false},
-    Upsample{"nearest", 3, false, "upsample_nearest3d", "UpsampleNearest3DBackward0", true, 0, false},
-    Upsample{"nearest-exact", 1, false, "_upsample_nearest_exact1d", "UpsampleNearestExact1DBackward0", true, 0, false},
+    Upsample{"nearest", 3, false, "upsample_nearest3d", "UpsampleNearest3DBackward0", true, 0, true},
+    Upsample{"nearest-exact", 1, false, "_upsample_nearest_exact1d", "UpsampleNearestExact1DBackward0", true, 0, true},
     Upsample{"nearest-exact", 2, false, "_upsample_nearest_exact2d", "UpsampleNearestExact2DBackward0", true, 4, false},
-    Upsample{"nearest-exact", 3, false, "_upsample_nearest_exact3d", "UpsampleNearestExact3DBackward0", true, 0, false},
+    Upsample{"nearest-exact", 3, false, "_upsample_nearest_exact3d", "UpsampleNearestExact3DBackward0", true, 0, true},
     Upsample{"linear", 1, false, "upsample_linear1d", "UpsampleLinear1DBackward0", false, 0, true},
     Upsample{"bilinear", 2, false, "upsample_bilinear2d", "UpsampleBilinear2DBackward0", false, 16, false},
     Upsample{"trilinear", 3, false, "upsample_trilinear3d", "UpsampleTrilinear3DBackward0", false, 0, false},
     Upsample{"bicubic", 2, false, "upsample_bicubic2d", "UpsampleBicubic2DBackward0", false, 0, true},
-    Upsample{"bilinear", 2, true, "_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", false, 0, false},
-    Upsample{"bicubic", 2, true, "_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", false, 0, false},
+    Upsample{"bilinear", 2, true, "_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", true, 0, false},
+    Upsample{"bicubic", 2, true, "_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", true, 0, true},
 };
 
 MemoryFormat format_for(const Tensor& x) { return x.suggest_memory_format(); }
@@ -53,6 +53,15 @@ Tensor upsample_backward(Context& c, const Tensor& grad, const Dims& old, const 
                        (u.mode == "bilinear" || old[1] >= u.last_channels);
   if (in_last) {
     const Tensor copy = contiguous_kernel(c, grad, format);
+    return out;
+  }
+  if (u.antialias) {
+    const Tensor copy = contiguous(c, grad);
+    return out;
+  }
+  if (u.mode.starts_with("nearest")) {
+    const Tensor plain = contiguous(c, out);
+    const Tensor copy = contiguous(c, grad);
     return out;
   }
   const Tensor copy = contiguous(c, grad);
@@ -133,6 +142,9 @@ Tensor grid_sample(Context& c, Tensor input, Tensor grid) {
     throw OpError(fmt::format(
         "grid_sampler(): expected grid and input to have same batch size, but got input with sizes {} and grid with sizes {}",
         to_string(input.sizes()), to_string(grid.sizes())));
+  }
+  if (input.dtype() != grid.dtype()) {
+    throw OpError(fmt::format("expected scalar type {} but found {}", info(input.dtype()).name, info(grid.dtype()).name));
   }
   const bool flat = rank == 4;
   Op op(c, flat ? "grid_sampler_2d" : "grid_sampler_3d",
@@ -218,7 +230,11 @@ namespace {
 Tensor resized_from(Context& c, const Tensor& input, const Dims& sizes) {
   Tensor first = c.empty(input.sizes(), input.dtype(), input.device());
   const Tensor copy = contiguous(c, input);
-  if (numel_of(sizes) > input.numel()) return c.empty(sizes, input.dtype(), input.device());
+  if (numel_of(sizes) > input.numel()) {
+    Tensor resized = c.empty(sizes, input.dtype(), input.device());
+    first.reset();
+    return resized;
+  }
   return Context::alias(first, sizes, contiguous_strides(sizes), 0);
 }
 

@@ -356,7 +356,7 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const ScalarType dtype = options.dtype.value_or(self.dtype());
   const Device device = options.device.value_or(self.device());
   const MemoryFormat format = options.format.value_or(MemoryFormat::kPreserve);
-  const bool same_format = format == MemoryFormat::kPreserve || self.is_contiguous(format);
+  const bool same_format = format == MemoryFormat::kPreserve || self.suggest_memory_format() == format;
   if (!options.copy && dtype == self.dtype() && device == self.device() && same_format) return self;
   Op op(c, "to", "ToCopyBackward0", {&self});
   Tensor out;

@@ -123,21 +123,24 @@ ConvolutionGradients transposed_backward(Context& c, const Tensor& grad_output, 
                                          ConvolutionMask wanted) {
   ConvolutionGradients g;
   const ScalarType dtype = grad_output.dtype();
-  // One by one kernels in two dimensions read the gradient as it is.
-  const bool direct = input.dim() == 4 && is_pointwise(weight, o);
+  // One by one kernels read the gradient as it is.
+  const bool direct = is_pointwise(weight, o);
   const auto work = [&] {
-    const Tensor grad = contiguous(c, grad_output);
     Tensor columns;
     if (!direct) columns = columns_of(c, input, weight.size(1), weight, product(input.sizes(), 2));
     c.cublas_workspace(input.device());
   };
   if (wanted.input) {
+    const Tensor grad = contiguous(c, grad_output);
     g.input = c.empty(input.sizes(), dtype, input.device());
     work();
   }
   if (wanted.weight) g.weight = c.empty(weight.sizes(), dtype, input.device());
   if (wanted.bias) g.bias = c.empty({weight.size(1)}, dtype, input.device());
-  if (wanted.weight || wanted.bias) work();
+  if (wanted.weight || wanted.bias) {
+    const Tensor grad = contiguous(c, grad_output);
+    work();
+  }
   return g;
 }
 
