@@ -1,5 +1,5 @@
-// Debian ships fmt's library as a shared object only. This is the same library, compiled from its installed
-// implementation header, so that the program can be linked statically and start fast.
+// Debian ships fmt's library as a shared object only. This is the same library, compiled from its
+// installed implementation header, so that the program can be linked statically and start fast.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -119,9 +119,7 @@ class Reader {
   std::map<std::string, std::vector<std::string>, std::less<>> given;
 
  private:
-  [[nodiscard]] bool knows(std::string_view name) const {
-    return find(name) != nullptr;
-  }
+  [[nodiscard]] bool knows(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const OptionSpec* find(std::string_view name) const {
     const auto found = std::find_if(spec_.options.begin(), spec_.options.end(),
                                     [&](const OptionSpec& option) { return option.name == name; });
@@ -157,16 +155,16 @@ Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::strin
   try {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     po::command_line_parser parser(std::vector<std::string>(words.begin(), dashes));
-    parser.options(described).allow_unregistered().style(
-        static_cast<int>(style_t::allow_long | style_t::long_allow_next |
-                         style_t::long_allow_adjacent));
+    parser.options(described).allow_unregistered().style(static_cast<int>(
+        style_t::allow_long | style_t::long_allow_next | style_t::long_allow_adjacent));
     for (const po::basic_option<char>& parsed : parser.run().options) {
       if (parsed.position_key < 0) {
         reader.option(parsed);
         continue;
       }
       for (const std::string& word : parsed.value) {
-        // A single dash alone is an argument (standard input); anything longer is no option of any table.
+        // A single dash alone is an argument (standard input); anything longer is no option of any
+        // table.
         if (word.size() > 1 && word.front() == '-') {
           reader.unknown(word);
         } else {
@@ -179,8 +177,9 @@ Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::strin
     }
   } catch (const po::invalid_command_line_syntax& e) {
     const bool missing = e.kind() == po::invalid_syntax::missing_parameter;
-    usage_error(e.get_option_name(), missing ? "needs a value: " + option_usage(spec, e.get_option_name())
-                                             : "takes no value");
+    usage_error(
+        e.get_option_name(),
+        missing ? "needs a value: " + option_usage(spec, e.get_option_name()) : "takes no value");
   } catch (const po::error& e) {
     usage_error("", e.what());
   }
@@ -216,8 +215,9 @@ std::optional<std::uint64_t> Arguments::number(std::string_view option, std::uin
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
-    usage_error("--" + std::string(option),
-                fmt::format("expected a whole number from {} to {}, found '{}'", least, most, text));
+    usage_error(
+        "--" + std::string(option),
+        fmt::format("expected a whole number from {} to {}, found '{}'", least, most, text));
   }
   return number;
 }
@@ -227,8 +227,9 @@ std::optional<Bytes> Arguments::bytes(std::string_view option) const {
   if (text.empty()) return std::nullopt;
   const std::optional<Bytes> parsed = parse_bytes(text);
   if (!parsed) {
-    usage_error("--" + std::string(option),
-                "expected an amount of memory such as 80GiB, 512MiB or bytes, found '" + text + "'");
+    usage_error(
+        "--" + std::string(option),
+        "expected an amount of memory such as 80GiB, 512MiB or bytes, found '" + text + "'");
   }
   return parsed;
 }

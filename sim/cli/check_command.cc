@@ -20,7 +20,8 @@ class CheckCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {"check",
             "read a scenario and tell every problem, without running it",
-            "Reads the scenario, its device and settings, and the grammar of its code. What only running can find (shapes,\n"
+            "Reads the scenario, its device and settings, and the grammar of its code. What only "
+            "running can find (shapes,\n"
             "undefined names, operators that are not modelled) is for 'tidemark run'.",
             {{"SCENARIO", "a scenario in YAML; - for standard input"}},
             {{"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},

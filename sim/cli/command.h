@@ -16,9 +16,10 @@ namespace tidemark::cli {
 
 /// One option of a command. Help, parsing and refusals all come from this table.
 struct OptionSpec {
-  std::string_view name;      ///< without dashes: "format"
-  std::string_view value;     ///< what stands for its value in help ("FILE"); empty: a flag. Words joined by
-                              ///< '|' ("text|json|csv") are the only values accepted
+  std::string_view name;  ///< without dashes: "format"
+  std::string_view
+      value;  ///< what stands for its value in help ("FILE"); empty: a flag. Words joined by
+              ///< '|' ("text|json|csv") are the only values accepted
   std::string_view help;      ///< one line, lower case, no full stop
   std::string_view fallback;  ///< value when not given; empty: none
   bool repeats = false;       ///< may be given several times
@@ -50,8 +51,8 @@ struct CommandSpec {
 /// What was given on the command line, checked against a CommandSpec.
 class Arguments {
  public:
-  /// Errors: InputError with every unknown option, missing value, stray or missing argument, each with
-  /// a suggestion where one is near.
+  /// Errors: InputError with every unknown option, missing value, stray or missing argument, each
+  /// with a suggestion where one is near.
   static Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words);
 
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
@@ -60,7 +61,8 @@ class Arguments {
   [[nodiscard]] const std::string& value(std::string_view option) const;
   /// Every value, in the order given; no fallback.
   [[nodiscard]] const std::vector<std::string>& values(std::string_view option) const;
-  /// A whole number in [least, most]. Errors: InputError; std::nullopt where the option has no value.
+  /// A whole number in [least, most]. Errors: InputError; std::nullopt where the option has no
+  /// value.
   [[nodiscard]] std::optional<std::uint64_t> number(std::string_view option, std::uint64_t least,
                                                     std::uint64_t most) const;
   /// An amount of memory ("80GiB", "512MiB", bytes). Errors as number().

@@ -56,7 +56,8 @@ std::string argument_title(const ArgumentSpec& argument) {
 }  // namespace
 
 std::string command_help(const CommandSpec& spec) {
-  std::string out = fmt::format("tidemark {}: {}\n\n  tidemark {}", spec.name, spec.summary, spec.name);
+  std::string out =
+      fmt::format("tidemark {}: {}\n\n  tidemark {}", spec.name, spec.summary, spec.name);
   for (const ArgumentSpec& argument : spec.arguments) out += " " + argument_title(argument);
   if (!spec.options.empty()) out += " [options]";
   out += "\n";
@@ -65,7 +66,8 @@ std::string command_help(const CommandSpec& spec) {
   for (const ArgumentSpec& argument : spec.arguments) {
     column = std::max(column, argument.name.size());
   }
-  for (const OptionSpec& option : spec.options) column = std::max(column, option_title(option).size());
+  for (const OptionSpec& option : spec.options)
+    column = std::max(column, option_title(option).size());
   column = std::min<std::size_t>(column, 28) + kIndent + 2;
   if (!spec.arguments.empty()) {
     out += "\nArguments\n";
@@ -90,7 +92,8 @@ std::string command_help(const CommandSpec& spec) {
 
 std::string program_help() {
   std::string out =
-      "tidemark: what a PyTorch program does to GPU memory, to the byte, with no GPU and no PyTorch\n\n"
+      "tidemark: what a PyTorch program does to GPU memory, to the byte, with no GPU and no "
+      "PyTorch\n\n"
       "  tidemark COMMAND [arguments] [options]\n\nCommands\n";
   std::size_t column = 7;
   for (const auto& command : commands()) column = std::max(column, command->spec().name.size());
@@ -104,8 +107,10 @@ std::string program_help() {
   add_row(out, "--help", "this text; after a command, its own", column + 2);
   add_row(out, "--version", "the program's version", column + 2);
   out +=
-      "\nExit codes\n  0 done   1 a comparison differs   2 wrong input   3 out of memory (--fail-on-oom)\n"
-      "  4 a file cannot be read or written   5 an assertion failed   70 a bug in tidemark   77 no GPU\n";
+      "\nExit codes\n  0 done   1 a comparison differs   2 wrong input   3 out of memory "
+      "(--fail-on-oom)\n"
+      "  4 a file cannot be read or written   5 an assertion failed   70 a bug in tidemark   77 no "
+      "GPU\n";
   return out;
 }
 

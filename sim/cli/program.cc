@@ -22,12 +22,14 @@ const Command& find_command(std::string_view name) {
   for (const auto& command : commands()) {
     if (command->spec().name == name) return *command;
   }
-  usage_error("", "unknown command '" + std::string(name) + "'", did_you_mean(name, command_names()));
+  usage_error("", "unknown command '" + std::string(name) + "'",
+              did_you_mean(name, command_names()));
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
-  return std::any_of(words.begin(), end, [](const std::string& w) { return w == "--help" || w == "-h"; });
+  return std::any_of(words.begin(), end,
+                     [](const std::string& w) { return w == "--help" || w == "-h"; });
 }
 
 ExitCode help(const std::vector<std::string>& words, Output& out) {
@@ -41,7 +43,8 @@ ExitCode help(const std::vector<std::string>& words, Output& out) {
 }
 
 /// `asked` becomes the command that was found, for the pointer to its help.
-ExitCode dispatch(const std::vector<std::string>& words, std::string& asked, Output& out, Output& err) {
+ExitCode dispatch(const std::vector<std::string>& words, std::string& asked, Output& out,
+                  Output& err) {
   if (words.empty()) {
     err.write(program_help());
     return ExitCode::kInput;
@@ -99,8 +102,10 @@ ExitCode run_program(const std::vector<std::string>& words, Output& out, Output&
       err.write("error: the host has too little memory for this run\n");
       return ExitCode::kInternal;
     } catch (const std::exception& e) {
-      err.print("error: {}\nThis is a bug in tidemark {}; please report it with the input that led here.\n",
-                e.what(), TIDEMARK_VERSION);
+      err.print(
+          "error: {}\nThis is a bug in tidemark {}; please report it with the input that led "
+          "here.\n",
+          e.what(), TIDEMARK_VERSION);
       return ExitCode::kInternal;
     }
   } catch (const IoError&) {

@@ -14,9 +14,20 @@ namespace tidemark {
 
 namespace {
 
-enum class Column : std::uint8_t { kIndex, kAction, kAddress, kBytes, kStream, kId, kPhase, kOp, kDevice, kOther };
-constexpr std::array<std::string_view, 9> kColumnNames{"index", "action", "address", "bytes", "stream",
-                                                       "id",    "phase",  "op",      "device"};
+enum class Column : std::uint8_t {
+  kIndex,
+  kAction,
+  kAddress,
+  kBytes,
+  kStream,
+  kId,
+  kPhase,
+  kOp,
+  kDevice,
+  kOther
+};
+constexpr std::array<std::string_view, 9> kColumnNames{
+    "index", "action", "address", "bytes", "stream", "id", "phase", "op", "device"};
 constexpr std::array kRequired{Column::kAction, Column::kAddress, Column::kBytes, Column::kStream,
                                Column::kId};
 
@@ -24,7 +35,8 @@ constexpr std::string_view name_of(Column column) {
   return kColumnNames[static_cast<std::size_t>(column)];
 }
 
-/// One field of a line, and where it stands. A quoted field that holds quotes is kept in `unquoted`.
+/// One field of a line, and where it stands. A quoted field that holds quotes is kept in
+/// `unquoted`.
 struct Field {
   std::string_view text;
   std::size_t column = 1;
@@ -37,12 +49,14 @@ class Reader {
   EventTable read() {
     if (!next_line()) {
       line_number_ = 1;
-      at_line({"", 1}, "the file is empty; expected the header line index,action,address,bytes,stream,id");
+      at_line({"", 1},
+              "the file is empty; expected the header line index,action,address,bytes,stream,id");
       throw InputError(std::move(problems_));
     }
     read_header();
     if (!problems_.empty()) throw InputError(std::move(problems_));
-    table_.events.reserve(static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n')) + 1);
+    table_.events.reserve(static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n')) +
+                          1);
     while (problems_.size() < InputError::kMaxProblems && next_line()) {
       if (!line_.empty()) read_event();
     }
@@ -84,7 +98,8 @@ class Reader {
       if (begin < line_.size() && line_[begin] == '"') {
         std::string value;
         std::size_t i = begin + 1;
-        while (i < line_.size() && (line_[i] != '"' || (i + 1 < line_.size() && line_[i + 1] == '"'))) {
+        while (i < line_.size() &&
+               (line_[i] != '"' || (i + 1 < line_.size() && line_[i + 1] == '"'))) {
           value += line_[i];
           i += line_[i] == '"' ? 2U : 1U;
         }
@@ -115,7 +130,8 @@ class Reader {
     for (const Field& field : fields_) {
       const auto* found = std::find(kColumnNames.begin(), kColumnNames.end(), field.text);
       const auto column = static_cast<Column>(found - kColumnNames.begin());
-      if (column != Column::kOther && std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
+      if (column != Column::kOther &&
+          std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
         at_line(field, "column '" + std::string(field.text) + "' stands twice in the header");
       }
       columns_.push_back(column);
@@ -158,19 +174,34 @@ class Reader {
                                std::string(field.text) + "'");
           }
           break;
-        case Column::kAction: event.action = action(field); break;
-        case Column::kAddress: event.address = number(field, columns_[i], kAny); break;
-        case Column::kBytes: event.bytes = number(field, columns_[i], kAny); break;
-        case Column::kStream: event.stream = static_cast<StreamId>(number(field, columns_[i], 0xffffU)); break;
+        case Column::kAction:
+          event.action = action(field);
+          break;
+        case Column::kAddress:
+          event.address = number(field, columns_[i], kAny);
+          break;
+        case Column::kBytes:
+          event.bytes = number(field, columns_[i], kAny);
+          break;
+        case Column::kStream:
+          event.stream = static_cast<StreamId>(number(field, columns_[i], 0xffffU));
+          break;
         case Column::kId:
           if (!field.text.empty()) {
             event.id = static_cast<RequestId>(number(field, columns_[i], kNoRequest - 1));
           }
           break;
-        case Column::kPhase: table_.phases.push_back(intern(field.text, last_phase_)); break;
-        case Column::kOp: table_.ops.push_back(intern(field.text, last_op_)); break;
-        case Column::kDevice: event.device = static_cast<std::uint8_t>(number(field, columns_[i], 0xffU)); break;
-        case Column::kOther: break;
+        case Column::kPhase:
+          table_.phases.push_back(intern(field.text, last_phase_));
+          break;
+        case Column::kOp:
+          table_.ops.push_back(intern(field.text, last_op_));
+          break;
+        case Column::kDevice:
+          event.device = static_cast<std::uint8_t>(number(field, columns_[i], 0xffU));
+          break;
+        case Column::kOther:
+          break;
       }
     }
     table_.events.push_back(event);
@@ -232,7 +263,8 @@ void write_events_csv(const EventColumns& columns, std::string& out) {
   const std::span<const Event> events = columns.events;
   TIDEMARK_CHECK(columns.phases.empty() || columns.phases.size() == events.size(), "phases");
   TIDEMARK_CHECK(columns.ops.empty() || columns.ops.size() == events.size(), "ops");
-  const bool devices = std::any_of(events.begin(), events.end(), [](const Event& e) { return e.device != 0; });
+  const bool devices =
+      std::any_of(events.begin(), events.end(), [](const Event& e) { return e.device != 0; });
   out.reserve(out.size() + 64 + events.size() * 96);
   out += "index,action,address,bytes,stream,id";
   if (!columns.phases.empty()) out += ",phase";

@@ -7,8 +7,8 @@
 
 namespace tidemark {
 
-/// Writes JSON as it is told, one value after the other, indented by a space a level. Integers are written exactly; there
-/// are no floating-point values, so every build writes the same bytes.
+/// Writes JSON as it is told, one value after the other, indented by a space a level. Integers are
+/// written exactly; there are no floating-point values, so every build writes the same bytes.
 class JsonWriter {
  public:
   /// Appends to `out`, which must outlive the writer.

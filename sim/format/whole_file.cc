@@ -37,7 +37,7 @@ int write_all(int file, std::string_view contents) {
 }
 
 bool is_regular_or_new(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 

@@ -28,11 +28,14 @@ std::vector<NamedTotal> named_totals(const EventDiff& diff) {
     if (diff.a.count[i] == 0 && diff.b.count[i] == 0) continue;
     totals.push_back({std::string(kActionNames[i]), diff.a.count[i], diff.b.count[i], false});
   }
-  totals.push_back({"peak_reserved_bytes", diff.a.peak_reserved_bytes, diff.b.peak_reserved_bytes, true});
+  totals.push_back(
+      {"peak_reserved_bytes", diff.a.peak_reserved_bytes, diff.b.peak_reserved_bytes, true});
   totals.push_back(
       {"peak_requested_bytes", diff.a.peak_requested_bytes, diff.b.peak_requested_bytes, true});
-  totals.push_back({"end_reserved_bytes", diff.a.end_reserved_bytes, diff.b.end_reserved_bytes, true});
-  totals.push_back({"end_requested_bytes", diff.a.end_requested_bytes, diff.b.end_requested_bytes, true});
+  totals.push_back(
+      {"end_reserved_bytes", diff.a.end_reserved_bytes, diff.b.end_reserved_bytes, true});
+  totals.push_back(
+      {"end_requested_bytes", diff.a.end_requested_bytes, diff.b.end_requested_bytes, true});
   return totals;
 }
 
@@ -60,7 +63,8 @@ std::string change(const NamedTotal& total) {
 std::vector<std::string> event_cells(std::string_view mark, std::size_t shown_at, std::size_t at,
                                      const EventTable& table) {
   const Event& event = table.events[at];
-  const std::string where = table.ops.empty() ? std::string() : std::string(table.labels.text(table.ops[at]));
+  const std::string where =
+      table.ops.empty() ? std::string() : std::string(table.labels.text(table.ops[at]));
   const std::string phase =
       table.phases.empty() ? std::string() : std::string(table.labels.text(table.phases[at]));
   return {std::string(mark),
@@ -90,30 +94,36 @@ std::string differing_columns(const EventDifference& difference) {
   return names;
 }
 
-std::size_t ordered(const std::vector<std::size_t>& order, std::size_t i) { return order.empty() ? i : order[i]; }
+std::size_t ordered(const std::vector<std::size_t>& order, std::size_t i) {
+  return order.empty() ? i : order[i];
+}
 
 std::string first_difference(const EventDiff& diff, const DiffSide& a, const DiffSide& b,
-                             const DiffOptions& options, std::size_t context, const TextStyle& style) {
+                             const DiffOptions& options, std::size_t context,
+                             const TextStyle& style) {
   const std::size_t first = *diff.first;
   std::string what;
   if (first < diff.a_events && first < diff.b_events) {
-    what = "differs in " + differing_columns(compare_events(a.table->events[ordered(diff.a_order, first)],
-                                                            b.table->events[ordered(diff.b_order, first)],
-                                                            options));
+    what = "differs in " + differing_columns(compare_events(
+                               a.table->events[ordered(diff.a_order, first)],
+                               b.table->events[ordered(diff.b_order, first)], options));
   } else {
     what = fmt::format("{} ends here", first >= diff.a_events ? "a" : "b");
   }
   std::string out = bold(fmt::format("First difference: event {}, {}", first, what), style) + "\n";
-  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kLeft, Align::kLeft},
+  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kRight,
+               Align::kRight, Align::kRight, Align::kLeft, Align::kLeft},
               1);
   table.add({"", "event", "action", "bytes", "address", "stream", "id", "phase", "op"});
   for (std::size_t i = first - std::min(first, context); i < first; ++i) {
     table.add(event_cells("", i, ordered(diff.a_order, i), *a.table));
   }
-  const auto side = [&](std::string_view mark, const EventTable& events, const std::vector<std::size_t>& order) {
-    const std::size_t end = std::min(events.events.size(), first + std::max<std::size_t>(context, 1));
-    for (std::size_t i = first; i < end; ++i) table.add(event_cells(mark, i, ordered(order, i), events));
+  const auto side = [&](std::string_view mark, const EventTable& events,
+                        const std::vector<std::size_t>& order) {
+    const std::size_t end =
+        std::min(events.events.size(), first + std::max<std::size_t>(context, 1));
+    for (std::size_t i = first; i < end; ++i)
+      table.add(event_cells(mark, i, ordered(order, i), events));
   };
   side("a", *a.table, diff.a_order);
   side("b", *b.table, diff.b_order);
@@ -125,15 +135,16 @@ std::string first_difference(const EventDiff& diff, const DiffSide& a, const Dif
 std::string diff_text(const EventDiff& diff, const DiffSide& a, const DiffSide& b,
                       const DiffOptions& options, std::size_t context, const TextStyle& style) {
   if (diff.equal()) {
-    return fmt::format("{} {} events, peak reserved {}\n", good("Equal:", style), grouped(diff.a_events),
-                       exact_bytes(diff.a.peak_reserved_bytes));
+    return fmt::format("{} {} events, peak reserved {}\n", good("Equal:", style),
+                       grouped(diff.a_events), exact_bytes(diff.a.peak_reserved_bytes));
   }
   std::string out = fmt::format("a  {}\nb  {}\n\n", a.name, b.name);
   out += first_difference(diff, a, b, options, context, style);
   out += fmt::format("\n{} of {} events differ, position by position", grouped(diff.differing),
                      grouped(std::max(diff.a_events, diff.b_events)));
   if (diff.equal_tail > 0) {
-    out += fmt::format("; with both ends laid together the last {} are equal", grouped(diff.equal_tail));
+    out += fmt::format("; with both ends laid together the last {} are equal",
+                       grouped(diff.equal_tail));
   }
   out += ".\n\n";
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight}, 0);
@@ -144,7 +155,8 @@ std::string diff_text(const EventDiff& diff, const DiffSide& a, const DiffSide& 
   return out + table.text(style.width);
 }
 
-std::string diff_json(const EventDiff& diff, const DiffSide& a, const DiffSide& b, const DiffOptions& options) {
+std::string diff_json(const EventDiff& diff, const DiffSide& a, const DiffSide& b,
+                      const DiffOptions& options) {
   std::string out;
   JsonWriter json(out);
   json.begin_object();
@@ -156,7 +168,8 @@ std::string diff_json(const EventDiff& diff, const DiffSide& a, const DiffSide& 
   json.key("first_difference");
   if (diff.first) {
     json.begin_object().member("index", std::uint64_t{*diff.first});
-    const auto side = [&](std::string_view name, const EventTable& table, const std::vector<std::size_t>& order) {
+    const auto side = [&](std::string_view name, const EventTable& table,
+                          const std::vector<std::size_t>& order) {
       json.key(name);
       if (*diff.first >= table.events.size()) {
         json.null();
@@ -192,7 +205,8 @@ std::string diff_json(const EventDiff& diff, const DiffSide& a, const DiffSide& 
 
 std::string diff_csv(const EventDiff& diff) {
   std::string out = "total,a,b\n";
-  for (const NamedTotal& total : named_totals(diff)) out += fmt::format("{},{},{}\n", total.name, total.a, total.b);
+  for (const NamedTotal& total : named_totals(diff))
+    out += fmt::format("{},{},{}\n", total.name, total.a, total.b);
   out += fmt::format("differing_events,{},{}\n", diff.differing, diff.differing);
   return out;
 }

@@ -14,8 +14,9 @@ struct DiffSide {
   const EventTable* table = nullptr;
 };
 
-/// The first difference with the events around it, then totals side by side; for equal sequences one line.
-/// `context`: equal events shown before the first difference, and events of each side shown from it on.
+/// The first difference with the events around it, then totals side by side; for equal sequences
+/// one line. `context`: equal events shown before the first difference, and events of each side
+/// shown from it on.
 std::string diff_text(const EventDiff& diff, const DiffSide& a, const DiffSide& b,
                       const DiffOptions& options, std::size_t context, const TextStyle& style);
 

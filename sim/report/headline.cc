@@ -10,7 +10,8 @@ Headline headline_of(const DeviceResult& device) {
   const auto reserved_now = static_cast<Bytes>(device.statistics.reserved_bytes.all.current);
   const Bytes known = device.spec.context_bytes + reserved_now + device.device_free_bytes;
   headline.outside_bytes = total - std::min(total, known);
-  headline.device_peak_bytes = device.spec.context_bytes + headline.outside_bytes + device.peak_reserved.bytes;
+  headline.device_peak_bytes =
+      device.spec.context_bytes + headline.outside_bytes + device.peak_reserved.bytes;
   headline.spare_bytes = total - std::min(total, headline.device_peak_bytes);
   return headline;
 }
@@ -20,7 +21,8 @@ Amounts amounts_of(const MemorySample& sample) {
           sample.requested, sample.inactive_split, sample.largest_free};
 }
 
-std::string moment_text(const DeviceResult& device, const Program& program, std::uint32_t phase, LabelId label) {
+std::string moment_text(const DeviceResult& device, const Program& program, std::uint32_t phase,
+                        LabelId label) {
   std::string text;
   if (phase != kNoPhase && phase < device.phases.size()) {
     const PhaseName name = split_phase_name(device.phases[phase].name);

@@ -9,7 +9,8 @@ namespace tidemark {
 
 /// What every format says first of one device.
 struct Headline {
-  Bytes outside_bytes = 0;      ///< taken past the allocator, context excluded: libraries, other processes; at the end
+  Bytes outside_bytes =
+      0;  ///< taken past the allocator, context excluded: libraries, other processes; at the end
   Bytes device_peak_bytes = 0;  ///< context + outside + peak reserved
   Bytes spare_bytes = 0;        ///< of the device's total, at that moment
 };
@@ -17,7 +18,9 @@ Headline headline_of(const DeviceResult& device);
 
 Amounts amounts_of(const MemorySample& sample);
 
-/// "step 2, backward: fc: linear>addmm"; parts that are not known are left out. `phase`: index into device.phases or kNoPhase.
-std::string moment_text(const DeviceResult& device, const Program& program, std::uint32_t phase, LabelId label);
+/// "step 2, backward: fc: linear>addmm"; parts that are not known are left out. `phase`: index into
+/// device.phases or kNoPhase.
+std::string moment_text(const DeviceResult& device, const Program& program, std::uint32_t phase,
+                        LabelId label);
 
 }  // namespace tidemark

@@ -30,8 +30,8 @@ std::string category_column(Category category) {
   return name + "_bytes";
 }
 
-void add_moment(JsonWriter& json, const RunResult& result, const DeviceResult& device, std::uint32_t event,
-                std::uint32_t phase, LabelId label) {
+void add_moment(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+                std::uint32_t event, std::uint32_t phase, LabelId label) {
   json.key("event");
   if (event == kNoEvent) {
     json.null();
@@ -44,8 +44,8 @@ void add_moment(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.member("op", result.program.labels.text(label));
 }
 
-void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& device, const PeakResult& peak,
-              std::size_t top) {
+void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+              const PeakResult& peak, std::size_t top) {
   if (top == 0) return;
   json.key("largest_blocks").begin_array();
   for (std::size_t i = 0; i < std::min(top, peak.live.size()); ++i) {
@@ -53,14 +53,15 @@ void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& dev
     json.begin_object(true).member("id", block.id).member("block_bytes", block.block_bytes);
     json.member("requested_bytes", block.requested_bytes);
     json.member("category", kCategoryNames[static_cast<std::size_t>(block.category)]);
-    add_moment(json, result, device, block.alloc_event, phase_of(device, block.alloc_event), block.label);
+    add_moment(json, result, device, block.alloc_event, phase_of(device, block.alloc_event),
+               block.label);
     json.end_object();
   }
   json.end_array();
 }
 
-void add_peak(JsonWriter& json, std::string_view name, const RunResult& result, const DeviceResult& device,
-              const PeakResult& peak, std::size_t top) {
+void add_peak(JsonWriter& json, std::string_view name, const RunResult& result,
+              const DeviceResult& device, const PeakResult& peak, std::size_t top) {
   json.key(name).begin_object().member("bytes", peak.bytes);
   add_moment(json, result, device, peak.event, peak.phase, peak.label);
   if (result.is_timed) json.member("time_ns", std::int64_t{peak.time_ns});
@@ -87,7 +88,10 @@ void add_peak(JsonWriter& json, std::string_view name, const RunResult& result, 
 }
 
 void add_phase_bytes(JsonWriter& json, std::string_view name, const PhaseBytes& bytes) {
-  json.key(name).begin_object(true).member("end_bytes", bytes.current).member("peak_bytes", bytes.peak);
+  json.key(name)
+      .begin_object(true)
+      .member("end_bytes", bytes.current)
+      .member("peak_bytes", bytes.peak);
   json.end_object();
 }
 
@@ -97,7 +101,8 @@ void add_phases(JsonWriter& json, const RunResult& result, const DeviceResult& d
     json.begin_object(true).member("name", phase.name);
     json.member("first_event", phase.first_event).member("events", phase.events);
     if (result.is_timed) {
-      json.member("begin_ns", std::int64_t{phase.begin_ns}).member("end_ns", std::int64_t{phase.end_ns});
+      json.member("begin_ns", std::int64_t{phase.begin_ns})
+          .member("end_ns", std::int64_t{phase.end_ns});
     }
     add_phase_bytes(json, "allocated", phase.allocated);
     add_phase_bytes(json, "reserved", phase.reserved);
@@ -120,16 +125,19 @@ void add_ooms(JsonWriter& json, const RunResult& result, const DeviceResult& dev
   json.end_array();
 }
 
-void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& device, std::size_t top) {
+void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+                std::size_t top) {
   const Headline headline = headline_of(device);
   json.begin_object();
   json.member("id", device.spec.id).member("name", device.spec.name);
-  json.member("total_bytes", device.spec.total_bytes).member("context_bytes", device.spec.context_bytes);
+  json.member("total_bytes", device.spec.total_bytes)
+      .member("context_bytes", device.spec.context_bytes);
   const Version version = device.settings.version;
   json.member("pytorch", fmt::format("{}.{}", version.major, version.minor));
   json.member("allocator_settings", device.settings.text);
   json.member("fits", !(result.ended_by_oom && !device.ooms.empty()));
-  json.member("device_peak_bytes", headline.device_peak_bytes).member("spare_bytes", headline.spare_bytes);
+  json.member("device_peak_bytes", headline.device_peak_bytes)
+      .member("spare_bytes", headline.spare_bytes);
   json.member("outside_bytes", headline.outside_bytes);
   add_peak(json, "peak_allocated", result, device, device.peak_allocated, top);
   add_peak(json, "peak_reserved", result, device, device.peak_reserved, top);
@@ -157,15 +165,18 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
 
 std::string run_csv(const RunResult& result) {
   std::string out =
-      "device,phase,step,first_event,events,allocated_end_bytes,allocated_peak_bytes,reserved_end_bytes,"
-      "reserved_peak_bytes,active_end_bytes,active_peak_bytes,requested_end_bytes,requested_peak_bytes\n";
+      "device,phase,step,first_event,events,allocated_end_bytes,allocated_peak_bytes,reserved_end_"
+      "bytes,"
+      "reserved_peak_bytes,active_end_bytes,active_peak_bytes,requested_end_bytes,requested_peak_"
+      "bytes\n";
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
     for (const PhaseResult& phase : result.devices[i].phases) {
       const PhaseName name = split_phase_name(phase.name);
       out += fmt::format("{},", i);
       append_csv_field(name.phase, out);
       out += fmt::format(",{},{},{}", name.step, phase.first_event, phase.events);
-      for (const PhaseBytes* bytes : {&phase.allocated, &phase.reserved, &phase.active, &phase.requested}) {
+      for (const PhaseBytes* bytes :
+           {&phase.allocated, &phase.reserved, &phase.active, &phase.requested}) {
         out += fmt::format(",{},{}", bytes->current, bytes->peak);
       }
       out += '\n';
@@ -198,7 +209,8 @@ Timeline timeline_of(const DeviceResult& device, const Program& program) {
   for (const MemorySample& sample : device.samples) timeline.amounts.push_back(amounts_of(sample));
   timeline.by_category = stack_categories(timeline.events, timeline.amounts, program.categories);
   timeline.times_ns = device.times_ns;
-  for (const LabelId label : device.labels) timeline.labels.emplace_back(program.labels.text(label));
+  for (const LabelId label : device.labels)
+    timeline.labels.emplace_back(program.labels.text(label));
   for (const PhaseResult& phase : device.phases) {
     timeline.phases.push_back({phase.name, phase.first_event, phase.events});
   }
@@ -269,14 +281,17 @@ std::string timeline_json(const Timeline& timeline) {
   };
   column("action", [&](std::size_t i) { return action_name(timeline.events[i].action); });
   column("bytes", [&](std::size_t i) { return timeline.events[i].bytes; });
-  if (!timeline.labels.empty()) column("op", [&](std::size_t i) { return std::string_view(timeline.labels[i]); });
-  if (!timeline.times_ns.empty()) column("time_ns", [&](std::size_t i) { return std::int64_t{timeline.times_ns[i]}; });
+  if (!timeline.labels.empty())
+    column("op", [&](std::size_t i) { return std::string_view(timeline.labels[i]); });
+  if (!timeline.times_ns.empty())
+    column("time_ns", [&](std::size_t i) { return std::int64_t{timeline.times_ns[i]}; });
   for (const NamedAmount& amount : kAmounts) {
     column(amount.name, [&](std::size_t i) { return timeline.amounts[i].*amount.field; });
   }
   for (const Category category : kCategoryOrder) {
-    column(category_column(category),
-           [&](std::size_t i) { return timeline.by_category[i][static_cast<std::size_t>(category)]; });
+    column(category_column(category), [&](std::size_t i) {
+      return timeline.by_category[i][static_cast<std::size_t>(category)];
+    });
   }
   json.end_object().end_object().finish();
   return out;

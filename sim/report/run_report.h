@@ -9,22 +9,27 @@
 
 namespace tidemark {
 
-/// The version of every JSON document and CSV table that Tidemark writes; docs/adr/0006 says when it moves.
+/// The version of every JSON document and CSV table that Tidemark writes; docs/adr/0006 says when
+/// it moves.
 inline constexpr std::uint32_t kReportSchemaVersion = 1;
 
 /// What a report says beside the result itself.
 struct RunReportOptions {
-  std::string title;            ///< what ran: the scenario's name as it was given
-  std::size_t top = 0;          ///< how many of the live blocks to list at each peak; needs RunOptions::keep_live
+  std::string title;  ///< what ran: the scenario's name as it was given
+  std::size_t top =
+      0;  ///< how many of the live blocks to list at each peak; needs RunOptions::keep_live
 };
 
-/// What a person wants first: does it fit; the peaks with when and what held the memory; fragmentation; the curve.
-std::string run_text(const RunResult& result, const RunReportOptions& options, const TextStyle& style);
+/// What a person wants first: does it fit; the peaks with when and what held the memory;
+/// fragmentation; the curve.
+std::string run_text(const RunResult& result, const RunReportOptions& options,
+                     const TextStyle& style);
 
 /// The same and the phases for programs. Schema: docs/formats/json.md, "run".
 std::string run_json(const RunResult& result, const RunReportOptions& options);
 
-/// One row a phase and device: device,phase,step,first_event,events and the bytes at its end and at its peak.
+/// One row a phase and device: device,phase,step,first_event,events and the bytes at its end and at
+/// its peak.
 std::string run_csv(const RunResult& result);
 
 /// The columns of one device's run, categories stacked.

@@ -11,8 +11,8 @@ namespace {
 
 using Align = Table::Align;
 
-std::string title_lines(const DeviceResult& device, const RunReportOptions& options, std::size_t devices,
-                        std::size_t index, const TextStyle& style) {
+std::string title_lines(const DeviceResult& device, const RunReportOptions& options,
+                        std::size_t devices, std::size_t index, const TextStyle& style) {
   std::string out;
   if (index == 0 && !options.title.empty()) out += bold(options.title, style) + "\n";
   if (devices > 1) out += fmt::format("{}GPU {}: ", index == 0 ? "" : "\n", index);
@@ -31,9 +31,9 @@ std::string verdict(const RunResult& result, const DeviceResult& device, const T
     return fmt::format("{} Out of memory at {}.\n{}", bad("DOES NOT FIT.", style), where,
                        wrapped(oom.message, style.width, 2));
   }
-  std::string out = fmt::format("{} At its highest the device holds {}; {} stay free.", good("FITS.", style),
-                                human_bytes(headline.device_peak_bytes),
-                                human_bytes(headline.spare_bytes));
+  std::string out =
+      fmt::format("{} At its highest the device holds {}; {} stay free.", good("FITS.", style),
+                  human_bytes(headline.device_peak_bytes), human_bytes(headline.spare_bytes));
   if (!device.ooms.empty()) {
     out += fmt::format(" {} out-of-memory error{} handled by the program.", device.ooms.size(),
                        device.ooms.size() == 1 ? " was" : "s were");
@@ -49,15 +49,17 @@ std::string peaks(const RunResult& result, const DeviceResult& device, const Tex
   };
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.add({"Peaks", "", "bytes", "when"});
-  table.add({"  allocated", human_bytes(device.peak_allocated.bytes), grouped(device.peak_allocated.bytes),
-             when(device.peak_allocated)});
-  table.add({"  reserved", human_bytes(device.peak_reserved.bytes), grouped(device.peak_reserved.bytes),
-             when(device.peak_reserved)});
-  table.add({"  device total", human_bytes(headline.device_peak_bytes), grouped(headline.device_peak_bytes),
-             fmt::format("reserved + CUDA context {}{}", human_bytes(device.spec.context_bytes),
-                         headline.outside_bytes == 0
-                             ? std::string()
-                             : fmt::format(" + {} outside PyTorch", human_bytes(headline.outside_bytes)))});
+  table.add({"  allocated", human_bytes(device.peak_allocated.bytes),
+             grouped(device.peak_allocated.bytes), when(device.peak_allocated)});
+  table.add({"  reserved", human_bytes(device.peak_reserved.bytes),
+             grouped(device.peak_reserved.bytes), when(device.peak_reserved)});
+  table.add({"  device total", human_bytes(headline.device_peak_bytes),
+             grouped(headline.device_peak_bytes),
+             fmt::format(
+                 "reserved + CUDA context {}{}", human_bytes(device.spec.context_bytes),
+                 headline.outside_bytes == 0
+                     ? std::string()
+                     : fmt::format(" + {} outside PyTorch", human_bytes(headline.outside_bytes)))});
   return table.text(style.width);
 }
 
@@ -65,8 +67,8 @@ std::string holders(const DeviceResult& device, const TextStyle& style) {
   const PeakResult& allocated = device.peak_allocated;
   const PeakResult& reserved = device.peak_reserved;
   if (allocated.event == kNoEvent || reserved.event == kNoEvent) return {};
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight});
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+               Align::kRight, Align::kRight});
   table.add({"What held it at the peak of", "allocated", "", "bytes", "reserved", "", "bytes"});
   const auto row = [&](std::string_view name, Bytes at_allocated, Bytes at_reserved) {
     if (at_allocated == 0 && at_reserved == 0) return;
@@ -84,8 +86,12 @@ std::string holders(const DeviceResult& device, const TextStyle& style) {
     const auto at = static_cast<std::size_t>(category);
     row(kCategoryNames[at], allocated.by_category[at], reserved.by_category[at]);
   }
-  const auto waiting = [](const PeakResult& peak) { return peak.sample.active - peak.sample.allocated; };
-  const auto cached = [](const PeakResult& peak) { return peak.sample.reserved - peak.sample.active; };
+  const auto waiting = [](const PeakResult& peak) {
+    return peak.sample.active - peak.sample.allocated;
+  };
+  const auto cached = [](const PeakResult& peak) {
+    return peak.sample.reserved - peak.sample.active;
+  };
   row("waiting for a stream", waiting(allocated), waiting(reserved));
   row("cached, free", cached(allocated), cached(reserved));
   row("reserved", allocated.sample.reserved, reserved.sample.reserved);
@@ -100,9 +106,10 @@ std::string largest(const RunResult& result, const DeviceResult& device, std::si
   const std::size_t shown = std::min(top, live.size());
   table.add({fmt::format("Largest {} of {} blocks at the peak of allocated", shown, live.size())});
   for (const LiveBlock& block : std::span(live).first(shown)) {
-    table.add({"", human_bytes(block.block_bytes), grouped(block.block_bytes),
-               std::string(kCategoryNames[static_cast<std::size_t>(block.category)]),
-               moment_text(device, result.program, phase_of(device, block.alloc_event), block.label)});
+    table.add(
+        {"", human_bytes(block.block_bytes), grouped(block.block_bytes),
+         std::string(kCategoryNames[static_cast<std::size_t>(block.category)]),
+         moment_text(device, result.program, phase_of(device, block.alloc_event), block.label)});
   }
   return table.text(style.width);
 }
@@ -115,9 +122,9 @@ std::string fragmentation_lines(const DeviceResult& device) {
       "Fragmentation at the peak of reserved: {} ({} cached but free)\n"
       "  {} of that in segments that are in use, so empty_cache() cannot return it;\n"
       "  largest free block {}; {} lost to rounding inside blocks\n",
-      percent(parts_per_million(gap.external_bytes, peak.sample.reserved)), human_bytes(gap.external_bytes),
-      human_bytes(gap.inactive_split_bytes), human_bytes(gap.largest_free_bytes),
-      human_bytes(gap.internal_bytes));
+      percent(parts_per_million(gap.external_bytes, peak.sample.reserved)),
+      human_bytes(gap.external_bytes), human_bytes(gap.inactive_split_bytes),
+      human_bytes(gap.largest_free_bytes), human_bytes(gap.internal_bytes));
 }
 
 /// Marks under a curve: each step's number where it begins, as far as they fit.
@@ -149,7 +156,8 @@ std::string curves(const DeviceResult& device, const TextStyle& style) {
   for (const MemorySample& sample : device.samples) amounts.push_back(amounts_of(sample));
   const Bytes highest = device.peak_reserved.bytes;
   const auto line = [&](std::string_view name, Bytes Amounts::*field, Bytes peak) {
-    return fmt::format("{:<12}{}  {}\n", name, sparkline(downsample_peaks(amounts, field, columns), highest),
+    return fmt::format("{:<12}{}  {}\n", name,
+                       sparkline(downsample_peaks(amounts, field, columns), highest),
                        human_bytes(peak));
   };
   std::string out = line("Reserved", &Amounts::reserved, device.peak_reserved.bytes);
@@ -166,7 +174,8 @@ void add_part(std::string& out, const std::string& part) {
 
 }  // namespace
 
-std::string run_text(const RunResult& result, const RunReportOptions& options, const TextStyle& style) {
+std::string run_text(const RunResult& result, const RunReportOptions& options,
+                     const TextStyle& style) {
   std::string out = result.printed;
   if (!out.empty()) out += out.back() == '\n' ? "\n" : "\n\n";
   for (std::size_t i = 0; i < result.devices.size(); ++i) {

@@ -21,8 +21,12 @@ bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) !
 
 std::string bold(std::string_view text, const TextStyle& style) { return styled(text, style, "1"); }
 std::string dim(std::string_view text, const TextStyle& style) { return styled(text, style, "2"); }
-std::string good(std::string_view text, const TextStyle& style) { return styled(text, style, "1;32"); }
-std::string bad(std::string_view text, const TextStyle& style) { return styled(text, style, "1;31"); }
+std::string good(std::string_view text, const TextStyle& style) {
+  return styled(text, style, "1;32");
+}
+std::string bad(std::string_view text, const TextStyle& style) {
+  return styled(text, style, "1;31");
+}
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
@@ -69,7 +73,8 @@ std::string Table::text(std::size_t width) const {
   for (const std::vector<std::string>& row : rows_) {
     // A row of one cell is a line of its own and widens nothing.
     if (row.size() < 2) continue;
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], display_width(row[i]));
   }
   std::string out;
   for (const std::vector<std::string>& row : rows_) {
@@ -93,7 +98,8 @@ std::string Table::text(std::size_t width) const {
 }
 
 std::string sparkline(std::span<const Bytes> values, Bytes highest) {
-  static constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄",
+                                                         "▅", "▆", "▇", "█"};
   std::string line;
   for (const Bytes value : values) {
     const Wide share = highest == 0 ? 0 : (static_cast<Wide>(value) * 8 + highest - 1) / highest;
@@ -119,7 +125,8 @@ std::string human_bytes(Bytes bytes) {
 }
 
 std::string exact_bytes(Bytes bytes) {
-  return bytes < kKiB ? human_bytes(bytes) : fmt::format("{} ({} bytes)", human_bytes(bytes), grouped(bytes));
+  return bytes < kKiB ? human_bytes(bytes)
+                      : fmt::format("{} ({} bytes)", human_bytes(bytes), grouped(bytes));
 }
 
 std::string percent(std::uint64_t parts_per_million) {

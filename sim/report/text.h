@@ -13,8 +13,8 @@ namespace tidemark {
 
 /// How a text report may look: where it goes decides, not the report.
 struct TextStyle {
-  std::size_t width = 100;///< columns
-  bool colour = false;     ///< bold and colours by ANSI sequences
+  std::size_t width = 100;  ///< columns
+  bool colour = false;      ///< bold and colours by ANSI sequences
 };
 
 std::string bold(std::string_view text, const TextStyle& style);
@@ -27,7 +27,8 @@ std::size_t display_width(std::string_view text);
 /// The longest beginning of `text` within `columns`, with "…" where something was cut.
 std::string cut(std::string_view text, std::size_t columns);
 
-/// `text` in lines of at most `columns` where its words allow, each after `indent` spaces and ending in a line break.
+/// `text` in lines of at most `columns` where its words allow, each after `indent` spaces and
+/// ending in a line break.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 /// Rows of cells under one another. Trailing spaces are never written.
@@ -51,7 +52,8 @@ class Table {
 /// One character a value, ▁ to █ by its share of `highest`; a space for 0.
 std::string sparkline(std::span<const Bytes> values, Bytes highest);
 
-/// "512 B", "3.38 KiB", "20.0 MiB", "1.00 GiB": three or four digits, for people; exact bytes stand beside it.
+/// "512 B", "3.38 KiB", "20.0 MiB", "1.00 GiB": three or four digits, for people; exact bytes stand
+/// beside it.
 std::string human_bytes(Bytes bytes);
 /// "20.0 MiB (20,971,520 bytes)".
 std::string exact_bytes(Bytes bytes);

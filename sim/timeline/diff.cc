@@ -12,8 +12,10 @@ bool is_free(const Event& event) {
   return event.action == Action::kFreeRequested || event.action == Action::kFreeCompleted;
 }
 
-/// Indices of `events` with every run of consecutive frees sorted, so that equal sets compare equal.
-std::vector<std::size_t> canonical_order(std::span<const Event> events, const DiffOptions& options) {
+/// Indices of `events` with every run of consecutive frees sorted, so that equal sets compare
+/// equal.
+std::vector<std::size_t> canonical_order(std::span<const Event> events,
+                                         const DiffOptions& options) {
   std::vector<std::size_t> order(events.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
@@ -46,14 +48,23 @@ EventTotals event_totals(std::span<const Event> events) {
     totals.bytes[action] += event.bytes;
     switch (event.action) {
       case Action::kSegmentAlloc:
-      case Action::kSegmentMap: reserved += event.bytes; break;
+      case Action::kSegmentMap:
+        reserved += event.bytes;
+        break;
       case Action::kSegmentFree:
-      case Action::kSegmentUnmap: reserved -= std::min(reserved, event.bytes); break;
-      case Action::kAlloc: requested += event.bytes; break;
-      case Action::kFreeCompleted: requested -= std::min(requested, event.bytes); break;
+      case Action::kSegmentUnmap:
+        reserved -= std::min(reserved, event.bytes);
+        break;
+      case Action::kAlloc:
+        requested += event.bytes;
+        break;
+      case Action::kFreeCompleted:
+        requested -= std::min(requested, event.bytes);
+        break;
       case Action::kFreeRequested:
       case Action::kOom:
-      case Action::kSnapshot: break;
+      case Action::kSnapshot:
+        break;
     }
     if (reserved > totals.peak_reserved_bytes) {
       totals.peak_reserved_bytes = reserved;
@@ -80,7 +91,8 @@ EventDifference compare_events(const Event& a, const Event& b, const DiffOptions
   return difference;
 }
 
-EventDiff diff_events(std::span<const Event> a, std::span<const Event> b, const DiffOptions& options) {
+EventDiff diff_events(std::span<const Event> a, std::span<const Event> b,
+                      const DiffOptions& options) {
   EventDiff diff;
   diff.a_events = a.size();
   diff.b_events = b.size();
@@ -90,8 +102,12 @@ EventDiff diff_events(std::span<const Event> a, std::span<const Event> b, const 
     diff.a_order = canonical_order(a, options);
     diff.b_order = canonical_order(b, options);
   }
-  const auto at_a = [&](std::size_t i) -> const Event& { return a[diff.a_order.empty() ? i : diff.a_order[i]]; };
-  const auto at_b = [&](std::size_t i) -> const Event& { return b[diff.b_order.empty() ? i : diff.b_order[i]]; };
+  const auto at_a = [&](std::size_t i) -> const Event& {
+    return a[diff.a_order.empty() ? i : diff.a_order[i]];
+  };
+  const auto at_b = [&](std::size_t i) -> const Event& {
+    return b[diff.b_order.empty() ? i : diff.b_order[i]];
+  };
   const std::size_t shorter = std::min(a.size(), b.size());
   const std::size_t longer = std::max(a.size(), b.size());
   for (std::size_t i = 0; i < shorter; ++i) {
@@ -103,7 +119,8 @@ EventDiff diff_events(std::span<const Event> a, std::span<const Event> b, const 
   if (!diff.first && longer > shorter) diff.first = shorter;
   if (!diff.first) return diff;
   while (diff.equal_tail < shorter - *diff.first &&
-         !compare_events(at_a(a.size() - 1 - diff.equal_tail), at_b(b.size() - 1 - diff.equal_tail), options)
+         !compare_events(at_a(a.size() - 1 - diff.equal_tail), at_b(b.size() - 1 - diff.equal_tail),
+                         options)
               .any()) {
     ++diff.equal_tail;
   }

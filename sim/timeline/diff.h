@@ -13,14 +13,15 @@ namespace tidemark {
 
 /// Which of an event's columns a comparison looks at. The join to instructions is never compared.
 struct DiffOptions {
-  /// Frees that follow one another are compared as a set: their order does not count. For programs whose order
-  /// PyTorch itself leaves open (autocast dropping its weight cache).
+  /// Frees that follow one another are compared as a set: their order does not count. For programs
+  /// whose order PyTorch itself leaves open (autocast dropping its weight cache).
   bool unordered_frees = false;
   bool compare_addresses = true;
   bool compare_ids = true;
 };
 
-/// What a sequence of events amounts to, as far as events alone tell: they hold requested sizes, not block sizes.
+/// What a sequence of events amounts to, as far as events alone tell: they hold requested sizes,
+/// not block sizes.
 struct EventTotals {
   std::array<std::uint64_t, kActionNames.size()> count{};  ///< by Action
   std::array<Bytes, kActionNames.size()> bytes{};          ///< by Action, summed
@@ -42,7 +43,8 @@ struct EventDiff {
   std::optional<std::size_t> first;  ///< the first of them
   /// Events at the end, after `first`, that are equal again when both ends are laid together.
   std::size_t equal_tail = 0;
-  std::vector<std::size_t> a_order;  ///< with unordered_frees: the order in which a was compared; else empty
+  std::vector<std::size_t>
+      a_order;  ///< with unordered_frees: the order in which a was compared; else empty
   std::vector<std::size_t> b_order;
   EventTotals a;
   EventTotals b;
@@ -50,7 +52,8 @@ struct EventDiff {
 };
 
 /// Cost: linear (runs of frees are sorted with unordered_frees).
-EventDiff diff_events(std::span<const Event> a, std::span<const Event> b, const DiffOptions& options);
+EventDiff diff_events(std::span<const Event> a, std::span<const Event> b,
+                      const DiffOptions& options);
 
 /// Which columns of two events differ, of those that `options` compares.
 struct EventDifference {

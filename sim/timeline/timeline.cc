@@ -10,12 +10,14 @@ PhaseName split_phase_name(std::string_view name) {
   const std::size_t space = name.rfind(' ');
   if (space == std::string_view::npos) return {name, {}};
   const std::string_view step = name.substr(space + 1);
-  const bool is_step = !step.empty() && step.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_step =
+      !step.empty() && step.find_first_not_of("0123456789.") == std::string_view::npos;
   return is_step ? PhaseName{name.substr(0, space), step} : PhaseName{name, {}};
 }
 
 std::optional<std::size_t> phase_at(std::span<const PhaseSpan> phases, std::size_t event) {
-  // Phases without events share their first_event with the next: the last one that starts here holds it.
+  // Phases without events share their first_event with the next: the last one that starts here
+  // holds it.
   const auto after = std::upper_bound(
       phases.begin(), phases.end(), event,
       [](std::size_t index, const PhaseSpan& phase) { return index < phase.first_event; });
@@ -28,8 +30,8 @@ std::optional<std::size_t> phase_at(std::span<const PhaseSpan> phases, std::size
 std::vector<CategoryBytes> stack_categories(std::span<const Event> events,
                                             std::span<const Amounts> amounts,
                                             std::span<const Category> categories) {
-  TIDEMARK_CHECK(events.size() == amounts.size(),
-                 std::to_string(events.size()) + " events, " + std::to_string(amounts.size()) + " amounts");
+  TIDEMARK_CHECK(events.size() == amounts.size(), std::to_string(events.size()) + " events, " +
+                                                      std::to_string(amounts.size()) + " amounts");
   std::vector<CategoryBytes> stacked;
   stacked.reserve(events.size());
   CategoryBytes now{};
@@ -47,9 +49,9 @@ std::vector<CategoryBytes> stack_categories(std::span<const Event> events,
 }
 
 std::optional<std::size_t> peak_event(std::span<const Amounts> amounts, Bytes Amounts::*field) {
-  const auto highest = std::max_element(
-      amounts.begin(), amounts.end(),
-      [field](const Amounts& a, const Amounts& b) { return a.*field < b.*field; });
+  const auto highest =
+      std::max_element(amounts.begin(), amounts.end(),
+                       [field](const Amounts& a, const Amounts& b) { return a.*field < b.*field; });
   if (highest == amounts.end()) return std::nullopt;
   return static_cast<std::size_t>(highest - amounts.begin());
 }

@@ -18,10 +18,11 @@ namespace tidemark {
 
 /// The amounts right after one event, in PyTorch's words.
 struct Amounts {
-  Bytes reserved = 0;        ///< segments held from the driver
-  Bytes active = 0;          ///< blocks allocated or waiting for another stream
-  Bytes allocated = 0;       ///< blocks that an owner holds
-  Bytes requested = 0;       ///< what the owners of the active blocks asked for: the least any allocator needs
+  Bytes reserved = 0;   ///< segments held from the driver
+  Bytes active = 0;     ///< blocks allocated or waiting for another stream
+  Bytes allocated = 0;  ///< blocks that an owner holds
+  Bytes requested =
+      0;  ///< what the owners of the active blocks asked for: the least any allocator needs
   Bytes inactive_split = 0;  ///< free parts of segments that are in use
   Bytes largest_free = 0;    ///< the largest free block
   friend bool operator==(const Amounts&, const Amounts&) = default;
@@ -42,34 +43,36 @@ struct PhaseSpan {
   friend bool operator==(const PhaseSpan&, const PhaseSpan&) = default;
 };
 
-/// A phase's name taken apart: "backward 2" is phase "backward" of step "2"; "forward 1.3" is step "1.3" (micro-batch 3 of
-/// step 1); "model" has no step.
+/// A phase's name taken apart: "backward 2" is phase "backward" of step "2"; "forward 1.3" is step
+/// "1.3" (micro-batch 3 of step 1); "model" has no step.
 struct PhaseName {
   std::string_view phase;
   std::string_view step;
 };
 PhaseName split_phase_name(std::string_view name);
 
-/// One device's memory, event by event. Plain data in columns, all of one length but `times_ns`, `by_category` and `labels`,
-/// which may be empty.
+/// One device's memory, event by event. Plain data in columns, all of one length but `times_ns`,
+/// `by_category` and `labels`, which may be empty.
 struct Timeline {
-  std::string device;                      ///< its name
+  std::string device;  ///< its name
   Bytes device_total_bytes = 0;
   Bytes device_context_bytes = 0;
   std::vector<Event> events;
-  std::vector<Amounts> amounts;            ///< right after each event
-  std::vector<CategoryBytes> by_category;  ///< block bytes of what is allocated; each row sums to amounts[i].allocated
+  std::vector<Amounts> amounts;  ///< right after each event
+  std::vector<CategoryBytes>
+      by_category;  ///< block bytes of what is allocated; each row sums to amounts[i].allocated
   std::vector<Nanoseconds> times_ns;
-  std::vector<std::string> labels;         ///< the operator that brought each event about
-  std::vector<PhaseSpan> phases;           ///< in order; together they hold every event
+  std::vector<std::string> labels;  ///< the operator that brought each event about
+  std::vector<PhaseSpan> phases;    ///< in order; together they hold every event
 };
 
-/// Index into phases of the phase that `event` lies in. Errors: std::nullopt when no phase holds it. Cost: logarithmic.
+/// Index into phases of the phase that `event` lies in. Errors: std::nullopt when no phase holds
+/// it. Cost: logarithmic.
 std::optional<std::size_t> phase_at(std::span<const PhaseSpan> phases, std::size_t event);
 
-/// The allocated bytes of each category after each event. A block's size is what `allocated` moved by when it was made.
-/// `categories` by RequestId; an id beyond its end is kUnknown. Requires: as many amounts as events, the first event
-/// the first of the run. Cost: linear.
+/// The allocated bytes of each category after each event. A block's size is what `allocated` moved
+/// by when it was made. `categories` by RequestId; an id beyond its end is kUnknown. Requires: as
+/// many amounts as events, the first event the first of the run. Cost: linear.
 std::vector<CategoryBytes> stack_categories(std::span<const Event> events,
                                             std::span<const Amounts> amounts,
                                             std::span<const Category> categories);
@@ -79,16 +82,17 @@ std::optional<std::size_t> peak_event(std::span<const Amounts> amounts, Bytes Am
 
 /// Where the difference between what the driver gave and what the program asked for went.
 struct Fragmentation {
-  Bytes internal_bytes = 0;      ///< rounding inside blocks: active - requested
-  Bytes external_bytes = 0;      ///< free inside segments: reserved - active
+  Bytes internal_bytes = 0;        ///< rounding inside blocks: active - requested
+  Bytes external_bytes = 0;        ///< free inside segments: reserved - active
   Bytes inactive_split_bytes = 0;  ///< the part of it that empty_cache cannot give back
-  Bytes largest_free_bytes = 0;  ///< the largest request that the cache could serve
+  Bytes largest_free_bytes = 0;    ///< the largest request that the cache could serve
   friend bool operator==(const Fragmentation&, const Fragmentation&) = default;
 };
 Fragmentation fragmentation(const Amounts& amounts);
 
-/// The mean over all events of the share of reserved memory that is not active, in millionths: integers, so that every
-/// build prints the same. Errors: std::nullopt when nothing was ever reserved.
+/// The mean over all events of the share of reserved memory that is not active, in millionths:
+/// integers, so that every build prints the same. Errors: std::nullopt when nothing was ever
+/// reserved.
 std::optional<std::uint64_t> mean_fragmentation_ppm(std::span<const Amounts> amounts);
 
 /// `part` of `whole` in millionths, rounded to nearest. Requires: whole > 0, part <= whole.
@@ -96,8 +100,8 @@ constexpr std::uint64_t parts_per_million(Bytes part, Bytes whole) {
   return static_cast<std::uint64_t>((static_cast<Wide>(part) * 1'000'000U + whole / 2) / whole);
 }
 
-/// The highest value in each of `columns` equal stretches of the events: a curve that fits a line of text and hides no peak.
-/// Cost: linear.
+/// The highest value in each of `columns` equal stretches of the events: a curve that fits a line
+/// of text and hides no peak. Cost: linear.
 std::vector<Bytes> downsample_peaks(std::span<const Amounts> amounts, Bytes Amounts::*field,
                                     std::size_t columns);
 

@@ -1,4 +1,5 @@
-// The reader of event traces: any bytes are read or refused, and what was read is written and read again unchanged.
+// The reader of event traces: any bytes are read or refused, and what was read is written and read
+// again unchanged.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Gives every file of the folders named on the command line to a fuzz target, so that its corpus is a test in every build.
+// Gives every file of the folders named on the command line to a fuzz target, so that its corpus is
+// a test in every build.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +15,8 @@ int main(int argc, char** argv) {
   std::size_t inputs = 0;
   for (int i = 1; i < argc; ++i) {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+      files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const std::filesystem::path& file : files) {
       std::ifstream stream(file, std::ios::binary);

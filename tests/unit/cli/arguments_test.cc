@@ -28,7 +28,8 @@ std::string refusal(const std::vector<std::string>& words) {
 
 TEST_CASE("options and arguments may come in any order, with = or a space") {
   const Arguments args = Arguments::parse(
-      sample_spec(), {"--set", "batch=64", "a.yaml", "--format=json", "--set=steps=-2", "--fail-on-oom"});
+      sample_spec(),
+      {"--set", "batch=64", "a.yaml", "--format=json", "--set=steps=-2", "--fail-on-oom"});
   CHECK(args.positional() == std::vector<std::string>{"a.yaml"});
   CHECK(args.value("format") == "json");
   CHECK(args.values("set") == std::vector<std::string>{"batch=64", "steps=-2"});
@@ -69,7 +70,8 @@ TEST_CASE("mistakes with values and arguments") {
   CHECK(refusal({"a", "--format", "csv", "--format", "csv"}) == "error: --format: given twice\n");
   CHECK(refusal({"a", "--fail-on-oom=yes"}) == "error: --fail-on-oom: takes no value\n");
   CHECK(refusal({"a", "-f"}) == "error: unknown option '-f'\n");
-  CHECK(refusal({"a", "--form", "csv"}) == "error: unknown option '--form'; did you mean '--format'?\n");
+  CHECK(refusal({"a", "--form", "csv"}) ==
+        "error: unknown option '--form'; did you mean '--format'?\n");
 }
 
 TEST_CASE("numbers and amounts are checked where they are read") {

@@ -24,10 +24,11 @@ TEST_CASE("help is laid out from the command's table") {
   spec.summary = "weigh a file";
   spec.about = "Weighs it twice.";
   spec.arguments = {{"FILE", "what to weigh"}, {"MORE", "others", false, true}};
-  spec.options = {{"unit", "kg|lb", "the unit", "kg"},
-                  {"note", "TEXT",
-                   "a text that is kept beside the weight for as long as the file stays where it is on disk",
-                   "", true}};
+  spec.options = {
+      {"unit", "kg|lb", "the unit", "kg"},
+      {"note", "TEXT",
+       "a text that is kept beside the weight for as long as the file stays where it is on disk",
+       "", true}};
   spec.examples = {{"tidemark weigh a", "once"}};
   CHECK(command_help(spec) == R"(tidemark weigh: weigh a file
 
@@ -71,7 +72,9 @@ TEST_CASE("a misspelt command or option gets a suggestion") {
   CHECK(run({"--hepl"}).err == "error: unknown option '--hepl'; did you mean '--help'?\n");
 }
 
-TEST_CASE("every command's help has an example, starts with its name, and fits 100 columns and a screen") {
+TEST_CASE(
+    "every command's help has an example, starts with its name, and fits 100 columns and a "
+    "screen") {
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
     const Printed printed = run({"help", std::string(spec.name)});

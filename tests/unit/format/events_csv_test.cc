@@ -39,10 +39,15 @@ TEST_CASE("an event trace is read and written back byte for byte") {
 
 TEST_CASE("columns are found by name, unknown ones skipped, and a trace without phases has none") {
   const EventTable table = read_events_csv(
-      "id,extra,bytes,action,stream,address,device\r\n7,x,512,alloc,1,4096,2\r\n\r\n", "events.csv");
+      "id,extra,bytes,action,stream,address,device\r\n7,x,512,alloc,1,4096,2\r\n\r\n",
+      "events.csv");
   REQUIRE(table.events.size() == 1);
-  CHECK(table.events[0] == Event{.address = 4096, .bytes = 512, .id = 7, .stream = 1,
-                                 .action = Action::kAlloc, .device = 2});
+  CHECK(table.events[0] == Event{.address = 4096,
+                                 .bytes = 512,
+                                 .id = 7,
+                                 .stream = 1,
+                                 .action = Action::kAlloc,
+                                 .device = 2});
   CHECK(table.phases.empty());
   std::string written;
   write_events_csv({table.events, {}, {}}, written);
@@ -79,7 +84,8 @@ TEST_CASE("every bad row is told with its place") {
         "events.csv:2:3: error: action: unknown action 'aloc'; did you mean 'alloc'?\n"
         "    0,aloc,1,2,0,0\n"
         "      ^~~~\n"
-        "events.csv:3:11: error: bytes: expected a whole number up to 18446744073709551615, found '-2'\n"
+        "events.csv:3:11: error: bytes: expected a whole number up to 18446744073709551615, found "
+        "'-2'\n"
         "    1,alloc,1,-2,0,0\n"
         "              ^~\n"
         "events.csv:4:13: error: stream: expected a whole number up to 65535, found '70000'\n"

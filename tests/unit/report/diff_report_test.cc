@@ -71,8 +71,9 @@ TEST_CASE("the JSON form holds both events and every total") {
   const Compared c(kA, kB);
   const std::string json = diff_json(c.diff, c.a_side, c.b_side, {});
   CHECK(json.starts_with("{\n \"schema_version\": 1,\n \"kind\": \"diff\",\n \"a\": \"a.csv\",\n"));
-  CHECK(json.find(R"("a": {"action": "alloc", "bytes": 200, "address": 4608, "stream": 0, "id": 1, )"
-                  R"("phase": "forward 0", "op": "fc: linear>addmm"})") != std::string::npos);
+  CHECK(
+      json.find(R"("a": {"action": "alloc", "bytes": 200, "address": 4608, "stream": 0, "id": 1, )"
+                R"("phase": "forward 0", "op": "fc: linear>addmm"})") != std::string::npos);
   CHECK(json.find(R"("peak_requested_bytes": {"a": 300, "b": 400})") != std::string::npos);
 }
 

@@ -3,7 +3,8 @@
 namespace tidemark {
 namespace {
 
-// One device of 1 GiB with 100 MiB of context. Requests: a parameter of 1 MiB, an activation of 3 MiB that is dropped again.
+// One device of 1 GiB with 100 MiB of context. Requests: a parameter of 1 MiB, an activation of 3
+// MiB that is dropped again.
 //
 //   event            0        1        2          3        4               5
 //                    segment  alloc 0  segment    alloc 1  free_requested  free_completed
@@ -23,8 +24,11 @@ RunResult sample_result() {
   const auto event = [&](Action action, RequestId id, Bytes bytes, LabelId label, Bytes reserved,
                          Bytes active, Bytes allocated) {
     device.events.push_back({.bytes = bytes, .id = id, .action = action});
-    device.samples.push_back({.reserved = reserved, .active = active, .allocated = allocated,
-                              .requested = active, .inactive_split = reserved - active,
+    device.samples.push_back({.reserved = reserved,
+                              .active = active,
+                              .allocated = allocated,
+                              .requested = active,
+                              .inactive_split = reserved - active,
                               .largest_free = (reserved - active) / 2});
     device.labels.push_back(label);
   };
@@ -67,7 +71,8 @@ RunResult sample_result() {
   return result;
 }
 
-TEST_CASE("the summary says whether it fits, the peaks, their holders, fragmentation and the curve") {
+TEST_CASE(
+    "the summary says whether it fits, the peaks, their holders, fragmentation and the curve") {
   CHECK(run_text(sample_result(), {"model.yaml", 1}, {100, false}) == R"(model.yaml
 Test GPU, 1.00 GiB; PyTorch 2.11; allocator settings: default
 FITS. At its highest the device holds 122 MiB; 902 MiB stay free.
@@ -144,13 +149,16 @@ TEST_CASE("the JSON form has a schema version, exact bytes and every phase") {
                   R"("phase": "forward", "step": "0", "op": "conv1: conv2d>convolution"}
     ])") != std::string::npos);
   CHECK(json.find(R"({"name": "forward 0", "first_event": 2, "events": 4, )"
-                  R"("allocated": {"end_bytes": 1048576, "peak_bytes": 4194304}, )") != std::string::npos);
+                  R"("allocated": {"end_bytes": 1048576, "peak_bytes": 4194304}, )") !=
+        std::string::npos);
 }
 
 TEST_CASE("the CSV form is one row a phase") {
   CHECK(run_csv(sample_result()) ==
-        "device,phase,step,first_event,events,allocated_end_bytes,allocated_peak_bytes,reserved_end_bytes,"
-        "reserved_peak_bytes,active_end_bytes,active_peak_bytes,requested_end_bytes,requested_peak_bytes\n"
+        "device,phase,step,first_event,events,allocated_end_bytes,allocated_peak_bytes,reserved_"
+        "end_bytes,"
+        "reserved_peak_bytes,active_end_bytes,active_peak_bytes,requested_end_bytes,requested_peak_"
+        "bytes\n"
         "0,model,,0,2,1048576,1048576,2097152,2097152,1048576,1048576,1048576,1048576\n"
         "0,forward,0,2,4,1048576,4194304,23068672,23068672,1048576,4194304,1048576,4194304\n");
 }
@@ -158,7 +166,9 @@ TEST_CASE("the CSV form is one row a phase") {
 TEST_CASE("a timeline has one row an event with categories stacked") {
   const RunResult result = sample_result();
   const Timeline timeline = timeline_of(result.devices[0], result.program);
-  CHECK(timeline_csv(timeline) == R"(index,action,bytes,phase,op,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,largest_free_bytes,parameters_bytes,optimizer_state_bytes,gradients_bytes,workspace_bytes,inputs_bytes,activations_bytes,temporaries_bytes,unknown_bytes
+  CHECK(
+      timeline_csv(timeline) ==
+      R"(index,action,bytes,phase,op,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,largest_free_bytes,parameters_bytes,optimizer_state_bytes,gradients_bytes,workspace_bytes,inputs_bytes,activations_bytes,temporaries_bytes,unknown_bytes
 0,segment_alloc,2097152,model,to,2097152,0,0,0,2097152,1048576,0,0,0,0,0,0,0,0
 1,alloc,1048576,model,to,2097152,1048576,1048576,1048576,1048576,524288,1048576,0,0,0,0,0,0,0
 2,segment_alloc,20971520,forward 0,conv1: conv2d>convolution,23068672,1048576,1048576,1048576,22020096,11010048,1048576,0,0,0,0,0,0,0
@@ -175,10 +185,11 @@ TEST_CASE("a timeline has one row an event with categories stacked") {
 TEST_CASE("an event trace names phase and operator of each event") {
   const RunResult result = sample_result();
   const std::string csv = run_events_csv(result.devices[0], result.program);
-  CHECK(csv.starts_with("index,action,address,bytes,stream,id,phase,op\n"
-                        "0,segment_alloc,0,2097152,0,,model,to\n"
-                        "1,alloc,0,1048576,0,0,model,to\n"
-                        "2,segment_alloc,0,20971520,0,,forward 0,conv1: conv2d>convolution\n"));
+  CHECK(
+      csv.starts_with("index,action,address,bytes,stream,id,phase,op\n"
+                      "0,segment_alloc,0,2097152,0,,model,to\n"
+                      "1,alloc,0,1048576,0,0,model,to\n"
+                      "2,segment_alloc,0,20971520,0,,forward 0,conv1: conv2d>convolution\n"));
 }
 
 }  // namespace

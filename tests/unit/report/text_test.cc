@@ -23,7 +23,7 @@ TEST_CASE("amounts have three or four digits, rounded to nearest in whole number
   CHECK(human_bytes(kMiB - 1) == "1024 KiB");
   CHECK(human_bytes(kMiB) == "1.00 MiB");
   CHECK(human_bytes(20 * kMiB) == "20.0 MiB");
-  CHECK(human_bytes(85017755648U) == "79.2 GiB");   // 79.1788
+  CHECK(human_bytes(85017755648U) == "79.2 GiB");  // 79.1788
   CHECK(human_bytes(110 * kMiB) == "110 MiB");
   CHECK(human_bytes(~Bytes{0}) == "16.0 EiB");
   CHECK(exact_bytes(20 * kMiB) == "20.0 MiB (20,971,520 bytes)");

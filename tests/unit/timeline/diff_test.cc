@@ -17,10 +17,9 @@ Event free_completed(RequestId id, std::uint64_t address, Bytes bytes) {
 }
 
 std::vector<Event> sample_events() {
-  return {segment(4096, 2 * kMiB),        alloc(0, 4096, 100),
-          alloc(1, 4608, 200),            free_requested(0, 4096, 100),
-          free_completed(0, 4096, 100),   free_requested(1, 4608, 200),
-          free_completed(1, 4608, 200),   alloc(2, 4096, 300)};
+  return {segment(4096, 2 * kMiB),      alloc(0, 4096, 100),          alloc(1, 4608, 200),
+          free_requested(0, 4096, 100), free_completed(0, 4096, 100), free_requested(1, 4608, 200),
+          free_completed(1, 4608, 200), alloc(2, 4096, 300)};
 }
 
 TEST_CASE("a sequence equals itself") {
@@ -94,7 +93,8 @@ TEST_CASE("totals follow segments and requested bytes") {
   CHECK(totals.bytes[static_cast<std::size_t>(Action::kAlloc)] == 100 + 200 + 300);
   CHECK(totals.peak_reserved_bytes == 2 * kMiB);
   CHECK(totals.peak_reserved_event == 0);
-  CHECK(totals.peak_requested_bytes == 300);  // 100 + 200 after event 2; 300 again at the end is no higher
+  CHECK(totals.peak_requested_bytes ==
+        300);  // 100 + 200 after event 2; 300 again at the end is no higher
   CHECK(totals.peak_requested_event == 2);
   CHECK(totals.end_requested_bytes == 300);
 }

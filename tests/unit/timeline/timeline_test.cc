@@ -14,7 +14,8 @@ TEST_CASE("a phase's name splits into phase and step") {
 }
 
 TEST_CASE("an event belongs to the phase that holds it, never to an empty one") {
-  const std::vector<PhaseSpan> phases{{"model", 0, 3}, {"optimizer_init", 3, 0}, {"forward 0", 3, 2}};
+  const std::vector<PhaseSpan> phases{
+      {"model", 0, 3}, {"optimizer_init", 3, 0}, {"forward 0", 3, 2}};
   CHECK(phase_at(phases, 0) == 0);
   CHECK(phase_at(phases, 2) == 0);
   CHECK(phase_at(phases, 3) == 2);
@@ -28,7 +29,8 @@ TEST_CASE("an event belongs to the phase that holds it, never to an empty one") 
 TEST_CASE("categories stack by what allocated moves by") {
   const auto event = [](Action action, RequestId id) { return Event{.id = id, .action = action}; };
   const std::vector<Event> events{event(Action::kAlloc, 0), event(Action::kAlloc, 1),
-                                  event(Action::kFreeRequested, 0), event(Action::kFreeCompleted, 0)};
+                                  event(Action::kFreeRequested, 0),
+                                  event(Action::kFreeCompleted, 0)};
   const std::vector<Amounts> amounts{
       {.allocated = 512}, {.allocated = 1536}, {.allocated = 1024}, {.allocated = 1024}};
   const std::vector<Category> categories{Category::kActivation, Category::kParameter};
@@ -46,24 +48,31 @@ TEST_CASE("categories stack by what allocated moves by") {
 TEST_CASE("a request beyond the table of categories is unknown") {
   const std::vector<Event> events{Event{.id = 5, .action = Action::kAlloc}};
   const std::vector<Amounts> amounts{{.allocated = 512}};
-  CHECK(stack_categories(events, amounts, {})[0][static_cast<std::size_t>(Category::kUnknown)] == 512);
+  CHECK(stack_categories(events, amounts, {})[0][static_cast<std::size_t>(Category::kUnknown)] ==
+        512);
 }
 
 TEST_CASE("the peak is the first event with the highest value") {
-  const std::vector<Amounts> amounts{{.reserved = 1}, {.reserved = 5}, {.reserved = 5}, {.reserved = 2}};
+  const std::vector<Amounts> amounts{
+      {.reserved = 1}, {.reserved = 5}, {.reserved = 5}, {.reserved = 2}};
   CHECK(peak_event(amounts, &Amounts::reserved) == 1);
   CHECK_FALSE(peak_event({}, &Amounts::reserved).has_value());
 }
 
 TEST_CASE("fragmentation is the gap between reserved, active and requested") {
-  const Fragmentation gap = fragmentation(
-      {.reserved = 100, .active = 60, .allocated = 50, .requested = 45, .inactive_split = 30, .largest_free = 20});
+  const Fragmentation gap = fragmentation({.reserved = 100,
+                                           .active = 60,
+                                           .allocated = 50,
+                                           .requested = 45,
+                                           .inactive_split = 30,
+                                           .largest_free = 20});
   CHECK(gap == Fragmentation{60 - 45, 100 - 60, 30, 20});
 }
 
 TEST_CASE("mean fragmentation leaves out moments with nothing reserved") {
   // Shares that are not active: 1/2, 0 and, twice, nothing reserved. Mean of the two: 0.25.
-  const std::vector<Amounts> amounts{{}, {.reserved = 100, .active = 50}, {.reserved = 100, .active = 100}, {}};
+  const std::vector<Amounts> amounts{
+      {}, {.reserved = 100, .active = 50}, {.reserved = 100, .active = 100}, {}};
   CHECK(mean_fragmentation_ppm(amounts) == 250'000);
   CHECK_FALSE(mean_fragmentation_ppm(std::vector<Amounts>(2)).has_value());
 }
