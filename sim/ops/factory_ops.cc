@@ -1,5 +1,7 @@
-#include <cmath>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
@@ -91,6 +93,20 @@ Tensor randperm(Arguments& a) {
   return out;
 }
 
+/// Rows and columns of the lower (upper) triangle, as two rows of a tensor.
+template <bool kLower>
+OpResult triangle_indices(Arguments& a) {
+  const std::int64_t rows = a.integer(0);
+  const std::int64_t columns = a.integer(1);
+  const std::int64_t offset = a.integer(2);
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t up_to = std::clamp<std::int64_t>(row + offset + (kLower ? 1 : 0), 0, columns);
+    count += kLower ? up_to : columns - up_to;
+  }
+  return make(a, kLower ? "tril_indices" : "triu_indices", {2, count}, ScalarType::kInt64, 3);
+}
+
 constexpr PointwiseRule kFill{"fill_", "FillBackward0", "", "", "z"};
 constexpr PointwiseRule kZero{"zero_", "ZeroBackward0", "", "", "z"};
 constexpr PointwiseRule kRandom{"random_", "RandomBackward0", "", "", "z"};
@@ -172,6 +188,10 @@ std::span<const OpDef> factory_ops() {
                      ScalarType::kFloat32, 2);
        },
        kSource},
+      {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "torch", triangle_indices<true>, kSource},
+      {"triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "torch", triangle_indices<false>, kSource},
       {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
