@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Memory snapshots through the whole program: replay, explain, diff, report and the exports.
+
+    snapshot_test.py PATH/TO/tidemark
+"""
+
+import gzip
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDEMARK = ""
+RECORDINGS = pathlib.Path(__file__).resolve().parents[1] / "golden" / "recordings"
+MLP = str(RECORDINGS / "mlp.pickle.gz")
+FRAGMENTED = """tidemark-trace 1
+alloc 0 6291456
+alloc 1 6291456
+alloc 2 6291456
+alloc 3 6291456
+alloc 4 6291456
+alloc 5 6291456
+free 0
+free 2
+free 4
+alloc 6 12582912
+"""
+
+
+def run(*args, env=None):
+    done = subprocess.run([TIDEMARK, *args], capture_output=True, env=env, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class Plain(pickle.Unpickler):
+    def find_class(self, module, name):
+        raise pickle.UnpicklingError(f"{module}.{name}")
+
+
+def memory_viz():
+    """PyTorch's own torch/cuda/_memory_viz.py, loaded by itself; None where PyTorch is not installed."""
+    folders = [os.environ["TIDEMARK_TORCH"]] if "TIDEMARK_TORCH" in os.environ else sys.path
+    for folder in folders:
+        path = pathlib.Path(folder) / "torch" / "cuda" / "_memory_viz.py"
+        if path.is_file():
+            spec = importlib.util.spec_from_file_location("memory_viz", path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    return None
+
+
+class Snapshots(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def path(self, name, text=None):
+        path = self.folder / name
+        if text is not None:
+            path.write_text(text)
+        return str(path)
+
+    def fragmented(self):
+        """44 MiB, of which 22 MiB are free in pieces when 12 MiB are asked for."""
+        snapshot = self.path("oom.pickle")
+        code, _, err = run("replay", self.path("oom.tmt", FRAGMENTED), "--device-bytes", "44MiB", "--snapshot", snapshot)
+        self.assertEqual((code, err), (0, ""))
+        return snapshot
+
+    def test_a_recording_agrees_and_is_compared_with_other_settings(self):
+        code, out, err = run("replay", MLP, "--alloc-conf", "expandable_segments:True", "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        report = json.loads(out)
+        self.assertTrue(report["recording"]["agrees"])
+        self.assertEqual(report["recording"]["recorded"], report["recording"]["simulated"])
+        self.assertEqual([row["alloc_conf"] for row in report["settings"]], ["", "expandable_segments:True"])
+        code, out, err = run("replay", MLP, "--grid")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("every event agrees", out)
+        self.assertIn("The recording's own setting is number", out)
+
+    def test_its_requests_play_like_itself(self):
+        trace, from_trace, from_snapshot = self.path("mlp.tmt.gz"), self.path("a.csv"), self.path("b.csv")
+        code, _, err = run("replay", MLP, "--trace-out", trace, "--device", "h100", "--events", from_snapshot)
+        self.assertEqual((code, err), (0, ""))
+        code, _, err = run("replay", trace, "--device", "h100", "--events", from_trace)
+        self.assertEqual((code, err), (0, ""))
+        strip = [",".join(line.split(",")[:6]) for line in pathlib.Path(from_trace).read_text().splitlines()]
+        self.assertEqual(strip, [",".join(line.split(",")[:6]) for line in
+                                 pathlib.Path(from_snapshot).read_text().splitlines()])
+
+    def test_export_import_export_gives_the_same_bytes(self):
+        once, again = self.path("once.pickle"), self.path("again.pickle")
+        self.assertEqual(run("replay", self.path("oom.tmt", FRAGMENTED), "--snapshot", once)[0], 0)
+        self.assertEqual(run("replay", once, "--device", "h100", "--snapshot", again)[0], 0)
+        first, second = (Plain(io.BytesIO(pathlib.Path(path).read_bytes())).load() for path in (once, again))
+        self.assertEqual(first["segments"], second["segments"])
+        self.assertEqual(first["device_traces"], second["device_traces"])
+
+    def test_a_cut(self):
+        code, out, err = run("replay", MLP, "--from", "step:1", "--to", "event:200")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("begun with a filled cache", out)
+        self.assertIn("every event agrees", out)
+        code, _, err = run("replay", MLP, "--from", "noon")
+        self.assertEqual(code, 2)
+        self.assertEqual(err.splitlines()[0], "error: --from: expected an event's number, event:N, step:N, time:1.5s or "
+                         "mark:TEXT, found 'noon'")
+
+    def test_an_out_of_memory_error_is_explained(self):
+        code, out, err = run("explain", self.fragmented(), "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        oom = json.loads(out)["oom"]
+        self.assertEqual(oom["class"], "fragmentation")
+        self.assertEqual(oom["capacity_bytes"], 44 << 20)
+        self.assertIsNone(oom["setting_that_helps"])  # a page of 20 MiB more does not fit either
+        self.assertEqual(oom["more_bytes_that_help"], 8 << 20)
+        self.assertEqual(oom["largest_free_bytes"], 8 << 20)
+
+    def test_churn_and_diff(self):
+        code, out, _ = run("explain", MLP, "--churn", "--format", "json")
+        self.assertEqual(code, 0)
+        self.assertEqual(sum(json.loads(out)["lifetimes"]) + json.loads(out)["never_freed"], 138)
+        self.assertEqual(run("diff", MLP, MLP)[0], 0)
+        self.assertEqual(run("diff", MLP, str(RECORDINGS / "simple_conv.pickle.gz"))[0], 1)
+
+    def test_exports_open(self):
+        perfetto, columns = self.path("trace.json"), self.path("columns")
+        code, _, err = run("replay", MLP, "--perfetto", perfetto, "--columns", columns)
+        self.assertEqual((code, err), (0, ""))
+        events = json.loads(pathlib.Path(perfetto).read_text())["traceEvents"]
+        self.assertEqual({event["ph"] for event in events}, {"M", "C", "X", "B", "E", "s", "f"})
+        self.assertEqual(sum(event["ph"] == "C" for event in events), 343)
+        names = json.loads((pathlib.Path(columns) / "columns.json").read_text())
+        self.assertEqual(names["events"], 343)
+        for file in pathlib.Path(columns).glob("*.npy"):
+            content = file.read_bytes()
+            self.assertEqual(content[:8], b"\x93NUMPY\x01\x00")
+            header = 10 + int.from_bytes(content[8:10], "little")
+            self.assertEqual(header % 64, 0)
+            self.assertEqual((len(content) - header) % 343, 0)
+
+    def test_memory_viz_opens_an_export(self):
+        viz = memory_viz()
+        if viz is None:
+            self.skipTest("PyTorch is not installed (TIDEMARK_TORCH names its folder)")
+        with open(self.fragmented(), "rb") as file:
+            snapshot = Plain(file).load()
+        self.assertIn("40.0MiB", viz.segsum(snapshot))
+        self.assertIn("raise OutOfMemoryError # 12.0MiB requested, 4.0MiB free", viz.trace(snapshot))
+        self.assertGreater(len(viz.trace_plot(snapshot)), 1000)
+
+    def test_bad_files_exit_with_2_and_one_message(self):
+        truncated = self.folder / "truncated.pickle"
+        truncated.write_bytes(gzip.decompress(pathlib.Path(MLP).read_bytes())[:5000])
+        for command in ("replay", "explain", "report"):
+            code, out, err = run(command, str(truncated))
+            self.assertEqual((code, out), (2, ""), command)
+            self.assertEqual(err, f"{truncated}: error: the pickle ends in the middle, at byte 5000: the file is truncated\n")
+        code, _, err = run("explain", MLP, "--at", "oom")
+        self.assertEqual((code, err), (2, "error: --at: no out-of-memory error was recorded\n"))
+
+    def test_the_report_is_one_page_without_the_network(self):
+        if importlib.util.find_spec("plotly") is None:
+            self.skipTest("the Python package plotly is not installed")
+        page = self.path("report.html")
+        code, _, err = run("report", MLP, "--output", page, env={**os.environ, "TIDEMARK_PYTHON": sys.executable})
+        self.assertEqual((code, err), (0, ""))
+        text = pathlib.Path(page).read_text()
+        for name in ("timeline", "fragmentation", "addresses", "sites", "settings"):
+            self.assertIn(f'id="{name}"', text)
+            self.assertIn(f"Plotly.newPlot('{name}'", text)
+        self.assertNotIn("<script src", text)
+        self.assertNotIn("<link", text)
+
+
+if __name__ == "__main__":
+    TIDEMARK = sys.argv.pop(1)
+    unittest.main()
