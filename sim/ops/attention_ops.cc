@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "sim/ops/attention_backends.h"
 #include "sim/ops/autocast.h"
 #include "sim/ops/cudnn.h"
@@ -38,7 +40,16 @@ Tensor heads_inside(const Tensor& x) { return transpose(x, 1, 2); }
 /// fp32 accumulators hold the head size rounded up to what the kernel's tiles cover.
 std::int64_t rounded_head(std::int64_t d) { return d <= 128 ? round_up(d, 32) : round_up(d, 64); }
 
-void flash_backward(Backward& b) {
+/// Gradients of query, key and value, made whether wanted or not; those that are not go last.
+using Gradients = std::array<Tensor, 3>;
+void give(Backward& b, Gradients gradients) {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (b.needs(i)) b.grads[i] = std::move(gradients[i]);
+    gradients[i].reset();
+  }
+}
+
+Gradients flash_gradients(Backward& b) {
   Context& c = b.c;
   const Tensor q = heads_inside(b.saved[1]);
   const Tensor k = heads_inside(b.saved[0]);
@@ -71,9 +82,7 @@ void flash_backward(Backward& b) {
     }
   }
   launch(c, b.saved[1], b.saved[0], 5);
-  if (b.needs(0)) b.grads[0] = heads_inside(dq);
-  if (b.needs(1)) b.grads[1] = heads_inside(dk);
-  if (b.needs(2)) b.grads[2] = heads_inside(dv);
+  return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
 
 Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
@@ -117,7 +126,7 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
   op.save(4, result);
   op.save(5, rng_state);
   op.save(6, unused);
-  op.results({&result}, flash_backward);
+  op.results({&result}, [](Backward& b) { give(b, flash_gradients(b)); });
   lse.reset();
   rng_state.reset();
   unused.reset();
@@ -139,7 +148,7 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
 
 // ---- memory-efficient -------------------------------------------------------------------------------------------
 
-void efficient_backward(Backward& b) {
+Gradients efficient_gradients(Backward& b) {
   Context& c = b.c;
   const Tensor& mask = b.saved[0];
   const Tensor q = heads_inside(b.saved[2]);
@@ -175,10 +184,8 @@ void efficient_backward(Backward& b) {
   }
   workspace.reset();
   launch(c, b.saved[2], b.saved[1], 5);
-  if (b.needs(0)) b.grads[0] = heads_inside(dq);
-  if (b.needs(1)) b.grads[1] = heads_inside(dk);
-  if (b.needs(2)) b.grads[2] = heads_inside(dv);
   if (b.needs(3)) b.grads[3] = std::move(dmask);
+  return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
 
 Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
@@ -204,7 +211,7 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
   Tensor result = heads_inside(out);
   out.reset();
   op.save(5, result);
-  op.results({&result}, efficient_backward);
+  op.results({&result}, [](Backward& b) { give(b, efficient_gradients(b)); });
   lse.reset();
   return result;
 }
@@ -224,7 +231,7 @@ Tensor aligned_mask(Context& c, const Tensor& mask, const Tensor& query, const T
 
 // ---- cuDNN ------------------------------------------------------------------------------------------------------
 
-void cudnn_backward(Backward& b) {
+Gradients cudnn_gradients(Backward& b) {
   Context& c = b.c;
   const Tensor& q = b.saved[2];
   Tensor dq = c.empty_like(q);
@@ -237,9 +244,7 @@ void cudnn_backward(Backward& b) {
     const Tensor workspace = c.scratch(front + cudnn_bytes(CudnnBuffer::kAttentionBackward), q.device());
   }
   launch(c, q, b.saved[1], 5);
-  if (b.needs(0)) b.grads[0] = std::move(dq);
-  if (b.needs(1)) b.grads[1] = std::move(dk);
-  if (b.needs(2)) b.grads[2] = std::move(dv);
+  return {std::move(dq), std::move(dk), std::move(dv)};
 }
 
 /// Output with the dimensions in the order in which the query's lie in memory.
@@ -270,7 +275,7 @@ Tensor cudnn_attention(Context& c, const Tensor& query, const Tensor& key, const
   op.save(5, out);
   op.save(6, offset);
   op.save(7, seed);
-  op.results({&out}, cudnn_backward);
+  op.results({&out}, [](Backward& b) { give(b, cudnn_gradients(b)); });
   stats.reset();
   seed.reset();
   offset.reset();
@@ -312,18 +317,15 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
   validate(query, key, value, mask, causal);
   const AttentionBackend backend =
       select_attention(c, {query, key, value, mask, dropout, causal, enable_gqa});
-  const Tensor added = additive_mask(c, mask, query.dtype());
+  Tensor added = additive_mask(c, mask, query.dtype());
   mask.reset();
   const bool want_lse = any_requires_grad(c, query, key, value);
   switch (backend) {
     case AttentionBackend::kFlash: return padded_flash_attention(c, query, key, value, dropout);
     case AttentionBackend::kCudnn: return cudnn_attention(c, query, key, value, added, want_lse);
     case AttentionBackend::kEfficient:
-      if (!added.defined()) return efficient_attention(c, query, key, value, added, want_lse);
-      {
-        const Tensor aligned = aligned_mask(c, added, query, key);
-        return efficient_attention(c, query, key, value, aligned, want_lse);
-      }
+      if (added.defined()) added = aligned_mask(c, added, query, key);
+      return efficient_attention(c, query, key, value, added, want_lse);
     case AttentionBackend::kMath: break;
   }
   return attention_math(c, query, key, value, added, dropout, causal, enable_gqa);
