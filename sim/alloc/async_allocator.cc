@@ -116,14 +116,15 @@ void AsyncAllocator::free(RequestId id) {
 }
 
 /// Joins two neighbours if both are free.
-AsyncAllocator::Parts::iterator AsyncAllocator::absorb(Parts& parts, Parts::iterator first, Parts::iterator second) {
+AsyncAllocator::Parts::iterator AsyncAllocator::absorb(Parts& parts, Parts::iterator first,
+                                                       Parts::iterator second) {
   if (first->second.id != kNoRequest || second->second.id != kNoRequest) return first;
   free_parts_.erase({first->second.bytes, first->first});
   free_parts_.erase({second->second.bytes, second->first});
   std::vector<Wait>& waits = first->second.waits;
   for (const Wait& wait : second->second.waits) {
-    const auto same =
-        std::find_if(waits.begin(), waits.end(), [&](const Wait& each) { return each.stream == wait.stream; });
+    const auto same = std::find_if(waits.begin(), waits.end(),
+                                   [&](const Wait& each) { return each.stream == wait.stream; });
     if (same == waits.end()) {
       waits.push_back(wait);
     } else {
@@ -154,8 +155,9 @@ void AsyncAllocator::trim() {
     const Parts& parts = chunk->second.parts;
     const Part& first = parts.begin()->second;
     const bool whole = parts.size() == 1 && first.id == kNoRequest;
-    const bool done = std::all_of(first.waits.begin(), first.waits.end(),
-                                  [&](const Wait& wait) { return clock_.is_done(wait.stream, wait.ticket); });
+    const bool done = std::all_of(first.waits.begin(), first.waits.end(), [&](const Wait& wait) {
+      return clock_.is_done(wait.stream, wait.ticket);
+    });
     if (!whole || !done) {
       ++chunk;
       continue;
@@ -197,8 +199,8 @@ std::vector<SegmentInfo> AsyncAllocator::segments() const {
       const Bytes requested = taken ? live_.at(part.id).requested : 0;
       if (taken) segment.allocated_bytes += part.bytes;
       segment.requested_bytes += requested;
-      segment.blocks.push_back(
-          {begin, part.bytes, requested, part.id, taken ? BlockState::kActiveAllocated : BlockState::kInactive});
+      segment.blocks.push_back({begin, part.bytes, requested, part.id,
+                                taken ? BlockState::kActiveAllocated : BlockState::kInactive});
     }
     segment.active_bytes = segment.allocated_bytes;
     segments.push_back(std::move(segment));

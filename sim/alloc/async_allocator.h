@@ -19,13 +19,17 @@ struct AsyncBlock {
   std::vector<StreamId> uses;  ///< other streams recorded on it, ascending
 };
 
-/// `backend:cudaMallocAsync`: PyTorch hands every request to the driver's stream-ordered memory pool, whose release
-/// threshold it sets to the maximum. The counting (exact requested bytes, `all` alone, no counters) is PyTorch's and
-/// measured; the pool is a model of the driver's:
-///  * it grows by chunks of 32 MiB, or of the request rounded up to 2 MiB where that is more or 32 MiB cannot be had;
-///  * a freed range is reused, best fit and lowest address first, when its streams are the request's own or are done; else,
-///    before the pool grows, by making the request's stream wait for them (the driver's internal dependencies);
-///  * it keeps what is freed until a trim (empty_cache, or from 2.14 on a failed request) gives back chunks that are free.
+/// `backend:cudaMallocAsync`: PyTorch hands every request to the driver's stream-ordered memory
+/// pool, whose release threshold it sets to the maximum. The counting (exact requested bytes, `all`
+/// alone, no counters) is PyTorch's and measured; the pool is a model of the driver's:
+///  * it grows by chunks of 32 MiB, or of the request rounded up to 2 MiB where that is more or 32
+///  MiB cannot be had;
+///  * a freed range is reused, best fit and lowest address first, when its streams are the
+///  request's own or are done; else,
+///    before the pool grows, by making the request's stream wait for them (the driver's internal
+///    dependencies);
+///  * it keeps what is freed until a trim (empty_cache, or from 2.14 on a failed request) gives
+///  back chunks that are free.
 /// PyTorch keeps no history or snapshot of this backend; events and segments here are Tidemark's.
 /// Source: caching-allocator.md, 19.
 class AsyncAllocator final : public SimpleAllocator<AsyncAllocator, AsyncBlock> {
@@ -33,7 +37,8 @@ class AsyncAllocator final : public SimpleAllocator<AsyncAllocator, AsyncBlock> 
   static constexpr Bytes kAlignment = 512;
   static constexpr Bytes kChunkBytes = 32 * kMiB;
 
-  /// Requires: `device` and `clock` outlive the allocator. `limit_bytes`: of the requested bytes; kUnlimitedBytes: none.
+  /// Requires: `device` and `clock` outlive the allocator. `limit_bytes`: of the requested bytes;
+  /// kUnlimitedBytes: none.
   AsyncAllocator(Version version, DeviceMemory& device, EventClock& clock, Bytes limit_bytes)
       : SimpleAllocator(device, clock), version_(version), limit_bytes_(limit_bytes) {}
 
@@ -43,7 +48,8 @@ class AsyncAllocator final : public SimpleAllocator<AsyncAllocator, AsyncBlock> 
   /// Waits for the device, then trims.
   void empty_cache() override;
   void reset_peak() override;
-  /// allocated_bytes.all, active_bytes.all and reserved_bytes.all, current and peak; all else is 0, as in PyTorch.
+  /// allocated_bytes.all, active_bytes.all and reserved_bytes.all, current and peak; all else is 0,
+  /// as in PyTorch.
   [[nodiscard]] AllocatorStatistics statistics() const override;
   [[nodiscard]] std::vector<SegmentInfo> segments() const override;
   [[nodiscard]] MemorySample sample() const override;

@@ -23,7 +23,8 @@ bool DirectAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolI
   }
   clock_.device_call(EventClock::DeviceCall::kMalloc, taken, stream);
   const DirectBlock block{*address, bytes, taken, stream};
-  const bool added = live_.emplace(id, block).second && by_address_.emplace(block.address, id).second;
+  const bool added =
+      live_.emplace(id, block).second && by_address_.emplace(block.address, id).second;
   TIDEMARK_CHECK(added, fmt::format("request {} is live", id));
   const auto size = static_cast<std::int64_t>(taken);
   note(Action::kSegmentAlloc, block.address, taken, stream, kNoRequest);
@@ -73,8 +74,8 @@ void DirectAllocator::change(StatArray& array, const DirectBlock& block, std::in
 
 void DirectAllocator::reset_peak() {
   for (StatArray* array : {&statistics_.allocation, &statistics_.segment, &statistics_.active,
-                           &statistics_.allocated_bytes, &statistics_.active_bytes, &statistics_.reserved_bytes,
-                           &statistics_.requested_bytes}) {
+                           &statistics_.allocated_bytes, &statistics_.active_bytes,
+                           &statistics_.reserved_bytes, &statistics_.requested_bytes}) {
     array->reset_peak();
   }
 }

@@ -6,9 +6,10 @@
 
 namespace tidemark {
 
-/// `backend:naive`: no cache. Every request is a cudaMalloc of its own, rounded up to the driver's 2 MiB, and every free a
-/// cudaFree, which waits for the device; so a block is never pending. What a program pays without a caching allocator.
-/// Cost: a device call an instruction; O(log n) in the live requests.
+/// `backend:naive`: no cache. Every request is a cudaMalloc of its own, rounded up to the driver's
+/// 2 MiB, and every free a cudaFree, which waits for the device; so a block is never pending. What
+/// a program pays without a caching allocator. Cost: a device call an instruction; O(log n) in the
+/// live requests.
 struct DirectBlock {
   std::uint64_t address = 0;
   Bytes requested = 0;
@@ -17,7 +18,8 @@ struct DirectBlock {
 };
 class DirectAllocator final : public SimpleAllocator<DirectAllocator, DirectBlock> {
  public:
-  /// Requires: `device` and `clock` outlive the allocator. `limit_bytes`: of what may be held; kUnlimitedBytes: none.
+  /// Requires: `device` and `clock` outlive the allocator. `limit_bytes`: of what may be held;
+  /// kUnlimitedBytes: none.
   DirectAllocator(DeviceMemory& device, EventClock& clock, Bytes limit_bytes)
       : SimpleAllocator(device, clock), limit_bytes_(limit_bytes) {}
 

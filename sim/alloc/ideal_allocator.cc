@@ -25,8 +25,8 @@ bool IdealAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId
   const PoolKind kind = kind_of(bytes);
   statistics_.allocation.increase(kind, 1);
   statistics_.active.increase(kind, 1);
-  for (StatArray* array : {&statistics_.allocated_bytes, &statistics_.active_bytes, &statistics_.requested_bytes,
-                           &statistics_.reserved_bytes}) {
+  for (StatArray* array : {&statistics_.allocated_bytes, &statistics_.active_bytes,
+                           &statistics_.requested_bytes, &statistics_.reserved_bytes}) {
     array->increase(kind, static_cast<std::int64_t>(bytes));
   }
   return true;
@@ -45,14 +45,16 @@ void IdealAllocator::free(RequestId id) {
   note(Action::kFreeCompleted, block.address, block.bytes, block.stream, id);
   device_.give_back(block.bytes);
   statistics_.active.decrease(kind, 1);
-  for (StatArray* array : {&statistics_.active_bytes, &statistics_.requested_bytes, &statistics_.reserved_bytes}) {
+  for (StatArray* array :
+       {&statistics_.active_bytes, &statistics_.requested_bytes, &statistics_.reserved_bytes}) {
     array->decrease(kind, size);
   }
 }
 
 void IdealAllocator::reset_peak() {
-  for (StatArray* array : {&statistics_.allocation, &statistics_.active, &statistics_.allocated_bytes,
-                           &statistics_.active_bytes, &statistics_.requested_bytes, &statistics_.reserved_bytes}) {
+  for (StatArray* array :
+       {&statistics_.allocation, &statistics_.active, &statistics_.allocated_bytes,
+        &statistics_.active_bytes, &statistics_.requested_bytes, &statistics_.reserved_bytes}) {
     array->reset_peak();
   }
 }

@@ -4,9 +4,9 @@
 
 namespace tidemark {
 
-/// `backend:ideal`: the bytes that are live, and nothing beside them. No rounding, no holes, no waiting for streams, no
-/// device call: whatever another allocator holds above this is rounding, caching or fragmentation. Addresses only rise and
-/// mean nothing.
+/// `backend:ideal`: the bytes that are live, and nothing beside them. No rounding, no holes, no
+/// waiting for streams, no device call: whatever another allocator holds above this is rounding,
+/// caching or fragmentation. Addresses only rise and mean nothing.
 struct IdealBlock {
   std::uint64_t address = 0;
   Bytes bytes = 0;

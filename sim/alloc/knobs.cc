@@ -12,7 +12,8 @@ namespace tidemark {
 
 namespace {
 
-constexpr Version kDivisionsAboveLast{2, 10};  ///< from here '>' leaves the last bucket named as it is
+constexpr Version kDivisionsAboveLast{2,
+                                      10};  ///< from here '>' leaves the last bucket named as it is
 
 void read_backend(SettingsReader& reader, AllocatorSettings& settings) {
   const std::string& text = reader.word();
@@ -25,13 +26,16 @@ void read_backend(SettingsReader& reader, AllocatorSettings& settings) {
   } else if (text == "ideal") {
     settings.backend = Backend::kIdeal;
   } else {
-    reader.refuse("Unknown allocator backend, options are native and cudaMallocAsync",
-                  "Tidemark's own 'naive' (a device call a tensor) and 'ideal' (live bytes) work too");
+    reader.refuse(
+        "Unknown allocator backend, options are native and cudaMallocAsync",
+        "Tidemark's own 'naive' (a device call a tensor) and 'ideal' (live bytes) work too");
   }
 }
 
-/// A size in MiB that must not be below the large segment (20 MiB unless large_segment_size_mb says otherwise).
-Bytes read_oversize(SettingsReader& reader, const AllocatorSettings& settings, std::string_view key) {
+/// A size in MiB that must not be below the large segment (20 MiB unless large_segment_size_mb says
+/// otherwise).
+Bytes read_oversize(SettingsReader& reader, const AllocatorSettings& settings,
+                    std::string_view key) {
   const std::uint64_t number = reader.whole_number();
   const std::uint64_t least = settings.large_segment_bytes / kMiB;
   if (reader.lenient() ? number < least : number <= least) {
@@ -50,7 +54,8 @@ void read_large_segment(SettingsReader& reader, AllocatorSettings& settings) {
 void read_garbage_collection(SettingsReader& reader, AllocatorSettings& settings) {
   const double value = reader.fraction();
   if (reader.lenient()) {
-    if (!(value > 0 && value < 1)) reader.refuse("garbage_collect_threshold is invalid, set it in (0.0, 1.0)");
+    if (!(value > 0 && value < 1))
+      reader.refuse("garbage_collect_threshold is invalid, set it in (0.0, 1.0)");
   } else {
     if (!(value > 0)) reader.refuse("garbage_collect_threshold too small, set it 0.0~1.0");
     if (!(value < 1)) reader.refuse("garbage_collect_threshold too big, set it 0.0~1.0");
@@ -60,36 +65,44 @@ void read_garbage_collection(SettingsReader& reader, AllocatorSettings& settings
 
 void read_memory_fraction(SettingsReader& reader, AllocatorSettings& settings) {
   const double value = reader.fraction();
-  if (!(value >= 0 && value <= 1)) reader.refuse("per_process_memory_fraction is invalid, set it in [0.0, 1.0]");
+  if (!(value >= 0 && value <= 1))
+    reader.refuse("per_process_memory_fraction is invalid, set it in [0.0, 1.0]");
   settings.per_process_memory_fraction = value;
 }
 
-/// Divisions are kept in 32 bits: the guard of caching-allocator.md 3.1 keeps larger ones from ever mattering.
+/// Divisions are kept in 32 bits: the guard of caching-allocator.md 3.1 keeps larger ones from ever
+/// mattering.
 std::uint32_t kept_divisions(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 31U));
 }
 
 /// One "KEY:VALUE" of the list, after '[' or ','. `last` is the bucket named last.
-void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& first, std::size_t& last) {
+void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& first,
+                   std::size_t& last) {
   auto& buckets = settings.roundup_power2_divisions;
   const std::size_t key_position = reader.position();
   const std::string key = reader.word();
   reader.separator(':');
   const std::uint64_t value = reader.whole_number();
-  const char* const divisions = reader.lenient() ? "divisions" : "divisons";  // PyTorch's own spelling
+  const char* const divisions =
+      reader.lenient() ? "divisions" : "divisons";  // PyTorch's own spelling
   if (value != 0 && !std::has_single_bit(value)) {
-    reader.refuse(fmt::format("For roundups, the {} has to be power of 2 or 0 to disable roundup", divisions));
+    reader.refuse(fmt::format("For roundups, the {} has to be power of 2 or 0 to disable roundup",
+                              divisions));
   }
   const std::size_t value_end = reader.position();
   if (key == ">") {
     const std::size_t from = reader.version() >= kDivisionsAboveLast ? last + 1 : last;
-    std::fill(std::next(buckets.begin(), static_cast<std::ptrdiff_t>(from)), buckets.end(), kept_divisions(value));
+    std::fill(std::next(buckets.begin(), static_cast<std::ptrdiff_t>(from)), buckets.end(),
+              kept_divisions(value));
     return;
   }
   reader.seek(key_position);
   const std::uint64_t boundary = reader.whole_number();
-  if (!std::has_single_bit(boundary)) reader.refuse("For roundups, the intervals have to be power of 2");
-  const auto bucket = std::min(static_cast<std::size_t>(std::countr_zero(boundary)), buckets.size() - 1);
+  if (!std::has_single_bit(boundary))
+    reader.refuse("For roundups, the intervals have to be power of 2");
+  const auto bucket =
+      std::min(static_cast<std::size_t>(std::countr_zero(boundary)), buckets.size() - 1);
   if (first) std::fill_n(buckets.begin(), bucket, kept_divisions(value));
   first = false;
   buckets.at(bucket) = kept_divisions(value);
@@ -125,7 +138,8 @@ void read_reserve(SettingsReader& reader, AllocatorSettings& settings) {
     value = 0;
   }
   if (!(value > 0) || value > 1e9) {
-    reader.warn("expected a fraction above 0 or '<n>G', found '" + text + "'; the full range is reserved");
+    reader.warn("expected a fraction above 0 or '<n>G', found '" + text +
+                "'; the full range is reserved");
     return;
   }
   if (gibibytes) {
@@ -139,8 +153,10 @@ void read_reserve(SettingsReader& reader, AllocatorSettings& settings) {
 void read_register_threads(SettingsReader& reader, AllocatorSettings& settings) {
   const std::uint64_t number = reader.whole_number();
   const std::string got = reader.lenient() ? fmt::format(", got {}", number) : std::string();
-  if (!std::has_single_bit(number)) reader.refuse("Number of register threads has to be power of 2" + got);
-  if (number > 128) reader.refuse("Number of register threads should be less than or equal to 128" + got);
+  if (!std::has_single_bit(number))
+    reader.refuse("Number of register threads has to be power of 2" + got);
+  if (number > 128)
+    reader.refuse("Number of register threads should be less than or equal to 128" + got);
   settings.pinned_num_register_threads = static_cast<std::uint32_t>(number);
 }
 
@@ -148,34 +164,64 @@ constexpr Version kAlways = kOldestVersion;
 
 // Keys of pinned host memory are checked and have no effect on the device.
 const std::array kKnobs{
-    Knob{{"backend", "native|cudaMallocAsync|naive|ideal", "which allocator; the last two are Tidemark's", kAlways},
+    Knob{{"backend", "native|cudaMallocAsync|naive|ideal",
+          "which allocator; the last two are Tidemark's", kAlways},
          read_backend,
          false},
-    Knob{{"large_segment_size_mb", "N", "segment of requests above 1 MiB and below 10 MiB (20)", {2, 11}},
+    Knob{{"large_segment_size_mb",
+          "N",
+          "segment of requests above 1 MiB and below 10 MiB (20)",
+          {2, 11}},
          read_large_segment},
-    Knob{{"max_split_size_mb", "N", "blocks from this size on are never split (unlimited)", kAlways},
+    Knob{
+        {"max_split_size_mb", "N", "blocks from this size on are never split (unlimited)", kAlways},
+        [](SettingsReader& reader, AllocatorSettings& settings) {
+          settings.max_split_bytes = read_oversize(reader, settings, "max_split_size_mb");
+        }},
+    Knob{{"max_non_split_rounding_mb",
+          "N",
+          "how much larger a reused oversize block may be (20)",
+          {2, 6}},
          [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.max_split_bytes = read_oversize(reader, settings, "max_split_size_mb");
+           settings.max_non_split_rounding_bytes =
+               read_oversize(reader, settings, "max_non_split_rounding_mb");
          }},
-    Knob{{"max_non_split_rounding_mb", "N", "how much larger a reused oversize block may be (20)", {2, 6}},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.max_non_split_rounding_bytes = read_oversize(reader, settings, "max_non_split_rounding_mb");
-         }},
-    Knob{{"garbage_collection_threshold", "FRACTION", "free old blocks above this part of the limit (off)", kAlways},
+    Knob{{"garbage_collection_threshold", "FRACTION",
+          "free old blocks above this part of the limit (off)", kAlways},
          read_garbage_collection},
-    Knob{{"roundup_power2_divisions", "N|[MB:N,...,>:N]", "round sizes up to divisions of powers of two (off)", kAlways},
+    Knob{{"roundup_power2_divisions", "N|[MB:N,...,>:N]",
+          "round sizes up to divisions of powers of two (off)", kAlways},
          read_divisions},
     Knob{{"expandable_segments", "True|False", "grow segments by mapping pages (False)", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) { settings.expandable_segments = reader.truth(); }},
-    Knob{{"expandable_segments_reserve", "FRACTION|<n>G", "address space of an expandable segment (9/8)", {2, 15}},
+         [](SettingsReader& reader, AllocatorSettings& settings) {
+           settings.expandable_segments = reader.truth();
+         }},
+    Knob{{"expandable_segments_reserve",
+          "FRACTION|<n>G",
+          "address space of an expandable segment (9/8)",
+          {2, 15}},
          read_reserve},
-    Knob{{"expandable_segments_reserve_by_class", "[NAME:VALUE,...]", "the same for streams tagged from C++", {2, 15}},
+    Knob{{"expandable_segments_reserve_by_class",
+          "[NAME:VALUE,...]",
+          "the same for streams tagged from C++",
+          {2, 15}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.skip_value(); }},
-    Knob{{"per_process_memory_fraction", "FRACTION", "part of the device that may be used (1)", {2, 10}},
+    Knob{{"per_process_memory_fraction",
+          "FRACTION",
+          "part of the device that may be used (1)",
+          {2, 10}},
          read_memory_fraction},
-    Knob{{"throw_on_cudamalloc_oom", "True|False", "refuse beyond the fraction without reclaiming (False)", {2, 12}},
-         [](SettingsReader& reader, AllocatorSettings& settings) { settings.throw_on_cudamalloc_oom = reader.truth(); }},
-    Knob{{"graph_capture_record_stream_reuse", "True|False", "free used blocks within a capture (False)", {2, 9}},
+    Knob{{"throw_on_cudamalloc_oom",
+          "True|False",
+          "refuse beyond the fraction without reclaiming (False)",
+          {2, 12}},
+         [](SettingsReader& reader, AllocatorSettings& settings) {
+           settings.throw_on_cudamalloc_oom = reader.truth();
+         }},
+    Knob{{"graph_capture_record_stream_reuse",
+          "True|False",
+          "free used blocks within a capture (False)",
+          {2, 9}},
          [](SettingsReader& reader, AllocatorSettings& settings) {
            settings.graph_capture_record_stream_reuse = reader.truth();
          }},
@@ -195,12 +241,14 @@ const std::array kKnobs{
          [](SettingsReader& reader, AllocatorSettings& settings) {
            settings.pinned_use_cuda_host_register = reader.truth();
          }},
-    Knob{{"pinned_num_register_threads", "N", "pinned host memory (1)", kAlways}, read_register_threads},
+    Knob{{"pinned_num_register_threads", "N", "pinned host memory (1)", kAlways},
+         read_register_threads},
     Knob{{"pinned_use_background_threads", "True|False", "pinned host memory", {2, 6}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.truth(); }},
     Knob{{"pinned_reserve_segment_size_mb", "N", "pinned host memory", {2, 6}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) {
-           if (reader.whole_number() == 0) reader.refuse("Pinned reserve segment size has to be greater than 0");
+           if (reader.whole_number() == 0)
+             reader.refuse("Pinned reserve segment size has to be greater than 0");
          }},
     Knob{{"pinned_free_catch_all", "True|False", "pinned host memory", {2, 12}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.truth(); }},

@@ -8,9 +8,11 @@
 
 namespace tidemark {
 
-std::unique_ptr<Allocator> make_allocator(const AllocatorSettings& settings, DeviceMemory& device, EventClock& clock,
+std::unique_ptr<Allocator> make_allocator(const AllocatorSettings& settings, DeviceMemory& device,
+                                          EventClock& clock,
                                           std::optional<double> memory_fraction) {
-  // The allocators without a cache floor the limit, as the asynchronous backend does (caching-allocator.md, 19).
+  // The allocators without a cache floor the limit, as the asynchronous backend does
+  // (caching-allocator.md, 19).
   const auto limit = [&](double fraction) {
     return static_cast<Bytes>(fraction * static_cast<double>(device.total_bytes()));
   };
@@ -21,13 +23,15 @@ std::unique_ptr<Allocator> make_allocator(const AllocatorSettings& settings, Dev
       return allocator;
     }
     case Backend::kCudaMallocAsync:
-      return std::make_unique<AsyncAllocator>(settings.version, device, clock,
-                                              memory_fraction ? limit(*memory_fraction) : kUnlimitedBytes);
+      return std::make_unique<AsyncAllocator>(
+          settings.version, device, clock,
+          memory_fraction ? limit(*memory_fraction) : kUnlimitedBytes);
     case Backend::kNaive:
     case Backend::kIdeal: {
       const double fraction = memory_fraction.value_or(settings.per_process_memory_fraction);
       const Bytes bytes = fraction < 1 ? limit(fraction) : kUnlimitedBytes;
-      if (settings.backend == Backend::kNaive) return std::make_unique<DirectAllocator>(device, clock, bytes);
+      if (settings.backend == Backend::kNaive)
+        return std::make_unique<DirectAllocator>(device, clock, bytes);
       return std::make_unique<IdealAllocator>(device, clock, bytes);
     }
   }

@@ -22,8 +22,9 @@ const Knob* find_knob(std::string_view key) {
 
 std::string unknown_key_hint(std::string_view key, Version version) {
   if (const Knob* later = find_knob(key); later != nullptr) {
-    return fmt::format("PyTorch {}.{} is the first to know it; this is {}.{}", later->info.since.major,
-                       later->info.since.minor, version.major, version.minor);
+    return fmt::format("PyTorch {}.{} is the first to know it; this is {}.{}",
+                       later->info.since.major, later->info.since.minor, version.major,
+                       version.minor);
   }
   const std::string_view start = key.substr(0, key.find_first_of("=;"));
   if (start.size() < key.size() && find_knob(start) != nullptr) {
@@ -44,9 +45,10 @@ std::string unknown_key_hint(std::string_view key, Version version) {
 
 [[noreturn]] void refuse_key(const SettingsReader& reader, const std::string& key) {
   const bool separator = key == "," || key == ":" || key == "[" || key == "]";
-  reader.refuse(reader.lenient() ? fmt::format("Unrecognized key '{}' in CUDA allocator config.", key)
-                                 : fmt::format("Unrecognized CachingAllocator option: {}", key),
-                separator ? "expected a setting's name here" : unknown_key_hint(key, reader.version()));
+  reader.refuse(
+      reader.lenient() ? fmt::format("Unrecognized key '{}' in CUDA allocator config.", key)
+                       : fmt::format("Unrecognized CachingAllocator option: {}", key),
+      separator ? "expected a setting's name here" : unknown_key_hint(key, reader.version()));
 }
 
 /// One "KEY:VALUE" and the separator behind it.
@@ -112,15 +114,17 @@ ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version ve
 
 ParsedSettings parse_settings(std::string_view name, std::string_view conf, Version version) {
   return parse_settings(
-      std::make_shared<const SourceText>(SourceText{std::string(name), std::string(conf)}), version);
+      std::make_shared<const SourceText>(SourceText{std::string(name), std::string(conf)}),
+      version);
 }
 
 Version parse_version(std::string_view name, std::string_view text) {
   const auto refuse = [&](std::string hint) {
     Problem problem;
     problem.path = name;
-    problem.message = fmt::format("expected a PyTorch release from {}.{} to {}.{}, found '{}'", kOldestVersion.major,
-                                  kOldestVersion.minor, kNewestVersion.major, kNewestVersion.minor, text);
+    problem.message = fmt::format("expected a PyTorch release from {}.{} to {}.{}, found '{}'",
+                                  kOldestVersion.major, kOldestVersion.minor, kNewestVersion.major,
+                                  kNewestVersion.minor, text);
     problem.hint = std::move(hint);
     throw InputError(std::move(problem));
   };

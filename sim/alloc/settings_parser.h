@@ -18,18 +18,20 @@ struct ParsedSettings {
   std::vector<Problem> warnings;  ///< accepted, but without the effect that it seems to ask for
 };
 
-/// Reads `conf->text` as `version` reads it: same syntax, same ranges, same quirks (a wrong separator that 2.9 and later
-/// let pass passes here). `conf->name` is printed before each problem.
-/// Errors: InputError with every problem, in the order of the text; each message is or ends in PyTorch's own, where it
-/// has one worth reading; a key that only other releases know is unknown here.
-/// Cost: linear in the text. Source: caching-allocator.md, 3.2, 16 and 18.
+/// Reads `conf->text` as `version` reads it: same syntax, same ranges, same quirks (a wrong
+/// separator that 2.9 and later let pass passes here). `conf->name` is printed before each problem.
+/// Errors: InputError with every problem, in the order of the text; each message is or ends in
+/// PyTorch's own, where it has one worth reading; a key that only other releases know is unknown
+/// here. Cost: linear in the text. Source: caching-allocator.md, 3.2, 16 and 18.
 ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version version);
 
 /// The same for a text without a file. `name`: where it came from ("--alloc-conf").
-ParsedSettings parse_settings(std::string_view name, std::string_view conf, Version version = kDefaultVersion);
+ParsedSettings parse_settings(std::string_view name, std::string_view conf,
+                              Version version = kDefaultVersion);
 
 /// Reads "2.11" or "2.11.0".
-/// Errors: InputError for anything else and for releases outside kOldestVersion to kNewestVersion; `name` is its path.
+/// Errors: InputError for anything else and for releases outside kOldestVersion to kNewestVersion;
+/// `name` is its path.
 Version parse_version(std::string_view name, std::string_view text);
 
 /// One setting that some release knows, for help and for suggestions.

@@ -93,7 +93,8 @@ bool SettingsReader::truth() {
   std::string hint = did_you_mean(text, {"True", "False"});
   if (text.find(';') != std::string::npos) hint = "settings are separated by ','";
   if (lenient()) {
-    refuse(fmt::format("Expected 'True' or 'False' at index {} in ConfigTokenizer but got '{}'", next_ - 1, text),
+    refuse(fmt::format("Expected 'True' or 'False' at index {} in ConfigTokenizer but got '{}'",
+                       next_ - 1, text),
            hint);
   }
   refuse(fmt::format("Expected a single True/False argument for {}", tokens_[entry_].text), hint);
@@ -140,8 +141,10 @@ void SettingsReader::refuse_missing() const {
          fmt::format("write '{}:{}'", key, example));
 }
 
-void SettingsReader::refuse_number(const char* kind, const char* converter, const char* error) const {
-  refuse(fmt::format("expected {}, found '{}' (PyTorch: {}: {})", kind, tokens_[next_ - 1].text, error, converter));
+void SettingsReader::refuse_number(const char* kind, const char* converter,
+                                   const char* error) const {
+  refuse(fmt::format("expected {}, found '{}' (PyTorch: {}: {})", kind, tokens_[next_ - 1].text,
+                     error, converter));
 }
 
 Bytes SettingsReader::mebibytes(std::uint64_t number) {

@@ -23,11 +23,12 @@ struct SettingsToken {
 };
 std::vector<SettingsToken> settings_tokens(std::string_view conf, Version version);
 
-/// From this release on separators are skipped unread, numbers are 64 bits wide and refusals are ValueErrors.
+/// From this release on separators are skipped unread, numbers are 64 bits wide and refusals are
+/// ValueErrors.
 inline constexpr Version kLenientSyntax{2, 9};
 
-/// Walks the tokens for the readers of single settings (knobs.cc). Everything that refuses throws Refusal, after which the
-/// parser goes on behind the next comma.
+/// Walks the tokens for the readers of single settings (knobs.cc). Everything that refuses throws
+/// Refusal, after which the parser goes on behind the next comma.
 class SettingsReader {
  public:
   struct Refusal {
@@ -50,7 +51,8 @@ class SettingsReader {
   void separator(char wanted);
   /// Takes the next token as a value. Refuses: there is none.
   const std::string& word();
-  /// Values as the C++ library converts them: leading digits count, what trails is ignored, a negative number wraps.
+  /// Values as the C++ library converts them: leading digits count, what trails is ignored, a
+  /// negative number wraps.
   std::uint64_t whole_number();
   double fraction();
   bool truth();

@@ -9,9 +9,9 @@
 
 namespace tidemark {
 
-/// What the allocators without a cache share: the instruction loop, the table of live requests and the counting. `Model`
-/// is the allocator itself (static dispatch); it has allocate, free, record_stream, empty_cache, reset_peak.
-/// `Live` is what it keeps of a live request.
+/// What the allocators without a cache share: the instruction loop, the table of live requests and
+/// the counting. `Model` is the allocator itself (static dispatch); it has allocate, free,
+/// record_stream, empty_cache, reset_peak. `Live` is what it keeps of a live request.
 template <class Model, class Live>
 class SimpleAllocator : public Allocator {
  public:
@@ -30,7 +30,8 @@ class SimpleAllocator : public Allocator {
  protected:
   SimpleAllocator(DeviceMemory& device, EventClock& clock) : device_(device), clock_(clock) {}
 
-  /// PyTorch sorts requests into small and large ones by their rounded size, and so do the statistics here.
+  /// PyTorch sorts requests into small and large ones by their rounded size, and so do the
+  /// statistics here.
   static PoolKind kind_of(Bytes bytes) {
     return round_up(bytes, kMinBlockBytes) <= kSmallMaxBytes ? PoolKind::kSmall : PoolKind::kLarge;
   }
@@ -56,7 +57,8 @@ class SimpleAllocator : public Allocator {
     failure_.process_bytes = device_.config().context_bytes + device_.taken_bytes();
     failure_.device = device_.config().device;
     refused_ = true;
-    if (kind != OutOfMemory::Kind::kHuge) note(Action::kOom, device_.free_bytes(), taken, stream, id);
+    if (kind != OutOfMemory::Kind::kHuge)
+      note(Action::kOom, device_.free_bytes(), taken, stream, id);
     return false;
   }
 
@@ -69,7 +71,8 @@ class SimpleAllocator : public Allocator {
     Model& model = static_cast<Model&>(*this);
     switch (instruction.verb) {
       case Verb::kAlloc:
-        return model.Model::allocate(instruction.id, instruction.bytes, instruction.stream, instruction.pool);
+        return model.Model::allocate(instruction.id, instruction.bytes, instruction.stream,
+                                     instruction.pool);
       case Verb::kFree:
         model.Model::free(instruction.id);
         break;

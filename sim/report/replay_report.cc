@@ -36,7 +36,8 @@ std::string duration_text(Nanoseconds ns) {
     Nanoseconds ns;
     std::string_view name;
   };
-  static constexpr std::array kUnits{Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"}, Unit{1'000, "us"}};
+  static constexpr std::array kUnits{Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"},
+                                     Unit{1'000, "us"}};
   for (const Unit& unit : kUnits) {
     if (ns < unit.ns) continue;
     const Nanoseconds hundredths = (ns * 100 + unit.ns / 2) / unit.ns;
@@ -66,9 +67,10 @@ std::string device_text(const ReplayOptions& options) {
 std::string header(const ReplayReport& report, const TextStyle& style) {
   const Counts counts = count(*report.requests);
   const Version version = report.results.front().settings.version;
-  return fmt::format("{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n", bold(report.trace, style),
-                     device_text(*report.options), version.major, version.minor,
-                     event_policy_name(report.options->policy), grouped(counts.requests), grouped(counts.frees));
+  return fmt::format("{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n",
+                     bold(report.trace, style), device_text(*report.options), version.major,
+                     version.minor, event_policy_name(report.options->policy),
+                     grouped(counts.requests), grouped(counts.frees));
 }
 
 std::string single_text(const ReplayReport& report, const TextStyle& style) {
@@ -84,8 +86,9 @@ std::string single_text(const ReplayReport& report, const TextStyle& style) {
   amount("peak allocated", summary.peak_allocated, "blocks that owners hold");
   amount("peak live", summary.peak_live, "what they asked for: the least any allocator needs");
   out += figures.text(style.width);
-  out += fmt::format("\nFragmentation {} at the peak of reserved, {} in the mean (reserved, less live bytes)\n",
-                     percent(summary.fragmentation_at_peak), percent(summary.mean_fragmentation));
+  out += fmt::format(
+      "\nFragmentation {} at the peak of reserved, {} in the mean (reserved, less live bytes)\n",
+      percent(summary.fragmentation_at_peak), percent(summary.mean_fragmentation));
   out += fmt::format("Segments      {} at most\n", grouped(summary.most_segments));
   out += fmt::format("Device calls  {}, {} of simulated time\n", grouped(summary.device_calls),
                      duration_text(summary.device_call_ns));
@@ -96,8 +99,8 @@ std::string single_text(const ReplayReport& report, const TextStyle& style) {
   if (!report.speeds.empty()) {
     const ReplaySpeed& speed = report.speeds.front();
     out += fmt::format("\nAllocator alone, {} runs of {} requests and frees: median {}, best {}\n",
-                       speed.run_ns.size(), grouped(speed.events), rate_text(speed.median_events_per_s),
-                       rate_text(speed.best_events_per_s));
+                       speed.run_ns.size(), grouped(speed.events),
+                       rate_text(speed.median_events_per_s), rate_text(speed.best_events_per_s));
   }
   return out;
 }
@@ -111,7 +114,8 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
   const bool timed = !report.speeds.empty();
   std::vector<Align> columns(timed ? 12 : 10, Align::kRight);
   Table table(std::move(columns));
-  std::vector<std::string> top{"", "peak", "peak", "fragmentation", "", "most", "device", "their", "", ""};
+  std::vector<std::string> top{"",      "peak", "peak", "fragmentation", "", "most", "device",
+                               "their", "",     ""};
   std::vector<std::string> names{"#",        "reserved", "allocated", "at peak", "mean",
                                  "segments", "calls",    "time",      "retries", "OOMs"};
   if (timed) {
@@ -150,9 +154,11 @@ std::string replay_text(const ReplayReport& report, const TextStyle& style) {
   if (report.recording != nullptr) out += agreement_text(*report.recording, style) + "\n";
   out += report.results.size() == 1 ? single_text(report, style) : table_text(report, style);
   if (report.recording != nullptr && report.results.size() > 1) {
-    const auto own = std::ranges::find(report.results, report.recording->settings.text,
-                                       [](const ReplayResult& result) { return result.settings.text; });
-    out += fmt::format("The recording's own setting is number {}.\n", own - report.results.begin() + 1);
+    const auto own =
+        std::ranges::find(report.results, report.recording->settings.text,
+                          [](const ReplayResult& result) { return result.settings.text; });
+    out += fmt::format("The recording's own setting is number {}.\n",
+                       own - report.results.begin() + 1);
   }
   for (const std::string& note : report.notes) out += "Note: " + note + ".\n";
   return out;
@@ -166,7 +172,8 @@ std::string replay_json(const ReplayReport& report) {
   const Version version = report.results.front().settings.version;
   json.begin_object().member("schema_version", kReportSchemaVersion).member("kind", "replay");
   json.member("trace", report.trace);
-  json.member("requests", std::uint64_t{counts.requests}).member("frees", std::uint64_t{counts.frees});
+  json.member("requests", std::uint64_t{counts.requests})
+      .member("frees", std::uint64_t{counts.frees});
   json.key("device").begin_object(true).member("id", options.device.id);
   json.member("total_bytes", options.device.total_bytes);
   json.member("context_bytes", options.device.context_bytes).end_object();
@@ -195,7 +202,8 @@ std::string replay_json(const ReplayReport& report) {
     json.member("peak_live_bytes", summary.peak_live);
     json.member("fragmentation_at_peak_ppm", summary.fragmentation_at_peak);
     json.member("mean_fragmentation_ppm", summary.mean_fragmentation);
-    json.member("most_segments", summary.most_segments).member("device_calls", summary.device_calls);
+    json.member("most_segments", summary.most_segments)
+        .member("device_calls", summary.device_calls);
     json.member("device_call_ns", std::int64_t{summary.device_call_ns});
     json.member("retries", summary.retries).member("ooms", summary.ooms);
     json.key("first_oom");
@@ -219,26 +227,29 @@ std::string replay_json(const ReplayReport& report) {
 
 std::string replay_csv(const ReplayReport& report) {
   std::string out =
-      "alloc_conf,peak_reserved_bytes,peak_allocated_bytes,peak_live_bytes,fragmentation_at_peak_ppm,"
+      "alloc_conf,peak_reserved_bytes,peak_allocated_bytes,peak_live_bytes,fragmentation_at_peak_"
+      "ppm,"
       "mean_fragmentation_ppm,most_segments,device_calls,device_call_ns,retries,ooms";
   if (!report.speeds.empty()) out += ",median_events_per_s,best_events_per_s";
   out += '\n';
   for (std::size_t i = 0; i < report.results.size(); ++i) {
     const ReplaySummary& summary = report.results[i].summary;
     append_csv_field(report.results[i].settings.text, out);
-    out += fmt::format(",{},{},{},{},{},{},{},{},{},{}", summary.peak_reserved, summary.peak_allocated,
-                       summary.peak_live, summary.fragmentation_at_peak, summary.mean_fragmentation,
-                       summary.most_segments, summary.device_calls, summary.device_call_ns, summary.retries,
-                       summary.ooms);
+    out += fmt::format(",{},{},{},{},{},{},{},{},{},{}", summary.peak_reserved,
+                       summary.peak_allocated, summary.peak_live, summary.fragmentation_at_peak,
+                       summary.mean_fragmentation, summary.most_segments, summary.device_calls,
+                       summary.device_call_ns, summary.retries, summary.ooms);
     if (!report.speeds.empty()) {
-      out += fmt::format(",{},{}", report.speeds[i].median_events_per_s, report.speeds[i].best_events_per_s);
+      out += fmt::format(",{},{}", report.speeds[i].median_events_per_s,
+                         report.speeds[i].best_events_per_s);
     }
     out += '\n';
   }
   return out;
 }
 
-std::vector<std::string_view> event_marks(const RequestTrace& requests, std::span<const Event> events) {
+std::vector<std::string_view> event_marks(const RequestTrace& requests,
+                                          std::span<const Event> events) {
   std::vector<std::string_view> marks;
   marks.reserve(events.size());
   std::string_view mark;
@@ -262,7 +273,8 @@ std::string replay_events_csv(const RequestTrace& requests, const ReplayResult& 
 std::string replay_timeline_csv(const RequestTrace& requests, const ReplayResult& result) {
   const std::vector<std::string_view> marks = event_marks(requests, result.events);
   std::string out =
-      "index,action,bytes,phase,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,"
+      "index,action,bytes,phase,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,"
+      "inactive_split_bytes,"
       "largest_free_bytes,internal_bytes,external_bytes,ideal_bytes\n";
   out.reserve(out.size() + result.events.size() * 140);
   for (std::size_t i = 0; i < result.events.size(); ++i) {
@@ -275,9 +287,10 @@ std::string replay_timeline_csv(const RequestTrace& requests, const ReplayResult
     append_number(event.bytes, out);
     out += ',';
     append_csv_field(marks[i], out);
-    for (const Bytes bytes : {sample.reserved, sample.active, sample.allocated, sample.requested,
-                              sample.inactive_split, sample.largest_free, sample.active - sample.requested,
-                              sample.reserved - sample.active, result.live[i]}) {
+    for (const Bytes bytes :
+         {sample.reserved, sample.active, sample.allocated, sample.requested, sample.inactive_split,
+          sample.largest_free, sample.active - sample.requested, sample.reserved - sample.active,
+          result.live[i]}) {
       out += ',';
       append_number(bytes, out);
     }

@@ -14,13 +14,13 @@ namespace tidemark {
 
 /// What a report on replays says beside the results.
 struct ReplayReport {
-  std::string trace;                          ///< the file's name as it was given
-  const RequestTrace* requests = nullptr;     ///< Requires: outlives the call
-  const ReplayOptions* options = nullptr;     ///< the same
-  std::span<const ReplayResult> results;      ///< one a setting, at least one
-  std::span<const ReplaySpeed> speeds;        ///< one a setting, or empty
-  const Agreement* recording = nullptr;       ///< of a memory snapshot; nullptr: a request trace
-  std::span<const std::string> notes;         ///< what to bear in mind with the rows
+  std::string trace;                       ///< the file's name as it was given
+  const RequestTrace* requests = nullptr;  ///< Requires: outlives the call
+  const ReplayOptions* options = nullptr;  ///< the same
+  std::span<const ReplayResult> results;   ///< one a setting, at least one
+  std::span<const ReplaySpeed> speeds;     ///< one a setting, or empty
+  const Agreement* recording = nullptr;    ///< of a memory snapshot; nullptr: a request trace
+  std::span<const std::string> notes;      ///< what to bear in mind with the rows
 };
 
 /// One setting: its figures one a line. Several: a table, one row a setting.
@@ -30,14 +30,16 @@ std::string replay_json(const ReplayReport& report);
 /// One row a setting.
 std::string replay_csv(const ReplayReport& report);
 
-/// The event trace of one replay (docs/formats/events.md) with a column `phase`: the mark that each event came after.
+/// The event trace of one replay (docs/formats/events.md) with a column `phase`: the mark that each
+/// event came after.
 std::string replay_events_csv(const RequestTrace& requests, const ReplayResult& result);
 
-/// The amounts right after each event of one replay, one row an event: docs/formats/timeline.md, "replay".
-/// Requires: the replay kept its samples.
+/// The amounts right after each event of one replay, one row an event: docs/formats/timeline.md,
+/// "replay". Requires: the replay kept its samples.
 std::string replay_timeline_csv(const RequestTrace& requests, const ReplayResult& result);
 
 /// The text of the mark that each event came after, empty before the first.
-std::vector<std::string_view> event_marks(const RequestTrace& requests, std::span<const Event> events);
+std::vector<std::string_view> event_marks(const RequestTrace& requests,
+                                          std::span<const Event> events);
 
 }  // namespace tidemark

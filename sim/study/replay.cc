@@ -21,7 +21,8 @@ namespace {
 /// A trace's clock that also counts what the driver is called for.
 class MeteredClock final : public EventClock {
  public:
-  MeteredClock(const EventPolicy& policy, const CostModel& costs) : clock_(make(policy)), costs_(costs) {}
+  MeteredClock(const EventPolicy& policy, const CostModel& costs)
+      : clock_(make(policy)), costs_(costs) {}
 
   Ticket record(StreamId stream) override { return clock_.record(stream); }
   bool is_done(StreamId stream, Ticket ticket) override { return clock_.is_done(stream, ticket); }
@@ -39,7 +40,8 @@ class MeteredClock final : public EventClock {
  private:
   static TraceClock make(const EventPolicy& policy) {
     if (policy.kind == EventPolicy::Kind::kReady) return TraceClock(TraceClock::Policy::kReady);
-    if (policy.kind == EventPolicy::Kind::kLag) return TraceClock(TraceClock::Policy::kLag, policy.lag);
+    if (policy.kind == EventPolicy::Kind::kLag)
+      return TraceClock(TraceClock::Policy::kLag, policy.lag);
     return TraceClock(TraceClock::Policy::kSync);
   }
   static DriverCall driver_call(DeviceCall call) {
@@ -64,7 +66,8 @@ class MeteredClock final : public EventClock {
   Nanoseconds total_ns_ = 0;
 };
 
-/// Follows the events for what the statistics do not tell: live bytes, fragmentation, how many ranges are held.
+/// Follows the events for what the statistics do not tell: live bytes, fragmentation, how many
+/// ranges are held.
 class Follower {
  public:
   explicit Follower(bool ideal) : ideal_(ideal) {}
@@ -126,7 +129,8 @@ class Follower {
     const std::uint64_t share = unneeded_share();
     shares_ += share;
     ++counted_;
-    // The request that brought the peak about counts as live there: its own event follows the segment's.
+    // The request that brought the peak about counts as live there: its own event follows the
+    // segment's.
     if (at_peak_ && event.action == Action::kAlloc) {
       share_at_peak_ = share;
       at_peak_ = false;
@@ -135,7 +139,8 @@ class Follower {
 
   [[nodiscard]] std::uint64_t unneeded_share() const {
     const Bytes unneeded = reserved_ > live_ ? reserved_ - live_ : 0;
-    return static_cast<std::uint64_t>((static_cast<Wide>(unneeded) * 1'000'000U + reserved_ / 2) / reserved_);
+    return static_cast<std::uint64_t>((static_cast<Wide>(unneeded) * 1'000'000U + reserved_ / 2) /
+                                      reserved_);
   }
   void hold(Bytes bytes) {
     reserved_ += bytes;
@@ -254,10 +259,12 @@ class PeakOverResets {
 
 ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
                     const ReplayOptions& options) {
-  if (options.policy.kind == EventPolicy::Kind::kSimulated) return replay_timed(instructions, settings, options);
+  if (options.policy.kind == EventPolicy::Kind::kSimulated)
+    return replay_timed(instructions, settings, options);
   DeviceMemory memory(memory_config(options));
   MeteredClock clock(options.policy, options.costs);
-  const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock, options.memory_fraction);
+  const std::unique_ptr<Allocator> allocator =
+      make_allocator(settings, memory, clock, options.memory_fraction);
   History history;
   history.sampling = options.keep_samples;
   if (options.keep_events) history.events.reserve(instructions.size() + instructions.size() / 2);
@@ -268,11 +275,13 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
   Follower follower(settings.backend == Backend::kIdeal);
   PeakOverResets peaks;
   for (std::size_t done = 0; done < instructions.size();) {
-    // Events that nobody keeps are looked at while they are in the cache. Peaks are read before each reset: a trace's own
-    // resets must not hide the highest moment.
-    std::span<const Instruction> chunk = instructions.subspan(done, std::min(kChunk, instructions.size() - done));
-    const auto reset =
-        std::find_if(chunk.begin(), chunk.end(), [](const Instruction& each) { return each.verb == Verb::kResetPeak; });
+    // Events that nobody keeps are looked at while they are in the cache. Peaks are read before
+    // each reset: a trace's own resets must not hide the highest moment.
+    std::span<const Instruction> chunk =
+        instructions.subspan(done, std::min(kChunk, instructions.size() - done));
+    const auto reset = std::find_if(chunk.begin(), chunk.end(), [](const Instruction& each) {
+      return each.verb == Verb::kResetPeak;
+    });
     if (reset == chunk.begin()) {
       peaks.look(allocator->statistics());
       chunk = chunk.first(1);
@@ -287,7 +296,8 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
     history.events.clear();
   }
   allocator->finish_samples();
-  if (options.keep_events) follower.follow(history.events, options.keep_samples ? &result.live : nullptr);
+  if (options.keep_events)
+    follower.follow(history.events, options.keep_samples ? &result.live : nullptr);
   follower.tell(result.summary);
   result.statistics = allocator->statistics();
   peaks.look(result.statistics);
@@ -305,8 +315,8 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
 }
 
 std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
-                                     std::span<const AllocatorSettings> settings, const ReplayOptions& options,
-                                     unsigned threads) {
+                                     std::span<const AllocatorSettings> settings,
+                                     const ReplayOptions& options, unsigned threads) {
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t workers = std::min<std::size_t>(threads, settings.size());
   std::vector<ReplayResult> results(settings.size());
@@ -331,18 +341,21 @@ std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
   return results;
 }
 
-ReplaySpeed measure_replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
-                           const ReplayOptions& options, std::size_t repeats) {
+ReplaySpeed measure_replay(std::span<const Instruction> instructions,
+                           const AllocatorSettings& settings, const ReplayOptions& options,
+                           std::size_t repeats) {
   TIDEMARK_CHECK(repeats > 0, "nothing to measure");
   ReplaySpeed speed;
   speed.events = static_cast<std::uint64_t>(
       std::count_if(instructions.begin(), instructions.end(), [](const Instruction& instruction) {
-        return instruction.verb == Verb::kFree || (instruction.verb == Verb::kAlloc && instruction.bytes > 0);
+        return instruction.verb == Verb::kFree ||
+               (instruction.verb == Verb::kAlloc && instruction.bytes > 0);
       }));
   for (std::size_t run = 0; run < repeats; ++run) {
     DeviceMemory memory(memory_config(options));
     MeteredClock clock(options.policy, options.costs);
-    const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock, options.memory_fraction);
+    const std::unique_ptr<Allocator> allocator =
+        make_allocator(settings, memory, clock, options.memory_fraction);
     const auto begin = std::chrono::steady_clock::now();
     for (std::span<const Instruction> rest = instructions; !rest.empty();) {
       rest = rest.subspan(allocator->execute(rest));

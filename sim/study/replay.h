@@ -20,28 +20,31 @@ namespace tidemark {
 
 /// What a request trace is played on.
 struct ReplayOptions {
-  DeviceSpec device;                      ///< total_bytes and context_bytes count; rates only for simulated time
-  Bytes other_bytes = 0;                  ///< taken by other processes
-  std::optional<double> memory_fraction;  ///< set_per_process_memory_fraction() before the first request. Range: [0, 1]
+  DeviceSpec device;      ///< total_bytes and context_bytes count; rates only for simulated time
+  Bytes other_bytes = 0;  ///< taken by other processes
+  std::optional<double> memory_fraction;  ///< set_per_process_memory_fraction() before the first
+                                          ///< request. Range: [0, 1]
   EventPolicy policy{EventPolicy::Kind::kSync, 0};
   CostModel costs;
   bool keep_events = false;   ///< ReplayResult::events and segments
   bool keep_samples = false;  ///< ReplayResult::samples and live; needs keep_events
 };
 
-/// One row of a comparison of settings. Fragmentation is measured against `ideal`, the bytes that owners hold: the share of
-/// what is reserved that they do not need, in millionths.
+/// One row of a comparison of settings. Fragmentation is measured against `ideal`, the bytes that
+/// owners hold: the share of what is reserved that they do not need, in millionths.
 struct ReplaySummary {
   Bytes peak_reserved = 0;
-  Bytes peak_allocated = 0;                ///< block bytes, as torch.cuda.max_memory_allocated()
-  Bytes peak_live = 0;                     ///< of `ideal`: requested bytes
-  std::uint64_t fragmentation_at_peak = 0; ///< at the first moment of peak_reserved
-  std::uint64_t mean_fragmentation = 0;    ///< over the events with memory reserved
-  std::uint64_t most_segments = 0;         ///< cudaMalloc segments and contiguous mapped ranges, at their highest
-  std::uint64_t device_calls = 0;          ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
-  Nanoseconds device_call_ns = 0;          ///< what they take by the cost model
-  std::int64_t retries = 0;                ///< num_alloc_retries
-  std::int64_t ooms = 0;                   ///< requests that were refused
+  Bytes peak_allocated = 0;                 ///< block bytes, as torch.cuda.max_memory_allocated()
+  Bytes peak_live = 0;                      ///< of `ideal`: requested bytes
+  std::uint64_t fragmentation_at_peak = 0;  ///< at the first moment of peak_reserved
+  std::uint64_t mean_fragmentation = 0;     ///< over the events with memory reserved
+  std::uint64_t most_segments =
+      0;  ///< cudaMalloc segments and contiguous mapped ranges, at their highest
+  std::uint64_t device_calls =
+      0;  ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
+  Nanoseconds device_call_ns = 0;  ///< what they take by the cost model
+  std::int64_t retries = 0;        ///< num_alloc_retries
+  std::int64_t ooms = 0;           ///< requests that were refused
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };
 
@@ -56,20 +59,22 @@ struct ReplayResult {
   std::vector<SegmentInfo> segments;  ///< at the end
 };
 
-/// Plays a request trace through the allocator that `settings` names. A refused request's ID is dead from there on, and the
-/// trace goes on (docs/formats/trace.md).
-/// Requires: IDs of live requests differ; options.device holds its context and the others.
-/// Errors: InputError where the settings and the trace cannot go together (see CachingAllocator::allocate).
-/// Cost: linear in the instructions; with `simulated` events the engine's cost comes on top.
+/// Plays a request trace through the allocator that `settings` names. A refused request's ID is
+/// dead from there on, and the trace goes on (docs/formats/trace.md). Requires: IDs of live
+/// requests differ; options.device holds its context and the others. Errors: InputError where the
+/// settings and the trace cannot go together (see CachingAllocator::allocate). Cost: linear in the
+/// instructions; with `simulated` events the engine's cost comes on top.
 ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
                     const ReplayOptions& options);
 
-/// The same for several settings, in their order whatever the number of threads. `threads` 0: one a processor.
+/// The same for several settings, in their order whatever the number of threads. `threads` 0: one a
+/// processor.
 std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
-                                     std::span<const AllocatorSettings> settings, const ReplayOptions& options,
-                                     unsigned threads = 0);
+                                     std::span<const AllocatorSettings> settings,
+                                     const ReplayOptions& options, unsigned threads = 0);
 
-/// How fast the allocator alone is: no history, no clock, the trace in memory. Wall time: differs from run to run.
+/// How fast the allocator alone is: no history, no clock, the trace in memory. Wall time: differs
+/// from run to run.
 struct ReplaySpeed {
   std::uint64_t events = 0;  ///< requests and frees, a run
   std::vector<std::uint64_t> run_ns;
@@ -77,7 +82,8 @@ struct ReplaySpeed {
   std::uint64_t best_events_per_s = 0;
 };
 /// Requires: repeats > 0. Policy `simulated` counts as `sync` here.
-ReplaySpeed measure_replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
-                           const ReplayOptions& options, std::size_t repeats);
+ReplaySpeed measure_replay(std::span<const Instruction> instructions,
+                           const AllocatorSettings& settings, const ReplayOptions& options,
+                           std::size_t repeats);
 
 }  // namespace tidemark

@@ -83,7 +83,8 @@ bool Allocator::execute(const Instruction& instruction) {
       break;
     case Verb::kUse:
       if (const auto found = live_.find(id); found != live_.end()) {
-        if (found->second->stream != instruction.stream) found->second->used_by[instruction.stream] = true;
+        if (found->second->stream != instruction.stream)
+          found->second->used_by[instruction.stream] = true;
       }
       break;
     case Verb::kSync:
@@ -103,8 +104,9 @@ bool Allocator::execute(const Instruction& instruction) {
         reset(kinds.large_pool);
       };
       for (StatKinds* kinds :
-           {&stats_.allocation, &stats_.segment, &stats_.active, &stats_.inactive_split, &stats_.allocated_bytes,
-            &stats_.reserved_bytes, &stats_.active_bytes, &stats_.inactive_split_bytes, &stats_.requested_bytes}) {
+           {&stats_.allocation, &stats_.segment, &stats_.active, &stats_.inactive_split,
+            &stats_.allocated_bytes, &stats_.reserved_bytes, &stats_.active_bytes,
+            &stats_.inactive_split_bytes, &stats_.requested_bytes}) {
         reset_kinds(*kinds);
       }
       for (auto& [pool, kinds] : stats_.reserved_bytes_by_private_pools) reset_kinds(kinds);
@@ -201,30 +203,32 @@ Allocator::Block* Allocator::search(Pool& pool, StreamId stream, Bytes wanted, b
   if ((*found)->range != nullptr) {
     if (expandable) {
       const auto reach = [](const Block* block) {
-        return block->size + (block->next != nullptr && !block->next->mapped ? block->next->size : 0);
+        return block->size +
+               (block->next != nullptr && !block->next->mapped ? block->next->size : 0);
       };
-      for (auto next = std::next(found);
-           (*found)->range != nullptr && next != pool.free.end() && (*next)->stream == stream &&
-           reach(*next) < reach(*found);
+      for (auto next = std::next(found); (*found)->range != nullptr && next != pool.free.end() &&
+                                         (*next)->stream == stream && reach(*next) < reach(*found);
            ++next) {
         found = next;
       }
     } else {
-      while (found != pool.free.end() && (*found)->stream == stream && (*found)->range != nullptr) ++found;
+      while (found != pool.free.end() && (*found)->stream == stream && (*found)->range != nullptr)
+        ++found;
       if (found == pool.free.end() || (*found)->stream != stream) return nullptr;
     }
   }
   Block* block = *found;
   const Bytes max_split = options_.settings.max_split_bytes;
   if (wanted < max_split && block->size >= max_split) return nullptr;
-  if (wanted >= max_split && block->size >= wanted + options_.settings.max_non_split_rounding_bytes) return nullptr;
+  if (wanted >= max_split && block->size >= wanted + options_.settings.max_non_split_rounding_bytes)
+    return nullptr;
   pool.free.erase(found);
   return block;
 }
 
 // Section 7.
-Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes rounded, Bytes want, bool expandable,
-                                        bool retry) {
+Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes rounded, Bytes want,
+                                        bool expandable, bool retry) {
   if (retry) ++stats_.num_alloc_retries;
   if (has_limit() && held_ + want > *limit_) return nullptr;
   if (options_.settings.throw_on_cudamalloc_oom) {
@@ -258,7 +262,8 @@ bool Allocator::should_split(const Block& block, Bytes wanted, bool expandable) 
 }
 
 // Section 8.2.
-Allocator::Block* Allocator::hand_out(Block* block, Bytes rounded, Bytes bytes, RequestId id, bool expandable) {
+Allocator::Block* Allocator::hand_out(Block* block, Bytes rounded, Bytes bytes, RequestId id,
+                                      bool expandable) {
   Pool& pool = *block->pool;
   const bool already_split = block->is_split();
   const bool counts = block->range == nullptr;

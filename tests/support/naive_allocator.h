@@ -21,15 +21,17 @@
 
 namespace tidemark::naive {
 
-/// A second caching allocator, written from the text of caching-allocator.md alone: ordered sets, linear searches and
-/// one section of the text a function. It is the yardstick of the fast one and shares no code with it.
+/// A second caching allocator, written from the text of caching-allocator.md alone: ordered sets,
+/// linear searches and one section of the text a function. It is the yardstick of the fast one and
+/// shares no code with it.
 
 struct Options {
   AllocatorSettings settings;
   Bytes total_bytes = 85017755648;
   Bytes context_bytes = 0;
   Bytes other_bytes = 0;
-  std::optional<double> memory_fraction;  ///< set_per_process_memory_fraction, called before the first request
+  std::optional<double>
+      memory_fraction;  ///< set_per_process_memory_fraction, called before the first request
   UsesDone uses_done = UsesDone::kWhenWaitedFor;
   std::uint64_t lag = 0;
   std::set<PoolId> no_split_pools;
@@ -45,11 +47,12 @@ struct StatKinds {
 };
 
 struct Statistics {
-  StatKinds allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes, active_bytes,
-      inactive_split_bytes, requested_bytes;
+  StatKinds allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes,
+      active_bytes, inactive_split_bytes, requested_bytes;
   Stat oversize_allocations, oversize_segments;
-  std::int64_t num_alloc_retries = 0, num_ooms = 0, num_oom_rejections = 0, num_sync_all_streams = 0,
-               num_device_alloc = 0, num_device_free = 0, max_split_size = 0;
+  std::int64_t num_alloc_retries = 0, num_ooms = 0, num_oom_rejections = 0,
+               num_sync_all_streams = 0, num_device_alloc = 0, num_device_free = 0,
+               max_split_size = 0;
   std::map<PoolId, StatKinds> reserved_bytes_by_private_pools;
 };
 
@@ -93,7 +96,8 @@ class Allocator {
   Bytes segment_bytes(Bytes rounded) const;
   Pool& choose_pool(Bytes rounded, PoolId id);
   Block* search(Pool& pool, StreamId stream, Bytes wanted, bool expandable);
-  Block* get_memory(Pool& pool, StreamId stream, Bytes rounded, Bytes want, bool expandable, bool retry);
+  Block* get_memory(Pool& pool, StreamId stream, Bytes rounded, Bytes want, bool expandable,
+                    bool retry);
   Block* hand_out(Block* block, Bytes rounded, Bytes bytes, RequestId id, bool expandable);
   bool should_split(const Block& block, Bytes wanted, bool expandable) const;
 
@@ -130,7 +134,7 @@ class Allocator {
   Bytes held_ = 0;
   std::uint64_t next_registration_ = 0;
   std::uint64_t next_block_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // by creation
+  std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;          // by creation
   std::map<std::pair<PoolId, bool>, std::unique_ptr<Pool>> pools_;  // (id, small)
   std::set<PoolId> deleted_pools_;
   std::map<std::uint64_t, std::unique_ptr<Range>> ranges_;  // by address

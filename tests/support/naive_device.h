@@ -10,8 +10,8 @@
 
 namespace tidemark::naive {
 
-/// A GPU's memory as a budget of bytes and an address policy, with ordered maps and linear searches.
-/// Source: formats.md, "Device address policy".
+/// A GPU's memory as a budget of bytes and an address policy, with ordered maps and linear
+/// searches. Source: formats.md, "Device address policy".
 class Device {
  public:
   /// Requires: context_bytes + other_bytes <= total_bytes.

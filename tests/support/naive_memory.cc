@@ -76,11 +76,13 @@ bool Allocator::release_available(Pool& pool, StreamId stream, Bytes wanted) {
 void Allocator::release_all_cached() {
   synchronise_and_free();
   for (const bool small : {false, true}) {
-    if (const auto found = pools_.find({PoolId{0}, small}); found != pools_.end()) release_pool(*found->second);
+    if (const auto found = pools_.find({PoolId{0}, small}); found != pools_.end())
+      release_pool(*found->second);
   }
   for (const PoolId id : deleted_pools_) {
     for (const bool small : {true, false}) {
-      if (const auto found = pools_.find({id, small}); found != pools_.end()) release_pool(*found->second);
+      if (const auto found = pools_.find({id, small}); found != pools_.end())
+        release_pool(*found->second);
     }
   }
 }
@@ -103,7 +105,8 @@ void Allocator::delete_pool(PoolId id) {
     entry->value = std::move(others);
   }
   for (const bool small : {true, false}) {
-    if (const auto found = pools_.find({id, small}); found != pools_.end()) release_pool(*found->second);
+    if (const auto found = pools_.find({id, small}); found != pools_.end())
+      release_pool(*found->second);
   }
 }
 
@@ -147,12 +150,14 @@ Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes want
     Block* start = unmapped;
     if (start->prev != nullptr && start->prev->is_free()) start = start->prev;
     Bytes room = 0;
-    for (const Block* block = start; block != nullptr && block->is_free() && room < wanted; block = block->next) {
+    for (const Block* block = start; block != nullptr && block->is_free() && room < wanted;
+         block = block->next) {
       room += block->size;
     }
     if (room >= wanted) return start;
   }
-  // Section 12.1. Up to 2.13 a range smaller than the request is made all the same, and no memory is found for it.
+  // Section 12.1. Up to 2.13 a range smaller than the request is made all the same, and no memory
+  // is found for it.
   const Bytes page = pool.small ? kMiB * 2 : options_.settings.large_segment_bytes;
   const Bytes total = device_.total_bytes();
   Bytes reserved = total + total / 8;
@@ -283,7 +288,8 @@ void Allocator::destroy_if_unmapped(Block* block) {
   delete_block(block);
 }
 
-Allocator::Block* Allocator::new_block(Pool& pool, StreamId stream, std::uint64_t address, Bytes size) {
+Allocator::Block* Allocator::new_block(Pool& pool, StreamId stream, std::uint64_t address,
+                                       Bytes size) {
   auto block = std::make_unique<Block>();
   block->stream = stream;
   block->address = address;
@@ -305,7 +311,8 @@ void Allocator::erase_free(Block* block) { block->pool->free.erase(block); }
 
 // Section 9.2, 2: the survivor swallows the neighbour.
 bool Allocator::merge(Block* survivor, Block* neighbour) {
-  if (neighbour == nullptr || !neighbour->is_free() || neighbour->mapped != survivor->mapped) return false;
+  if (neighbour == nullptr || !neighbour->is_free() || neighbour->mapped != survivor->mapped)
+    return false;
   if (neighbour->mapped) {
     erase_free(neighbour);
   } else {
@@ -336,7 +343,8 @@ void Allocator::change_reserved(const Pool& pool, std::int64_t amount) {
   if (pool.id != 0) change(stats_.reserved_bytes_by_private_pools[pool.id], pool, amount);
 }
 
-void Allocator::record(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
+void Allocator::record(Action action, std::uint64_t address, Bytes bytes, StreamId stream,
+                       RequestId id) {
   events_.push_back(Event{address, bytes, id, instruction_, stream, action, 0});
 }
 
@@ -401,8 +409,8 @@ std::vector<SegmentInfo> Allocator::segments() const {
       const BlockState state = block->allocated ? BlockState::kActiveAllocated
                                : active         ? BlockState::kActivePendingFree
                                                 : BlockState::kInactive;
-      segment.blocks.push_back(
-          {block->address, block->size, block->requested_size, active ? block->id : kNoRequest, state});
+      segment.blocks.push_back({block->address, block->size, block->requested_size,
+                                active ? block->id : kNoRequest, state});
     }
   }
   std::vector<SegmentInfo> out;

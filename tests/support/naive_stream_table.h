@@ -10,8 +10,8 @@
 
 namespace tidemark::naive {
 
-/// The table of values by stream whose walk order decides the order of some events: open addressing, Robin Hood
-/// insertion, no wrapping. Source: caching-allocator.md, section 20.
+/// The table of values by stream whose walk order decides the order of some events: open
+/// addressing, Robin Hood insertion, no wrapping. Source: caching-allocator.md, section 20.
 template <class Value>
 class StreamTable {
  public:
@@ -82,8 +82,8 @@ class StreamTable {
     }
   }
 
-  /// Puts the entry into the slot and moves the displaced ones on. False: one went too far and is now in `entry`;
-  /// the slot of the first has the last one displaced.
+  /// Puts the entry into the slot and moves the displaced ones on. False: one went too far and is
+  /// now in `entry`; the slot of the first has the last one displaced.
   bool place(std::size_t first, Entry& entry) {
     std::size_t slot = first;
     for (;;) {

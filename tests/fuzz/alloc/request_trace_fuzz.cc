@@ -1,4 +1,5 @@
-// The reader of request traces: any bytes are read or refused, and what was read is written and read again unchanged.
+// The reader of request traces: any bytes are read or refused, and what was read is written and
+// read again unchanged.
 
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +23,9 @@ bool same(const RequestTrace& a, const RequestTrace& b) {
   for (std::size_t i = 0; i < a.instructions.size(); ++i) {
     const Instruction& x = a.instructions[i];
     const Instruction& y = b.instructions[i];
-    if (x.verb != y.verb || x.id != y.id || x.bytes != y.bytes || x.stream != y.stream || x.pool != y.pool) return false;
+    if (x.verb != y.verb || x.id != y.id || x.bytes != y.bytes || x.stream != y.stream ||
+        x.pool != y.pool)
+      return false;
     if (a.labels.text(x.label) != b.labels.text(y.label)) return false;
   }
   return true;

@@ -1,4 +1,5 @@
-// The allocator against the naive one: bytes are read as settings, a device and requests; both must do the same.
+// The allocator against the naive one: bytes are read as settings, a device and requests; both must
+// do the same.
 
 #include <algorithm>
 #include <array>
@@ -43,18 +44,20 @@ AllocatorSettings settings_of(Bytewise& input) {
     conf += "large_segment_size_mb:" + std::to_string(large) + ",";
   }
   if ((flags & 1U) != 0) conf += "expandable_segments:True,";
-  if ((flags & 2U) != 0) conf += "max_split_size_mb:" + std::to_string(large + 1U + input.next()) + ",";
+  if ((flags & 2U) != 0)
+    conf += "max_split_size_mb:" + std::to_string(large + 1U + input.next()) + ",";
   if ((flags & 4U) != 0) conf += "garbage_collection_threshold:0.5,";
-  if ((flags & 8U) != 0) conf += "roundup_power2_divisions:" + std::to_string(1U << (input.next() % 5U)) + ",";
+  if ((flags & 8U) != 0)
+    conf += "roundup_power2_divisions:" + std::to_string(1U << (input.next() % 5U)) + ",";
   if ((flags & 32U) != 0 && version >= Version{2, 12}) conf += "throw_on_cudamalloc_oom:True,";
   return parse_settings("fuzz", conf, version).settings;
 }
 
 /// Sizes from a byte: around the borders of the rules and between them.
 Bytes size_of(std::uint8_t code) {
-  static constexpr std::array<Bytes, 16> kSizes{1,         512,       1000,      64 * kKiB, kMiB - 512, kMiB,
-                                                kMiB + 1,  2 * kMiB,  5 * kMiB,  9 * kMiB,  10 * kMiB,  11 * kMiB,
-                                                20 * kMiB, 30 * kMiB, 64 * kMiB, 0};
+  static constexpr std::array<Bytes, 16> kSizes{
+      1,        512,      1000,      64 * kKiB, kMiB - 512, kMiB,      kMiB + 1,  2 * kMiB,
+      5 * kMiB, 9 * kMiB, 10 * kMiB, 11 * kMiB, 20 * kMiB,  30 * kMiB, 64 * kMiB, 0};
   return kSizes.at(code & 15U) * (1 + (code >> 6U)) + ((code >> 4U) & 3U) * 512;
 }
 
@@ -109,7 +112,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   naive::Allocator naive(options);
   const std::vector<Instruction> instructions = instructions_of(input);
   for (const Instruction& instruction : instructions) naive.execute(instruction);
-  for (std::span<const Instruction> rest = instructions; !rest.empty();) rest = rest.subspan(fast.execute(rest));
+  for (std::span<const Instruction> rest = instructions; !rest.empty();)
+    rest = rest.subspan(fast.execute(rest));
 
   demand(history.events == naive.events());
   demand(flatten(fast.statistics(), options.settings.version) == naive.flat_statistics());

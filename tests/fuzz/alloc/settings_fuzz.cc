@@ -1,5 +1,5 @@
-// The reader of PYTORCH_ALLOC_CONF: any text is read or refused, what was read lies in its ranges, and the allocator works
-// with it. The first byte chooses the release.
+// The reader of PYTORCH_ALLOC_CONF: any text is read or refused, what was read lies in its ranges,
+// and the allocator works with it. The first byte chooses the release.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// The allocators beside the fast one, against what real PyTorch did: the naive one, which is a yardstick only as long as it
-// is right itself, and the asynchronous backend, as far as its numbers can be compared.
+// The allocators beside the fast one, against what real PyTorch did: the naive one, which is a
+// yardstick only as long as it is right itself, and the asynchronous backend, as far as its numbers
+// can be compared.
 #include "sim/alloc/make_allocator.h"
 #include "tests/golden/allocator/allocator_case.h"
 #include "tests/support/naive_allocator.h"
@@ -41,7 +42,8 @@ TEST_CASE("the naive allocator reproduces the goldens too") {
   CHECK(cases >= 40);
 }
 
-// PyTorch counts `all` alone, current and peak. The recorded reserved bytes are no real driver's and are left out.
+// PyTorch counts `all` alone, current and peak. The recorded reserved bytes are no real driver's
+// and are left out.
 TEST_CASE("the asynchronous backend counts what the real one counts") {
   std::size_t cases = 0;
   for (const std::string& folder : case_folders(kOwn + "pytorch-2.11")) {

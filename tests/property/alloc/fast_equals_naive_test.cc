@@ -12,7 +12,8 @@ namespace {
 
 struct Fast {
   explicit Fast(const RandomTrace& trace)
-      : memory({trace.total_bytes, trace.context_bytes, 0, 0}), allocator(trace.settings, memory, clock) {
+      : memory({trace.total_bytes, trace.context_bytes, 0, 0}),
+        allocator(trace.settings, memory, clock) {
     if (trace.memory_fraction) allocator.set_memory_fraction(*trace.memory_fraction);
     allocator.set_history(&history);
   }
@@ -41,23 +42,25 @@ naive::Options naive_options(const RandomTrace& trace) {
 }
 
 std::string show(const Event& event) {
-  return fmt::format("{} {} bytes at {} stream {} id {} after {} instructions", action_name(event.action), event.bytes,
-                     event.address, event.stream, event.id, event.instruction);
+  return fmt::format("{} {} bytes at {} stream {} id {} after {} instructions",
+                     action_name(event.action), event.bytes, event.address, event.stream, event.id,
+                     event.instruction);
 }
 
 /// Empty when equal, else the first difference.
 std::string first_difference(const std::vector<Event>& fast, const std::vector<Event>& naive) {
   const auto [a, b] = std::mismatch(fast.begin(), fast.end(), naive.begin(), naive.end());
   if (a == fast.end() && b == naive.end()) return {};
-  return fmt::format("event {}: fast {}; naive {}", a - fast.begin(), a == fast.end() ? "ended" : show(*a),
-                     b == naive.end() ? "ended" : show(*b));
+  return fmt::format("event {}: fast {}; naive {}", a - fast.begin(),
+                     a == fast.end() ? "ended" : show(*a), b == naive.end() ? "ended" : show(*b));
 }
 
 void compare(const RandomTrace& trace) {
   INFO(trace.describe());
   naive::Allocator naive(naive_options(trace));
   std::size_t naive_refused = 0;
-  for (const Instruction& instruction : trace.instructions) naive_refused += naive.execute(instruction) ? 0U : 1U;
+  for (const Instruction& instruction : trace.instructions)
+    naive_refused += naive.execute(instruction) ? 0U : 1U;
   Fast fast(trace);
   const std::size_t fast_refused = fast.play(trace.instructions);
   REQUIRE(first_difference(fast.history.events, naive.events()).empty());

@@ -9,8 +9,8 @@ using namespace tidemark;
 namespace {
 
 struct Counted {
-  std::int64_t reserved = 0, active = 0, allocated = 0, requested = 0, inactive_split = 0, active_blocks = 0,
-               allocated_blocks = 0, split_blocks = 0, segments = 0;
+  std::int64_t reserved = 0, active = 0, allocated = 0, requested = 0, inactive_split = 0,
+               active_blocks = 0, allocated_blocks = 0, split_blocks = 0, segments = 0;
   Bytes largest_free = 0;
 };
 
@@ -20,10 +20,10 @@ void count_segment(const SegmentInfo& segment, Counted& counted) {
   bool before_free = false;
   Bytes allocated = 0, active = 0, requested = 0;
   for (const BlockInfo& block : segment.blocks) {
-    REQUIRE(block.address == end);                       // the blocks tile the segment
+    REQUIRE(block.address == end);  // the blocks tile the segment
     REQUIRE((block.bytes > 0 && block.bytes % 512 == 0));
     const bool is_free = block.state == BlockState::kInactive;
-    REQUIRE(!(is_free && before_free));                  // two free neighbours are merged
+    REQUIRE(!(is_free && before_free));  // two free neighbours are merged
     before_free = is_free;
     end += block.bytes;
     if (is_free) {
@@ -75,8 +75,9 @@ void check_statistics(const AllocatorStatistics& stats, const Counted& counted) 
   REQUIRE(stats.allocation.all.current == counted.allocated_blocks);
   REQUIRE(stats.segment.all.current == counted.segments);
   for (const StatArray* array :
-       {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split, &stats.allocated_bytes,
-        &stats.reserved_bytes, &stats.active_bytes, &stats.inactive_split_bytes, &stats.requested_bytes}) {
+       {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split,
+        &stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes,
+        &stats.inactive_split_bytes, &stats.requested_bytes}) {
     check_cell(array->all);
     check_cell(array->small_pool);
     check_cell(array->large_pool);
@@ -163,8 +164,10 @@ TEST_CASE("samples are the amounts right after each event") {
       if (event.action == Action::kAlloc) allocated += event.bytes;
       if (event.action == Action::kFreeRequested) allocated -= event.bytes;
       if (event.action == Action::kFreeCompleted) requested -= event.bytes;
-      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) reserved += event.bytes;
-      if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap) reserved -= event.bytes;
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap)
+        reserved += event.bytes;
+      if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap)
+        reserved -= event.bytes;
       INFO("event " << e << " " << action_name(event.action));
       REQUIRE(sample == whole.samples[e]);
       REQUIRE(sample.requested == requested);

@@ -26,8 +26,10 @@ std::string random_conf(Random& random, Version version) {
     large = 12 + 2 * random.below(30);
     parts.push_back(fmt::format("large_segment_size_mb:{}", large));
   }
-  if (random.chance(2, 5)) parts.push_back(fmt::format("max_split_size_mb:{}", large + 1 + random.below(200)));
-  if (version >= Version{2, 9} && random.chance(1, 10)) parts.push_back(fmt::format("max_split_size_mb:{}", large));
+  if (random.chance(2, 5))
+    parts.push_back(fmt::format("max_split_size_mb:{}", large + 1 + random.below(200)));
+  if (version >= Version{2, 9} && random.chance(1, 10))
+    parts.push_back(fmt::format("max_split_size_mb:{}", large));
   if (version >= Version{2, 6} && random.chance(1, 5)) {
     parts.push_back(fmt::format("max_non_split_rounding_mb:{}", large + 1 + random.below(100)));
   }
@@ -35,13 +37,16 @@ std::string random_conf(Random& random, Version version) {
     parts.push_back(fmt::format("garbage_collection_threshold:0.{}", 1 + random.below(9)));
   }
   if (random.chance(1, 4)) {
-    parts.push_back(fmt::format("roundup_power2_divisions:{}", std::uint64_t{1} << random.below(5)));
+    parts.push_back(
+        fmt::format("roundup_power2_divisions:{}", std::uint64_t{1} << random.below(5)));
   } else if (random.chance(1, 5)) {
     std::string list;
     for (std::uint64_t bucket = random.below(4); bucket < 12; bucket += 1 + random.below(4)) {
-      list += fmt::format("{}:{},", std::uint64_t{1} << bucket, random.chance(1, 5) ? 0 : std::uint64_t{1} << random.below(5));
+      list += fmt::format("{}:{},", std::uint64_t{1} << bucket,
+                          random.chance(1, 5) ? 0 : std::uint64_t{1} << random.below(5));
     }
-    parts.push_back(fmt::format("roundup_power2_divisions:[{}>:{}]", list, std::uint64_t{1} << random.below(5)));
+    parts.push_back(fmt::format("roundup_power2_divisions:[{}>:{}]", list,
+                                std::uint64_t{1} << random.below(5)));
   }
   if (expandable) parts.emplace_back("expandable_segments:True");
   if (expandable && version >= Version{2, 15} && random.chance(1, 3)) {
@@ -50,11 +55,13 @@ std::string random_conf(Random& random, Version version) {
   if (version >= Version{2, 10} && random.chance(1, 6)) {
     parts.push_back(fmt::format("per_process_memory_fraction:0.{}", 2 + random.below(8)));
   }
-  if (version >= Version{2, 12} && random.chance(1, 6)) parts.emplace_back("throw_on_cudamalloc_oom:True");
+  if (version >= Version{2, 12} && random.chance(1, 6))
+    parts.emplace_back("throw_on_cudamalloc_oom:True");
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// Sizes as programs have them (a few that come again), on borders of the allocator's rules, and anything between.
+/// Sizes as programs have them (a few that come again), on borders of the allocator's rules, and
+/// anything between.
 class Sizes {
  public:
   Sizes(Random& random, Bytes most) : random_(random), most_(most) {
@@ -74,8 +81,8 @@ class Sizes {
     return 1 + size % most_;
   }
   Bytes border() {
-    static constexpr std::array<Bytes, 9> kBorders{512, kMiB, 2 * kMiB, 10 * kMiB, 12 * kMiB, 20 * kMiB, 22 * kMiB,
-                                                   40 * kMiB, 64 * kMiB};
+    static constexpr std::array<Bytes, 9> kBorders{
+        512, kMiB, 2 * kMiB, 10 * kMiB, 12 * kMiB, 20 * kMiB, 22 * kMiB, 40 * kMiB, 64 * kMiB};
     static constexpr std::array<std::int64_t, 5> kOffsets{-512, -1, 0, 1, 512};
     const std::int64_t size =
         static_cast<std::int64_t>(pick(random_, kBorders)) + pick(random_, kOffsets);
@@ -89,7 +96,11 @@ class Sizes {
 class Maker {
  public:
   Maker(Random& random, Bytes most, Bytes level)
-      : random_(random), sizes_(random, most), level_(level), streams_(pick(random, kStreams)), pools_(pick(random, kPools)) {}
+      : random_(random),
+        sizes_(random, most),
+        level_(level),
+        streams_(pick(random, kStreams)),
+        pools_(pick(random, kPools)) {}
 
   std::vector<Instruction> make(std::size_t length) {
     while (out_.size() < length) step();
@@ -143,16 +154,19 @@ class Maker {
     request.id = next_++;
     request.bytes = sizes_.next();
     request.stream = random_.chance(2, 3) ? StreamId{0} : stream();
-    if (pools_ > 0 && random_.chance(1, 4)) request.pool = static_cast<PoolId>(1 + random_.below(pools_));
+    if (pools_ > 0 && random_.chance(1, 4))
+      request.pool = static_cast<PoolId>(1 + random_.below(pools_));
     live_.push_back({request.id, request.bytes});
     held_ += request.bytes;
   }
 
   void drop() {
     // Young blocks die first, as temporaries do, but not always.
-    const std::size_t from_end = static_cast<std::size_t>(random_.below(std::min<std::size_t>(live_.size(), 8)));
-    const std::size_t index =
-        random_.chance(1, 2) ? live_.size() - 1 - from_end : static_cast<std::size_t>(random_.below(live_.size()));
+    const std::size_t from_end =
+        static_cast<std::size_t>(random_.below(std::min<std::size_t>(live_.size(), 8)));
+    const std::size_t index = random_.chance(1, 2)
+                                  ? live_.size() - 1 - from_end
+                                  : static_cast<std::size_t>(random_.below(live_.size()));
     add(Verb::kFree).id = live_[index].id;
     held_ -= live_[index].bytes;
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -192,9 +206,10 @@ RandomTrace random_trace(std::uint64_t seed, std::size_t length) {
 }
 
 std::string RandomTrace::describe() const {
-  return fmt::format("TIDEMARK_SEED={} (PyTorch {}.{}, '{}', total {}, context {}, fraction {}, {} instructions)", seed,
-                     settings.version.major, settings.version.minor, conf, total_bytes, context_bytes,
-                     memory_fraction ? fmt::format("{}", *memory_fraction) : "none", instructions.size());
+  return fmt::format(
+      "TIDEMARK_SEED={} (PyTorch {}.{}, '{}', total {}, context {}, fraction {}, {} instructions)",
+      seed, settings.version.major, settings.version.minor, conf, total_bytes, context_bytes,
+      memory_fraction ? fmt::format("{}", *memory_fraction) : "none", instructions.size());
 }
 
 std::uint64_t first_seed(std::uint64_t fallback) {

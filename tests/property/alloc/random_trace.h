@@ -28,7 +28,8 @@ RandomTrace random_trace(std::uint64_t seed, std::size_t length);
 
 /// The environment's TIDEMARK_SEED, else `fallback`: a failing test prints the seed to set.
 std::uint64_t first_seed(std::uint64_t fallback);
-/// 1 when TIDEMARK_SEED is set, else `fallback`, times TIDEMARK_SEEDS_TIMES where that is set (for a long search).
+/// 1 when TIDEMARK_SEED is set, else `fallback`, times TIDEMARK_SEEDS_TIMES where that is set (for
+/// a long search).
 std::uint64_t seed_count(std::uint64_t fallback);
 
 }  // namespace tidemark

@@ -21,7 +21,9 @@ naive::Options naive_options(const BothAllocators::Setup& setup) {
 }
 
 char letter(BlockState state) {
-  return state == BlockState::kActiveAllocated ? 'A' : state == BlockState::kActivePendingFree ? 'P' : 'f';
+  return state == BlockState::kActiveAllocated     ? 'A'
+         : state == BlockState::kActivePendingFree ? 'P'
+                                                   : 'f';
 }
 
 std::string size_text(Bytes bytes, Bytes unit) {
@@ -104,7 +106,8 @@ void BothAllocators::delete_pool(PoolId pool) {
 void BothAllocators::check_equal() {
   const auto what = [](const std::vector<Event>& events) {
     std::vector<std::tuple<Action, std::uint64_t, Bytes, StreamId, RequestId>> rows;
-    for (const Event& each : events) rows.emplace_back(each.action, each.address, each.bytes, each.stream, each.id);
+    for (const Event& each : events)
+      rows.emplace_back(each.action, each.address, each.bytes, each.stream, each.id);
     return rows;
   };
   REQUIRE(what(history_.events) == what(naive_.events()));
@@ -120,7 +123,8 @@ std::string BothAllocators::drawing(Bytes unit) {
     if (event.action == Action::kSegmentAlloc) created[event.address] = count++;
   }
   std::map<std::size_t, std::string> ordinary;
-  std::map<std::pair<PoolKind, StreamId>, std::pair<std::string, std::uint64_t>> ranges;  // drawing so far, its end
+  std::map<std::pair<PoolKind, StreamId>, std::pair<std::string, std::uint64_t>>
+      ranges;  // drawing so far, its end
   for (const SegmentInfo& segment : naive_.segments()) {
     std::string blocks;
     for (const BlockInfo& block : segment.blocks) {
@@ -136,10 +140,12 @@ std::string BothAllocators::drawing(Bytes unit) {
     end = segment.address + segment.total_bytes;
   }
   std::vector<std::string> parts;
-  for (const auto& [number, blocks] : ordinary) parts.push_back(fmt::format("S{}:{}", number, blocks));
+  for (const auto& [number, blocks] : ordinary)
+    parts.push_back(fmt::format("S{}:{}", number, blocks));
   for (const auto& [key, range] : ranges) {
     const std::string stream = key.second == 0 ? std::string() : std::to_string(key.second);
-    parts.push_back(fmt::format("{}{}:{}", key.first == PoolKind::kLarge ? "L" : "s", stream, range.first));
+    parts.push_back(
+        fmt::format("{}{}:{}", key.first == PoolKind::kLarge ? "L" : "s", stream, range.first));
   }
   return fmt::format("{}", fmt::join(parts, " | "));
 }
@@ -168,8 +174,8 @@ std::pair<std::int64_t, std::int64_t> BothAllocators::split() {
 }
 
 std::string BothAllocators::cell(const std::string& name) {
-  return fmt::format("{}/{}/{}/{}", stat(name + ".current"), stat(name + ".peak"), stat(name + ".allocated"),
-                     stat(name + ".freed"));
+  return fmt::format("{}/{}/{}/{}", stat(name + ".current"), stat(name + ".peak"),
+                     stat(name + ".allocated"), stat(name + ".freed"));
 }
 
 }  // namespace tidemark

@@ -13,8 +13,9 @@
 
 namespace tidemark {
 
-/// Drives the fast and the naive allocator through the same steps. Every look at the state first checks that both agree on
-/// every event, statistic, segment and block, so one expectation holds for both.
+/// Drives the fast and the naive allocator through the same steps. Every look at the state first
+/// checks that both agree on every event, statistic, segment and block, so one expectation holds
+/// for both.
 class BothAllocators {
  public:
   struct Setup {
@@ -37,9 +38,10 @@ class BothAllocators {
   void delete_pool(PoolId pool);
   [[nodiscard]] bool refused() const { return refused_; }
 
-  /// The memory as a drawing, sizes in units of `unit`: "S0: 5A 15f | S1: 20A". S0, S1, ...: cudaMalloc segments in order of
-  /// creation, those released left out; L and s: the expandable ranges of the large and the small pool, with their stream's
-  /// number if not 0. A: allocated, P: pending, f: free, u: no memory behind it.
+  /// The memory as a drawing, sizes in units of `unit`: "S0: 5A 15f | S1: 20A". S0, S1, ...:
+  /// cudaMalloc segments in order of creation, those released left out; L and s: the expandable
+  /// ranges of the large and the small pool, with their stream's number if not 0. A: allocated, P:
+  /// pending, f: free, u: no memory behind it.
   std::string drawing(Bytes unit = kMiB);
   /// The events since the last call: "segment_alloc(2M) alloc(1000)".
   std::string events();

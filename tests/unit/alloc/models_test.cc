@@ -1,4 +1,5 @@
-// The allocators without PyTorch's cache: a device call a tensor, live bytes alone, and the driver's stream-ordered pool.
+// The allocators without PyTorch's cache: a device call a tensor, live bytes alone, and the
+// driver's stream-ordered pool.
 #include <span>
 
 #include "sim/alloc/async_allocator.h"
@@ -15,18 +16,21 @@ struct Rig {
   explicit Rig(std::string_view conf, Bytes room = kGiB, Version version = kDefaultVersion,
                std::optional<double> fraction = std::nullopt)
       : memory({room, 0, 0, 0}),
-        allocator(make_allocator(parse_settings("conf", conf, version).settings, memory, clock, fraction)) {
+        allocator(make_allocator(parse_settings("conf", conf, version).settings, memory, clock,
+                                 fraction)) {
     history.sampling = true;
     allocator->set_history(&history);
   }
-  bool malloc(RequestId id, Bytes bytes, StreamId stream = 0) { return allocator->allocate(id, bytes, stream, 0); }
+  bool malloc(RequestId id, Bytes bytes, StreamId stream = 0) {
+    return allocator->allocate(id, bytes, stream, 0);
+  }
   /// The events since the last call: "segment_alloc(32M) alloc(5)".
   std::string events() {
     std::string text;
     for (; told < history.events.size(); ++told) {
       const Event& event = history.events[told];
-      const std::string size =
-          event.bytes % kMiB == 0 ? fmt::format("{}M", event.bytes / kMiB) : std::to_string(event.bytes);
+      const std::string size = event.bytes % kMiB == 0 ? fmt::format("{}M", event.bytes / kMiB)
+                                                       : std::to_string(event.bytes);
       text += fmt::format("{}{}({})", text.empty() ? "" : " ", action_name(event.action), size);
     }
     return text;
@@ -68,7 +72,8 @@ TEST_CASE("the naive backend calls the driver for every tensor") {
   rig.allocator->free(0);
   CHECK(rig.malloc(3, 3 * kMiB));
   CHECK(rig.events() ==
-        "segment_alloc(2M) alloc(1000) segment_alloc(4M) alloc(3M) oom(4M) free_requested(1000) free_completed(1000) "
+        "segment_alloc(2M) alloc(1000) segment_alloc(4M) alloc(3M) oom(4M) free_requested(1000) "
+        "free_completed(1000) "
         "segment_free(2M) segment_alloc(4M) alloc(3M)");
   const AllocatorStatistics statistics = rig.allocator->statistics();
   CHECK(statistics.num_device_alloc == 3);
@@ -91,7 +96,8 @@ TEST_CASE("the ideal backend holds live bytes and nothing else") {
   rig.allocator->finish_samples();
   REQUIRE(rig.history.samples.size() == rig.history.events.size());
   CHECK(rig.history.samples.back().allocated == 1000);
-  CHECK(rig.events() == "alloc(1) alloc(700) oom(300) free_requested(700) free_completed(700) alloc(999)");
+  CHECK(rig.events() ==
+        "alloc(1) alloc(700) oom(300) free_requested(700) free_completed(700) alloc(999)");
 }
 
 TEST_CASE("a use by another stream delays neither bound") {
@@ -136,8 +142,10 @@ TEST_CASE("the stream-ordered pool grows by chunks and takes the best fit") {
   rig.allocator->empty_cache();
   CHECK(rig.parts() == "14f 10A 8f");
   CHECK(rig.events() ==
-        "segment_alloc(32M) alloc(10M) alloc(4M) alloc(10M) segment_alloc(40M) alloc(40M) free_requested(4M) "
-        "free_completed(4M) alloc(3M) free_requested(10M) free_completed(10M) free_requested(3M) free_completed(3M) "
+        "segment_alloc(32M) alloc(10M) alloc(4M) alloc(10M) segment_alloc(40M) alloc(40M) "
+        "free_requested(4M) "
+        "free_completed(4M) alloc(3M) free_requested(10M) free_completed(10M) free_requested(3M) "
+        "free_completed(3M) "
         "free_requested(40M) free_completed(40M) segment_free(40M)");
 }
 
@@ -195,7 +203,8 @@ TEST_CASE("the asynchronous backend counts `all` alone") {
   }
   CHECK(counted ==
         "active_bytes.all.current=2000 active_bytes.all.peak=3000 allocated_bytes.all.current=2000 "
-        "allocated_bytes.all.peak=3000 reserved_bytes.all.current=33554432 reserved_bytes.all.peak=33554432 ");
+        "allocated_bytes.all.peak=3000 reserved_bytes.all.current=33554432 "
+        "reserved_bytes.all.peak=33554432 ");
   rig.allocator->reset_peak();
   CHECK(rig.allocator->statistics().allocated_bytes.all.peak == 2000);
 }
@@ -205,6 +214,7 @@ TEST_CASE("2^60 bytes are refused unseen by every backend") {
     Rig rig(conf);
     CHECK_FALSE(rig.malloc(0, Bytes{1} << 60U));
     CHECK(rig.events().empty());
-    CHECK(oom_message(rig.allocator->failure()) == "CUDA out of memory. Tried to allocate more than 1EB memory.");
+    CHECK(oom_message(rig.allocator->failure()) ==
+          "CUDA out of memory. Tried to allocate more than 1EB memory.");
   }
 }

@@ -47,7 +47,8 @@ TEST_CASE("every setting that concerns the device is read") {
   CHECK(settings.max_split_bytes == 128 * kMiB);
   CHECK(settings.max_non_split_rounding_bytes == 40 * kMiB);
   CHECK(settings.garbage_collection_threshold == 0.7);
-  CHECK(settings.roundup_power2_divisions == Divisions{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
+  CHECK(settings.roundup_power2_divisions ==
+        Divisions{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
   CHECK(settings.expandable_segments);
   CHECK(settings.per_process_memory_fraction == 0.5);
   CHECK(settings.graph_capture_record_stream_reuse);
@@ -64,12 +65,14 @@ TEST_CASE("the large segment is read first and moves the limits of the others") 
         "max_split_size_mb: CachingAllocator option max_split_size_mb too small, must be >= 64");
 }
 
-// Bucket i is named by its lower end: 1 MiB, 2 MiB, ... 32768 MiB. All of these were read off the real parser.
+// Bucket i is named by its lower end: 1 MiB, 2 MiB, ... 32768 MiB. All of these were read off the
+// real parser.
 TEST_CASE("a list of divisions fills the buckets as PyTorch does") {
   const auto divisions = [](std::string_view list, Version version = kDefaultVersion) {
     return read(fmt::format("roundup_power2_divisions:{}", list), version).roundup_power2_divisions;
   };
-  CHECK(divisions("[256:1,512:2,1024:4,>:8]") == Divisions{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
+  CHECK(divisions("[256:1,512:2,1024:4,>:8]") ==
+        Divisions{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
   CHECK(divisions("[1:4,64:2,>:1]") == Divisions{4, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1});
   CHECK(divisions("[256:1,512:2,]") == Divisions{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 0, 0, 0, 0, 0, 0});
   CHECK(divisions("[>:2,256:4]") == Divisions{4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2});
@@ -77,8 +80,10 @@ TEST_CASE("a list of divisions fills the buckets as PyTorch does") {
   CHECK(divisions("[1:0,>:2]") == Divisions{0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
   CHECK(divisions("[]") == Divisions{});
   // Up to 2.9 '>' overwrites the last bucket named.
-  CHECK(divisions("[1:4,64:2,>:1]", k26) == Divisions{4, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
-  CHECK(divisions("[1:8,4:2,16:1,64:16,>:2]", k26) == Divisions{8, 0, 2, 0, 1, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+  CHECK(divisions("[1:4,64:2,>:1]", k26) ==
+        Divisions{4, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(divisions("[1:8,4:2,16:1,64:16,>:2]", k26) ==
+        Divisions{8, 0, 2, 0, 1, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
 }
 
 TEST_CASE("PyTorch's lenient reading is kept") {
@@ -105,7 +110,8 @@ TEST_CASE("values out of range are refused in PyTorch's words") {
       {"max_split_size_mb:0x20",
        "max_split_size_mb: CachingAllocator option max_split_size_mb too small, must be >= 20"},
       {"max_non_split_rounding_mb:10",
-       "max_non_split_rounding_mb: CachingAllocator option max_non_split_rounding_mb too small, must be >= 20"},
+       "max_non_split_rounding_mb: CachingAllocator option max_non_split_rounding_mb too small, "
+       "must be >= 20"},
       {"large_segment_size_mb:10",
        "large_segment_size_mb: CachingAllocator option large_segment_size_mb must be > 10 MB"},
       {"garbage_collection_threshold:0",
@@ -119,24 +125,28 @@ TEST_CASE("values out of range are refused in PyTorch's words") {
       {"roundup_power2_divisions:0",
        "roundup_power2_divisions: For roundups, the divisions has to be power of 2"},
       {"roundup_power2_divisions:[256:3]",
-       "roundup_power2_divisions: For roundups, the divisions has to be power of 2 or 0 to disable roundup"},
+       "roundup_power2_divisions: For roundups, the divisions has to be power of 2 or 0 to disable "
+       "roundup"},
       {"roundup_power2_divisions:[0:2]",
        "roundup_power2_divisions: For roundups, the intervals have to be power of 2"},
       {"roundup_power2_divisions:[-1:2]",
        "roundup_power2_divisions: For roundups, the intervals have to be power of 2"},
       {"expandable_segments:true",
-       "expandable_segments: Expected 'True' or 'False' at index 2 in ConfigTokenizer but got 'true'; "
+       "expandable_segments: Expected 'True' or 'False' at index 2 in ConfigTokenizer but got "
+       "'true'; "
        "did you mean 'True'?"},
       {"expandable_segments::True",
        "expandable_segments: Expected 'True' or 'False' at index 2 in ConfigTokenizer but got ':'"},
       {"pinned_num_register_threads:3",
        "pinned_num_register_threads: Number of register threads has to be power of 2, got 3"},
       {"pinned_num_register_threads:256",
-       "pinned_num_register_threads: Number of register threads should be less than or equal to 128, got 256"},
+       "pinned_num_register_threads: Number of register threads should be less than or equal to "
+       "128, got 256"},
       {"pinned_reserve_segment_size_mb:0",
        "pinned_reserve_segment_size_mb: Pinned reserve segment size has to be greater than 0"},
       {"backend:foo",
-       "backend: Unknown allocator backend, options are native and cudaMallocAsync; Tidemark's own 'naive' (a "
+       "backend: Unknown allocator backend, options are native and cudaMallocAsync; Tidemark's own "
+       "'naive' (a "
        "device call a tensor) and 'ideal' (live bytes) work too"},
   };
   for (const auto& [conf, text] : expected) CHECK(message(conf) == text);
@@ -146,7 +156,8 @@ TEST_CASE("numbers that PyTorch cannot convert are told in plain words with its 
   CHECK(message("max_split_size_mb:abc") ==
         "max_split_size_mb: expected a whole number, found 'abc' (PyTorch: ValueError: stoull)");
   CHECK(message("max_split_size_mb:99999999999999999999") ==
-        "max_split_size_mb: expected a number that fits, found '99999999999999999999' (PyTorch: IndexError: stoull)");
+        "max_split_size_mb: expected a number that fits, found '99999999999999999999' (PyTorch: "
+        "IndexError: stoull)");
   CHECK(message("max_split_size_mb:[30]") ==
         "max_split_size_mb: expected a whole number, found '[' (PyTorch: ValueError: stoull)");
   CHECK(message("per_process_memory_fraction:x") ==
@@ -156,9 +167,11 @@ TEST_CASE("numbers that PyTorch cannot convert are told in plain words with its 
 }
 
 TEST_CASE("a text that ends too early is refused") {
-  const std::string missing = "the value is missing (PyTorch: Index out of bounds in ConfigTokenizer)";
+  const std::string missing =
+      "the value is missing (PyTorch: Index out of bounds in ConfigTokenizer)";
   CHECK(message("max_split_size_mb") == missing + "; write 'max_split_size_mb:VALUE'");
-  CHECK(message("expandable_segments:") == "expandable_segments: " + missing + "; write 'expandable_segments:True'");
+  CHECK(message("expandable_segments:") ==
+        "expandable_segments: " + missing + "; write 'expandable_segments:True'");
   CHECK(message("roundup_power2_divisions:[256:1,512:2").find(missing) != std::string::npos);
   CHECK(message("roundup_power2_divisions:[256]").find(missing) != std::string::npos);
 }
@@ -167,8 +180,10 @@ TEST_CASE("an unknown key names what was probably meant") {
   const auto unknown = [](std::string_view key) {
     return fmt::format("Unrecognized key '{}' in CUDA allocator config.; ", key);
   };
-  CHECK(message("expandable_segment:True") == unknown("expandable_segment") + "did you mean 'expandable_segments'?");
-  CHECK(message("max_split_size:30") == unknown("max_split_size") + "did you mean 'max_split_size_mb'?");
+  CHECK(message("expandable_segment:True") ==
+        unknown("expandable_segment") + "did you mean 'expandable_segments'?");
+  CHECK(message("max_split_size:30") ==
+        unknown("max_split_size") + "did you mean 'max_split_size_mb'?");
   CHECK(message("expandable_segments=True") ==
         unknown("expandable_segments=True") + "write 'expandable_segments:True'");
   CHECK(message("expandable_segments True") ==
@@ -182,13 +197,15 @@ TEST_CASE("an unknown key names what was probably meant") {
 
 TEST_CASE("every problem of a text is told at once, each with its place") {
   CHECK(refusal("max_split_size_mb:10,foo:1,expandable_segments:yes") ==
-        "conf:1:19: error: max_split_size_mb: CachingAllocator option max_split_size_mb too small, must be >= 20\n"
+        "conf:1:19: error: max_split_size_mb: CachingAllocator option max_split_size_mb too small, "
+        "must be >= 20\n"
         "    max_split_size_mb:10,foo:1,expandable_segments:yes\n"
         "                      ^~\n"
         "conf:1:22: error: Unrecognized key 'foo' in CUDA allocator config.\n"
         "    max_split_size_mb:10,foo:1,expandable_segments:yes\n"
         "                         ^~~\n"
-        "conf:1:48: error: expandable_segments: Expected 'True' or 'False' at index 10 in ConfigTokenizer but got "
+        "conf:1:48: error: expandable_segments: Expected 'True' or 'False' at index 10 in "
+        "ConfigTokenizer but got "
         "'yes'\n"
         "    max_split_size_mb:10,foo:1,expandable_segments:yes\n"
         "                                                   ^~~\n");
@@ -201,21 +218,22 @@ TEST_CASE("older releases insist on separators and have their own words") {
   CHECK(message("expandable_segments,True", k26) ==
         "expandable_segments: Error parsing CachingAllocator settings, expected :");
   CHECK(message("expandable_segments:true", k26) ==
-        "expandable_segments: Expected a single True/False argument for expandable_segments; did you mean 'True'?");
+        "expandable_segments: Expected a single True/False argument for expandable_segments; did "
+        "you mean 'True'?");
   CHECK(message("foo:1", k26) == "Unrecognized CachingAllocator option: foo");
   CHECK(message("large_segment_size_mb:64", k26) ==
-        "Unrecognized CachingAllocator option: large_segment_size_mb; PyTorch 2.11 is the first to know it; this is "
+        "Unrecognized CachingAllocator option: large_segment_size_mb; PyTorch 2.11 is the first to "
+        "know it; this is "
         "2.6");
   CHECK(message("garbage_collection_threshold:0", k26) ==
         "garbage_collection_threshold: garbage_collect_threshold too small, set it 0.0~1.0");
-  CHECK(message("max_split_size_mb", k26) ==
-        "Error parsing CachingAllocator settings, expected :");
+  CHECK(message("max_split_size_mb", k26) == "Error parsing CachingAllocator settings, expected :");
 }
 
 TEST_CASE("each release knows its own settings") {
   const std::vector<std::pair<std::string, Version>> since{
-      {"large_segment_size_mb:64", {2, 11}},       {"per_process_memory_fraction:0.5", {2, 10}},
-      {"throw_on_cudamalloc_oom:True", {2, 12}},   {"pinned_free_catch_all:True", {2, 12}},
+      {"large_segment_size_mb:64", {2, 11}},        {"per_process_memory_fraction:0.5", {2, 10}},
+      {"throw_on_cudamalloc_oom:True", {2, 12}},    {"pinned_free_catch_all:True", {2, 12}},
       {"pinned_max_round_threshold_mb:5", {2, 13}}, {"expandable_segments_reserve:0.5", {2, 15}},
   };
   for (const auto& [conf, version] : since) {
@@ -240,20 +258,24 @@ TEST_CASE("the reserve of expandable segments") {
 }
 
 TEST_CASE("the asynchronous backend warns of what it ignores") {
-  const ParsedSettings parsed = parse_settings("conf", "backend:cudaMallocAsync,max_split_size_mb:30");
+  const ParsedSettings parsed =
+      parse_settings("conf", "backend:cudaMallocAsync,max_split_size_mb:30");
   CHECK(parsed.settings.backend == Backend::kCudaMallocAsync);
   REQUIRE(parsed.warnings.size() == 1);
-  CHECK(render_problem(parsed.warnings[0]) == "error: max_split_size_mb: backend:cudaMallocAsync ignores it\n");
+  CHECK(render_problem(parsed.warnings[0]) ==
+        "error: max_split_size_mb: backend:cudaMallocAsync ignores it\n");
   CHECK(parse_settings("conf", "backend:naive").settings.backend == Backend::kNaive);
 }
 
 TEST_CASE("a release is read from its number") {
   CHECK(parse_version("--pytorch", "2.11") == Version{2, 11});
   CHECK(parse_version("--pytorch", "2.6.0") == Version{2, 6});
-  for (const char* bad : {"", "2", "2.", "2.11.", "2.11.0.1", "two", "2.3", "2.16", "3.0", "2.300"}) {
+  for (const char* bad :
+       {"", "2", "2.", "2.11.", "2.11.0.1", "two", "2.3", "2.16", "3.0", "2.300"}) {
     CHECK_THROWS_AS(parse_version("--pytorch", bad), InputError);
   }
   CHECK_THROWS_WITH(parse_version("--pytorch", "1.13"),
-                    "error: --pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.13'; the oldest that "
+                    "error: --pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.13'; "
+                    "the oldest that "
                     "Tidemark knows is the nearest\n");
 }

@@ -1,6 +1,7 @@
-// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W1 to W16: splitting, merging,
-// retries, limits, collection and streams. Each picture is the memory after the step before it; A: allocated, P: pending,
-// f: free. Both allocators are driven; both must agree on everything at every look.
+// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W1 to
+// W16: splitting, merging, retries, limits, collection and streams. Each picture is the memory
+// after the step before it; A: allocated, P: pending, f: free. Both allocators are driven; both
+// must agree on everything at every look.
 #include "tests/unit/alloc/both_allocators.h"
 
 using namespace tidemark;
@@ -133,8 +134,10 @@ TEST_CASE("W6: around 10 MiB a segment is sized to its request") {
   both.malloc(10485761);
   both.malloc(11534336);
   both.malloc(11533824);
-  // S0 |10M A|   S1 12M |10M+512 A|2096640 f|   S2 12M |12M A|: the rest is 1M exactly   S3 12M |11M-512 A|1049088 f|
-  CHECK(both.drawing(1) == "S0: 10485760A | S1: 10486272A 2096640f | S2: 12582912A | S3: 11533824A 1049088f");
+  // S0 |10M A|   S1 12M |10M+512 A|2096640 f|   S2 12M |12M A|: the rest is 1M exactly   S3 12M
+  // |11M-512 A|1049088 f|
+  CHECK(both.drawing(1) ==
+        "S0: 10485760A | S1: 10486272A 2096640f | S2: 12582912A | S3: 11533824A 1049088f");
   CHECK(both.allocated() == 45088768);
   CHECK(both.requested() == 44039681);
   CHECK(both.reserved() == 48234496);
@@ -158,9 +161,9 @@ TEST_CASE("W7: 1 MiB is small, a byte more is large") {
 
 TEST_CASE("W8: rounding to divisions of powers of two") {
   const std::vector<std::pair<Bytes, std::int64_t>> expected{
-      {1, 512},         {512, 512},          {513, 1024},        {1200, 1536},      {2048, 2048},
-      {2049, 2560},     {5000, 5120},        {1048577, 1310720}, {3145729, 3670016}, {5242880, 5242880},
-      {734003200, 805306368}};
+      {1, 512},           {512, 512},         {513, 1024},           {1200, 1536},
+      {2048, 2048},       {2049, 2560},       {5000, 5120},          {1048577, 1310720},
+      {3145729, 3670016}, {5242880, 5242880}, {734003200, 805306368}};
   for (const auto& [bytes, block] : expected) {
     BothAllocators both({.conf = "roundup_power2_divisions:4"});
     both.malloc(bytes);
@@ -236,7 +239,8 @@ TEST_CASE("W11: out of memory with 22 MiB free in the cache") {
 TEST_CASE("W12: oversize blocks are for oversize requests, within the slack") {
   BothAllocators both({.conf = "max_split_size_mb:100"});
   const auto oversize = [&both] {
-    return std::pair(both.stat("oversize_allocations.current"), both.stat("oversize_segments.current"));
+    return std::pair(both.stat("oversize_allocations.current"),
+                     both.stat("oversize_segments.current"));
   };
   const RequestId a = both.malloc(150 * kMiB);
   CHECK(oversize() == std::pair<std::int64_t, std::int64_t>{1, 1});

@@ -1,5 +1,6 @@
-// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W3 and W17 to W22: expandable
-// segments, private pools, and the numbers beside the drawings. u: reserved addresses without memory.
+// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W3 and
+// W17 to W22: expandable segments, private pools, and the numbers beside the drawings. u: reserved
+// addresses without memory.
 #include "tests/unit/alloc/both_allocators.h"
 
 using namespace tidemark;
@@ -21,7 +22,8 @@ TEST_CASE("W3: free blocks keep the requested size of their last life") {
     const std::vector<SegmentInfo> segments = allocator.segments();
     REQUIRE(segments.size() == 1);
     for (const BlockInfo& block : segments[0].blocks) {
-      text += fmt::format("({}, {}, {})", block.bytes, block.requested_bytes, block_state_name(block.state));
+      text += fmt::format("({}, {}, {})", block.bytes, block.requested_bytes,
+                          block_state_name(block.state));
     }
     return text + fmt::format(" {}", segments[0].requested_bytes);
   };
@@ -141,12 +143,11 @@ TEST_CASE("W18: another stream's request takes the cached pages back") {
 
 TEST_CASE("W19: ranges that merge beyond the split limit are never used again") {
   BothAllocators both({.conf = "expandable_segments:True,max_split_size_mb:128"});
-  const std::vector<std::string> expected{
-      // |   136.5f   |2A|1.5f|
-      "L: 136.5f 2A 1.5f",
-      // |   136.5f   |2A|   136.5f   |2A|3f|
-      "L: 136.5f 2A 136.5f 2A 3f",
-      "L: 136.5f 2A 136.5f 2A 136.5f 2A 4.5f"};
+  const std::vector<std::string> expected{// |   136.5f   |2A|1.5f|
+                                          "L: 136.5f 2A 1.5f",
+                                          // |   136.5f   |2A|   136.5f   |2A|3f|
+                                          "L: 136.5f 2A 136.5f 2A 3f",
+                                          "L: 136.5f 2A 136.5f 2A 136.5f 2A 4.5f"};
   std::int64_t cycle = 0;
   for (const std::string& drawing : expected) {
     ++cycle;
