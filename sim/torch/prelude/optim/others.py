@@ -56,6 +56,7 @@ class ASGD(Optimizer):
         intermediate = torch._foreach_sub(params, axs)
         torch._foreach_addcmul_(axs, intermediate, mus)
         del intermediate
+        new_mus = new_etas = None
         new_etas = [self._new_eta(group, step) for step in steps]
         new_mus = [torch.full((), 1.0, device=step.device) for step in steps]
         torch._foreach_copy_(etas, new_etas)
