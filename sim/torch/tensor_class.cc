@@ -201,10 +201,23 @@ Value backward_method(Session& session, Arguments& a) {
     session.interp.refuse("backward(create_graph=True) is not modelled",
                           "gradients of gradients are outside the model");
   }
-  session.guarded([&] {
-    backward(session.c, session.emitter.graph(), {tensor_of(a[0])}, gradients, retain);
-    return 0;
-  });
+  try {
+    session.guarded([&] {
+      const Tensor& root = tensor_of(a[0]);
+      if (gradients.empty() && root.requires_grad() && root.numel() == 1) {
+        const ops::LabelScope label(session.c, "ones_like");
+        gradients.push_back(session.c.empty_like(root));
+      }
+      backward(session.c, session.emitter.graph(), {root}, gradients, retain);
+      return 0;
+    });
+  } catch (lang::Raised& raised) {
+    // The gradient that backward starts from is a local of PyTorch's Python code: the exception's traceback holds it.
+    if (!gradients.empty()) {
+      raised.exception->attrs().set(session.interp.intern("__root_gradient__"), session.wrap(gradients[0]));
+    }
+    throw;
+  }
   return Value::none();
 }
 

@@ -2,8 +2,10 @@
 // addresses, statistics, phases with their peaks, refusals. Prints one line a run; fails when a run
 // that must be exact is not.
 //
-//     golden_training [--required FILE] [--change-event] [NAME...]
+//     golden_training [--root DIR] [--required FILE] [--change-event] [NAME...]
 //
+// --root DIR: the folder of recorded runs; without it this one. Others are made by
+// tools/pack_training_goldens.py.
 // --required FILE: only the names in it must be exact, the others are shown; without it all must
 // be.
 // --change-event: changes one recorded event first, to show that the comparison notices.
@@ -28,6 +30,7 @@ namespace tidemark {
 namespace {
 
 struct Request {
+  std::string root = TIDEMARK_SOURCE_DIR "/tests/golden/training";
   std::vector<std::string> names;
   std::set<std::string> required;
   bool all_required = true;
@@ -82,7 +85,7 @@ bool run_one(const std::string& root, const std::string& name, bool change_event
 }
 
 int run_all(const Request& request) {
-  const std::string root = TIDEMARK_SOURCE_DIR "/tests/golden/training";
+  const std::string& root = request.root;
   fmt::print("{:<44} {:>8} {:>8} {:>6} {:>6} {:>5} {:>8}\n", "run", "events", "differ", "stats",
              "phases", "ooms", "ms");
   std::size_t exact = 0;
@@ -117,6 +120,8 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--change-event") {
       request.change_event = true;
+    } else if (words[i] == "--root" && i + 1 < words.size()) {
+      request.root = words[++i];
     } else if (words[i] == "--required" && i + 1 < words.size()) {
       request.all_required = false;
       std::istringstream lines(tidemark::read_whole_file(words[++i]));
