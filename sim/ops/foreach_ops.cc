@@ -1,6 +1,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
 
@@ -45,9 +46,30 @@ OpResult foreach_norm(Arguments& a) {
 std::span<const OpDef> foreach_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 11";
   static constexpr OpDef kOps[] = {
+      {"_foreach_add_(Tensor[] self, Tensor[] other, *, any alpha=1)", "torch",
+       [](Arguments& a) -> OpResult {
+         for (std::size_t i = 0; i < a.tensors(0).size(); ++i) {
+           const Tensor& x = a.tensors(0)[i];
+           if (x.is_sparse() && a.tensors(1)[i].is_sparse()) {
+             const LabelScope label(a.context(), "add_");
+             add_sparse_in_place(a.context(), x, a.tensors(1)[i]);
+           }
+         }
+         return nothing(a);
+       },
+       kSource},
       {"_foreach_add_(Tensor[] self, any other, any scalar=None, *, any alpha=1)", "torch", nothing, kSource},
       {"_foreach_sub_(Tensor[] self, any other, *, any alpha=1)", "torch", nothing, kSource},
-      {"_foreach_mul_(Tensor[] self, any other)", "torch", nothing, kSource},
+      {"_foreach_mul_(Tensor[] self, any other)", "torch",
+       [](Arguments& a) -> OpResult {
+         for (const Tensor& x : a.tensors(0)) {
+           if (!x.is_sparse()) continue;
+           const LabelScope label(a.context(), "mul_");
+           scale_sparse_in_place(a.context(), x);
+         }
+         return nothing(a);
+       },
+       kSource},
       {"_foreach_div_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_pow_(Tensor[] self, any exponent)", "torch", nothing, kSource},
       {"_foreach_neg_(Tensor[] self)", "torch", nothing, kSource},

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "sim/ops/sparse.h"
+
 namespace tidemark::ops {
 
 ScalarType result_type(const std::vector<const Tensor*>& operands) {
@@ -82,7 +84,7 @@ Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
   return pointwise(c, operands, result_type(std::vector<const Tensor*>(operands)));
 }
 
-Tensor clone(Context& c, const Tensor& x) { return c.empty_like(x); }
+Tensor clone(Context& c, const Tensor& x) { return x.is_sparse() ? clone_sparse(c, x) : c.empty_like(x); }
 Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::kPreserve) return clone(c, x);
   return c.empty_in(x.sizes(), format, x.dtype(), x.device());

@@ -5,6 +5,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_rule.h"
+#include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
 
@@ -55,6 +56,11 @@ Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha) {
 }
 
 Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
+  if (self.is_sparse() && other.is_sparse()) {
+    const LabelScope label(c, "add_");
+    add_sparse_in_place(c, self, other);
+    return self;
+  }
   Op op(c, "add_", "AddBackward0", {&self, &other});
   check_in_place(self, {&other});
   return op.in_place(self, add_backward(alpha));

@@ -7,6 +7,7 @@
 #include "sim/base/check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
 
@@ -208,6 +209,11 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
 }
 
 Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self, Tensor other) {
+  if (self.is_sparse()) {
+    const LabelScope label(c, rule.name);
+    scale_sparse_in_place(c, self);
+    return self;
+  }
   if (rule.node.empty() || rule.result == ResultKind::kBool) {
     Op op(c, rule.name, rule.node, {}, {&self, &other});
     if (other.defined()) check_in_place(self, {&other});

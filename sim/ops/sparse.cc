@@ -20,7 +20,31 @@ Tensor joined(Context& c, const Tensor& a, const Tensor& b) {
   return sparse_of(a, std::move(indices), std::move(values));
 }
 
+/// The former values go first, then the former indices.
+void replace_parts(const Tensor& x, Tensor indices, Tensor values) {
+  x->sparse->values = std::move(values);
+  x->sparse->indices = std::move(indices);
+}
+
 }  // namespace
+
+Tensor clone_sparse(Context& c, const Tensor& x) {
+  Tensor values = clone(c, x->sparse->values);
+  Tensor indices = clone(c, x->sparse->indices);
+  return sparse_of(x, std::move(indices), std::move(values));
+}
+
+void scale_sparse_in_place(Context& c, const Tensor& x) {
+  Tensor indices = clone(c, x->sparse->indices);
+  Tensor values = clone(c, x->sparse->values);
+  replace_parts(x, std::move(indices), std::move(values));
+}
+
+void add_sparse_in_place(Context& c, const Tensor& x, const Tensor& other) {
+  Tensor indices = cat_kernel(c, {x->sparse->indices, other->sparse->indices}, 1);
+  Tensor values = cat_kernel(c, {x->sparse->values, other->sparse->values}, 0);
+  replace_parts(x, std::move(indices), std::move(values));
+}
 
 Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming) {
   if (stored.is_sparse() && incoming.is_sparse()) return joined(c, stored, incoming);
