@@ -44,7 +44,7 @@ std::string oom_message(const OutOfMemory& failure) {
   if (private_free > 0) {
     text += fmt::format("with {} allocated in private pools (e.g., CUDA Graphs), ", format_bytes(private_free));
   }
-  const bool new_address = failure.version >= Version{2, 8};
+  const bool new_address = failure.version >= Version{2, 10};
   text += fmt::format(
       "and {} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory "
