@@ -216,7 +216,6 @@ class Lexer {
     }
     if (width != indents_.back()) {
       problem({begin, at_}, "unindent does not match any outer indentation level");
-      indents_.back() = width;
     }
   }
 
