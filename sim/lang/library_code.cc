@@ -323,10 +323,10 @@ class _GeneratorContextManager:
 
 
 def contextmanager(func):
-    def helper(*args, **kwds):
+    def managed(*args, **kwds):
         return _GeneratorContextManager(func, args, kwds)
 
-    return update_wrapper(helper, func)
+    return update_wrapper(managed, func)
 
 
 class ExitStack:
