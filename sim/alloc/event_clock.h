@@ -45,7 +45,7 @@ class EventClock {
 /// The policies `sync`, `ready` and `lag:N` of request traces.
 /// sync: a use is done once a wait that covers its stream came after the free. ready: at once. lag:N: once N more events were
 /// recorded on the same stream, or a wait came.
-class TraceClock final : public EventClock {
+class TraceClock : public EventClock {
  public:
   enum class Policy : std::uint8_t { kSync, kReady, kLag };
   explicit TraceClock(Policy policy = Policy::kSync, std::uint64_t lag = 0)

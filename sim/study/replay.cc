@@ -19,16 +19,11 @@ namespace tidemark {
 namespace {
 
 /// A trace's clock that also counts what the driver is called for.
-class MeteredClock final : public EventClock {
+class MeteredClock final : public TraceClock {
  public:
   MeteredClock(const EventPolicy& policy, const CostModel& costs)
-      : clock_(make(policy)), costs_(costs) {}
+      : TraceClock(make(policy)), costs_(costs) {}
 
-  Ticket record(StreamId stream) override { return clock_.record(stream); }
-  bool is_done(StreamId stream, Ticket ticket) override { return clock_.is_done(stream, ticket); }
-  void wait(StreamId stream, Ticket ticket) override { clock_.wait(stream, ticket); }
-  void synchronize(StreamId stream) override { clock_.synchronize(stream); }
-  void synchronize_device() override { clock_.synchronize_device(); }
   void device_call(DeviceCall call, Bytes bytes, StreamId /*stream*/) override {
     ++calls_;
     total_ns_ += driver_call_ns(costs_, driver_call(call), bytes);
@@ -60,7 +55,6 @@ class MeteredClock final : public EventClock {
     TIDEMARK_CHECK(false, "a device call without a cost");
   }
 
-  TraceClock clock_;
   CostModel costs_;
   std::uint64_t calls_ = 0;
   Nanoseconds total_ns_ = 0;
