@@ -13,19 +13,20 @@ constexpr std::size_t kContext = 4;
 class DiffCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
-    return {
-        "diff",
-        "compare two event traces, or two memory snapshots",
-        "Compares action, bytes, address, stream and id of every event. Exit code 1 when they differ.\n"
-        "Two memory snapshots: which call sites hold more at their peaks, and what moved in reserved memory.",
-        {{"A", "an event trace in CSV (run --events), plain or gzip; - for standard input"},
-         {"B", "the other one"}},
-        {{"unordered-frees", "", "compare frees that follow one another as a set", ""},
-         {"ignore", "address|id", "leave a column out of the comparison", "", true},
-         {"context", "N", "events shown around the first difference", "4"},
-         {"format", "text|json|csv", "how to print", "text"}},
-        {{"tidemark diff expected.csv.gz actual.csv", "is the run what it was?"},
-         {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"}}};
+    return {"diff",
+            "compare two event traces, or two memory snapshots",
+            "Compares action, bytes, address, stream and id of every event. Exit code 1 when they "
+            "differ.\n"
+            "Two memory snapshots: which call sites hold more at their peaks, and what moved in "
+            "reserved memory.",
+            {{"A", "an event trace in CSV (run --events), plain or gzip; - for standard input"},
+             {"B", "the other one"}},
+            {{"unordered-frees", "", "compare frees that follow one another as a set", ""},
+             {"ignore", "address|id", "leave a column out of the comparison", "", true},
+             {"context", "N", "events shown around the first difference", "4"},
+             {"format", "text|json|csv", "how to print", "text"}},
+            {{"tidemark diff expected.csv.gz actual.csv", "is the run what it was?"},
+             {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
@@ -37,7 +38,8 @@ class DiffCommand final : public Command {
     const std::size_t context = args.number("context", 0, 1000).value_or(kContext);
     const std::string& a_name = args.positional()[0];
     const std::string& b_name = args.positional()[1];
-    if (looks_like_snapshot(a_name) || looks_like_snapshot(b_name)) return diff_snapshots(args, a_name, b_name, out, err);
+    if (looks_like_snapshot(a_name) || looks_like_snapshot(b_name))
+      return diff_snapshots(args, a_name, b_name, out, err);
     const EventTable a = read_events_csv(read_whole_file(a_name), a_name);
     const EventTable b = read_events_csv(read_whole_file(b_name), b_name);
     const EventDiff diff = diff_events(a.events, b.events, options);
@@ -61,11 +63,12 @@ class DiffCommand final : public Command {
     AgreementOptions range;
     if (!devices.empty()) range.device = devices.front();
     const Version version = agreement_with_recording(snapshot, range).settings.version;
-    return picture_at(snapshot, range.device, picture_moment(snapshot, range.device, "peak"), version);
+    return picture_at(snapshot, range.device, picture_moment(snapshot, range.device, "peak"),
+                      version);
   }
 
-  static ExitCode diff_snapshots(const Arguments& args, const std::string& a_name, const std::string& b_name, Output& out,
-                                 Output& err) {
+  static ExitCode diff_snapshots(const Arguments& args, const std::string& a_name,
+                                 const std::string& b_name, Output& out, Output& err) {
     constexpr std::size_t kTop = 10;
     const MemoryPicture a = peak_of(load_recording(a_name, err));
     const MemoryPicture b = peak_of(load_recording(b_name, err));
@@ -73,7 +76,8 @@ class DiffCommand final : public Command {
       out.write(picture_diff_json(a, b, kTop));
     } else {
       out.print("A: {}, after event {}\nB: {}, after event {}\n", a_name, a.event, b_name, b.event);
-      out.write(picture_diff_text(a, b, kTop, {static_cast<std::size_t>(out.width()), out.colour()}));
+      out.write(
+          picture_diff_text(a, b, kTop, {static_cast<std::size_t>(out.width()), out.colour()}));
     }
     const bool same = a.reserved_bytes == b.reserved_bytes && a.active_bytes == b.active_bytes;
     return same ? ExitCode::kDone : ExitCode::kDiffers;

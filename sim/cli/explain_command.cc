@@ -14,11 +14,15 @@ class ExplainCommand final : public Command {
     return {
         "explain",
         "tell what holds the memory of a recorded run, and why",
-        "Rebuilds one moment of a memory snapshot by re-simulation: what is live and who made it, what is free and\n"
-        "who pins it. At an out-of-memory error: its class with the proof, and the smallest change that would have\n"
+        "Rebuilds one moment of a memory snapshot by re-simulation: what is live and who made it, "
+        "what is free and\n"
+        "who pins it. At an out-of-memory error: its class with the proof, and the smallest change "
+        "that would have\n"
         "avoided it, found by re-simulation. --churn: growth by step, churners, lifetimes.",
         {{"SNAPSHOT", "a memory snapshot of PyTorch or of run --snapshot; or a request trace"}},
-        {{"at", "WHEN", "peak, oom, an event's number, step:N, time:1.5s or mark:TEXT (default: oom, else peak)", ""},
+        {{"at", "WHEN",
+          "peak, oom, an event's number, step:N, time:1.5s or mark:TEXT (default: oom, else peak)",
+          ""},
          {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
          {"top", "N", "rows of each list", "10"},
          {"gpu", "N", "which of the snapshot's devices (default: the first that recorded)", ""},
@@ -30,7 +34,8 @@ class ExplainCommand final : public Command {
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const Snapshot snapshot = load_recording(args.positional().front(), err);
     const AgreementOptions range = recording_options(args, snapshot);
-    const std::size_t top = static_cast<std::size_t>(args.number("top", 1, 1'000'000).value_or(kTop));
+    const std::size_t top =
+        static_cast<std::size_t>(args.number("top", 1, 1'000'000).value_or(kTop));
     const Version version = agreement_with_recording(snapshot, range).settings.version;
     std::string at = args.value("at");
     if (at.empty()) at = has_oom(snapshot, range.device) ? "oom" : "peak";

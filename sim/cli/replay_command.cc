@@ -20,7 +20,8 @@ namespace tidemark::cli {
 
 namespace {
 
-constexpr std::string_view kPerRunFiles[]{"events", "stats", "segments", "timeline", "snapshot", "perfetto", "columns"};
+constexpr std::string_view kPerRunFiles[]{"events",   "stats",    "segments", "timeline",
+                                          "snapshot", "perfetto", "columns"};
 constexpr std::string_view kSnapshotOptions[]{"grid", "gpu", "from", "to"};
 
 DeviceSpec device_of(const Arguments& args) {
@@ -39,8 +40,9 @@ DeviceSpec device_of(const Arguments& args) {
     usage_error("--device-bytes", "expected an amount from 1 byte to 512 PiB");
   }
   if (spec.context_bytes > spec.total_bytes) {
-    usage_error("--context-bytes", fmt::format("the context ({} bytes) is larger than the device ({} bytes)",
-                                               spec.context_bytes, spec.total_bytes));
+    usage_error("--context-bytes",
+                fmt::format("the context ({} bytes) is larger than the device ({} bytes)",
+                            spec.context_bytes, spec.total_bytes));
   }
   return spec;
 }
@@ -50,7 +52,8 @@ std::optional<double> fraction_of(const Arguments& args) {
   if (text.empty()) return std::nullopt;
   double fraction = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fraction);
-  if (error != std::errc() || end != text.data() + text.size() || !(fraction >= 0 && fraction <= 1)) {
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(fraction >= 0 && fraction <= 1)) {
     usage_error("--memory-fraction", "expected a number from 0 to 1, found '" + text + "'");
   }
   return fraction;
@@ -66,7 +69,8 @@ EventPolicy policy_of(const Arguments& args) {
   return *policy;
 }
 
-std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, Version version, Output& err) {
+std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, Version version,
+                                         Output& err) {
   std::vector<AllocatorSettings> settings;
   std::vector<Problem> problems;
   for (const std::string& conf : confs) {
@@ -74,7 +78,8 @@ std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, 
       ParsedSettings parsed = parse_settings("--alloc-conf", conf, version);
       settings.push_back(std::move(parsed.settings));
       for (const Problem& warning : parsed.warnings) {
-        err.print("warning: {}{}{}\n", warning.path, warning.path.empty() ? "" : ": ", warning.message);
+        err.print("warning: {}{}{}\n", warning.path, warning.path.empty() ? "" : ": ",
+                  warning.message);
       }
     } catch (const InputError& error) {
       problems.insert(problems.end(), error.problems().begin(), error.problems().end());
@@ -91,7 +96,8 @@ std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
 }
 
 /// The recording's own setting first, then what was asked for.
-std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded, const Arguments& args, Output& err) {
+std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded,
+                                               const Arguments& args, Output& err) {
   std::vector<std::string> confs = args.values("alloc-conf");
   if (args.has("grid")) {
     const std::vector<std::string> grid = settings_grid(recorded.version);
@@ -105,17 +111,20 @@ std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded
   return parse_all(confs, recorded.version, err);
 }
 
-/// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their order.
+/// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their
+/// order.
 void rank(std::vector<ReplayResult>& results) {
   std::ranges::stable_sort(results, {}, [](const ReplayResult& result) {
-    return std::tuple(result.summary.ooms, result.summary.peak_reserved, result.summary.device_calls);
+    return std::tuple(result.summary.ooms, result.summary.peak_reserved,
+                      result.summary.device_calls);
   });
 }
 
 void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result,
                  const std::string& device) {
   if (args.has("events")) write_whole_file(args.value("events"), replay_events_csv(trace, result));
-  if (args.has("timeline")) write_whole_file(args.value("timeline"), replay_timeline_csv(trace, result));
+  if (args.has("timeline"))
+    write_whole_file(args.value("timeline"), replay_timeline_csv(trace, result));
   if (args.has("stats")) {
     std::string text;
     write_stats_json(flatten(result.statistics, result.settings.version), text);
@@ -128,8 +137,10 @@ void write_files(const Arguments& args, const RequestTrace& trace, const ReplayR
   }
   if (!args.has("snapshot") && !args.has("perfetto") && !args.has("columns")) return;
   const EventView view = view_of(trace, result, device);
-  if (args.has("snapshot")) write_whole_file(args.value("snapshot"), snapshot_of(std::span(&view, 1), result.settings));
-  if (args.has("perfetto")) write_whole_file(args.value("perfetto"), perfetto_of(std::span(&view, 1)));
+  if (args.has("snapshot"))
+    write_whole_file(args.value("snapshot"), snapshot_of(std::span(&view, 1), result.settings));
+  if (args.has("perfetto"))
+    write_whole_file(args.value("perfetto"), perfetto_of(std::span(&view, 1)));
   if (args.has("columns")) write_folder(args.value("columns"), columns_of(view));
 }
 
@@ -138,45 +149,60 @@ class ReplayCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "replay",
-        "play a request trace or a recorded snapshot through the allocator, under one setting or many",
-        "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells what the allocator\n"
-        "did with it. A PyTorch memory snapshot (.pickle, plain or gzip; nothing in it is executed) is first\n"
-        "re-simulated from its own settings and compared with what was recorded, event by event. With several --alloc-conf: a table, one row a setting; 'backend:naive' (a cudaMalloc a\n"
+        "play a request trace or a recorded snapshot through the allocator, under one setting or "
+        "many",
+        "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells what "
+        "the allocator\n"
+        "did with it. A PyTorch memory snapshot (.pickle, plain or gzip; nothing in it is "
+        "executed) is first\n"
+        "re-simulated from its own settings and compared with what was recorded, event by event. "
+        "With several --alloc-conf: a table, one row a setting; 'backend:naive' (a cudaMalloc a\n"
         "tensor) and 'backend:ideal' (live bytes alone) are the bounds to compare with.",
         {{"TRACE", "a request trace (- for standard input) or a memory snapshot"}},
-        {{"alloc-conf", "CONF", "PYTORCH_ALLOC_CONF; give it several times to compare settings", "", true},
+        {{"alloc-conf", "CONF", "PYTORCH_ALLOC_CONF; give it several times to compare settings", "",
+          true},
          {"grid", "", "a snapshot: compare settings worth trying, the best first", ""},
          {"gpu", "N", "a snapshot: which of its devices (default: the first that recorded)", ""},
-         {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT", ""},
+         {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT",
+          ""},
          {"to", "WHEN", "a snapshot: end there, in the same words", ""},
-         {"device", "NAME", "the GPU, by name or as a device file (a snapshot: the recorded one)", "h100"},
+         {"device", "NAME", "the GPU, by name or as a device file (a snapshot: the recorded one)",
+          "h100"},
          {"device-bytes", "N", "instead of --device: the device's total memory", ""},
-         {"context-bytes", "N", "memory that the CUDA context takes (default: the device's; 0 with --device-bytes)", ""},
+         {"context-bytes", "N",
+          "memory that the CUDA context takes (default: the device's; 0 with --device-bytes)", ""},
          {"memory-fraction", "F", "torch.cuda.set_per_process_memory_fraction(F), from 0 to 1", ""},
          {"pytorch", "VERSION", "the release whose allocator it is, 2.4 to 2.15", "2.11"},
-         {"event-policy", "POLICY", "when other streams' uses end: sync, ready, lag:N, simulated", "sync"},
+         {"event-policy", "POLICY", "when other streams' uses end: sync, ready, lag:N, simulated",
+          "sync"},
          {"events", "FILE", "write every event as CSV", ""},
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
          {"segments", "FILE", "write segments and blocks at the end as JSON", ""},
          {"timeline", "FILE", "write the amounts after every event as CSV", ""},
          {"trace-out", "FILE", "write the requests as a .tmt trace (.gz packs it)", ""},
-         {"snapshot", "FILE", "write a memory snapshot, as torch.cuda.memory._dump_snapshot would", ""},
+         {"snapshot", "FILE", "write a memory snapshot, as torch.cuda.memory._dump_snapshot would",
+          ""},
          {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
          {"columns", "FOLDER", "write events and amounts as one .npy file a column", ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"repeat", "N", "also time the allocator alone, N times over the trace in memory", ""}},
         {{"tidemark replay trace.tmt.gz --alloc-conf expandable_segments:True", "one setting"},
-         {"tidemark replay trace.tmt --alloc-conf '' --alloc-conf max_split_size_mb:128", "compare two"},
-         {"tidemark replay trace.tmt --device-bytes 8GiB --events events.csv", "a small device, every event kept"},
-         {"tidemark replay snapshot.pickle --grid", "a recorded run: would other settings need less?"},
-         {"tidemark replay snapshot.pickle --from step:2 --trace-out step2.tmt.gz", "one step as a request trace"}}};
+         {"tidemark replay trace.tmt --alloc-conf '' --alloc-conf max_split_size_mb:128",
+          "compare two"},
+         {"tidemark replay trace.tmt --device-bytes 8GiB --events events.csv",
+          "a small device, every event kept"},
+         {"tidemark replay snapshot.pickle --grid",
+          "a recorded run: would other settings need less?"},
+         {"tidemark replay snapshot.pickle --from step:2 --trace-out step2.tmt.gz",
+          "one step as a request trace"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional().front();
     if (looks_like_snapshot(name)) return run_snapshot(args, name, out, err);
     for (const std::string_view option : kSnapshotOptions) {
-      if (args.has(option)) usage_error("--" + std::string(option), "is for memory snapshots; '" + name + "' is none");
+      if (args.has(option))
+        usage_error("--" + std::string(option), "is for memory snapshots; '" + name + "' is none");
     }
     ReplayOptions options;
     options.device = device_of(args);
@@ -193,8 +219,8 @@ class ReplayCommand final : public Command {
     std::vector<ReplaySpeed> speeds;
   };
 
-  static Played play(const Arguments& args, const RequestTrace& trace, const std::vector<AllocatorSettings>& settings,
-                     ReplayOptions& options) {
+  static Played play(const Arguments& args, const RequestTrace& trace,
+                     const std::vector<AllocatorSettings>& settings, ReplayOptions& options) {
     options.memory_fraction = fraction_of(args);
     options.policy = policy_of(args);
     const std::optional<std::uint64_t> repeats = args.number("repeat", 1, 100'000);
@@ -205,7 +231,8 @@ class ReplayCommand final : public Command {
       }
     }
     options.keep_samples = args.has("timeline") || args.has("perfetto") || args.has("columns");
-    options.keep_events = options.keep_samples || args.has("events") || args.has("segments") || args.has("snapshot");
+    options.keep_events =
+        options.keep_samples || args.has("events") || args.has("segments") || args.has("snapshot");
     if (args.has("trace-out")) write_whole_file(args.value("trace-out"), trace_text(trace));
     Played played;
     played.results = replay_all(trace.instructions, settings, options);
@@ -214,11 +241,13 @@ class ReplayCommand final : public Command {
         played.speeds.push_back(measure_replay(trace.instructions, setting, options, *repeats));
       }
     }
-    if (played.results.size() == 1) write_files(args, trace, played.results.front(), options.device.name);
+    if (played.results.size() == 1)
+      write_files(args, trace, played.results.front(), options.device.name);
     return played;
   }
 
-  static ExitCode run_snapshot(const Arguments& args, const std::string& name, Output& out, Output& err) {
+  static ExitCode run_snapshot(const Arguments& args, const std::string& name, Output& out,
+                               Output& err) {
     const Snapshot snapshot = load_snapshot(name, err);
     AgreementOptions range = recording_options(args, snapshot);
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
@@ -237,7 +266,8 @@ class ReplayCommand final : public Command {
       options.device = device_of(args);
     } else {
       options.device = load_device(args.value("device")).spec;
-      options.device.name = program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
+      options.device.name =
+          program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
       options.device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
       options.device.context_bytes = 0;
     }
@@ -254,20 +284,25 @@ class ReplayCommand final : public Command {
   static std::vector<std::string> caveats(const SnapshotProgram& program, bool device_given) {
     std::vector<std::string> notes;
     if (program.warm) {
-      notes.emplace_back("the recording began with a filled cache; every row begins with its live blocks alone, as after "
-                         "empty_cache()");
+      notes.emplace_back(
+          "the recording began with a filled cache; every row begins with its live blocks alone, "
+          "as after "
+          "empty_cache()");
     }
     if (program.reclaims > 0) {
-      notes.push_back(fmt::format("{} requests made the allocator give cached memory back; {}", program.reclaims,
+      notes.push_back(fmt::format("{} requests made the allocator give cached memory back; {}",
+                                  program.reclaims,
                                   device_given ? "here the device given decides when that happens"
                                                : "every row repeats that where it was recorded"));
     }
     if (program.late_frees > 0) {
-      notes.emplace_back("frees that waited for another stream complete where they did in the recording");
+      notes.emplace_back(
+          "frees that waited for another stream complete where they did in the recording");
     }
     if (program.capacity_bytes > 0 && !device_given) {
-      notes.push_back(fmt::format("the device holds {} bytes for PyTorch, as at the recorded out-of-memory error",
-                                  program.capacity_bytes));
+      notes.push_back(fmt::format(
+          "the device holds {} bytes for PyTorch, as at the recorded out-of-memory error",
+          program.capacity_bytes));
     }
     return notes;
   }

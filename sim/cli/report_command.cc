@@ -18,11 +18,14 @@ class ReportCommand final : public Command {
     return {
         "report",
         "write one HTML page on a recorded or simulated run",
-        "One self-contained page that needs no network: the answer first, then memory over time, free memory,\n"
-        "addresses, call sites and other settings. Needs Python with the package plotly, whose script it holds.",
+        "One self-contained page that needs no network: the answer first, then memory over time, "
+        "free memory,\n"
+        "addresses, call sites and other settings. Needs Python with the package plotly, whose "
+        "script it holds.",
         {{"RUN", "a memory snapshot, a scenario in YAML, or a request trace"}},
         {{"output", "FILE", "where the page goes", "report.html"},
-         {"at", "WHEN", "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
+         {"at", "WHEN",
+          "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
          {"gpu", "N", "which device (default: the first that recorded)", ""}},
         {{"tidemark report snapshot.pickle --output report.html", "the page of a recorded run"}}};
   }
@@ -33,8 +36,8 @@ class ReportCommand final : public Command {
     const AgreementOptions range = recording_options(args, snapshot);
     const Agreement agreement = agreement_with_recording(snapshot, range);
     const Version version = agreement.settings.version;
-    const MemoryPicture picture =
-        picture_at(snapshot, range.device, picture_moment(snapshot, range.device, args.value("at")), version);
+    const MemoryPicture picture = picture_at(
+        snapshot, range.device, picture_moment(snapshot, range.device, args.value("at")), version);
 
     SnapshotProgramOptions program_options;
     program_options.device = range.device;
@@ -45,9 +48,11 @@ class ReportCommand final : public Command {
     options.device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
     options.device.context_bytes = 0;
     std::vector<std::string> confs = settings_grid(version);
-    if (std::ranges::find(confs, agreement.settings.text) == confs.end()) confs.push_back(agreement.settings.text);
+    if (std::ranges::find(confs, agreement.settings.text) == confs.end())
+      confs.push_back(agreement.settings.text);
     std::vector<AllocatorSettings> settings;
-    for (const std::string& conf : confs) settings.push_back(parse_settings("grid", conf, version).settings);
+    for (const std::string& conf : confs)
+      settings.push_back(parse_settings("grid", conf, version).settings);
     std::vector<ReplayResult> results = replay_all(program.instructions, settings, options);
     std::ranges::stable_sort(results, {}, [](const ReplayResult& result) {
       return std::pair(result.summary.ooms, result.summary.peak_reserved);
@@ -57,16 +62,21 @@ class ReportCommand final : public Command {
     std::vector<std::string> labels;
     for (const Event& event : agreement.simulated_events) {
       const bool known = event.id < agreement.origins.size();
-      labels.push_back(std::string(action_name(event.action)) +
-                       (known ? " " + stack_summary(snapshot, stack_of(agreement, snapshot, range.device, event)) : ""));
+      labels.push_back(
+          std::string(action_name(event.action)) +
+          (known ? " " + stack_summary(snapshot, stack_of(agreement, snapshot, range.device, event))
+                 : ""));
     }
     HtmlReport report{name, &picture, &agreement, samples, labels, results, {}};
     if (agreement.warm) {
-      report.assumptions.emplace_back("Other settings begin with the live blocks alone, as after empty_cache().");
+      report.assumptions.emplace_back(
+          "Other settings begin with the live blocks alone, as after empty_cache().");
     }
-    report.assumptions.emplace_back("Settings are compared on the recorded requests: what a program asks for is taken not to "
-                                    "change with them.");
-    report.assumptions.push_back("Purposes are told from stacks; rule: " + std::string(purpose_rule()) + ".");
+    report.assumptions.emplace_back(
+        "Settings are compared on the recorded requests: what a program asks for is taken not to "
+        "change with them.");
+    report.assumptions.push_back(
+        "Purposes are told from stacks; rule: " + std::string(purpose_rule()) + ".");
     write_html_report(html_report_json(report), args.value("output"));
     out.print("{}\n", args.value("output"));
     return ExitCode::kDone;
@@ -74,10 +84,12 @@ class ReportCommand final : public Command {
 
  private:
   /// The stack of the request that an event belongs to, when it was recorded.
-  static StackId stack_of(const Agreement& agreement, const Snapshot& snapshot, std::uint8_t device, const Event& event) {
+  static StackId stack_of(const Agreement& agreement, const Snapshot& snapshot, std::uint8_t device,
+                          const Event& event) {
     if (event.id == kNoRequest || event.id >= agreement.origins.size()) return 0;
     const RequestOrigin& origin = agreement.origins[event.id];
-    return origin.event == RequestOrigin::kNoEvent ? origin.stack : snapshot.trace(device)[origin.event].stack;
+    return origin.event == RequestOrigin::kNoEvent ? origin.stack
+                                                   : snapshot.trace(device)[origin.event].stack;
   }
 };
 

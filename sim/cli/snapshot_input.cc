@@ -47,7 +47,8 @@ Snapshot load_snapshot(const std::string& path, Output& err) {
 
 Snapshot recording_of(const RunResult& result, const std::string& name) {
   std::vector<EventView> views;
-  for (const DeviceResult& device : result.devices) views.push_back(view_of(device, result.program));
+  for (const DeviceResult& device : result.devices)
+    views.push_back(view_of(device, result.program));
   const std::string pickled = snapshot_of(views, result.devices.front().settings);
   const auto source = bytes_in_memory(pickled);
   return read_snapshot(*source, name);
@@ -70,7 +71,8 @@ Snapshot load_recording(const std::string& path, Output& err) {
   return read_snapshot(*source, path);
 }
 
-void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+void write_folder(const std::string& folder,
+                  const std::vector<std::pair<std::string, std::string>>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(folder + ": " + error.message());
@@ -85,8 +87,10 @@ AgreementOptions recording_options(const Arguments& args, const Snapshot& snapsh
   } else if (!devices.empty()) {
     options.device = devices.front();
   }
-  if (args.has("from")) options.from_event = recording_moment(snapshot, options.device, "--from", args.value("from"));
-  if (args.has("to")) options.to_event = recording_moment(snapshot, options.device, "--to", args.value("to"));
+  if (args.has("from"))
+    options.from_event = recording_moment(snapshot, options.device, "--from", args.value("from"));
+  if (args.has("to"))
+    options.to_event = recording_moment(snapshot, options.device, "--to", args.value("to"));
   return options;
 }
 

@@ -9,9 +9,9 @@
 
 namespace tidemark::cli {
 
-/// Whether a file is to be read as a memory snapshot: it begins, once unpacked, like a pickle, or like a checkpoint, which the
-/// snapshot reader refuses with the better message. Standard input ("-") is not.
-/// Errors: IoError.
+/// Whether a file is to be read as a memory snapshot: it begins, once unpacked, like a pickle, or
+/// like a checkpoint, which the snapshot reader refuses with the better message. Standard input
+/// ("-") is not. Errors: IoError.
 bool looks_like_snapshot(const std::string& path);
 
 /// Reads a snapshot; on a terminal a long read shows how far it is.
@@ -20,12 +20,13 @@ Snapshot load_snapshot(const std::string& path, Output& err);
 /// A run as a snapshot of it would tell.
 Snapshot recording_of(const RunResult& result, const std::string& name);
 
-/// A snapshot of anything that has one: a snapshot itself, a scenario's run, or a request trace played under default
-/// settings on an H100.
+/// A snapshot of anything that has one: a snapshot itself, a scenario's run, or a request trace
+/// played under default settings on an H100.
 Snapshot load_recording(const std::string& path, Output& err);
 
 /// Writes files into a folder, which is made when it is not there. Errors: IoError.
-void write_folder(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);
+void write_folder(const std::string& folder,
+                  const std::vector<std::pair<std::string, std::string>>& files);
 
 /// The options --gpu, --from and --to of commands that read snapshots.
 AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot);

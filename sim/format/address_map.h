@@ -6,8 +6,9 @@
 
 namespace tidemark {
 
-/// What is known of each address, by open addressing: the reader of a long recording looks up every event once or twice.
-/// Requires: no key is ~0. Pointers to values last until the next insert or erase.
+/// What is known of each address, by open addressing: the reader of a long recording looks up every
+/// event once or twice. Requires: no key is ~0. Pointers to values last until the next insert or
+/// erase.
 template <class Value>
 class AddressMap {
  public:
@@ -48,7 +49,8 @@ class AddressMap {
     --size_;
   }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Calls `visit(key, value)` for each entry, in no order that means anything: sort what comes out.
+  /// Calls `visit(key, value)` for each entry, in no order that means anything: sort what comes
+  /// out.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const Slot& slot : slots_) {

@@ -36,9 +36,10 @@ class MemoryBytes final : public ByteSource {
 
 class FileBytes final : public ByteSource {
  public:
-  explicit FileBytes(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit FileBytes(const std::string& path)
+      : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ < 0) fail();
-    struct stat status{};
+    struct stat status {};
     if (fstat(file_, &status) != 0) fail();
     if (S_ISDIR(status.st_mode)) {
       close(file_);
@@ -96,7 +97,9 @@ class UnzippedBytes final : public ByteSource {
     if (gzip_) inflateEnd(&stream_);
   }
 
-  std::size_t read(std::span<char> buffer) override { return gzip_ ? inflate_into(buffer) : copy_into(buffer); }
+  std::size_t read(std::span<char> buffer) override {
+    return gzip_ ? inflate_into(buffer) : copy_into(buffer);
+  }
   std::uint64_t file_bytes_read() const override { return raw_->file_bytes_read() - available_; }
   std::optional<std::uint64_t> file_bytes() const override { return raw_->file_bytes(); }
 
@@ -119,7 +122,8 @@ class UnzippedBytes final : public ByteSource {
       if (available_ == 0) damaged("the gzip data end too early: the file is truncated");
       stream_.next_in = reinterpret_cast<Bytef*>(input_.data() + position_);
       stream_.avail_in = static_cast<uInt>(available_);
-      const auto room = static_cast<uInt>(std::min<std::size_t>(buffer.size() - filled, std::size_t{1} << 30U));
+      const auto room =
+          static_cast<uInt>(std::min<std::size_t>(buffer.size() - filled, std::size_t{1} << 30U));
       stream_.next_out = reinterpret_cast<Bytef*>(buffer.data() + filled);
       stream_.avail_out = room;
       const int result = inflate(&stream_, Z_NO_FLUSH);
@@ -169,9 +173,13 @@ class UnzippedBytes final : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> bytes_in_memory(std::string_view bytes) { return std::make_unique<MemoryBytes>(bytes); }
+std::unique_ptr<ByteSource> bytes_in_memory(std::string_view bytes) {
+  return std::make_unique<MemoryBytes>(bytes);
+}
 
-std::unique_ptr<ByteSource> bytes_of_file(const std::string& path) { return std::make_unique<FileBytes>(path); }
+std::unique_ptr<ByteSource> bytes_of_file(const std::string& path) {
+  return std::make_unique<FileBytes>(path);
+}
 
 std::unique_ptr<ByteSource> unzipped(std::unique_ptr<ByteSource> raw, std::string name) {
   return std::make_unique<UnzippedBytes>(std::move(raw), std::move(name));

@@ -58,140 +58,59 @@ constexpr std::string_view kPersistent = "refers to an object outside the file";
 constexpr std::string_view kForeign = "is no part of a memory snapshot";
 constexpr std::string_view kText = "belongs to a text pickle (protocol 0 or 1)";
 constexpr std::array<Refused, 36> kRefused{{
-    {'c', "GLOBAL", kCalls},        {0x93, "STACK_GLOBAL", kCalls},   {'i', "INST", kCalls},
-    {'o', "OBJ", kCalls},           {'R', "REDUCE", kCalls},          {'b', "BUILD", kCalls},
-    {0x81, "NEWOBJ", kCalls},       {0x92, "NEWOBJ_EX", kCalls},      {0x82, "EXT1", kCalls},
-    {0x83, "EXT2", kCalls},         {0x84, "EXT4", kCalls},           {'P', "PERSID", kPersistent},
-    {'Q', "BINPERSID", kPersistent}, {0x97, "NEXT_BUFFER", kPersistent}, {0x98, "READONLY_BUFFER", kPersistent},
-    {'B', "BINBYTES", kForeign},    {'C', "SHORT_BINBYTES", kForeign}, {0x8e, "BINBYTES8", kForeign},
-    {0x96, "BYTEARRAY8", kForeign}, {0x8f, "EMPTY_SET", kForeign},    {0x90, "ADDITEMS", kForeign},
-    {0x91, "FROZENSET", kForeign},  {'0', "POP", kForeign},           {'1', "POP_MARK", kForeign},
-    {'2', "DUP", kForeign},         {'T', "BINSTRING", kForeign},     {'U', "SHORT_BINSTRING", kForeign},
-    {'I', "INT", kText},            {'L', "LONG", kText},             {'F', "FLOAT", kText},
-    {'S', "STRING", kText},         {'V', "UNICODE", kText},          {'g', "GET", kText},
-    {'p', "PUT", kText},            {'d', "DICT", kText},             {'l', "LIST", kText},
+    {'c', "GLOBAL", kCalls},
+    {0x93, "STACK_GLOBAL", kCalls},
+    {'i', "INST", kCalls},
+    {'o', "OBJ", kCalls},
+    {'R', "REDUCE", kCalls},
+    {'b', "BUILD", kCalls},
+    {0x81, "NEWOBJ", kCalls},
+    {0x92, "NEWOBJ_EX", kCalls},
+    {0x82, "EXT1", kCalls},
+    {0x83, "EXT2", kCalls},
+    {0x84, "EXT4", kCalls},
+    {'P', "PERSID", kPersistent},
+    {'Q', "BINPERSID", kPersistent},
+    {0x97, "NEXT_BUFFER", kPersistent},
+    {0x98, "READONLY_BUFFER", kPersistent},
+    {'B', "BINBYTES", kForeign},
+    {'C', "SHORT_BINBYTES", kForeign},
+    {0x8e, "BINBYTES8", kForeign},
+    {0x96, "BYTEARRAY8", kForeign},
+    {0x8f, "EMPTY_SET", kForeign},
+    {0x90, "ADDITEMS", kForeign},
+    {0x91, "FROZENSET", kForeign},
+    {'0', "POP", kForeign},
+    {'1', "POP_MARK", kForeign},
+    {'2', "DUP", kForeign},
+    {'T', "BINSTRING", kForeign},
+    {'U', "SHORT_BINSTRING", kForeign},
+    {'I', "INT", kText},
+    {'L', "LONG", kText},
+    {'F', "FLOAT", kText},
+    {'S', "STRING", kText},
+    {'V', "UNICODE", kText},
+    {'g', "GET", kText},
+    {'p', "PUT", kText},
+    {'d', "DICT", kText},
+    {'l', "LIST", kText},
 }};
 
 /// Longest opcode with its fixed argument.
 constexpr std::size_t kLongestHeader = 16;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 
-/// Set in the payload of a fresh container's memo slot once something has fetched it: filling it later would change what
-/// was already consumed.
+/// Set in the payload of a fresh container's memo slot once something has fetched it: filling it
+/// later would change what was already consumed.
 constexpr std::int64_t kFetchedBit = std::int64_t{1} << 40U;
-
-std::uint32_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15U ^ text.size();
-  const char* data = text.data();
-  std::size_t left = text.size();
-  const auto mix = [&hash](std::uint64_t word) {
-    const Wide product = static_cast<Wide>(hash ^ word) * 0xd6e8feb86659fd93U;
-    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-  };
-  for (; left >= 8; left -= 8, data += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, data, 8);
-    mix(word);
-  }
-  std::uint64_t word = 0;
-  std::memcpy(&word, data, left);
-  mix(word);
-  return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
-}
-
-/// Length of the valid UTF-8 character at the front of `text`, 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  }
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) || (first == 0xf0 && byte(1) < 0x90) ||
-      (first == 0xf4 && byte(1) > 0x8f)) {
-    return 0;
-  }
-  return length;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
-std::string made_utf8(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    out += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out;
-}
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kShown = 80;
-  std::string out;
-  for (const char c : text.substr(0, kShown)) out += c >= ' ' && c < 0x7f ? c : '?';
-  if (text.size() > kShown) out += "...";
-  return out;
-}
-
-Texts::Texts() : slots_(1024) { intern(""); }
-
-std::uint32_t Texts::intern(std::string_view text) {
-  const std::uint32_t hash = hash_of(text);
-  std::size_t slot = hash & (slots_.size() - 1);
-  for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-    const Entry& entry = texts_[slots_[slot] - 1];
-    if (entry.hash == hash && std::string_view(entry.data, entry.size) == text) return slots_[slot] - 1;
-  }
-  if (!is_utf8(text)) return intern(made_utf8(text));
-  return insert(text, hash, slot);
-}
-
-std::uint32_t Texts::insert(std::string_view text, std::uint32_t hash, std::size_t slot) {
-  constexpr std::size_t kPageBytes = std::size_t{64} << 10U;
-  if (text.size() > page_room_) {
-    page_room_ = std::max(kPageBytes, text.size());
-    pages_.push_back(std::make_unique<char[]>(page_room_));
-    stored_bytes_ += page_room_;
-    page_end_ = pages_.back().get() + page_room_;
-  }
-  char* const place = page_end_ - page_room_;
-  std::copy(text.begin(), text.end(), place);
-  page_room_ -= text.size();
-  const auto id = static_cast<std::uint32_t>(texts_.size());
-  texts_.push_back({place, static_cast<std::uint32_t>(text.size()), hash});
-  slots_[slot] = id + 1;
-  if (texts_.size() * 2 > slots_.size()) grow();
-  return id;
-}
-
-void Texts::grow() {
-  std::vector<std::uint32_t> slots(slots_.size() * 2);
-  for (std::uint32_t id = 0; id < texts_.size(); ++id) {
-    std::size_t slot = texts_[id].hash & (slots.size() - 1);
-    while (slots[slot] != 0) slot = (slot + 1) & (slots.size() - 1);
-    slots[slot] = id + 1;
-  }
-  slots_ = std::move(slots);
-}
-
-std::size_t Texts::memory_bytes() const {
-  return stored_bytes_ + texts_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(std::uint32_t);
-}
-
 PickleReader::PickleReader(ByteSource& source, std::string name, PickleLimits limits)
-    : source_(source), name_(std::move(name)), limits_(limits), buffer_(kBufferBytes + kLongestHeader) {}
+    : source_(source),
+      name_(std::move(name)),
+      limits_(limits),
+      buffer_(kBufferBytes + kLongestHeader) {}
 
 std::uint64_t PickleReader::position() const { return passed_ + opcode_at_; }
 
@@ -204,7 +123,8 @@ void PickleReader::fail(std::string message, std::string hint) const {
 }
 
 void PickleReader::truncated() const {
-  fail(fmt::format("the pickle ends in the middle, at byte {}: the file is truncated", passed_ + filled_));
+  fail(fmt::format("the pickle ends in the middle, at byte {}: the file is truncated",
+                   passed_ + filled_));
 }
 
 /// Makes `wanted` bytes from at_ on available in the buffer. Returns whether there are as many.
@@ -233,7 +153,8 @@ void PickleReader::need(std::size_t count) {
 std::uint64_t PickleReader::little(std::size_t offset, std::size_t count) const {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(buffer_[at_ + offset + i])) << (8U * i);
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(buffer_[at_ + offset + i]))
+             << (8U * i);
   }
   return value;
 }
@@ -241,7 +162,8 @@ std::uint64_t PickleReader::little(std::size_t offset, std::size_t count) const 
 /// at_ stands on the argument's `header` bytes of length.
 PickleValue PickleReader::text(std::size_t header, std::uint64_t length) {
   if (length > limits_.text_bytes) {
-    fail(fmt::format("byte {}: a text of {} bytes; the longest accepted is {}", position(), length, limits_.text_bytes));
+    fail(fmt::format("byte {}: a text of {} bytes; the longest accepted is {}", position(), length,
+                     limits_.text_bytes));
   }
   const auto size = static_cast<std::size_t>(length);
   need(header + size);
@@ -263,8 +185,10 @@ PickleValue PickleReader::long_integer(std::size_t count) {
 
 void PickleReader::memoize(std::uint64_t slot) {
   if (stack_.empty()) fail(fmt::format("byte {}: nothing to remember", position()));
-  // PyTorch's own pickler counts its slots from 0 as Python's do; a jump would let a few bytes claim gigabytes.
-  if (slot > memo_.size()) fail(fmt::format("byte {}: memo slot {} comes before slot {}", position(), slot, memo_.size()));
+  // PyTorch's own pickler counts its slots from 0 as Python's do; a jump would let a few bytes
+  // claim gigabytes.
+  if (slot > memo_.size())
+    fail(fmt::format("byte {}: memo slot {} comes before slot {}", position(), slot, memo_.size()));
   PickleValue& top = stack_.back();
   if (top.fresh_container()) top = {top.kind(), static_cast<std::int64_t>(slot) + 1};
   if (slot == memo_.size()) {
@@ -275,14 +199,16 @@ void PickleReader::memoize(std::uint64_t slot) {
 }
 
 void PickleReader::fetch(std::uint64_t slot) {
-  if (slot >= memo_.size()) fail(fmt::format("byte {}: memo slot {} was never set", position(), slot));
+  if (slot >= memo_.size())
+    fail(fmt::format("byte {}: memo slot {} was never set", position(), slot));
   PickleValue& value = memo_[static_cast<std::size_t>(slot)];
   push(value);
   if (value.fresh_container()) value = {value.kind(), value.payload() | kFetchedBit};
 }
 
 std::size_t PickleReader::pop_mark() {
-  if (marks_.empty()) fail(fmt::format("byte {}: the end of a container that never began", position()));
+  if (marks_.empty())
+    fail(fmt::format("byte {}: the end of a container that never began", position()));
   const std::size_t first = marks_.back();
   marks_.pop_back();
   return first;
@@ -296,13 +222,16 @@ void PickleReader::close(PickleConsumer& consumer, std::size_t first, bool dict)
   }
   PickleValue& container = stack_[first - 1];
   const std::span<const PickleValue> items = std::span(stack_).subspan(first);
-  if (dict && items.size() % 2 != 0) fail(fmt::format("byte {}: a dict key without a value", position()));
+  if (dict && items.size() % 2 != 0)
+    fail(fmt::format("byte {}: a dict key without a value", position()));
   if (items.empty()) return;
-  if (container.kind() < PickleValue::kDict) fail(fmt::format("byte {}: items put into a plain value", position()));
+  if (container.kind() < PickleValue::kDict)
+    fail(fmt::format("byte {}: items put into a plain value", position()));
   std::int64_t slot = 0;
   if (container.fresh_container()) {
     if ((container.kind() == PickleValue::kDict) != dict) {
-      fail(fmt::format("byte {}: a {} filled like a {}", position(), dict ? "list" : "dict", dict ? "dict" : "list"));
+      fail(fmt::format("byte {}: a {} filled like a {}", position(), dict ? "list" : "dict",
+                       dict ? "dict" : "list"));
     }
     slot = container.payload() & ~kFetchedBit;
     if (slot > 0 && (memo_[static_cast<std::size_t>(slot - 1)].payload() & kFetchedBit) != 0) {
@@ -318,9 +247,10 @@ void PickleReader::close(PickleConsumer& consumer, std::size_t first, bool dict)
 }
 
 void PickleReader::check_memory(const PickleConsumer& consumer) const {
-  const std::size_t used = stack_.capacity() * sizeof(PickleValue) + memo_.capacity() * sizeof(PickleValue) +
-                           floats_.capacity() * sizeof(double) + buffer_.capacity() + texts_.memory_bytes() +
-                           consumer.memory_bytes();
+  const std::size_t used = stack_.capacity() * sizeof(PickleValue) +
+                           memo_.capacity() * sizeof(PickleValue) +
+                           floats_.capacity() * sizeof(double) + buffer_.capacity() +
+                           texts_.memory_bytes() + consumer.memory_bytes();
   if (used > limits_.memory_bytes) {
     fail(fmt::format("byte {}: reading on would take more than {} of memory", position(),
                      format_bytes(limits_.memory_bytes)));
@@ -332,15 +262,19 @@ void PickleReader::begin_frame() {
   const std::uint64_t length = little(0, 8);
   at_ += 8;
   const std::uint64_t here = passed_ + at_;
-  if (here < frame_end_ || length == 0) fail(fmt::format("byte {}: a frame inside a frame", position()));
-  if (length > (std::uint64_t{1} << 48U)) fail(fmt::format("byte {}: a frame of {} bytes", position(), length));
+  if (here < frame_end_ || length == 0)
+    fail(fmt::format("byte {}: a frame inside a frame", position()));
+  if (length > (std::uint64_t{1} << 48U))
+    fail(fmt::format("byte {}: a frame of {} bytes", position(), length));
   frame_end_ = here + length;
 }
 
 void PickleReader::refuse(unsigned char opcode) {
-  const auto* found = std::find_if(kRefused.begin(), kRefused.end(), [opcode](const Refused& r) { return r.code == opcode; });
+  const auto* found = std::find_if(kRefused.begin(), kRefused.end(),
+                                   [opcode](const Refused& r) { return r.code == opcode; });
   if (found == kRefused.end()) {
-    fail(fmt::format("byte {}: 0x{:02x} is no pickle opcode: the file is damaged", position(), opcode));
+    fail(fmt::format("byte {}: 0x{:02x} is no pickle opcode: the file is damaged", position(),
+                     opcode));
   }
   std::string named;
   if (opcode == 'c' || opcode == 'i') {
@@ -354,12 +288,15 @@ void PickleReader::refuse(unsigned char opcode) {
     named = " of " + printable(named);
   } else if (opcode == 0x93 && stack_.size() >= 2 && stack_.back().kind() == PickleValue::kText &&
              stack_[stack_.size() - 2].kind() == PickleValue::kText) {
-    named = fmt::format(" of {}.{}", printable(texts_[static_cast<std::uint32_t>(stack_[stack_.size() - 2].payload())]),
-                        printable(texts_[static_cast<std::uint32_t>(stack_.back().payload())]));
+    named = fmt::format(
+        " of {}.{}",
+        printable(texts_[static_cast<std::uint32_t>(stack_[stack_.size() - 2].payload())]),
+        printable(texts_[static_cast<std::uint32_t>(stack_.back().payload())]));
   }
   fail(fmt::format("byte {}: {}{} {}", position(), found->name, named, found->what),
-       found->what == kText ? "write the snapshot with torch.cuda.memory._dump_snapshot"
-                            : "a memory snapshot holds plain data only, and nothing in the file was executed");
+       found->what == kText
+           ? "write the snapshot with torch.cuda.memory._dump_snapshot"
+           : "a memory snapshot holds plain data only, and nothing in the file was executed");
 }
 
 /// Says what a file is that cannot be a snapshot, by its first bytes.
@@ -369,18 +306,24 @@ void PickleReader::first_bytes() {
   if (start.empty()) fail("the file is empty");
   if (start.starts_with("PK\x03\x04")) {
     fail("this is a zip file, as torch.save writes checkpoints, not a memory snapshot",
-         "record one with torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot()");
+         "record one with torch.cuda.memory._record_memory_history() and "
+         "torch.cuda.memory._dump_snapshot()");
   }
   // torch.save's old format begins with a pickled ten-byte magic number.
   if (start.starts_with(std::string_view("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10))) {
     fail("this is a checkpoint in torch.save's old format, not a memory snapshot",
-         "record one with torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot()");
+         "record one with torch.cuda.memory._record_memory_history() and "
+         "torch.cuda.memory._dump_snapshot()");
   }
   if (start.front() == '{' || start.front() == '[') {
-    fail("this is JSON text, not a pickle", "write the snapshot with torch.cuda.memory._dump_snapshot");
+    fail("this is JSON text, not a pickle",
+         "write the snapshot with torch.cuda.memory._dump_snapshot");
   }
   if (start.starts_with("tidemark-trace")) fail("this is a request trace, not a memory snapshot");
-  if (start.starts_with("\x28\xb5\x2f\xfd") || start.starts_with("\xfd" "7zXZ") || start.starts_with("BZh")) {
+  if (start.starts_with("\x28\xb5\x2f\xfd") ||
+      start.starts_with("\xfd"
+                        "7zXZ") ||
+      start.starts_with("BZh")) {
     fail("the file is compressed with something other than gzip", "unpack it first");
   }
   if (static_cast<unsigned char>(start.front()) != kProto) {
@@ -388,7 +331,8 @@ void PickleReader::first_bytes() {
   }
   need(2);
   const auto protocol = static_cast<unsigned char>(buffer_[1]);
-  if (protocol < 2 || protocol > 5) fail(fmt::format("pickle protocol {} is not known; 2 to 5 are", protocol));
+  if (protocol < 2 || protocol > 5)
+    fail(fmt::format("pickle protocol {} is not known; 2 to 5 are", protocol));
   at_ = 2;
 }
 
@@ -450,7 +394,8 @@ PickleValue PickleReader::read(PickleConsumer& consumer, const ReadProgress& pro
         if (progress) {
           const std::uint64_t done = source_.file_bytes_read();
           const std::uint64_t all = source_.file_bytes().value_or(0);
-          progress(done, all == 0 ? 0 : static_cast<std::uint32_t>(static_cast<Wide>(done) * 1000 / all));
+          progress(done,
+                   all == 0 ? 0 : static_cast<std::uint32_t>(static_cast<Wide>(done) * 1000 / all));
         }
       }
     }
@@ -521,7 +466,8 @@ PickleValue PickleReader::read(PickleConsumer& consumer, const ReadProgress& pro
         break;
       case kMark:
         if (marks_.size() >= limits_.depth) {
-          fail(fmt::format("byte {}: containers nested more than {} deep", position(), limits_.depth));
+          fail(fmt::format("byte {}: containers nested more than {} deep", position(),
+                           limits_.depth));
         }
         marks_.push_back(stack_.size());
         break;
@@ -563,7 +509,8 @@ PickleValue PickleReader::read(PickleConsumer& consumer, const ReadProgress& pro
           fail(fmt::format("byte {}: the pickle stops inside a container", position()));
         }
         opcode_at_ = at_;
-        if (fill(1)) fail(fmt::format("byte {}: stray bytes after the end of the pickle", position()));
+        if (fill(1))
+          fail(fmt::format("byte {}: stray bytes after the end of the pickle", position()));
         check_memory(consumer);
         return stack_.back();
       default:

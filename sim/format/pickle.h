@@ -14,8 +14,8 @@
 
 namespace tidemark {
 
-/// A value of a pickle while it is being read, eight bytes: plain values themselves, texts by number, and what a
-/// PickleConsumer made of a container.
+/// A value of a pickle while it is being read, eight bytes: plain values themselves, texts by
+/// number, and what a PickleConsumer made of a container.
 class PickleValue {
  public:
   enum Kind : std::uint8_t {
@@ -32,16 +32,23 @@ class PickleValue {
   constexpr PickleValue() = default;
   constexpr PickleValue(std::uint8_t kind, std::int64_t payload)
       : bits_((static_cast<std::uint64_t>(payload) << 8U) | kind) {}
-  [[nodiscard]] constexpr std::uint8_t kind() const { return static_cast<std::uint8_t>(bits_ & 0xffU); }
-  [[nodiscard]] constexpr std::int64_t payload() const { return static_cast<std::int64_t>(bits_) >> 8U; }
-  [[nodiscard]] constexpr bool fresh_container() const { return kind() == kDict || kind() == kList; }
+  [[nodiscard]] constexpr std::uint8_t kind() const {
+    return static_cast<std::uint8_t>(bits_ & 0xffU);
+  }
+  [[nodiscard]] constexpr std::int64_t payload() const {
+    return static_cast<std::int64_t>(bits_) >> 8U;
+  }
+  [[nodiscard]] constexpr bool fresh_container() const {
+    return kind() == kDict || kind() == kList;
+  }
 
  private:
   std::uint64_t bits_ = 0;
 };
 static_assert(sizeof(PickleValue) == 8);
 
-/// A text from a file as it may stand in a message: its first 80 characters, '?' for what is not plain ASCII.
+/// A text from a file as it may stand in a message: its first 80 characters, '?' for what is not
+/// plain ASCII.
 std::string printable(std::string_view text);
 
 /// Texts by number, each stored once. Bytes that are not UTF-8 become U+FFFD.
@@ -49,7 +56,9 @@ class Texts {
  public:
   Texts();
   std::uint32_t intern(std::string_view text);
-  [[nodiscard]] std::string_view operator[](std::uint32_t id) const { return {texts_[id].data, texts_[id].size}; }
+  [[nodiscard]] std::string_view operator[](std::uint32_t id) const {
+    return {texts_[id].data, texts_[id].size};
+  }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
   [[nodiscard]] std::size_t memory_bytes() const;
 
@@ -71,15 +80,17 @@ class Texts {
 
 class PickleReader;
 
-/// Turns each container, when its items are complete, into a value of its own. Items are plain values or the results of
-/// earlier calls. A container filled in several batches comes once a batch, with the result so far as `before`
-/// (fresh_container() the first time).
+/// Turns each container, when its items are complete, into a value of its own. Items are plain
+/// values or the results of earlier calls. A container filled in several batches comes once a
+/// batch, with the result so far as `before` (fresh_container() the first time).
 class PickleConsumer {
  public:
   virtual ~PickleConsumer() = default;
   /// `items`: key, value, key, value, ...
-  virtual PickleValue dict(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) = 0;
-  virtual PickleValue list(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) = 0;
+  virtual PickleValue dict(PickleReader& reader, PickleValue before,
+                           std::span<const PickleValue> items) = 0;
+  virtual PickleValue list(PickleReader& reader, PickleValue before,
+                           std::span<const PickleValue> items) = 0;
   /// Tuples of one item and more.
   virtual PickleValue tuple(PickleReader& reader, std::span<const PickleValue> items) = 0;
   /// Memory that the consumer's results take, for the reader's bound.
@@ -92,22 +103,26 @@ struct PickleLimits {
   std::uint32_t text_bytes = 1U << 20U;              ///< one text
 };
 
-/// Reads one pickle of protocol 2 to 5 that holds plain data only: dicts, lists, tuples, texts, numbers, booleans, None.
-/// Executes nothing and has no way to: an opcode that names, calls or builds a Python object is refused.
+/// Reads one pickle of protocol 2 to 5 that holds plain data only: dicts, lists, tuples, texts,
+/// numbers, booleans, None. Executes nothing and has no way to: an opcode that names, calls or
+/// builds a Python object is refused.
 ///
-/// Memory: 8 bytes a memo entry and a value on the stack, and each different text once; input passes through a 1 MiB buffer.
-/// Refused beyond PickleLimits. Errors: InputError with one message that has the byte's position.
-/// Cost: linear in the bytes.
+/// Memory: 8 bytes a memo entry and a value on the stack, and each different text once; input
+/// passes through a 1 MiB buffer. Refused beyond PickleLimits. Errors: InputError with one message
+/// that has the byte's position. Cost: linear in the bytes.
 class PickleReader {
  public:
   /// `name` of the input is for messages.
   PickleReader(ByteSource& source, std::string name, PickleLimits limits = {});
 
-  /// Reads from the start to the pickle's end and returns what stands for the whole. Requires: called once.
+  /// Reads from the start to the pickle's end and returns what stands for the whole. Requires:
+  /// called once.
   PickleValue read(PickleConsumer& consumer, const ReadProgress& progress = {});
 
   [[nodiscard]] Texts& texts() { return texts_; }
-  [[nodiscard]] double number(PickleValue value) const { return floats_[static_cast<std::size_t>(value.payload())]; }
+  [[nodiscard]] double number(PickleValue value) const {
+    return floats_[static_cast<std::size_t>(value.payload())];
+  }
   /// Position of the opcode that is being executed, in unpacked bytes from the start.
   [[nodiscard]] std::uint64_t position() const;
   /// Throws the InputError of this place.
@@ -140,7 +155,7 @@ class PickleReader {
   std::vector<std::size_t> marks_;
   std::vector<PickleValue> memo_;
   std::vector<char> buffer_;
-  std::size_t at_ = 0;        ///< of the next opcode in the buffer
+  std::size_t at_ = 0;  ///< of the next opcode in the buffer
   std::size_t opcode_at_ = 0;
   std::size_t filled_ = 0;
   std::uint64_t passed_ = 0;  ///< bytes before the buffer

@@ -34,13 +34,15 @@ void PickleWriter::value(std::int64_t number) {
   } else if (number >= 0 && number < 65536) {
     out_ += 'M';
     little(static_cast<std::uint64_t>(number), 2);
-  } else if (number >= std::numeric_limits<std::int32_t>::min() && number <= std::numeric_limits<std::int32_t>::max()) {
+  } else if (number >= std::numeric_limits<std::int32_t>::min() &&
+             number <= std::numeric_limits<std::int32_t>::max()) {
     out_ += 'J';
     little(static_cast<std::uint64_t>(number), 4);
   } else {
     // The fewest bytes whose two's complement holds the number, as Python writes it.
     unsigned bytes = 5;
-    while (bytes < 8 && (number >> (8 * bytes - 1)) != 0 && (number >> (8 * bytes - 1)) != -1) ++bytes;
+    while (bytes < 8 && (number >> (8 * bytes - 1)) != 0 && (number >> (8 * bytes - 1)) != -1)
+      ++bytes;
     out_ += '\x8a';
     little(bytes, 1);
     little(static_cast<std::uint64_t>(number), bytes);

@@ -7,8 +7,8 @@
 
 namespace tidemark {
 
-/// Writes a pickle of plain data (protocol 4) with the opcodes that memory_viz understands, each different text once.
-/// Containers are written from the outside in; begin and end must pair up.
+/// Writes a pickle of plain data (protocol 4) with the opcodes that memory_viz understands, each
+/// different text once. Containers are written from the outside in; begin and end must pair up.
 class PickleWriter {
  public:
   /// Appends to `out`, which must outlive the writer.
@@ -32,7 +32,8 @@ class PickleWriter {
     value(key);
     value(content);
   }
-  /// Remembers the value just written, a complete container; again() writes it once more, as the same object.
+  /// Remembers the value just written, a complete container; again() writes it once more, as the
+  /// same object.
   [[nodiscard]] std::uint32_t remember();
   void again(std::uint32_t slot);
   void finish() { out_ += '.'; }
@@ -46,7 +47,9 @@ class PickleWriter {
 
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
   };
   std::string& out_;
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> texts_;

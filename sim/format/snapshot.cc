@@ -11,7 +11,8 @@ namespace tidemark {
 
 namespace {
 
-/// Fills in addresses that old versions leave out, and reports every segment whose blocks contradict it.
+/// Fills in addresses that old versions leave out, and reports every segment whose blocks
+/// contradict it.
 void check_segments(Snapshot& snapshot) {
   std::vector<Problem> problems;
   const auto source = std::make_shared<SourceText>(SourceText{snapshot.name, {}, 1, 0});
@@ -28,7 +29,8 @@ void check_segments(Snapshot& snapshot) {
     std::uint64_t next = segment.address;
     std::uint64_t covered = 0;
     bool fits = true;
-    for (std::size_t i = segment.first_block; fits && i < segment.first_block + segment.block_count; ++i) {
+    for (std::size_t i = segment.first_block; fits && i < segment.first_block + segment.block_count;
+         ++i) {
       SnapshotBlock& block = snapshot.blocks[i];
       if (taken[i]) {
         report(segment, "its list of blocks is another segment's too");
@@ -38,21 +40,25 @@ void check_segments(Snapshot& snapshot) {
       taken[i] = true;
       if (block.address == 0) block.address = next;
       if (block.bytes > segment.total_bytes - covered) {
-        report(segment, fmt::format("its blocks hold more than its total_size of {} bytes", segment.total_bytes));
+        report(segment, fmt::format("its blocks hold more than its total_size of {} bytes",
+                                    segment.total_bytes));
         fits = false;
       } else if (block.address != next) {
-        report(segment, fmt::format("a block at 0x{:x} where 0x{:x} comes next", block.address, next));
+        report(segment,
+               fmt::format("a block at 0x{:x} where 0x{:x} comes next", block.address, next));
         fits = false;
-      } else if (block.state != SnapshotBlockState::kInactive && block.requested_bytes > block.bytes) {
-        report(segment, fmt::format("its block at 0x{:x} of {} bytes serves a request of {}", block.address,
-                                    block.bytes, block.requested_bytes));
+      } else if (block.state != SnapshotBlockState::kInactive &&
+                 block.requested_bytes > block.bytes) {
+        report(segment, fmt::format("its block at 0x{:x} of {} bytes serves a request of {}",
+                                    block.address, block.bytes, block.requested_bytes));
         fits = false;
       }
       next += block.bytes;
       covered += block.bytes;
     }
     if (fits && covered != segment.total_bytes) {
-      report(segment, fmt::format("its blocks hold {} bytes, its total_size is {}", covered, segment.total_bytes));
+      report(segment, fmt::format("its blocks hold {} bytes, its total_size is {}", covered,
+                                  segment.total_bytes));
     }
   }
   std::ranges::stable_sort(snapshot.segments, {}, [](const SnapshotSegment& segment) {
@@ -70,7 +76,8 @@ void check_segments(Snapshot& snapshot) {
 
 }  // namespace
 
-Snapshot read_snapshot(ByteSource& source, const std::string& name, const ReadProgress& progress, PickleLimits limits) {
+Snapshot read_snapshot(ByteSource& source, const std::string& name, const ReadProgress& progress,
+                       PickleLimits limits) {
   Snapshot snapshot;
   snapshot.name = name;
   PickleReader reader(source, name, limits);

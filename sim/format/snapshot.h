@@ -29,13 +29,13 @@ struct SnapshotFrame {
 
 /// One entry of a device's trace. Source: caching-allocator.md, 17.2 and 17.3.
 struct SnapshotEvent {
-  std::int64_t time_us = 0;    ///< since the epoch; 0 where the version records none
-  std::uint64_t address = 0;   ///< the device's free bytes for oom
-  Bytes bytes = 0;             ///< as Event::bytes
+  std::int64_t time_us = 0;   ///< since the epoch; 0 where the version records none
+  std::uint64_t address = 0;  ///< the device's free bytes for oom
+  Bytes bytes = 0;            ///< as Event::bytes
   StackId stack = 0;
   TextId user_metadata = 0;
   TextId compile_context = 0;
-  std::uint16_t pool = 0;      ///< index into Snapshot::pools; 0 where the version records none
+  std::uint16_t pool = 0;  ///< index into Snapshot::pools; 0 where the version records none
   StreamId stream = 0;
   Action action = Action::kAlloc;
 };
@@ -51,11 +51,13 @@ struct SnapshotBlock {
   SnapshotBlockState state = SnapshotBlockState::kInactive;
 };
 
-/// One cudaMalloc, or one mapped range of an expandable segment, as it was when the snapshot was taken.
+/// One cudaMalloc, or one mapped range of an expandable segment, as it was when the snapshot was
+/// taken.
 struct SnapshotSegment {
   std::uint64_t address = 0;
   Bytes total_bytes = 0;
-  std::size_t first_block = 0;  ///< its blocks are Snapshot::blocks[first_block ...], ascending, and tile it
+  std::size_t first_block =
+      0;  ///< its blocks are Snapshot::blocks[first_block ...], ascending, and tile it
   std::size_t block_count = 0;
   StackId stack = 0;
   std::uint16_t pool = 0;
@@ -82,8 +84,8 @@ struct SnapshotAnnotation {
 /// What the allocator understood of its settings. Older versions record less.
 struct SnapshotSettings {
   bool recorded = false;
-  std::string text;                      ///< PYTORCH_CUDA_ALLOC_CONF
-  std::int64_t max_split_bytes = -1;     ///< -1: unlimited
+  std::string text;                   ///< PYTORCH_CUDA_ALLOC_CONF
+  std::int64_t max_split_bytes = -1;  ///< -1: unlimited
   double garbage_collection_threshold = 0;
   bool expandable_segments = false;
   std::array<std::uint32_t, 16> roundup_power2_divisions{};
@@ -113,11 +115,12 @@ struct Snapshot {
   std::vector<SnapshotSegment> segments;  ///< by device, then ascending by address
   std::vector<DeviceTrace> traces;        ///< by device
   std::vector<SnapshotAnnotation> annotations;
-  std::vector<std::uint64_t> streams;     ///< handle of each StreamId, ascending; [0] is 0, the default stream
-  std::vector<SnapshotPool> pools;        ///< [0]: no private pool
+  std::vector<std::uint64_t>
+      streams;  ///< handle of each StreamId, ascending; [0] is 0, the default stream
+  std::vector<SnapshotPool> pools;  ///< [0]: no private pool
   SnapshotSettings settings;
   SnapshotKeys keys;
-  std::uint64_t unknown_actions = 0;      ///< trace entries of kinds that are not known, left out
+  std::uint64_t unknown_actions = 0;  ///< trace entries of kinds that are not known, left out
 
   /// Frames of a stack, the innermost first.
   [[nodiscard]] std::span<const std::uint32_t> stack(StackId id) const {
@@ -142,12 +145,12 @@ struct Snapshot {
 
 /// Reads a snapshot, plain or gzip. `name` is for messages. Nothing in the file is executed.
 ///
-/// Memory: about half the unpacked size for snapshots as PyTorch writes them; never more than limits.memory_bytes and the
-/// growth of one megabyte of input. Errors: IoError; InputError, one message each, for whatever is no snapshot, is truncated,
-/// damaged or hostile; InputError with every problem for segments whose blocks contradict them.
-/// Cost: linear in the bytes.
-Snapshot read_snapshot(ByteSource& source, const std::string& name, const ReadProgress& progress = {},
-                       PickleLimits limits = {});
+/// Memory: about half the unpacked size for snapshots as PyTorch writes them; never more than
+/// limits.memory_bytes and the growth of one megabyte of input. Errors: IoError; InputError, one
+/// message each, for whatever is no snapshot, is truncated, damaged or hostile; InputError with
+/// every problem for segments whose blocks contradict them. Cost: linear in the bytes.
+Snapshot read_snapshot(ByteSource& source, const std::string& name,
+                       const ReadProgress& progress = {}, PickleLimits limits = {});
 /// The same, from a file.
 Snapshot read_snapshot_file(const std::string& path, const ReadProgress& progress = {});
 

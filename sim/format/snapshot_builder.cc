@@ -48,15 +48,42 @@ enum Key : std::uint32_t {
   kRoundupDivisions,
   kKeyCount,
 };
-constexpr std::array<std::string_view, kKeyCount> kKeyTexts{
-    "", "action", "addr", "size", "stream", "time_us", "frames", "compile_context", "user_metadata", "pool_id",
-    "device_free", "device", "address", "total_size", "requested_size", "segment_type", "segment_pool_id",
-    "is_expandable", "blocks", "state", "name", "filename", "line", "stage", "segments", "device_traces",
-    "allocator_settings", "external_annotations", "PYTORCH_CUDA_ALLOC_CONF", "max_split_size",
-    "garbage_collection_threshold", "expandable_segments", "roundup_power2_divisions"};
+constexpr std::array<std::string_view, kKeyCount> kKeyTexts{"",
+                                                            "action",
+                                                            "addr",
+                                                            "size",
+                                                            "stream",
+                                                            "time_us",
+                                                            "frames",
+                                                            "compile_context",
+                                                            "user_metadata",
+                                                            "pool_id",
+                                                            "device_free",
+                                                            "device",
+                                                            "address",
+                                                            "total_size",
+                                                            "requested_size",
+                                                            "segment_type",
+                                                            "segment_pool_id",
+                                                            "is_expandable",
+                                                            "blocks",
+                                                            "state",
+                                                            "name",
+                                                            "filename",
+                                                            "line",
+                                                            "stage",
+                                                            "segments",
+                                                            "device_traces",
+                                                            "allocator_settings",
+                                                            "external_annotations",
+                                                            "PYTORCH_CUDA_ALLOC_CONF",
+                                                            "max_split_size",
+                                                            "garbage_collection_threshold",
+                                                            "expandable_segments",
+                                                            "roundup_power2_divisions"};
 static_assert(kKeyCount <= 64);
 
-constexpr std::uint32_t kFirstDivision = kKeyCount;      ///< "1", "2", "4", ... "32768"
+constexpr std::uint32_t kFirstDivision = kKeyCount;  ///< "1", "2", "4", ... "32768"
 constexpr std::uint32_t kFirstAction = kFirstDivision + 16;
 constexpr std::uint32_t kEndAction = kFirstAction + static_cast<std::uint32_t>(kActionNames.size());
 constexpr std::uint32_t kAnnotate = kEndAction;
@@ -103,8 +130,8 @@ std::uint64_t hash_of(const SnapshotFrame& frame) {
 
 /// Open addressing over rows of a table: the slot holds a row's number + 1.
 template <class Hash, class Equal, class Add>
-std::uint32_t find_or_add(std::vector<std::uint32_t>& slots, std::size_t rows, std::uint64_t hash, Hash hash_row,
-                          Equal equal, Add add) {
+std::uint32_t find_or_add(std::vector<std::uint32_t>& slots, std::size_t rows, std::uint64_t hash,
+                          Hash hash_row, Equal equal, Add add) {
   std::size_t slot = hash & (slots.size() - 1);
   for (; slots[slot] != 0; slot = (slot + 1) & (slots.size() - 1)) {
     if (equal(slots[slot] - 1)) return slots[slot] - 1;
@@ -139,8 +166,9 @@ SnapshotBuilder::SnapshotBuilder(Snapshot& snapshot, Texts& texts)
   for (const std::string_view key : kKeyTexts) texts_.intern(key);
   for (std::uint32_t i = 0; i < 16; ++i) texts_.intern(std::to_string(1U << i));
   for (const std::string_view action : kActionNames) texts_.intern(action);
-  for (const std::string_view word : {"annotate", "active_allocated", "active_pending_free", "active_awaiting_free",
-                                      "inactive", "small", "large", "START", "END"}) {
+  for (const std::string_view word :
+       {"annotate", "active_allocated", "active_pending_free", "active_awaiting_free", "inactive",
+        "small", "large", "START", "END"}) {
     texts_.intern(word);
   }
   snapshot_.streams.push_back(0);
@@ -150,37 +178,45 @@ SnapshotBuilder::SnapshotBuilder(Snapshot& snapshot, Texts& texts)
 
 std::size_t SnapshotBuilder::memory_bytes() const {
   const auto bytes = [](const auto& table) { return table.capacity() * sizeof(table[0]); };
-  return bytes(snapshot_.frames) + bytes(snapshot_.events) + bytes(snapshot_.blocks) + bytes(snapshot_.segments) +
-         bytes(snapshot_.annotations) + bytes(snapshot_.stacks) + bytes(snapshot_.stack_frames) + bytes(ranges_) +
-         bytes(frame_slots_) + bytes(stack_slots_) + bytes(snapshot_.pools);
+  return bytes(snapshot_.frames) + bytes(snapshot_.events) + bytes(snapshot_.blocks) +
+         bytes(snapshot_.segments) + bytes(snapshot_.annotations) + bytes(snapshot_.stacks) +
+         bytes(snapshot_.stack_frames) + bytes(ranges_) + bytes(frame_slots_) +
+         bytes(stack_slots_) + bytes(snapshot_.pools);
 }
 
-std::uint64_t SnapshotBuilder::whole(const PickleReader& reader, PickleValue value, std::string_view what,
-                                     std::string_view key) const {
-  if (value.kind() == PickleValue::kInt && value.payload() >= 0) return static_cast<std::uint64_t>(value.payload());
+std::uint64_t SnapshotBuilder::whole(const PickleReader& reader, PickleValue value,
+                                     std::string_view what, std::string_view key) const {
+  if (value.kind() == PickleValue::kInt && value.payload() >= 0)
+    return static_cast<std::uint64_t>(value.payload());
   if (value.kind() == PickleValue::kInt || value.kind() == PickleValue::kWideInt) {
     reader.fail(fmt::format("byte {}: {}'s '{}' is out of range", reader.position(), what, key));
   }
-  reader.fail(fmt::format("byte {}: {}'s '{}' is {}, not an integer", reader.position(), what, key, kind_name(value)));
+  reader.fail(fmt::format("byte {}: {}'s '{}' is {}, not an integer", reader.position(), what, key,
+                          kind_name(value)));
 }
 
-TextId SnapshotBuilder::text_of(const PickleReader& reader, PickleValue value, std::string_view what,
-                                std::string_view key) const {
+TextId SnapshotBuilder::text_of(const PickleReader& reader, PickleValue value,
+                                std::string_view what, std::string_view key) const {
   if (value.kind() == PickleValue::kText) return static_cast<TextId>(value.payload());
-  reader.fail(fmt::format("byte {}: {}'s '{}' is {}, not a text", reader.position(), what, key, kind_name(value)));
+  reader.fail(fmt::format("byte {}: {}'s '{}' is {}, not a text", reader.position(), what, key,
+                          kind_name(value)));
 }
 
 StackId SnapshotBuilder::stack_of(PickleValue value) const {
   return value.kind() == kStack ? static_cast<StackId>(value.payload()) : 0;
 }
 
-std::uint8_t SnapshotBuilder::device_of(const PickleReader& reader, PickleValue value, std::string_view what) const {
+std::uint8_t SnapshotBuilder::device_of(const PickleReader& reader, PickleValue value,
+                                        std::string_view what) const {
   const std::uint64_t device = whole(reader, value, what, "device");
-  if (device > 127) reader.fail(fmt::format("byte {}: {}'s 'device' is {}, more than 127", reader.position(), what, device));
+  if (device > 127)
+    reader.fail(fmt::format("byte {}: {}'s 'device' is {}, more than 127", reader.position(), what,
+                            device));
   return static_cast<std::uint8_t>(device);
 }
 
-PickleValue SnapshotBuilder::defect(const PickleReader& reader, std::string_view what, std::string_view key) {
+PickleValue SnapshotBuilder::defect(const PickleReader& reader, std::string_view what,
+                                    std::string_view key) {
   constexpr std::size_t kKept = 16;
   if (defects_.size() < kKept) {
     defects_.push_back(fmt::format("byte {}: {} has no '{}'", reader.position(), what, key));
@@ -205,7 +241,9 @@ StackId SnapshotBuilder::intern_stack(std::span<const std::uint32_t> frames) {
   return find_or_add(
       stack_slots_, snapshot_.stacks.size(), hash_frames(frames),
       [this, &hash_frames](std::uint32_t row) { return hash_frames(snapshot_.stack(row)); },
-      [this, &frames](std::uint32_t row) { return std::ranges::equal(snapshot_.stack(row), frames); },
+      [this, &frames](std::uint32_t row) {
+        return std::ranges::equal(snapshot_.stack(row), frames);
+      },
       [this, &frames] {
         snapshot_.stacks.push_back({static_cast<std::uint32_t>(snapshot_.stack_frames.size()),
                                     static_cast<std::uint32_t>(frames.size())});
@@ -220,7 +258,8 @@ StreamId SnapshotBuilder::intern_stream(const PickleReader& reader, std::uint64_
   if (found == snapshot_.streams.end()) {
     constexpr std::size_t kMostStreams = 4096;
     if (snapshot_.streams.size() == kMostStreams) {
-      reader.fail(fmt::format("byte {}: more than {} different streams", reader.position(), kMostStreams));
+      reader.fail(
+          fmt::format("byte {}: more than {} different streams", reader.position(), kMostStreams));
     }
     snapshot_.streams.push_back(handle);
   }
@@ -252,14 +291,18 @@ PickleValue SnapshotBuilder::event(PickleReader& reader, const Fields& fields) {
   if (!fields.has(kSize)) return defect(reader, kWhat, "size");
   event.address = whole(reader, fields[place], kWhat, kKeyTexts[place]);
   event.bytes = whole(reader, fields[kSize], kWhat, "size");
-  if (fields.has(kStream)) event.stream = intern_stream(reader, whole(reader, fields[kStream], kWhat, "stream"));
-  if (fields.has(kTimeUs)) event.time_us = static_cast<std::int64_t>(whole(reader, fields[kTimeUs], kWhat, "time_us"));
+  if (fields.has(kStream))
+    event.stream = intern_stream(reader, whole(reader, fields[kStream], kWhat, "stream"));
+  if (fields.has(kTimeUs))
+    event.time_us = static_cast<std::int64_t>(whole(reader, fields[kTimeUs], kWhat, "time_us"));
   event.stack = stack_of(fields[kFrames]);
-  if (fields[kUserMetadata].kind() == PickleValue::kText) event.user_metadata = static_cast<TextId>(fields[kUserMetadata].payload());
+  if (fields[kUserMetadata].kind() == PickleValue::kText)
+    event.user_metadata = static_cast<TextId>(fields[kUserMetadata].payload());
   if (fields[kCompileContext].kind() == PickleValue::kText) {
     event.compile_context = static_cast<TextId>(fields[kCompileContext].payload());
   }
-  if (fields[kPoolId].kind() == kPool) event.pool = static_cast<std::uint16_t>(fields[kPoolId].payload());
+  if (fields[kPoolId].kind() == kPool)
+    event.pool = static_cast<std::uint16_t>(fields[kPoolId].payload());
   if (snapshot_.events.empty()) {
     snapshot_.keys = {fields.has(kCompileContext), fields.has(kUserMetadata), fields.has(kPoolId)};
   }
@@ -273,15 +316,17 @@ PickleValue SnapshotBuilder::block(PickleReader& reader, const Fields& fields) {
   SnapshotBlock block;
   block.bytes = whole(reader, fields[kSize], kWhat, "size");
   if (fields.has(kAddress)) block.address = whole(reader, fields[kAddress], kWhat, "address");
-  block.requested_bytes =
-      fields.has(kRequestedSize) ? whole(reader, fields[kRequestedSize], kWhat, "requested_size") : block.bytes;
+  block.requested_bytes = fields.has(kRequestedSize)
+                              ? whole(reader, fields[kRequestedSize], kWhat, "requested_size")
+                              : block.bytes;
   const TextId state = text_of(reader, fields[kState], kWhat, "state");
   if (state == kActiveAllocated) {
     block.state = SnapshotBlockState::kActiveAllocated;
   } else if (state == kActivePendingFree || state == kActiveAwaitingFree) {
     block.state = SnapshotBlockState::kActivePendingFree;
   } else if (state != kInactive) {
-    reader.fail(fmt::format("byte {}: a block's 'state' is '{}'", reader.position(), printable(texts_[state])));
+    reader.fail(fmt::format("byte {}: a block's 'state' is '{}'", reader.position(),
+                            printable(texts_[state])));
   }
   block.stack = stack_of(fields[kFrames]);
   snapshot_.blocks.push_back(block);
@@ -297,24 +342,30 @@ PickleValue SnapshotBuilder::segment(PickleReader& reader, const Fields& fields)
   segment.address = whole(reader, fields[kAddress], kWhat, "address");
   segment.total_bytes = whole(reader, fields[kTotalSize], kWhat, "total_size");
   if (fields.has(kDevice)) segment.device = device_of(reader, fields[kDevice], kWhat);
-  if (fields.has(kStream)) segment.stream = intern_stream(reader, whole(reader, fields[kStream], kWhat, "stream"));
+  if (fields.has(kStream))
+    segment.stream = intern_stream(reader, whole(reader, fields[kStream], kWhat, "stream"));
   const TextId type = text_of(reader, fields[kSegmentType], kWhat, "segment_type");
   if (type != kSmall && type != kLarge) {
-    reader.fail(fmt::format("byte {}: a segment's 'segment_type' is '{}'", reader.position(), printable(texts_[type])));
+    reader.fail(fmt::format("byte {}: a segment's 'segment_type' is '{}'", reader.position(),
+                            printable(texts_[type])));
   }
   segment.small = type == kSmall;
-  segment.expandable = fields[kIsExpandable].kind() == PickleValue::kBool && fields[kIsExpandable].payload() != 0;
-  if (fields[kSegmentPoolId].kind() == kPool) segment.pool = static_cast<std::uint16_t>(fields[kSegmentPoolId].payload());
+  segment.expandable =
+      fields[kIsExpandable].kind() == PickleValue::kBool && fields[kIsExpandable].payload() != 0;
+  if (fields[kSegmentPoolId].kind() == kPool)
+    segment.pool = static_cast<std::uint16_t>(fields[kSegmentPoolId].payload());
   segment.stack = stack_of(fields[kFrames]);
   const PickleValue blocks = fields[kBlocks];
-  if (blocks.kind() == kRange && ranges_[static_cast<std::size_t>(blocks.payload())].kind == kBlock) {
+  if (blocks.kind() == kRange &&
+      ranges_[static_cast<std::size_t>(blocks.payload())].kind == kBlock) {
     const Range& range = ranges_[static_cast<std::size_t>(blocks.payload())];
     segment.first_block = range.first;
     segment.block_count = range.count;
   } else if (blocks.kind() == kDefect) {
     reader.fail(defects_[static_cast<std::size_t>(blocks.payload())]);
   } else if (blocks.kind() != PickleValue::kList) {
-    reader.fail(fmt::format("byte {}: a segment's 'blocks' is not a list of blocks", reader.position()));
+    reader.fail(
+        fmt::format("byte {}: a segment's 'blocks' is not a list of blocks", reader.position()));
   }
   snapshot_.segments.push_back(segment);
   return {kSegment, static_cast<std::int64_t>(snapshot_.segments.size() - 1)};
@@ -337,8 +388,10 @@ PickleValue SnapshotBuilder::annotation(PickleReader& reader, const Fields& fiel
 PickleValue SnapshotBuilder::settings(PickleReader& reader, const Fields& fields) {
   SnapshotSettings& settings = snapshot_.settings;
   settings.recorded = true;
-  if (fields[kConf].kind() == PickleValue::kText) settings.text = texts_[static_cast<TextId>(fields[kConf].payload())];
-  if (fields[kMaxSplitSize].kind() == PickleValue::kInt) settings.max_split_bytes = fields[kMaxSplitSize].payload();
+  if (fields[kConf].kind() == PickleValue::kText)
+    settings.text = texts_[static_cast<TextId>(fields[kConf].payload())];
+  if (fields[kMaxSplitSize].kind() == PickleValue::kInt)
+    settings.max_split_bytes = fields[kMaxSplitSize].payload();
   if (fields[kThreshold].kind() == PickleValue::kFloat) {
     settings.garbage_collection_threshold = reader.number(fields[kThreshold]);
   }
@@ -351,8 +404,10 @@ PickleValue SnapshotBuilder::settings(PickleReader& reader, const Fields& fields
 PickleValue SnapshotBuilder::divisions(PickleReader& reader, std::span<const PickleValue> items) {
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     const auto key = static_cast<std::uint64_t>(items[i].payload());
-    if (items[i].kind() != PickleValue::kText || key < kFirstDivision || key >= kFirstAction) continue;
-    const std::uint64_t value = whole(reader, items[i + 1], "roundup_power2_divisions", texts_[static_cast<TextId>(key)]);
+    if (items[i].kind() != PickleValue::kText || key < kFirstDivision || key >= kFirstAction)
+      continue;
+    const std::uint64_t value =
+        whole(reader, items[i + 1], "roundup_power2_divisions", texts_[static_cast<TextId>(key)]);
     snapshot_.settings.roundup_power2_divisions[key - kFirstDivision] =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 31U));
   }
@@ -368,7 +423,8 @@ void SnapshotBuilder::top(const Fields& fields) {
   if (fields.has(kExternalAnnotations)) annotations_value_ = fields[kExternalAnnotations];
 }
 
-PickleValue SnapshotBuilder::dict(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) {
+PickleValue SnapshotBuilder::dict(PickleReader& reader, PickleValue before,
+                                  std::span<const PickleValue> items) {
   Fields fields;
   for (std::size_t i = 0; i < items.size(); i += 2) {
     const PickleValue key = items[i];
@@ -395,7 +451,8 @@ PickleValue SnapshotBuilder::dict(PickleReader& reader, PickleValue before, std:
   return {kOpaque, 0};
 }
 
-PickleValue SnapshotBuilder::stack(PickleReader& /*reader*/, PickleValue before, std::span<const PickleValue> items) {
+PickleValue SnapshotBuilder::stack(PickleReader& /*reader*/, PickleValue before,
+                                   std::span<const PickleValue> items) {
   scratch_.clear();
   if (before.kind() == kStack) {
     const auto head = snapshot_.stack(static_cast<StackId>(before.payload()));
@@ -408,7 +465,8 @@ PickleValue SnapshotBuilder::stack(PickleReader& /*reader*/, PickleValue before,
   return {kStack, intern_stack(scratch_)};
 }
 
-PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) {
+PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before,
+                                  std::span<const PickleValue> items) {
   if (items.front().kind() == kFrame) return stack(reader, before, items);
   for (const PickleValue item : items) {
     if (item.kind() == kDefect) return item;
@@ -420,7 +478,8 @@ PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before, std:
     return item.kind();
   };
   const std::uint8_t kind = rows_kind(items.front());
-  if (kind != kEvent && kind != kBlock && kind != kSegment && kind != kAnnotation && kind != kRange) return {kOpaque, 0};
+  if (kind != kEvent && kind != kBlock && kind != kSegment && kind != kAnnotation && kind != kRange)
+    return {kOpaque, 0};
   std::size_t index = ranges_.size();
   if (before.kind() == kRange) {
     index = static_cast<std::size_t>(before.payload());
@@ -435,7 +494,8 @@ PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before, std:
     if (kind == kRange) {
       // Each device's range is repeated as a row of its own so that the rows are consecutive.
       row = ranges_.size();
-      ranges_.push_back(item.kind() == kRange ? ranges_[static_cast<std::size_t>(item.payload())] : Range{kEvent, 0, 0});
+      ranges_.push_back(item.kind() == kRange ? ranges_[static_cast<std::size_t>(item.payload())]
+                                              : Range{kEvent, 0, 0});
     }
     Range& list = ranges_[index];
     if (list.count == 0) list.first = row;
@@ -448,80 +508,22 @@ PickleValue SnapshotBuilder::list(PickleReader& reader, PickleValue before, std:
 }
 
 PickleValue SnapshotBuilder::tuple(PickleReader& reader, std::span<const PickleValue> items) {
-  if (items.size() != 2 || items[0].kind() != PickleValue::kInt || items[1].kind() != PickleValue::kInt) {
+  if (items.size() != 2 || items[0].kind() != PickleValue::kInt ||
+      items[1].kind() != PickleValue::kInt) {
     return {kOpaque, 0};
   }
-  const SnapshotPool pool{whole(reader, items[0], "a pool", "id"), whole(reader, items[1], "a pool", "id")};
+  const SnapshotPool pool{whole(reader, items[0], "a pool", "id"),
+                          whole(reader, items[1], "a pool", "id")};
   const auto found = std::ranges::find(snapshot_.pools, pool);
   const auto index = static_cast<std::size_t>(found - snapshot_.pools.begin());
   if (found == snapshot_.pools.end()) {
     constexpr std::size_t kMostPools = 4096;
-    if (index == kMostPools) reader.fail(fmt::format("byte {}: more than {} private pools", reader.position(), kMostPools));
+    if (index == kMostPools)
+      reader.fail(
+          fmt::format("byte {}: more than {} private pools", reader.position(), kMostPools));
     snapshot_.pools.push_back(pool);
   }
   return {kPool, static_cast<std::int64_t>(index)};
-}
-
-void SnapshotBuilder::take_traces(const PickleReader& reader) {
-  if (traces_value_.kind() == PickleValue::kList || traces_value_.kind() == PickleValue::kNone) return;
-  if (traces_value_.kind() == kDefect) reader.fail(defects_[static_cast<std::size_t>(traces_value_.payload())]);
-  if (traces_value_.kind() != kRange || ranges_[static_cast<std::size_t>(traces_value_.payload())].kind != kRange) {
-    reader.fail("the snapshot's 'device_traces' is not a list with one list of trace entries for each device");
-  }
-  const Range all = ranges_[static_cast<std::size_t>(traces_value_.payload())];
-  if (all.count > 128) reader.fail(fmt::format("the snapshot has {} devices, more than 128", all.count));
-  for (std::size_t device = 0; device < all.count; ++device) {
-    const Range& range = ranges_[all.first + device];
-    if (range.kind != kEvent) reader.fail(fmt::format("the trace of device {} is not a list of trace entries", device));
-    snapshot_.traces.push_back({range.first, range.count});
-  }
-}
-
-void SnapshotBuilder::take_segments(const PickleReader& reader) {
-  if (segments_value_.kind() == PickleValue::kList) {
-    snapshot_.segments.clear();
-    return;
-  }
-  if (segments_value_.kind() == kDefect) reader.fail(defects_[static_cast<std::size_t>(segments_value_.payload())]);
-  if (segments_value_.kind() != kRange || ranges_[static_cast<std::size_t>(segments_value_.payload())].kind != kSegment) {
-    reader.fail("the snapshot's 'segments' is not a list of segments");
-  }
-  const Range range = ranges_[static_cast<std::size_t>(segments_value_.payload())];
-  auto& segments = snapshot_.segments;
-  segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(range.first + range.count), segments.end());
-  segments.erase(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(range.first));
-}
-
-/// Numbers the streams by ascending handle, as free blocks are ordered.
-void SnapshotBuilder::order_streams() {
-  std::vector<StreamId> order(snapshot_.streams.size());
-  std::iota(order.begin(), order.end(), StreamId{0});
-  std::ranges::sort(order, {}, [this](StreamId id) { return snapshot_.streams[id]; });
-  std::vector<StreamId> renamed(order.size());
-  std::vector<std::uint64_t> handles(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    renamed[order[i]] = static_cast<StreamId>(i);
-    handles[i] = snapshot_.streams[order[i]];
-  }
-  snapshot_.streams = std::move(handles);
-  for (SnapshotEvent& event : snapshot_.events) event.stream = renamed[event.stream];
-  for (SnapshotSegment& segment : snapshot_.segments) segment.stream = renamed[segment.stream];
-}
-
-void SnapshotBuilder::finish(const PickleReader& reader, PickleValue whole) {
-  if (whole.kind() == kRange && ranges_[static_cast<std::size_t>(whole.payload())].kind == kSegment) {
-    segments_value_ = whole;  // torch.cuda.memory_snapshot(): the segments alone
-  } else if (whole.kind() != kTop || !has_segments_) {
-    reader.fail("the pickle holds plain data but no memory snapshot: it has no 'segments'",
-                "write the snapshot with torch.cuda.memory._dump_snapshot");
-  }
-  take_traces(reader);
-  take_segments(reader);
-  if (annotations_value_.kind() != kRange ||
-      ranges_[static_cast<std::size_t>(annotations_value_.payload())].kind != kAnnotation) {
-    snapshot_.annotations.clear();
-  }
-  order_streams();
 }
 
 }  // namespace tidemark

@@ -10,14 +10,17 @@
 
 namespace tidemark {
 
-/// Recognises a snapshot's dicts and lists by their keys as they come out of the pickle, innermost first, and keeps them as
-/// rows of a Snapshot; everything else is dropped at once. For read_snapshot alone.
+/// Recognises a snapshot's dicts and lists by their keys as they come out of the pickle, innermost
+/// first, and keeps them as rows of a Snapshot; everything else is dropped at once. For
+/// read_snapshot alone.
 class SnapshotBuilder final : public PickleConsumer {
  public:
   SnapshotBuilder(Snapshot& snapshot, Texts& texts);
 
-  PickleValue dict(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) override;
-  PickleValue list(PickleReader& reader, PickleValue before, std::span<const PickleValue> items) override;
+  PickleValue dict(PickleReader& reader, PickleValue before,
+                   std::span<const PickleValue> items) override;
+  PickleValue list(PickleReader& reader, PickleValue before,
+                   std::span<const PickleValue> items) override;
   PickleValue tuple(PickleReader& reader, std::span<const PickleValue> items) override;
   [[nodiscard]] std::size_t memory_bytes() const override;
 
@@ -63,10 +66,13 @@ class SnapshotBuilder final : public PickleConsumer {
   std::uint32_t intern_frame(const SnapshotFrame& frame);
   StackId intern_stack(std::span<const std::uint32_t> frames);
   StreamId intern_stream(const PickleReader& reader, std::uint64_t handle);
-  std::uint64_t whole(const PickleReader& reader, PickleValue value, std::string_view what, std::string_view key) const;
-  TextId text_of(const PickleReader& reader, PickleValue value, std::string_view what, std::string_view key) const;
+  std::uint64_t whole(const PickleReader& reader, PickleValue value, std::string_view what,
+                      std::string_view key) const;
+  TextId text_of(const PickleReader& reader, PickleValue value, std::string_view what,
+                 std::string_view key) const;
   StackId stack_of(PickleValue value) const;
-  std::uint8_t device_of(const PickleReader& reader, PickleValue value, std::string_view what) const;
+  std::uint8_t device_of(const PickleReader& reader, PickleValue value,
+                         std::string_view what) const;
   void take_traces(const PickleReader& reader);
   void take_segments(const PickleReader& reader);
   void order_streams();

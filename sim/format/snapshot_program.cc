@@ -15,7 +15,9 @@ namespace tidemark {
 
 namespace {
 
-bool is_release(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
+bool is_release(Action action) {
+  return action == Action::kSegmentFree || action == Action::kSegmentUnmap;
+}
 
 /// Turns one range of one device's trace into instructions.
 class Converter {
@@ -33,8 +35,9 @@ class Converter {
     SnapshotRewind rewind(snapshot_, options_.device);
     out_.start = rewind.before(from_);
     if (rewind.contradictions() > 0) {
-      out_.notes.push_back(fmt::format("{} recorded events contradict the segments at the end or each other; the first is {}",
-                                       rewind.contradictions(), rewind.first_contradiction()));
+      out_.notes.push_back(fmt::format(
+          "{} recorded events contradict the segments at the end or each other; the first is {}",
+          rewind.contradictions(), rewind.first_contradiction()));
     }
     out_.warm = !out_.start.segments.empty();
     out_.capacity_bytes = recorded_capacity();
@@ -45,7 +48,8 @@ class Converter {
     for (at_ = from_; at_ < end_; ++at_) step(trace_[at_]);
     marks_until(std::numeric_limits<std::int64_t>::max());
     if (contradictions_ > 0) {
-      out_.notes.push_back(fmt::format("{} frees of blocks that nothing allocated were left out", contradictions_));
+      out_.notes.push_back(
+          fmt::format("{} frees of blocks that nothing allocated were left out", contradictions_));
     }
     return std::move(out_);
   }
@@ -80,18 +84,21 @@ class Converter {
     emit(Verb::kFree, live.id);
   }
 
-  void emit(Verb verb, RequestId id, Bytes bytes = 0, StreamId stream = 0, PoolId pool = 0, LabelId label = 0) {
+  void emit(Verb verb, RequestId id, Bytes bytes = 0, StreamId stream = 0, PoolId pool = 0,
+            LabelId label = 0) {
     out_.instructions.push_back({bytes, id, label, stream, pool, verb, options_.device});
   }
 
   void record(const SnapshotEvent& event, RequestId id) {
-    out_.recorded.push_back({event.address, event.bytes, id, static_cast<std::uint32_t>(out_.instructions.size()),
-                             event.stream, event.action, options_.device});
+    out_.recorded.push_back({event.address, event.bytes, id,
+                             static_cast<std::uint32_t>(out_.instructions.size()), event.stream,
+                             event.action, options_.device});
   }
 
   LabelId label_of(StackId stack) {
     if (stack >= labels_.size()) labels_.resize(snapshot_.stacks.size());
-    if (!labels_[stack]) labels_[stack] = out_.program.labels.intern(stack_summary(snapshot_, stack));
+    if (!labels_[stack])
+      labels_[stack] = out_.program.labels.intern(stack_summary(snapshot_, stack));
     return *labels_[stack];
   }
 
@@ -103,14 +110,16 @@ class Converter {
         if (at_ > from_ || each.time_us >= trace_[from_].time_us) {
           const std::string_view name = snapshot_.texts[each.name];
           emit(Verb::kMark, kNoRequest, 0, 0, 0,
-               out_.program.labels.intern(each.end ? fmt::format("after {}", name) : std::string(name)));
+               out_.program.labels.intern(each.end ? fmt::format("after {}", name)
+                                                   : std::string(name)));
         }
       }
       ++next_annotation_;
     }
   }
 
-  /// The pool of a request: recorded from 2.13 on, else that of the segment in which it lies at the end.
+  /// The pool of a request: recorded from 2.13 on, else that of the segment in which it lies at the
+  /// end.
   std::uint16_t pool_of(const SnapshotEvent& event) {
     if (event.pool != 0 || snapshot_.pools.size() == 1) return event.pool;
     const auto after = std::ranges::upper_bound(
@@ -118,7 +127,10 @@ class Converter {
         [](const SnapshotSegment& segment) { return std::pair(segment.device, segment.address); });
     if (after == snapshot_.segments.begin()) return 0;
     const SnapshotSegment& segment = *std::prev(after);
-    return segment.device == options_.device && event.address < segment.address + segment.total_bytes ? segment.pool : std::uint16_t{0};
+    return segment.device == options_.device &&
+                   event.address < segment.address + segment.total_bytes
+               ? segment.pool
+               : std::uint16_t{0};
   }
 
   StreamId take_spare_stream() {
@@ -143,7 +155,8 @@ class Converter {
         out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
         live_[event.address] = {id, State::kAllocated, 0};
         record(event, id);
-        emit(Verb::kAlloc, id, event.bytes, event.stream, pool_number(snapshot_.pools[pool_of(event)]), label_of(event.stack));
+        emit(Verb::kAlloc, id, event.bytes, event.stream,
+             pool_number(snapshot_.pools[pool_of(event)]), label_of(event.stack));
         break;
       }
       case Action::kFreeRequested:
@@ -184,7 +197,8 @@ class Converter {
       return;
     }
     record(event, live->id);
-    const bool at_once = at_ + 1 < trace_.size() && trace_[at_ + 1].action == Action::kFreeCompleted &&
+    const bool at_once = at_ + 1 < trace_.size() &&
+                         trace_[at_ + 1].action == Action::kFreeCompleted &&
                          trace_[at_ + 1].address == event.address;
     if (!at_once) {
       free_later(*live);
@@ -203,22 +217,25 @@ class Converter {
     const Live each = *live;
     live_.erase(event.address);
     record(event, each.id);
-    if (each.state == State::kAllocated) emit(Verb::kFree, each.id);  // its free_requested was not recorded
+    if (each.state == State::kAllocated)
+      emit(Verb::kFree, each.id);  // its free_requested was not recorded
     if (each.state == State::kPending) {
       emit(Verb::kSync, kNoRequest, 0, each.waits_for);
       idle_streams_.insert(each.waits_for);
     }
   }
 
-  /// Segments are given back from here on: by the program's empty_cache(), or within the request that comes next? Their
-  /// stack tells; where none was recorded, whether the next memory had fitted beside them, when the capacity is known.
+  /// Segments are given back from here on: by the program's empty_cache(), or within the request
+  /// that comes next? Their stack tells; where none was recorded, whether the next memory had
+  /// fitted beside them, when the capacity is known.
   void releases_begin() {
     std::size_t next = at_;
     while (next < trace_.size() && is_release(trace_[next].action)) ++next;
     bool within_request = false;
     if (next < trace_.size()) {
       const SnapshotEvent& after = trace_[next];
-      const bool gets_memory = after.action == Action::kSegmentAlloc || after.action == Action::kSegmentMap;
+      const bool gets_memory =
+          after.action == Action::kSegmentAlloc || after.action == Action::kSegmentMap;
       if (after.action == Action::kOom) {
         within_request = true;
       } else if (gets_memory && trace_[at_].stack != 0) {
@@ -238,23 +255,27 @@ class Converter {
   bool names_empty_cache(StackId stack) const {
     return std::ranges::any_of(snapshot_.stack(stack), [this](std::uint32_t frame) {
       const std::string_view name = snapshot_.texts[snapshot_.frames[frame].name];
-      return name.find("empty_cache") != std::string_view::npos || name.find("emptyCache") != std::string_view::npos;
+      return name.find("empty_cache") != std::string_view::npos ||
+             name.find("emptyCache") != std::string_view::npos;
     });
   }
 
-  /// What PyTorch could get in all: held plus free at the first out-of-memory error; 0: none was recorded.
+  /// What PyTorch could get in all: held plus free at the first out-of-memory error; 0: none was
+  /// recorded.
   Bytes recorded_capacity() const {
     Bytes held = out_.start.reserved_bytes();
     for (std::size_t i = from_; i < end_; ++i) {
       const SnapshotEvent& event = trace_[i];
-      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) held += event.bytes;
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap)
+        held += event.bytes;
       if (is_release(event.action)) held -= std::min(held, event.bytes);
       if (event.action == Action::kOom) return held + event.address;
     }
     return 0;
   }
 
-  /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right after.
+  /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right
+  /// after.
   bool next_request_is_small() const {
     for (std::size_t i = at_; i < trace_.size(); ++i) {
       if (trace_[i].action == Action::kAlloc) return trace_[i].bytes <= kMiB;
@@ -274,7 +295,8 @@ class Converter {
   }
 
   void note_unmapped(const SnapshotEvent& event) {
-    // Large pages are whole multiples of small ones: try the kind that has as much mapped, the large one first.
+    // Large pages are whole multiples of small ones: try the kind that has as much mapped, the
+    // large one first.
     for (const bool small : {false, true}) {
       const auto found = out_.mapped.find({event.stream, pool_of(event), small});
       if (found == out_.mapped.end() || found->second < event.bytes) continue;
@@ -300,7 +322,9 @@ class Converter {
   Bytes capacity_ = 0;
 };
 
-bool is_python(std::string_view filename) { return filename.ends_with(".py") || filename.starts_with('<'); }
+bool is_python(std::string_view filename) {
+  return filename.ends_with(".py") || filename.starts_with('<');
+}
 
 /// Files of PyTorch itself that stand between the user's line and the operator.
 bool is_plumbing(std::string_view filename, std::string_view name) {
@@ -308,7 +332,8 @@ bool is_plumbing(std::string_view filename, std::string_view name) {
          (filename == "module.py" && (name == "_call_impl" || name == "_wrapped_call_impl"));
 }
 
-/// "at::_ops::mm::call(...)" gives "mm"; "torch::autograd::generated::MmBackward0::apply" gives "MmBackward0".
+/// "at::_ops::mm::call(...)" gives "mm"; "torch::autograd::generated::MmBackward0::apply" gives
+/// "MmBackward0".
 std::string_view operator_of(std::string_view name) {
   for (const std::string_view prefix : {"at::_ops::", "torch::autograd::generated::"}) {
     if (!name.starts_with(prefix)) continue;
@@ -320,16 +345,19 @@ std::string_view operator_of(std::string_view name) {
 
 }  // namespace
 
-SnapshotProgram make_snapshot_program(const Snapshot& snapshot, const SnapshotProgramOptions& options) {
+SnapshotProgram make_snapshot_program(const Snapshot& snapshot,
+                                      const SnapshotProgramOptions& options) {
   const std::span<const SnapshotEvent> trace = snapshot.trace(options.device);
   if (options.from_event >= std::min(options.to_event, trace.size())) {
     Problem problem;
     problem.at.source = std::make_shared<SourceText>(SourceText{snapshot.name, {}, 1, 0});
     if (trace.empty()) {
-      problem.message = fmt::format("the snapshot has no recorded history of device {}", options.device);
+      problem.message =
+          fmt::format("the snapshot has no recorded history of device {}", options.device);
       problem.hint = "call torch.cuda.memory._record_memory_history() before the code in question";
     } else {
-      problem.message = fmt::format("no recorded event of device {} lies in the range asked for", options.device);
+      problem.message =
+          fmt::format("no recorded event of device {} lies in the range asked for", options.device);
     }
     throw InputError(std::move(problem));
   }
@@ -357,13 +385,15 @@ std::string stack_summary(const Snapshot& snapshot, StackId stack) {
     const SnapshotFrame& frame = snapshot.frames[index];
     const std::string_view filename = snapshot.texts[frame.filename];
     const std::string_view name = snapshot.texts[frame.name];
-    if (const std::string_view found = operator_of(name); line == nullptr && !found.empty()) op = found;
+    if (const std::string_view found = operator_of(name); line == nullptr && !found.empty())
+      op = found;
     if (line == nullptr && is_python(filename) && !is_plumbing(filename, name)) line = &frame;
   }
   std::string out(op);
   if (line != nullptr) {
     std::string_view file = snapshot.texts[line->filename];
-    if (const std::size_t slash = file.rfind('/'); slash != std::string_view::npos) file.remove_prefix(slash + 1);
+    if (const std::size_t slash = file.rfind('/'); slash != std::string_view::npos)
+      file.remove_prefix(slash + 1);
     if (!out.empty()) out += " at ";
     out += fmt::format("{}:{} {}", file, line->line, snapshot.texts[line->name]);
   }

@@ -21,12 +21,14 @@ struct SnapshotProgramOptions {
   std::size_t from_event = 0;  ///< of the device's trace
   std::size_t to_event = std::numeric_limits<std::size_t>::max();
   /// What was held when the recording begins:
-  /// exact: its segments and blocks are laid out again as they were, free blocks included, by requests of which some are
-  /// given up at once (true only under the settings that recorded it); else the live blocks alone are asked for, in the
-  /// order of their addresses, as a process would that had just emptied its cache.
+  /// exact: its segments and blocks are laid out again as they were, free blocks included, by
+  /// requests of which some are given up at once (true only under the settings that recorded it);
+  /// else the live blocks alone are asked for, in the order of their addresses, as a process would
+  /// that had just emptied its cache.
   bool exact_start = false;
-  /// Segments that the recording gave back within a request (a retry, the garbage collection) are its settings' and
-  /// device's doing. With true they are given back here too, by an empty_cache before the request.
+  /// Segments that the recording gave back within a request (a retry, the garbage collection) are
+  /// its settings' and device's doing. With true they are given back here too, by an empty_cache
+  /// before the request.
   bool repeat_reclaims = true;
   /// A request's block size under the settings that recorded it. Needed for exact_start.
   std::function<Bytes(Bytes)> rounded;
@@ -39,49 +41,57 @@ struct RequestOrigin {
   StackId stack = 0;
 };
 
-/// Addresses in the order in which an allocator that does as the recording did would ask its driver for them.
+/// Addresses in the order in which an allocator that does as the recording did would ask its driver
+/// for them.
 struct RecordedAddresses {
   struct Segment {
     Bytes bytes = 0;
     std::uint64_t address = 0;
     friend bool operator==(const Segment&, const Segment&) = default;
   };
-  std::vector<Segment> segments;           ///< of each cudaMalloc
-  std::vector<std::uint64_t> reservations; ///< of each expandable range
+  std::vector<Segment> segments;            ///< of each cudaMalloc
+  std::vector<std::uint64_t> reservations;  ///< of each expandable range
 };
 
 /// One device's recording as a program: requests, in order, about as a .tmt trace has them.
 ///
-/// RequestIds count from 0 in the order of `instructions`. A free that completed late (another stream used the block)
-/// becomes a use by a stream of its own, one past the recorded ones, and a sync of it where it completed.
+/// RequestIds count from 0 in the order of `instructions`. A free that completed late (another
+/// stream used the block) becomes a use by a stream of its own, one past the recorded ones, and a
+/// sync of it where it completed.
 struct SnapshotProgram {
-  Program program;                        ///< labels: marks (from annotations) and what each stack amounts to
+  Program program;  ///< labels: marks (from annotations) and what each stack amounts to
   std::vector<Instruction> instructions;  ///< the start, then the recording
-  std::size_t start_instructions = 0;     ///< how many rebuild what was there before (a reset_peak ends them)
-  std::vector<RequestOrigin> origins;     ///< by RequestId; those made up for the start have neither event nor stack
-  std::vector<Event> recorded;            ///< the recorded events, with RequestIds; Event::instruction joins
+  std::size_t start_instructions =
+      0;  ///< how many rebuild what was there before (a reset_peak ends them)
+  std::vector<RequestOrigin>
+      origins;  ///< by RequestId; those made up for the start have neither event nor stack
+  std::vector<Event> recorded;  ///< the recorded events, with RequestIds; Event::instruction joins
   RecordedAddresses addresses;
   SnapshotState start;
-  bool warm = false;                      ///< memory was held at the start
+  bool warm = false;                             ///< memory was held at the start
   std::size_t start_blocks_of_unknown_size = 0;  ///< exact start: see notes
-  Bytes capacity_bytes = 0;               ///< what PyTorch could get: held plus free at the first oom; 0: none happened
-  std::size_t late_frees = 0;             ///< that waited for another stream
-  std::size_t empty_caches = 0;           ///< that the program asked for, as far as told
-  std::size_t reclaims = 0;               ///< by the allocator within a request
-  std::vector<std::string> notes;         ///< what could not be rebuilt exactly, one sentence each
+  Bytes capacity_bytes =
+      0;  ///< what PyTorch could get: held plus free at the first oom; 0: none happened
+  std::size_t late_frees = 0;      ///< that waited for another stream
+  std::size_t empty_caches = 0;    ///< that the program asked for, as far as told
+  std::size_t reclaims = 0;        ///< by the allocator within a request
+  std::vector<std::string> notes;  ///< what could not be rebuilt exactly, one sentence each
 };
 
 /// Errors: InputError when the device recorded nothing in the range.
-SnapshotProgram make_snapshot_program(const Snapshot& snapshot, const SnapshotProgramOptions& options);
+SnapshotProgram make_snapshot_program(const Snapshot& snapshot,
+                                      const SnapshotProgramOptions& options);
 
-/// The private pool of a request as an instruction names it: user pools by their number, pools of captures from 0x8000 on.
+/// The private pool of a request as an instruction names it: user pools by their number, pools of
+/// captures from 0x8000 on.
 PoolId pool_number(const SnapshotPool& pool);
 
 /// Devices of a snapshot that recorded events.
 std::vector<std::uint8_t> recorded_devices(const Snapshot& snapshot);
 
 /// In a few words who made a request: the operator (at::_ops::mm) and the innermost Python line.
-/// "mm at linear.py:19 __init__"; empty for an empty stack. C++ frames and PyTorch's own interpreter frames are skipped.
+/// "mm at linear.py:19 __init__"; empty for an empty stack. C++ frames and PyTorch's own
+/// interpreter frames are skipped.
 std::string stack_summary(const Snapshot& snapshot, StackId stack);
 
 }  // namespace tidemark

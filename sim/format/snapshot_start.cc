@@ -20,9 +20,11 @@ RequestId StartBuilder::request(Bytes bytes, const StateSegment& segment, const 
   const auto id = static_cast<RequestId>(out_.origins.size());
   out_.origins.push_back({RequestOrigin::kNoEvent, block == nullptr ? StackId{0} : block->stack});
   if (block != nullptr) out_.start_ids.emplace_back(block->address, id);
-  const LabelId label =
-      block == nullptr ? LabelId{0} : out_.program.labels.intern(stack_summary(snapshot_, block->stack));
-  out_.instructions.push_back({bytes, id, label, segment.stream, pool_number(snapshot_.pools[segment.pool]), Verb::kAlloc,
+  const LabelId label = block == nullptr
+                            ? LabelId{0}
+                            : out_.program.labels.intern(stack_summary(snapshot_, block->stack));
+  out_.instructions.push_back({bytes, id, label, segment.stream,
+                               pool_number(snapshot_.pools[segment.pool]), Verb::kAlloc,
                                options_.device});
   return id;
 }
@@ -43,7 +45,9 @@ void StartBuilder::run() {
 void StartBuilder::plain() {
   std::size_t next = 0;
   for (const StateSegment& segment : out_.start.segments) {
-    for (; next < out_.start.blocks.size() && out_.start.blocks[next].address < segment.address + segment.bytes; ++next) {
+    for (; next < out_.start.blocks.size() &&
+           out_.start.blocks[next].address < segment.address + segment.bytes;
+         ++next) {
       const StateBlock& block = out_.start.blocks[next];
       request(std::max<Bytes>(block.requested_bytes, 1), segment, &block);
     }
@@ -57,16 +61,20 @@ void StartBuilder::note_first_events() {
     if (trace[i].action == Action::kFreeCompleted) first_frees_.push_back({trace[i].address, i});
   }
   for (std::vector<FirstEvent>* list : {&first_allocs_, &first_frees_}) {
-    std::ranges::sort(*list, {}, [](const FirstEvent& each) { return std::pair(each.address, each.event); });
-    const auto same_address = [](const FirstEvent& a, const FirstEvent& b) { return a.address == b.address; };
+    std::ranges::sort(*list, {},
+                      [](const FirstEvent& each) { return std::pair(each.address, each.event); });
+    const auto same_address = [](const FirstEvent& a, const FirstEvent& b) {
+      return a.address == b.address;
+    };
     list->erase(std::unique(list->begin(), list->end(), same_address), list->end());
   }
 }
 
-/// A block of a large pool may be up to 1 MiB larger than its request, when less than that would have been left. A later
-/// request that is put right behind it while it lives tells where it ends.
+/// A block of a large pool may be up to 1 MiB larger than its request, when less than that would
+/// have been left. A later request that is put right behind it while it lives tells where it ends.
 Bytes StartBuilder::revealed_bytes(const StateBlock& block, Bytes bytes, Bytes gap) {
-  const auto freed = std::ranges::lower_bound(first_frees_, block.address, {}, &FirstEvent::address);
+  const auto freed =
+      std::ranges::lower_bound(first_frees_, block.address, {}, &FirstEvent::address);
   const bool known = freed != first_frees_.end() && freed->address == block.address;
   const std::size_t until = known ? freed->event : std::numeric_limits<std::size_t>::max();
   const std::uint64_t end = block.address + bytes;
@@ -78,22 +86,26 @@ Bytes StartBuilder::revealed_bytes(const StateBlock& block, Bytes bytes, Bytes g
   return bytes;
 }
 
-/// Live blocks and the free stretches between them. A gap that no free block can be belongs to the block before it.
-std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segment, std::size_t& next_block) {
+/// Live blocks and the free stretches between them. A gap that no free block can be belongs to the
+/// block before it.
+std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segment,
+                                                       std::size_t& next_block) {
   std::vector<Tile> tiles;
   std::uint64_t at = segment.address;
   const std::uint64_t end = segment.address + segment.bytes;
   const auto gap = [&tiles, &segment](Bytes bytes) {
     if (bytes == 0) return;
-    const bool slack = !segment.small && !segment.expandable && bytes <= kSmallMax && !tiles.empty() &&
-                       tiles.back().block != nullptr && tiles.back().block->bytes == 0;
+    const bool slack = !segment.small && !segment.expandable && bytes <= kSmallMax &&
+                       !tiles.empty() && tiles.back().block != nullptr &&
+                       tiles.back().block->bytes == 0;
     if (slack) {
       tiles.back().bytes += bytes;
     } else {
       tiles.push_back({bytes, nullptr});
     }
   };
-  for (; next_block < out_.start.blocks.size() && out_.start.blocks[next_block].address < end; ++next_block) {
+  for (; next_block < out_.start.blocks.size() && out_.start.blocks[next_block].address < end;
+       ++next_block) {
     const StateBlock& block = out_.start.blocks[next_block];
     if (block.address < at) {
       inexact_ = true;
@@ -104,7 +116,8 @@ std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segme
     if (bytes == 0) {
       bytes = options_.rounded(block.requested_bytes);
       if (!segment.small && !segment.expandable) {
-        const bool last = next_block + 1 == out_.start.blocks.size() || out_.start.blocks[next_block + 1].address >= end;
+        const bool last = next_block + 1 == out_.start.blocks.size() ||
+                          out_.start.blocks[next_block + 1].address >= end;
         const std::uint64_t next = last ? end : out_.start.blocks[next_block + 1].address;
         bytes = revealed_bytes(block, bytes, next - std::min(next, block.address + bytes));
       }
@@ -117,7 +130,8 @@ std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segme
   return tiles;
 }
 
-/// A request for a stretch that is free in the end, in as many parts as rounding and the small pool make necessary.
+/// A request for a stretch that is free in the end, in as many parts as rounding and the small pool
+/// make necessary.
 void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole) {
   while (bytes > 0) {
     Bytes part = segment.small ? std::min(bytes, kSmallMax) : bytes;
@@ -125,7 +139,8 @@ void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole
     (hole ? holes_ : free_blocks_).push_back(request(part, segment, nullptr));
     bytes -= part;
     if (!segment.small && bytes <= kSmallMax) {
-      // So little is not split off the request before it; expandable segments do split it, and nothing can ask for it.
+      // So little is not split off the request before it; expandable segments do split it, and
+      // nothing can ask for it.
       inexact_ = inexact_ || (segment.expandable && bytes > 0);
       return;
     }
@@ -133,7 +148,8 @@ void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole
 }
 
 void StartBuilder::tile_segment(const StateSegment& segment, std::vector<Tile> tiles) {
-  // In a large pool every request is above 1 MiB: a smaller free stretch is cut off the request before it.
+  // In a large pool every request is above 1 MiB: a smaller free stretch is cut off the request
+  // before it.
   struct Later {
     RequestId whole;
     Bytes bytes;
@@ -152,8 +168,8 @@ void StartBuilder::tile_segment(const StateSegment& segment, std::vector<Tile> t
       continue;
     }
     const Bytes wanted = std::max<Bytes>(tile.block->requested_bytes, 1);
-    const bool small_gap_follows =
-        !segment.small && i + 2 < tiles.size() && tiles[i + 1].block == nullptr && tiles[i + 1].bytes <= kSmallMax;
+    const bool small_gap_follows = !segment.small && i + 2 < tiles.size() &&
+                                   tiles[i + 1].block == nullptr && tiles[i + 1].bytes <= kSmallMax;
     const Bytes room = tile.bytes + (small_gap_follows ? tiles[i + 1].bytes : 0);
     if (room == options_.rounded(wanted)) {
       request(wanted, segment, tile.block);
@@ -165,7 +181,8 @@ void StartBuilder::tile_segment(const StateSegment& segment, std::vector<Tile> t
       request(wanted, segment, tile.block);
     }
   }
-  // From the highest address down: what one leaves free must not touch the next one that is given up.
+  // From the highest address down: what one leaves free must not touch the next one that is given
+  // up.
   for (auto each = later.rbegin(); each != later.rend(); ++each) {
     give_up(each->whole);
     request(each->bytes, segment, each->block);
@@ -183,15 +200,18 @@ void StartBuilder::exact() {
       const auto [until, fresh] = tiled_until.try_emplace(key, segment.address);
       if (fresh) out_.addresses.reservations.push_back(segment.address);
       // Pages that are not mapped lie between two ranges of one reservation.
-      if (until->second < segment.address) temporary(segment.address - until->second, segment, true);
+      if (until->second < segment.address)
+        temporary(segment.address - until->second, segment, true);
       until->second = segment.address + segment.bytes;
       out_.mapped[key] += segment.bytes;
     } else {
       out_.addresses.segments.push_back({segment.bytes, segment.address});
       if (!segment.small) {
         // A request as large as the segment makes it; smaller segments are what the setting says.
-        const Bytes whole = segment.bytes >= kLargeMin && options_.rounded(segment.bytes) == segment.bytes ? segment.bytes
-                                                                                                          : kSmallMax + 1;
+        const Bytes whole =
+            segment.bytes >= kLargeMin && options_.rounded(segment.bytes) == segment.bytes
+                ? segment.bytes
+                : kSmallMax + 1;
         give_up(request(whole, segment, nullptr));
       } else if (segment.bytes != kSmallSegment) {
         inexact_ = true;
@@ -207,11 +227,14 @@ void StartBuilder::exact() {
   for (const RequestId id : free_blocks_) give_up(id);
   out_.start_blocks_of_unknown_size = of_unknown_size_;
   if (of_unknown_size_ > 0) {
-    out_.notes.push_back(fmt::format(
-        "{} blocks alive at the start may be up to 1 MiB larger than what was asked for: the recording does not tell",
-        of_unknown_size_));
+    out_.notes.push_back(
+        fmt::format("{} blocks alive at the start may be up to 1 MiB larger than what was asked "
+                    "for: the recording does not tell",
+                    of_unknown_size_));
   }
-  if (inexact_) out_.notes.emplace_back("the layout at the start of the recording could be rebuilt only in part");
+  if (inexact_)
+    out_.notes.emplace_back(
+        "the layout at the start of the recording could be rebuilt only in part");
 }
 
 }  // namespace tidemark

@@ -10,21 +10,25 @@
 
 namespace tidemark {
 
-/// What a program is while it is being made: who holds which address, and how much of each expandable range is mapped.
+/// What a program is while it is being made: who holds which address, and how much of each
+/// expandable range is mapped.
 struct StartedProgram : SnapshotProgram {
   std::vector<std::pair<std::uint64_t, RequestId>> start_ids;
   std::map<std::tuple<StreamId, std::uint16_t, bool>, Bytes> mapped;  ///< by stream, pool, small
 };
 
-/// Writes the instructions that bring about SnapshotProgram::start. For make_snapshot_program alone.
+/// Writes the instructions that bring about SnapshotProgram::start. For make_snapshot_program
+/// alone.
 ///
-/// Exact: every segment is tiled from its beginning by requests for its live blocks and, between them, for its free blocks;
-/// as each is tiled completely before the next begins, the only free block that a request can find is the rest of its own
-/// segment. Then the free blocks' requests are given up, and neighbours merge as they had.
+/// Exact: every segment is tiled from its beginning by requests for its live blocks and, between
+/// them, for its free blocks; as each is tiled completely before the next begins, the only free
+/// block that a request can find is the rest of its own segment. Then the free blocks' requests are
+/// given up, and neighbours merge as they had.
 class StartBuilder {
  public:
   /// `from_event`: where the range really begins.
-  StartBuilder(const Snapshot& snapshot, const SnapshotProgramOptions& options, std::size_t from_event, StartedProgram& out)
+  StartBuilder(const Snapshot& snapshot, const SnapshotProgramOptions& options,
+               std::size_t from_event, StartedProgram& out)
       : snapshot_(snapshot), options_(options), from_event_(from_event), out_(out) {}
   void run();
 

@@ -20,7 +20,8 @@ class Ranges {
  public:
   void add(StateSegment segment) {
     const auto after = ranges_.lower_bound(segment.address);
-    if (after != ranges_.end() && segment.address + segment.bytes == after->first && alike(segment, after->second)) {
+    if (after != ranges_.end() && segment.address + segment.bytes == after->first &&
+        alike(segment, after->second)) {
       segment.bytes += after->second.bytes;
       ranges_.erase(after);
     }
@@ -77,7 +78,8 @@ class Ranges {
 
  private:
   static bool alike(const StateSegment& a, const StateSegment& b) {
-    return a.expandable && b.expandable && a.stream == b.stream && a.pool == b.pool && a.small == b.small;
+    return a.expandable && b.expandable && a.stream == b.stream && a.pool == b.pool &&
+           a.small == b.small;
   }
   std::map<std::uint64_t, StateSegment> ranges_;
 };
@@ -90,7 +92,8 @@ Bytes SnapshotState::reserved_bytes() const {
   return sum;
 }
 
-SnapshotRewind::SnapshotRewind(const Snapshot& snapshot, std::uint8_t device) : snapshot_(snapshot), device_(device) {}
+SnapshotRewind::SnapshotRewind(const Snapshot& snapshot, std::uint8_t device)
+    : snapshot_(snapshot), device_(device) {}
 
 void SnapshotRewind::contradict(std::size_t event, std::string_view what) {
   if (contradictions_++ == 0) first_contradiction_ = fmt::format("event {}: {}", event, what);
@@ -104,7 +107,8 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
   Ranges ranges;
   for (const SnapshotSegment& segment : snapshot_.segments) {
     if (segment.device != device_) continue;
-    ranges.add({segment.address, segment.total_bytes, segment.stream, segment.pool, segment.small, segment.expandable});
+    ranges.add({segment.address, segment.total_bytes, segment.stream, segment.pool, segment.small,
+                segment.expandable});
     for (const SnapshotBlock& block : snapshot_.blocks_of(segment)) {
       if (block.state == SnapshotBlockState::kInactive) continue;
       live[block.address] = {block.address, block.requested_bytes, block.bytes, block.stack,
@@ -116,20 +120,24 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
     switch (each.action) {
       case Action::kAlloc:
         if (live.find(each.address) == nullptr) {
-          contradict(i, fmt::format("an alloc at 0x{:x} of a block that is not there afterwards", each.address));
+          contradict(i, fmt::format("an alloc at 0x{:x} of a block that is not there afterwards",
+                                    each.address));
         }
         live.erase(each.address);
         break;
       case Action::kFreeCompleted:
         if (live.find(each.address) != nullptr) {
-          contradict(i, fmt::format("a free at 0x{:x} of a block that is still there afterwards", each.address));
+          contradict(i, fmt::format("a free at 0x{:x} of a block that is still there afterwards",
+                                    each.address));
         }
         live[each.address] = {each.address, each.bytes, 0, 0, true};
         break;
       case Action::kFreeRequested: {
         StateBlock* block = live.find(each.address);
         if (block == nullptr || !block->pending) {
-          contradict(i, fmt::format("a free_requested at 0x{:x} that never completes and is not pending", each.address));
+          contradict(
+              i, fmt::format("a free_requested at 0x{:x} that never completes and is not pending",
+                             each.address));
           live[each.address] = {each.address, each.bytes, 0, 0, false};
         } else {
           block->pending = false;
@@ -139,11 +147,13 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
       case Action::kSegmentAlloc:
       case Action::kSegmentMap:
         if (!ranges.remove(each.address, each.bytes)) {
-          contradict(i, fmt::format("a segment made at 0x{:x} that is not there afterwards", each.address));
+          contradict(i, fmt::format("a segment made at 0x{:x} that is not there afterwards",
+                                    each.address));
         }
         break;
       case Action::kSegmentFree:
-        ranges.add({each.address, each.bytes, each.stream, each.pool, each.bytes == kSmallPage, false});
+        ranges.add(
+            {each.address, each.bytes, each.stream, each.pool, each.bytes == kSmallPage, false});
         break;
       case Action::kSegmentUnmap: {
         StateSegment range{each.address, each.bytes, each.stream, each.pool, false, true};
@@ -152,11 +162,14 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
           range.small = neighbour->small;
           range.pool = neighbour->pool;
         } else {
-          // Nothing of the reservation is left: its pages are small unless a large request lay on them.
-          range.small = std::ranges::none_of(trace.first(i), [&range](const SnapshotEvent& request) {
-            return request.action == Action::kAlloc && request.bytes > kSmallRequest &&
-                   request.address >= range.address && request.address < range.address + range.bytes;
-          });
+          // Nothing of the reservation is left: its pages are small unless a large request lay on
+          // them.
+          range.small =
+              std::ranges::none_of(trace.first(i), [&range](const SnapshotEvent& request) {
+                return request.action == Action::kAlloc && request.bytes > kSmallRequest &&
+                       request.address >= range.address &&
+                       request.address < range.address + range.bytes;
+              });
         }
         ranges.add(range);
         break;
@@ -168,7 +181,8 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
   }
   SnapshotState state;
   state.segments = ranges.list();
-  live.for_each([&state](std::uint64_t, const StateBlock& block) { state.blocks.push_back(block); });
+  live.for_each(
+      [&state](std::uint64_t, const StateBlock& block) { state.blocks.push_back(block); });
   std::ranges::sort(state.blocks, {}, &StateBlock::address);
   return state;
 }

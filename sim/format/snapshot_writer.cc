@@ -9,12 +9,14 @@ namespace tidemark {
 
 namespace {
 
-/// Simulated time begins at 0; a recording's at some moment of the epoch. Year 2001, and a round number to subtract.
+/// Simulated time begins at 0; a recording's at some moment of the epoch. Year 2001, and a round
+/// number to subtract.
 constexpr std::int64_t kStartUs = 1'000'000'000'000'000;
 
 class SnapshotWriter {
  public:
-  SnapshotWriter(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings, std::string& out)
+  SnapshotWriter(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings,
+                 std::string& out)
       : devices_(devices), settings_(settings), pickle_(out) {}
 
   void write() {
@@ -131,7 +133,9 @@ class SnapshotWriter {
       pickle_.begin_list();
       std::size_t phase = 0;
       for (std::size_t i = 0; i < device.events.size(); ++i) {
-        while (phase < device.phases.size() && i >= device.phases[phase].first_event + device.phases[phase].events) ++phase;
+        while (phase < device.phases.size() &&
+               i >= device.phases[phase].first_event + device.phases[phase].events)
+          ++phase;
         const bool named = phase < device.phases.size() && i >= device.phases[phase].first_event;
         write_event(device, i, named ? device.phases[phase].name : std::string_view());
       }
@@ -161,14 +165,16 @@ class SnapshotWriter {
     pickle_.begin_dict();
     pickle_.member("PYTORCH_CUDA_ALLOC_CONF", std::string_view(settings_.text));
     pickle_.value("max_split_size");
-    pickle_.value(settings_.max_split_bytes == kUnlimitedBytes ? std::int64_t{-1}
-                                                               : static_cast<std::int64_t>(settings_.max_split_bytes));
+    pickle_.value(settings_.max_split_bytes == kUnlimitedBytes
+                      ? std::int64_t{-1}
+                      : static_cast<std::int64_t>(settings_.max_split_bytes));
     pickle_.member("garbage_collection_threshold", settings_.garbage_collection_threshold);
     pickle_.member("expandable_segments", settings_.expandable_segments);
     pickle_.member("pinned_num_register_threads", settings_.pinned_num_register_threads);
     pickle_.member("release_lock_on_cudamalloc", settings_.release_lock_on_cudamalloc);
     pickle_.member("pinned_use_cuda_host_register", settings_.pinned_use_cuda_host_register);
-    pickle_.member("graph_capture_record_stream_reuse", settings_.graph_capture_record_stream_reuse);
+    pickle_.member("graph_capture_record_stream_reuse",
+                   settings_.graph_capture_record_stream_reuse);
     pickle_.value("roundup_power2_divisions");
     pickle_.begin_dict();
     for (std::size_t i = 0; i < settings_.roundup_power2_divisions.size(); ++i) {
@@ -222,14 +228,16 @@ std::vector<std::string_view> label_frames(std::string_view label) {
   }
   while (true) {
     const std::size_t next = label.find('>');
-    if (const std::string_view part = label.substr(0, next); !part.empty()) outer_first.push_back(part);
+    if (const std::string_view part = label.substr(0, next); !part.empty())
+      outer_first.push_back(part);
     if (next == std::string_view::npos) break;
     label.remove_prefix(next + 1);
   }
   return {outer_first.rbegin(), outer_first.rend()};
 }
 
-void write_snapshot(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings, std::string& out) {
+void write_snapshot(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings,
+                    std::string& out) {
   SnapshotWriter(devices, settings, out).write();
 }
 

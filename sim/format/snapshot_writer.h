@@ -22,18 +22,21 @@ struct SnapshotPhase {
 /// What one device did, for a snapshot. Everything must outlive the call that writes it.
 struct SnapshotDevice {
   std::span<const Event> events;
-  /// One text an event, or none at all: who made it, "blocks.0.attn: linear>addmm" (module path, then the calls, the innermost
-  /// last). It becomes the event's stack; an empty text gives no stack.
+  /// One text an event, or none at all: who made it, "blocks.0.attn: linear>addmm" (module path,
+  /// then the calls, the innermost last). It becomes the event's stack; an empty text gives no
+  /// stack.
   std::span<const std::string_view> labels;
-  std::span<const std::int64_t> times_ns;  ///< one an event, or none: then event N is at N microseconds
-  std::span<const SegmentInfo> segments;   ///< at the end
-  std::span<const SnapshotPhase> phases;   ///< become annotations, and user_metadata of their events
+  std::span<const std::int64_t>
+      times_ns;  ///< one an event, or none: then event N is at N microseconds
+  std::span<const SegmentInfo> segments;  ///< at the end
+  std::span<const SnapshotPhase> phases;  ///< become annotations, and user_metadata of their events
 };
 
-/// Appends what torch.cuda.memory._snapshot() of PyTorch 2.11 would have returned, pickled: pytorch.org/memory_viz and
-/// torch/cuda/_memory_viz.py open it. `devices` by index. Requires: events and segments of a device belong together.
-/// Source: caching-allocator.md, 17.3 to 17.5.
-void write_snapshot(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings, std::string& out);
+/// Appends what torch.cuda.memory._snapshot() of PyTorch 2.11 would have returned, pickled:
+/// pytorch.org/memory_viz and torch/cuda/_memory_viz.py open it. `devices` by index. Requires:
+/// events and segments of a device belong together. Source: caching-allocator.md, 17.3 to 17.5.
+void write_snapshot(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings,
+                    std::string& out);
 
 /// A label's stack as a snapshot shows it, the innermost frame first.
 std::vector<std::string_view> label_frames(std::string_view label);

@@ -31,23 +31,31 @@ std::string_view class_text(OomClass why) {
 }
 
 std::string_view class_name(OomClass why) {
-  return why == OomClass::kTooMuchLive ? "too_much_live" : why == OomClass::kFragmentation ? "fragmentation" : "rounding";
+  return why == OomClass::kTooMuchLive     ? "too_much_live"
+         : why == OomClass::kFragmentation ? "fragmentation"
+                                           : "rounding";
 }
 
-std::string setting_name(const std::string& conf) { return conf.empty() ? "the default settings" : "'" + conf + "'"; }
+std::string setting_name(const std::string& conf) {
+  return conf.empty() ? "the default settings" : "'" + conf + "'";
+}
 
 std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
-  std::string out = fmt::format("{} at event {}: a request of {}\n", bad("Out of memory", style), oom.event,
-                                exact_bytes(oom.rounded_bytes));
+  std::string out = fmt::format("{} at event {}: a request of {}\n", bad("Out of memory", style),
+                                oom.event, exact_bytes(oom.rounded_bytes));
   out += fmt::format("  {}\n", class_text(oom.why));
-  out += fmt::format("  Proof: live {} + request {} {} device {}; free in the cache {}, largest piece {}\n",
-                     human_bytes(oom.live_bytes), human_bytes(oom.rounded_bytes),
-                     oom.live_bytes + oom.rounded_bytes > oom.capacity_bytes ? ">" : "<=",
-                     human_bytes(oom.capacity_bytes), human_bytes(oom.cached_free_bytes),
-                     human_bytes(oom.largest_free_bytes));
-  out += oom.settings_help ? fmt::format("  Re-simulated under other settings: {} avoids it\n", setting_name(oom.helps))
-                           : std::string("  Re-simulated under other settings: none of the grid avoids it\n");
-  out += fmt::format("  Re-simulated with more memory: {} more would have been enough\n", exact_bytes(oom.more_bytes));
+  out += fmt::format(
+      "  Proof: live {} + request {} {} device {}; free in the cache {}, largest piece {}\n",
+      human_bytes(oom.live_bytes), human_bytes(oom.rounded_bytes),
+      oom.live_bytes + oom.rounded_bytes > oom.capacity_bytes ? ">" : "<=",
+      human_bytes(oom.capacity_bytes), human_bytes(oom.cached_free_bytes),
+      human_bytes(oom.largest_free_bytes));
+  out += oom.settings_help
+             ? fmt::format("  Re-simulated under other settings: {} avoids it\n",
+                           setting_name(oom.helps))
+             : std::string("  Re-simulated under other settings: none of the grid avoids it\n");
+  out += fmt::format("  Re-simulated with more memory: {} more would have been enough\n",
+                     exact_bytes(oom.more_bytes));
   return out;
 }
 
@@ -55,16 +63,20 @@ std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
 struct SitePair {
   Bytes a = 0;
   Bytes b = 0;
-  [[nodiscard]] std::int64_t growth() const { return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a); }
+  [[nodiscard]] std::int64_t growth() const {
+    return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a);
+  }
 };
 
-std::vector<std::pair<std::string, SitePair>> site_pairs(const MemoryPicture& a, const MemoryPicture& b) {
+std::vector<std::pair<std::string, SitePair>> site_pairs(const MemoryPicture& a,
+                                                         const MemoryPicture& b) {
   std::map<std::string, SitePair> sites;
   for (const CallSite& site : a.sites) sites[site.maker].a += site.bytes;
   for (const CallSite& site : b.sites) sites[site.maker].b += site.bytes;
   std::vector<std::pair<std::string, SitePair>> list(sites.begin(), sites.end());
   std::erase_if(list, [](const auto& each) { return each.second.growth() == 0; });
-  std::ranges::stable_sort(list, std::greater<>(), [](const auto& each) { return std::abs(each.second.growth()); });
+  std::ranges::stable_sort(list, std::greater<>(),
+                           [](const auto& each) { return std::abs(each.second.growth()); });
   return list;
 }
 
@@ -72,43 +84,53 @@ std::string signed_bytes(std::int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + human_bytes(static_cast<Bytes>(std::abs(bytes)));
 }
 
-std::int64_t difference(Bytes b, Bytes a) { return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a); }
+std::int64_t difference(Bytes b, Bytes a) {
+  return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a);
+}
 
 }  // namespace
 
 std::string holder_text(const HeldBlock& block) {
   std::string out = fmt::format("{} made by {}", human_bytes(block.bytes), maker_of(block.maker));
-  out += block.event ? fmt::format(" in step {} (event {})", block.step, *block.event) : " before the recording";
+  out += block.event ? fmt::format(" in step {} (event {})", block.step, *block.event)
+                     : " before the recording";
   return out;
 }
 
 std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style) {
   const Bytes free = picture.reserved_bytes - picture.active_bytes;
-  std::string out = fmt::format("After event {} (step {}), '{}'\n", picture.event, picture.step, picture.setting);
+  std::string out =
+      fmt::format("After event {} (step {}), '{}'\n", picture.event, picture.step, picture.setting);
   if (picture.oom) out += oom_text(*picture.oom, style);
   out += fmt::format("{} reserved: {} in {} live blocks ({} asked for), {} free in the cache\n",
-                     bold(exact_bytes(picture.reserved_bytes), style), exact_bytes(picture.active_bytes),
-                     grouped(picture.live.size()), human_bytes(picture.requested_bytes), exact_bytes(free));
-  out += fmt::format("The largest request that the cache can serve: {}\n", exact_bytes(picture.largest_free_bytes));
+                     bold(exact_bytes(picture.reserved_bytes), style),
+                     exact_bytes(picture.active_bytes), grouped(picture.live.size()),
+                     human_bytes(picture.requested_bytes), exact_bytes(free));
+  out += fmt::format("The largest request that the cache can serve: {}\n",
+                     exact_bytes(picture.largest_free_bytes));
   Bytes pinned = 0;
   for (const PinnedSegment& segment : picture.pinned) pinned += segment.free_bytes;
   if (!picture.pinned.empty()) {
-    out += fmt::format("{} of the free bytes lie in {} segments that live blocks pin:\n", human_bytes(pinned),
-                       picture.pinned.size());
+    out += fmt::format("{} of the free bytes lie in {} segments that live blocks pin:\n",
+                       human_bytes(pinned), picture.pinned.size());
   }
   for (std::size_t i = 0; i < std::min(top, picture.pinned.size()); ++i) {
     const PinnedSegment& segment = picture.pinned[i];
     out += cut(fmt::format("  {} free of {} at 0x{:x}, held by {}", human_bytes(segment.free_bytes),
-                           human_bytes(segment.total_bytes), segment.address, holder_text(segment.holders.front())),
+                           human_bytes(segment.total_bytes), segment.address,
+                           holder_text(segment.holders.front())),
                style.width);
-    out += segment.holders.size() > 1 ? fmt::format("\n    and {} more blocks\n", segment.holders.size() - 1) : "\n";
+    out += segment.holders.size() > 1
+               ? fmt::format("\n    and {} more blocks\n", segment.holders.size() - 1)
+               : "\n";
   }
   out += "\nWhat it is for, as far as the stacks tell\n";
   Table purposes({Align::kLeft, Align::kRight, Align::kRight}, 2);
   for (std::size_t i = 0; i < kPurposeNames.size(); ++i) {
     if (picture.by_purpose[i] == 0) continue;
     purposes.add({std::string(kPurposeNames[i]), human_bytes(picture.by_purpose[i]),
-                  percent(parts_per_million(picture.by_purpose[i], std::max<Bytes>(picture.active_bytes, 1)))});
+                  percent(parts_per_million(picture.by_purpose[i],
+                                            std::max<Bytes>(picture.active_bytes, 1)))});
   }
   out += purposes.text(style.width);
   out += fmt::format("  (rule: {})\n\nWho holds it\n", purpose_rule());
@@ -116,7 +138,8 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
   sites.add({"bytes", "blocks", "for", "made by"});
   for (std::size_t i = 0; i < std::min(top, picture.sites.size()); ++i) {
     const CallSite& site = picture.sites[i];
-    sites.add({human_bytes(site.bytes), grouped(site.blocks), std::string(kPurposeNames[static_cast<std::size_t>(site.purpose)]),
+    sites.add({human_bytes(site.bytes), grouped(site.blocks),
+               std::string(kPurposeNames[static_cast<std::size_t>(site.purpose)]),
                std::string(maker_of(site.maker))});
   }
   out += sites.text(style.width);
@@ -126,17 +149,25 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
 std::string explain_json(const MemoryPicture& picture, std::size_t top) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("schema_version", kReportSchemaVersion).member("event", std::uint64_t{picture.event});
+  json.begin_object()
+      .member("schema_version", kReportSchemaVersion)
+      .member("event", std::uint64_t{picture.event});
   json.member("step", std::uint64_t{picture.step}).member("alloc_conf", picture.setting);
-  json.member("reserved_bytes", picture.reserved_bytes).member("active_bytes", picture.active_bytes);
-  json.member("requested_bytes", picture.requested_bytes).member("largest_free_bytes", picture.largest_free_bytes);
-  json.member("segments", std::uint64_t{picture.segments.size()}).member("live_blocks", std::uint64_t{picture.live.size()});
+  json.member("reserved_bytes", picture.reserved_bytes)
+      .member("active_bytes", picture.active_bytes);
+  json.member("requested_bytes", picture.requested_bytes)
+      .member("largest_free_bytes", picture.largest_free_bytes);
+  json.member("segments", std::uint64_t{picture.segments.size()})
+      .member("live_blocks", std::uint64_t{picture.live.size()});
   json.key("oom");
   if (picture.oom) {
     const OomAnswer& oom = *picture.oom;
-    json.begin_object().member("class", class_name(oom.why)).member("rounded_bytes", oom.rounded_bytes);
+    json.begin_object()
+        .member("class", class_name(oom.why))
+        .member("rounded_bytes", oom.rounded_bytes);
     json.member("capacity_bytes", oom.capacity_bytes).member("live_bytes", oom.live_bytes);
-    json.member("cached_free_bytes", oom.cached_free_bytes).member("largest_free_bytes", oom.largest_free_bytes);
+    json.member("cached_free_bytes", oom.cached_free_bytes)
+        .member("largest_free_bytes", oom.largest_free_bytes);
     json.key("setting_that_helps");
     if (oom.settings_help) {
       json.value(oom.helps);
@@ -148,12 +179,16 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
     json.null();
   }
   json.key("purposes").begin_object();
-  for (std::size_t i = 0; i < kPurposeNames.size(); ++i) json.member(kPurposeNames[i], picture.by_purpose[i]);
+  for (std::size_t i = 0; i < kPurposeNames.size(); ++i)
+    json.member(kPurposeNames[i], picture.by_purpose[i]);
   json.end_object().key("pinned").begin_array();
   for (std::size_t i = 0; i < std::min(top, picture.pinned.size()); ++i) {
     const PinnedSegment& segment = picture.pinned[i];
-    json.begin_object(true).member("address", segment.address).member("total_bytes", segment.total_bytes);
-    json.member("free_bytes", segment.free_bytes).member("holders", std::uint64_t{segment.holders.size()});
+    json.begin_object(true)
+        .member("address", segment.address)
+        .member("total_bytes", segment.total_bytes);
+    json.member("free_bytes", segment.free_bytes)
+        .member("holders", std::uint64_t{segment.holders.size()});
     json.member("smallest_holder_bytes", segment.holders.front().bytes);
     json.member("smallest_holder", segment.holders.front().maker).end_object();
   }
@@ -178,7 +213,8 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
   for (std::size_t i = 0; i < std::min(top, report.growing.size()); ++i) {
     const ChurnReport::Site& site = report.growing[i];
     out += cut(fmt::format("  {} since the first step{}: {}", signed_bytes(site.growth),
-                           site.grows_every_step ? ", more in every step (a leak?)" : "", maker_of(site.maker)),
+                           site.grows_every_step ? ", more in every step (a leak?)" : "",
+                           maker_of(site.maker)),
                style.width) +
            "\n";
   }
@@ -187,14 +223,16 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
   churners.add({"asked for", "requests", "by"});
   for (std::size_t i = 0; i < std::min(top, report.churners.size()); ++i) {
     const ChurnReport::Site& site = report.churners[i];
-    churners.add({human_bytes(site.bytes), grouped(site.allocs), std::string(maker_of(site.maker))});
+    churners.add(
+        {human_bytes(site.bytes), grouped(site.allocs), std::string(maker_of(site.maker))});
   }
   out += churners.text(style.width);
   out += "\nHow many events requests lived\n";
   std::uint64_t most = 1;
   for (std::size_t i = 0; i < report.lifetimes.size(); ++i, most *= 10) {
     const bool last = i + 1 == report.lifetimes.size();
-    out += fmt::format("  {:<10}{:>14}\n", last ? std::string("longer") : "<= " + grouped(most), grouped(report.lifetimes[i]));
+    out += fmt::format("  {:<10}{:>14}\n", last ? std::string("longer") : "<= " + grouped(most),
+                       grouped(report.lifetimes[i]));
   }
   out += fmt::format("  {:<10}{:>14}\n\n", "to the end", grouped(report.never_freed));
   out += fmt::format("{} different block sizes; roundup_power2_divisions:8 would make {} of them\n",
@@ -205,7 +243,9 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
 std::string churn_json(const ChurnReport& report, std::size_t top) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("schema_version", kReportSchemaVersion).member("steps", std::uint64_t{report.steps - 1});
+  json.begin_object()
+      .member("schema_version", kReportSchemaVersion)
+      .member("steps", std::uint64_t{report.steps - 1});
   const auto sites = [&json, top](const char* name, const std::vector<ChurnReport::Site>& list) {
     json.key(name).begin_array();
     for (std::size_t i = 0; i < std::min(top, list.size()); ++i) {
@@ -221,15 +261,20 @@ std::string churn_json(const ChurnReport& report, std::size_t top) {
   for (const std::uint64_t count : report.lifetimes) json.value(count);
   json.end_array().member("never_freed", report.never_freed);
   json.member("distinct_sizes", std::uint64_t{report.distinct_sizes});
-  json.member("distinct_sizes_rounded", std::uint64_t{report.distinct_sizes_rounded}).end_object().finish();
+  json.member("distinct_sizes_rounded", std::uint64_t{report.distinct_sizes_rounded})
+      .end_object()
+      .finish();
   return out;
 }
 
-std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top, const TextStyle& style) {
-  std::string out = fmt::format("reserved  {} -> {} ({}), in {} -> {} segments\n", human_bytes(a.reserved_bytes),
-                                human_bytes(b.reserved_bytes), signed_bytes(difference(b.reserved_bytes, a.reserved_bytes)),
+std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top,
+                              const TextStyle& style) {
+  std::string out = fmt::format("reserved  {} -> {} ({}), in {} -> {} segments\n",
+                                human_bytes(a.reserved_bytes), human_bytes(b.reserved_bytes),
+                                signed_bytes(difference(b.reserved_bytes, a.reserved_bytes)),
                                 a.segments.size(), b.segments.size());
-  out += fmt::format("in use    {} -> {} ({})\n", human_bytes(a.active_bytes), human_bytes(b.active_bytes),
+  out += fmt::format("in use    {} -> {} ({})\n", human_bytes(a.active_bytes),
+                     human_bytes(b.active_bytes),
                      signed_bytes(difference(b.active_bytes, a.active_bytes)));
   const Bytes a_free = a.reserved_bytes - a.active_bytes;
   const Bytes b_free = b.reserved_bytes - b.active_bytes;
@@ -240,8 +285,9 @@ std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, st
     for (const PinnedSegment& segment : picture.pinned) sum += segment.free_bytes;
     return sum;
   };
-  out += fmt::format("  of it pinned by live blocks  {} -> {}, in {} -> {} segments\n", human_bytes(pinned(a)),
-                     human_bytes(pinned(b)), a.pinned.size(), b.pinned.size());
+  out +=
+      fmt::format("  of it pinned by live blocks  {} -> {}, in {} -> {} segments\n",
+                  human_bytes(pinned(a)), human_bytes(pinned(b)), a.pinned.size(), b.pinned.size());
   for (std::size_t i = 0; i < std::min(top, b.pinned.size()); ++i) {
     out += cut(fmt::format("    B: {} pinned by {}", human_bytes(b.pinned[i].free_bytes),
                            holder_text(b.pinned[i].holders.front())),
@@ -255,7 +301,8 @@ std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, st
   if (!sites.empty()) table.add({"change", "A", "B", "made by"});
   for (std::size_t i = 0; i < std::min(top, sites.size()); ++i) {
     const auto& [maker, pair] = sites[i];
-    table.add({signed_bytes(pair.growth()), human_bytes(pair.a), human_bytes(pair.b), std::string(maker_of(maker))});
+    table.add({signed_bytes(pair.growth()), human_bytes(pair.a), human_bytes(pair.b),
+               std::string(maker_of(maker))});
   }
   out += table.text(style.width);
   return out;
@@ -267,7 +314,8 @@ std::string picture_diff_json(const MemoryPicture& a, const MemoryPicture& b, st
   json.begin_object().member("schema_version", kReportSchemaVersion);
   const auto side = [&json](const char* name, const MemoryPicture& picture) {
     json.key(name).begin_object(true).member("event", std::uint64_t{picture.event});
-    json.member("reserved_bytes", picture.reserved_bytes).member("active_bytes", picture.active_bytes);
+    json.member("reserved_bytes", picture.reserved_bytes)
+        .member("active_bytes", picture.active_bytes);
     json.member("segments", std::uint64_t{picture.segments.size()});
     json.member("pinned_segments", std::uint64_t{picture.pinned.size()}).end_object();
   };

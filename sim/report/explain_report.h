@@ -7,7 +7,8 @@
 
 namespace tidemark {
 
-/// What holds the memory and why: the answer first, then purposes, call sites, pinned segments. `top`: rows of each list.
+/// What holds the memory and why: the answer first, then purposes, call sites, pinned segments.
+/// `top`: rows of each list.
 std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style);
 /// Schema: docs/formats/json.md, "explain".
 std::string explain_json(const MemoryPicture& picture, std::size_t top);
@@ -17,7 +18,8 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
 std::string churn_json(const ChurnReport& report, std::size_t top);
 
 /// Which call sites hold more or less in b than in a, and what moved in reserved memory and why.
-std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top, const TextStyle& style);
+std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top,
+                              const TextStyle& style);
 std::string picture_diff_json(const MemoryPicture& a, const MemoryPicture& b, std::size_t top);
 
 /// "8.13 MiB made by addmm at model.py:12 forward in step 1"

@@ -22,9 +22,10 @@ std::vector<std::size_t> chosen_events(std::span<const MemorySample> samples) {
   for (std::size_t point = 0; point < points; ++point) {
     const std::size_t first = samples.size() * point / points;
     const std::size_t end = samples.size() * (point + 1) / points;
-    const auto best = std::max_element(samples.begin() + static_cast<std::ptrdiff_t>(first),
-                                       samples.begin() + static_cast<std::ptrdiff_t>(end),
-                                       [](const MemorySample& a, const MemorySample& b) { return a.active < b.active; });
+    const auto best = std::max_element(
+        samples.begin() + static_cast<std::ptrdiff_t>(first),
+        samples.begin() + static_cast<std::ptrdiff_t>(end),
+        [](const MemorySample& a, const MemorySample& b) { return a.active < b.active; });
     events.push_back(static_cast<std::size_t>(best - samples.begin()));
   }
   return events;
@@ -36,15 +37,17 @@ void write_timeline(const HtmlReport& report, JsonWriter& json) {
   for (const std::size_t event : events) json.value(std::uint64_t{event});
   json.end_array();
   using Member = Bytes MemorySample::*;
-  for (const auto& [name, member] : {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
-                                     {"active", &MemorySample::active},
-                                     {"requested", &MemorySample::requested}}) {
+  for (const auto& [name, member] :
+       {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
+        {"active", &MemorySample::active},
+        {"requested", &MemorySample::requested}}) {
     json.key(name).begin_array(true);
     for (const std::size_t event : events) json.value(std::uint64_t{report.samples[event].*member});
     json.end_array();
   }
   json.key("label").begin_array(true);
-  for (const std::size_t event : events) json.value(event < report.labels.size() ? report.labels[event] : std::string());
+  for (const std::size_t event : events)
+    json.value(event < report.labels.size() ? report.labels[event] : std::string());
   json.end_array().end_object();
 }
 
@@ -56,8 +59,12 @@ void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
       const bool active = block.state != BlockState::kInactive;
       while (active && live != picture.live.end() && live->address < block.address) ++live;
       json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
-      json.member("offset", block.address - segment.address).member("bytes", block.bytes).member("live", active);
-      json.member("maker", active && live != picture.live.end() ? holder_text(*live) : std::string("free")).end_object();
+      json.member("offset", block.address - segment.address)
+          .member("bytes", block.bytes)
+          .member("live", active);
+      json.member("maker",
+                  active && live != picture.live.end() ? holder_text(*live) : std::string("free"))
+          .end_object();
     }
   }
   json.end_array();
@@ -69,15 +76,20 @@ std::string html_report_json(const HtmlReport& report) {
   std::string out;
   JsonWriter json(out);
   const TextStyle plain;
-  json.begin_object().member("title", report.title).member("event", std::uint64_t{report.picture->event});
+  json.begin_object()
+      .member("title", report.title)
+      .member("event", std::uint64_t{report.picture->event});
   json.member("answer", explain_text(*report.picture, 5, plain));
   write_timeline(report, json);
   write_blocks(*report.picture, json);
   json.key("sites").begin_array();
   for (std::size_t i = 0; i < std::min(kSites, report.picture->sites.size()); ++i) {
     const CallSite& site = report.picture->sites[i];
-    json.begin_object(true).member("maker", site.maker.empty() ? std::string("(no stack recorded)") : site.maker);
-    json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)]).member("bytes", site.bytes).end_object();
+    json.begin_object(true).member(
+        "maker", site.maker.empty() ? std::string("(no stack recorded)") : site.maker);
+    json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)])
+        .member("bytes", site.bytes)
+        .end_object();
   }
   json.end_array().key("settings").begin_array();
   for (const ReplayResult& result : report.settings) {

@@ -16,13 +16,14 @@ struct HtmlReport {
   std::string title;
   const MemoryPicture* picture = nullptr;
   const Agreement* agreement = nullptr;
-  std::span<const MemorySample> samples;       ///< right after each simulated event
-  std::span<const std::string> labels;         ///< who made each event's block; one a sample
-  std::span<const ReplayResult> settings;      ///< ranked
+  std::span<const MemorySample> samples;   ///< right after each simulated event
+  std::span<const std::string> labels;     ///< who made each event's block; one a sample
+  std::span<const ReplayResult> settings;  ///< ranked
   std::vector<std::string> assumptions;
 };
 
-/// The data of plots/report.py as JSON. The timeline keeps at most 4000 points: the highest of each stretch.
+/// The data of plots/report.py as JSON. The timeline keeps at most 4000 points: the highest of each
+/// stretch.
 std::string html_report_json(const HtmlReport& report);
 
 }  // namespace tidemark

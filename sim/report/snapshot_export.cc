@@ -37,11 +37,13 @@ constexpr int kPhaseThread = 1;
 constexpr int kRequestThread = 2;
 
 void perfetto_names(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
-  lines.push_back(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
-                              quoted(fmt::format("GPU {} {}", process, view.device))));
-  for (const auto& [thread, name] : {std::pair(kPhaseThread, "phases"), std::pair(kRequestThread, "requests")}) {
-    lines.push_back(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})", process,
-                                thread, name));
+  lines.push_back(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
+                              process, quoted(fmt::format("GPU {} {}", process, view.device))));
+  for (const auto& [thread, name] :
+       {std::pair(kPhaseThread, "phases"), std::pair(kRequestThread, "requests")}) {
+    lines.push_back(
+        fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
+                    process, thread, name));
   }
 }
 
@@ -60,12 +62,14 @@ void perfetto_events(std::size_t process, const EventView& view, std::vector<std
                                            : fmt::format("{} {}", action_name(event.action), label);
     lines.push_back(fmt::format(
         R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":0.5,"args":{{"bytes":{},"address":{},"stream":{}}}}})",
-        quoted(name), action_name(event.action), process, kRequestThread, at, event.bytes, event.address, event.stream));
+        quoted(name), action_name(event.action), process, kRequestThread, at, event.bytes,
+        event.address, event.stream));
     if (event.action == Action::kAlloc || event.action == Action::kFreeRequested) {
       const bool begins = event.action == Action::kAlloc;
-      lines.push_back(fmt::format(R"({{"ph":"{}","name":"block","cat":"block","id":{},"pid":{},"tid":{},"ts":{}{}}})",
-                                  begins ? 's' : 'f', (std::uint64_t{process} << 32U) + event.id, process, kRequestThread, at,
-                                  begins ? "" : R"(,"bp":"e")"));
+      lines.push_back(fmt::format(
+          R"({{"ph":"{}","name":"block","cat":"block","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+          begins ? 's' : 'f', (std::uint64_t{process} << 32U) + event.id, process, kRequestThread,
+          at, begins ? "" : R"(,"bp":"e")"));
     }
   }
 }
@@ -73,8 +77,9 @@ void perfetto_events(std::size_t process, const EventView& view, std::vector<std
 void perfetto_phases(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
   for (const SnapshotPhase& phase : view.phases) {
     if (phase.events == 0 || phase.name.empty()) continue;
-    lines.push_back(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})", quoted(phase.name),
-                                process, kPhaseThread, time_us(view, phase.first_event)));
+    lines.push_back(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})",
+                                quoted(phase.name), process, kPhaseThread,
+                                time_us(view, phase.first_event)));
     lines.push_back(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, kPhaseThread,
                                 time_us(view, phase.first_event + phase.events - 1)));
   }
@@ -85,7 +90,8 @@ template <class T, class Get>
 std::string npy(std::string_view type, std::size_t count, Get get) {
   constexpr std::size_t kAlign = 64;
   constexpr std::size_t kMagic = 10;
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, count);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, count);
   header.append((kAlign - (kMagic + header.size() + 1) % kAlign) % kAlign, ' ');
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);
@@ -95,14 +101,16 @@ std::string npy(std::string_view type, std::size_t count, Get get) {
   out.reserve(out.size() + count * sizeof(T));
   for (std::size_t i = 0; i < count; ++i) {
     auto value = static_cast<std::uint64_t>(static_cast<T>(get(i)));
-    for (std::size_t byte = 0; byte < sizeof(T); ++byte, value >>= 8U) out += static_cast<char>(value & 0xffU);
+    for (std::size_t byte = 0; byte < sizeof(T); ++byte, value >>= 8U)
+      out += static_cast<char>(value & 0xffU);
   }
   return out;
 }
 
 }  // namespace
 
-EventView view_of(const RequestTrace& requests, const ReplayResult& result, std::string_view device) {
+EventView view_of(const RequestTrace& requests, const ReplayResult& result,
+                  std::string_view device) {
   EventView view;
   view.device = device;
   view.events = result.events;
@@ -111,7 +119,8 @@ EventView view_of(const RequestTrace& requests, const ReplayResult& result, std:
   view.phases = phases_of(event_marks(requests, result.events));
   std::unordered_map<RequestId, std::string_view> labels;
   for (const Instruction& each : requests.instructions) {
-    if (each.verb == Verb::kAlloc && each.label != 0) labels[each.id] = requests.labels.text(each.label);
+    if (each.verb == Verb::kAlloc && each.label != 0)
+      labels[each.id] = requests.labels.text(each.label);
   }
   if (labels.empty()) return view;
   view.labels.reserve(view.events.size());
@@ -130,7 +139,8 @@ EventView view_of(const DeviceResult& device, const Program& program) {
   view.segments = device.segments;
   view.times_ns = device.times_ns;
   for (const LabelId label : device.labels) view.labels.push_back(program.labels.text(label));
-  for (const PhaseResult& phase : device.phases) view.phases.push_back({phase.name, phase.first_event, phase.events});
+  for (const PhaseResult& phase : device.phases)
+    view.phases.push_back({phase.name, phase.first_event, phase.events});
   return view;
 }
 
@@ -163,7 +173,8 @@ std::string perfetto_of(std::span<const EventView> devices) {
 std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view) {
   std::vector<std::pair<std::string, std::string>> files;
   const std::size_t count = view.events.size();
-  const auto column = [&files, count]<class T>(std::string name, std::string_view type, T, auto get) {
+  const auto column = [&files, count]<class T>(std::string name, std::string_view type, T,
+                                               auto get) {
     files.emplace_back(std::move(name) + ".npy", npy<T>(type, count, get));
   };
   const auto event = [&view](std::size_t i) -> const Event& { return view.events[i]; };
@@ -177,13 +188,15 @@ std::vector<std::pair<std::string, std::string>> columns_of(const EventView& vie
   }
   if (view.samples.size() == count) {
     using Member = Bytes MemorySample::*;
-    for (const auto& [name, member] : {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
-                                       {"active", &MemorySample::active},
-                                       {"allocated", &MemorySample::allocated},
-                                       {"requested", &MemorySample::requested},
-                                       {"inactive_split", &MemorySample::inactive_split},
-                                       {"largest_free", &MemorySample::largest_free}}) {
-      column(std::string(name), "<u8", std::uint64_t{}, [&, m = member](std::size_t i) { return view.samples[i].*m; });
+    for (const auto& [name, member] :
+         {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
+          {"active", &MemorySample::active},
+          {"allocated", &MemorySample::allocated},
+          {"requested", &MemorySample::requested},
+          {"inactive_split", &MemorySample::inactive_split},
+          {"largest_free", &MemorySample::largest_free}}) {
+      column(std::string(name), "<u8", std::uint64_t{},
+             [&, m = member](std::size_t i) { return view.samples[i].*m; });
     }
   }
   std::string names;
@@ -201,7 +214,8 @@ std::string trace_text(const RequestTrace& requests) {
   for (Instruction& each : instructions) {
     if (each.verb != Verb::kMark) continue;
     std::string text(requests.labels.text(each.label));
-    std::ranges::replace_if(text, [](char c) { return c == '#' || c == '\n' || c == '\r'; }, ' ');
+    std::ranges::replace_if(
+        text, [](char c) { return c == '#' || c == '\n' || c == '\r'; }, ' ');
     each.label = labels.intern(text);
   }
   std::string out;

@@ -16,28 +16,32 @@
 
 namespace tidemark {
 
-/// One device's events with all that exports show of them. Views only: what they look at must outlive them.
+/// One device's events with all that exports show of them. Views only: what they look at must
+/// outlive them.
 struct EventView {
-  std::string_view device;                  ///< its name
+  std::string_view device;  ///< its name
   std::span<const Event> events;
-  std::vector<std::string_view> labels;     ///< one an event: who brought it about; may be empty texts
-  std::span<const Nanoseconds> times_ns;    ///< one an event, or none
-  std::span<const MemorySample> samples;    ///< one an event, or none
-  std::span<const SegmentInfo> segments;    ///< at the end
+  std::vector<std::string_view> labels;  ///< one an event: who brought it about; may be empty texts
+  std::span<const Nanoseconds> times_ns;  ///< one an event, or none
+  std::span<const MemorySample> samples;  ///< one an event, or none
+  std::span<const SegmentInfo> segments;  ///< at the end
   std::vector<SnapshotPhase> phases;
 };
 /// Requires for segments in the view: the replay kept its events; for samples, that it kept them.
-EventView view_of(const RequestTrace& requests, const ReplayResult& result, std::string_view device);
+EventView view_of(const RequestTrace& requests, const ReplayResult& result,
+                  std::string_view device);
 EventView view_of(const DeviceResult& device, const Program& program);
 
 /// What torch.cuda.memory._dump_snapshot() would have written.
 std::string snapshot_of(std::span<const EventView> devices, const AllocatorSettings& settings);
 
-/// JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each phase and each request, a flow
-/// from each alloc to its free. Time is simulated time, or where there is none the event's number in microseconds.
+/// JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each phase
+/// and each request, a flow from each alloc to its free. Time is simulated time, or where there is
+/// none the event's number in microseconds.
 std::string perfetto_of(std::span<const EventView> devices);
 
-/// Name and content of one NumPy file (.npy) a column, and columns.json, which names the actions by number.
+/// Name and content of one NumPy file (.npy) a column, and columns.json, which names the actions by
+/// number.
 std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view);
 
 /// The requests as a .tmt; what a mark may not hold is replaced by spaces.

@@ -61,10 +61,12 @@ struct Simulated {
 
 /// A refused request is dead from there on; the program goes on.
 void execute_all(Allocator& allocator, std::span<const Instruction> instructions) {
-  while (!instructions.empty()) instructions = instructions.subspan(allocator.execute(instructions));
+  while (!instructions.empty())
+    instructions = instructions.subspan(allocator.execute(instructions));
 }
 
-Simulated simulate(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity) {
+Simulated simulate(const SnapshotProgram& program, const AllocatorSettings& settings,
+                   Bytes capacity) {
   DeviceMemory memory({capacity, 0, 0, program.instructions.front().device});
   DeviceMemory::Recording recording;
   for (const RecordedAddresses::Segment& each : program.addresses.segments) {
@@ -95,19 +97,21 @@ struct EndBlock {
 };
 
 std::string_view state_name(SnapshotBlockState state) {
-  return state == SnapshotBlockState::kActiveAllocated      ? "active_allocated"
+  return state == SnapshotBlockState::kActiveAllocated     ? "active_allocated"
          : state == SnapshotBlockState::kActivePendingFree ? "active_pending_free"
                                                            : "inactive";
 }
 
-std::vector<EndBlock> recorded_end(const Snapshot& snapshot, std::uint8_t device, RecordingFigures& figures) {
+std::vector<EndBlock> recorded_end(const Snapshot& snapshot, std::uint8_t device,
+                                   RecordingFigures& figures) {
   std::vector<EndBlock> blocks;
   for (const SnapshotSegment& segment : snapshot.segments) {
     if (segment.device != device) continue;
     ++figures.end_segments;
     for (const SnapshotBlock& block : snapshot.blocks_of(segment)) {
       const bool active = block.state != SnapshotBlockState::kInactive;
-      blocks.push_back({block.address, block.bytes, active ? block.requested_bytes : 0, state_name(block.state)});
+      blocks.push_back({block.address, block.bytes, active ? block.requested_bytes : 0,
+                        state_name(block.state)});
     }
   }
   figures.end_blocks = blocks.size();
@@ -119,7 +123,8 @@ std::vector<EndBlock> simulated_end(const Simulated& simulated) {
   for (const SegmentInfo& segment : simulated.segments) {
     for (const BlockInfo& block : segment.blocks) {
       const bool active = block.state != BlockState::kInactive;
-      blocks.push_back({block.address, block.bytes, active ? block.requested_bytes : 0, block_state_name(block.state)});
+      blocks.push_back({block.address, block.bytes, active ? block.requested_bytes : 0,
+                        block_state_name(block.state)});
     }
   }
   std::ranges::sort(blocks, {}, &EndBlock::address);
@@ -127,16 +132,18 @@ std::vector<EndBlock> simulated_end(const Simulated& simulated) {
 }
 
 std::string describe(std::string_view side, const EndBlock& block) {
-  return fmt::format("{}: 0x{:x} {} bytes {}, requested {}", side, block.address, block.bytes, block.state,
-                     block.requested_bytes);
+  return fmt::format("{}: 0x{:x} {} bytes {}, requested {}", side, block.address, block.bytes,
+                     block.state, block.requested_bytes);
 }
 
-void compare_ends(const std::vector<EndBlock>& recorded, const std::vector<EndBlock>& simulated, Agreement& agreement) {
+void compare_ends(const std::vector<EndBlock>& recorded, const std::vector<EndBlock>& simulated,
+                  Agreement& agreement) {
   std::size_t a = 0;
   std::size_t b = 0;
   const auto differ = [&agreement](std::string line) {
     ++agreement.differing_blocks;
-    if (agreement.block_differences.size() < kShownBlocks) agreement.block_differences.push_back(std::move(line));
+    if (agreement.block_differences.size() < kShownBlocks)
+      agreement.block_differences.push_back(std::move(line));
   };
   while (a < recorded.size() || b < simulated.size()) {
     const bool has_a = a < recorded.size();
@@ -164,7 +171,9 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   program_options.from_event = options.from_event;
   program_options.to_event = options.to_event;
   program_options.exact_start = true;
-  program_options.rounded = [&agreement](Bytes bytes) { return rounded_request(agreement.settings, bytes); };
+  program_options.rounded = [&agreement](Bytes bytes) {
+    return rounded_request(agreement.settings, bytes);
+  };
   SnapshotProgram program = make_snapshot_program(snapshot, program_options);
   agreement.warm = program.warm;
   agreement.notes = program.notes;
@@ -181,7 +190,8 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   figures.ooms = static_cast<std::size_t>(simulated.statistics.num_ooms);
   agreement.compares_end = options.to_event >= snapshot.trace(options.device).size();
   if (agreement.compares_end) {
-    const std::vector<EndBlock> recorded_blocks = recorded_end(snapshot, options.device, agreement.recorded);
+    const std::vector<EndBlock> recorded_blocks =
+        recorded_end(snapshot, options.device, agreement.recorded);
     const std::vector<EndBlock> simulated_blocks = simulated_end(simulated);
     figures.end_segments = simulated.segments.size();
     figures.end_blocks = simulated_blocks.size();
@@ -190,12 +200,14 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   agreement.recorded_events = std::move(program.recorded);
   agreement.origins = std::move(program.origins);
   agreement.simulated_events = std::move(simulated.history.events);
-  // Which of several waiting blocks the allocator looks at first depends on streams that a recording does not name.
+  // Which of several waiting blocks the allocator looks at first depends on streams that a
+  // recording does not name.
   agreement.late_frees = program.late_frees;
   DiffOptions diff;
   diff.unordered_frees = program.late_frees > 0;
   agreement.events = diff_events(agreement.recorded_events, agreement.simulated_events, diff);
-  const std::size_t common = std::min(agreement.recorded_events.size(), agreement.simulated_events.size());
+  const std::size_t common =
+      std::min(agreement.recorded_events.size(), agreement.simulated_events.size());
   for (std::size_t i = 0; i < common; ++i) {
     const Event& a = agreement.recorded_events[i];
     if (a.action != Action::kAlloc) continue;
@@ -227,7 +239,8 @@ Bytes roomy_capacity(const SnapshotProgram& program, Bytes peak_reserved_bytes) 
 }
 
 AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version) {
-  return parse_settings(snapshot.name + ": allocator_settings", snapshot.settings.text, version).settings;
+  return parse_settings(snapshot.name + ": allocator_settings", snapshot.settings.text, version)
+      .settings;
 }
 
 std::vector<Version> plausible_versions(const Snapshot& snapshot) {

@@ -29,13 +29,15 @@ struct RecordingFigures {
 /// How a recording and its re-simulation from its own settings compare.
 struct Agreement {
   std::uint8_t device = 0;
-  AllocatorSettings settings;        ///< those used: the recording's
+  AllocatorSettings settings;  ///< those used: the recording's
   bool warm = false;
-  std::size_t start_blocks_of_unknown_size = 0;  ///< of SnapshotProgram: what may explain a difference in placement
-  std::size_t late_frees = 0;        ///< waited for another stream; with any, frees that follow one another compare as a set
+  std::size_t start_blocks_of_unknown_size =
+      0;  ///< of SnapshotProgram: what may explain a difference in placement
+  std::size_t late_frees =
+      0;  ///< waited for another stream; with any, frees that follow one another compare as a set
   RecordingFigures recorded;
   RecordingFigures simulated;
-  EventDiff events;                  ///< a: recorded, b: simulated
+  EventDiff events;  ///< a: recorded, b: simulated
   std::vector<Event> recorded_events;
   std::vector<Event> simulated_events;
   std::vector<RequestOrigin> origins;  ///< by the events' ids
@@ -43,8 +45,8 @@ struct Agreement {
   std::size_t allocations = 0;
   std::size_t differing_blocks = 0;  ///< of the final layout: address, size, state or live request
   std::vector<std::string> block_differences;  ///< the first few, one line each
-  std::vector<std::string> notes;    ///< of SnapshotProgram
-  bool compares_end = true;          ///< the range reaches the snapshot itself
+  std::vector<std::string> notes;              ///< of SnapshotProgram
+  bool compares_end = true;                    ///< the range reaches the snapshot itself
   [[nodiscard]] bool complete() const {
     return events.equal() && recorded == simulated && (!compares_end || differing_blocks == 0);
   }
@@ -54,24 +56,28 @@ struct AgreementOptions {
   std::uint8_t device = 0;
   std::size_t from_event = 0;
   std::size_t to_event = std::numeric_limits<std::size_t>::max();
-  /// The release that recorded; none: what the recording's keys tell, and among those the one that agrees best.
+  /// The release that recorded; none: what the recording's keys tell, and among those the one that
+  /// agrees best.
   std::optional<Version> version;
 };
 
-/// Re-simulates a recording from its own settings, with the driver answering as it did, and compares event by event.
-/// Errors: InputError for a recording without events, or whose settings cannot be read.
+/// Re-simulates a recording from its own settings, with the driver answering as it did, and
+/// compares event by event. Errors: InputError for a recording without events, or whose settings
+/// cannot be read.
 Agreement agreement_with_recording(const Snapshot& snapshot, const AgreementOptions& options);
 
 /// The settings that a recording names. Errors: as parse_settings.
 AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version);
 
-/// The releases that may have written the recording, the likeliest first: later ones record more keys.
+/// The releases that may have written the recording, the likeliest first: later ones record more
+/// keys.
 std::vector<Version> plausible_versions(const Snapshot& snapshot);
 
 /// The size of the block that a request gets when it is cut off a larger one.
 Bytes rounded_request(const AllocatorSettings& settings, Bytes bytes);
 
-/// What the device must have had: the recorded capacity where the recording ran out of memory, else room for any setting.
+/// What the device must have had: the recorded capacity where the recording ran out of memory, else
+/// room for any setting.
 Bytes roomy_capacity(const SnapshotProgram& program, Bytes peak_reserved_bytes);
 
 }  // namespace tidemark

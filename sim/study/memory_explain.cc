@@ -17,7 +17,9 @@ namespace tidemark {
 
 namespace {
 
-bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 Purpose by_phase(std::string_view phase) {
   if (phase.starts_with("optimizer")) return Purpose::kOptimizer;
@@ -30,8 +32,8 @@ Purpose by_phase(std::string_view phase) {
 
 /// Runs a program and hands the allocator over for questions.
 template <class Ask>
-auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity, bool recorded_places,
-               Ask ask) {
+auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
+               bool recorded_places, Ask ask) {
   DeviceMemory memory({capacity, 0, 0, 0});
   if (recorded_places) {
     DeviceMemory::Recording recording;
@@ -51,8 +53,8 @@ auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings
   return ask(*allocator, refusals);
 }
 
-SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std::size_t event, bool exact,
-                              const AllocatorSettings& settings) {
+SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
+                              bool exact, const AllocatorSettings& settings) {
   SnapshotProgramOptions options;
   options.device = device;
   options.to_event = event + 1;
@@ -68,9 +70,10 @@ std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event) {
   return static_cast<std::size_t>(std::ranges::upper_bound(steps, event) - steps.begin()) - 1;
 }
 
-HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const SnapshotProgram& program, const BlockInfo& block,
-                     const std::vector<std::size_t>& steps) {
-  HeldBlock held{block.address, block.bytes, block.requested_bytes, {}, Purpose::kUnknown, std::nullopt, 0};
+HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const SnapshotProgram& program,
+                     const BlockInfo& block, const std::vector<std::size_t>& steps) {
+  HeldBlock held{
+      block.address, block.bytes, block.requested_bytes, {}, Purpose::kUnknown, std::nullopt, 0};
   if (block.id >= program.origins.size()) return held;
   const RequestOrigin& origin = program.origins[block.id];
   held.maker = stack_summary(snapshot, origin.stack);
@@ -87,8 +90,10 @@ HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const Snapsh
 void note_pins(MemoryPicture& picture) {
   auto block = picture.live.begin();
   for (const SegmentInfo& segment : picture.segments) {
-    PinnedSegment pinned{segment.address, segment.total_bytes, segment.total_bytes - segment.active_bytes, {}};
-    for (; block != picture.live.end() && block->address < segment.address + segment.total_bytes; ++block) {
+    PinnedSegment pinned{
+        segment.address, segment.total_bytes, segment.total_bytes - segment.active_bytes, {}};
+    for (; block != picture.live.end() && block->address < segment.address + segment.total_bytes;
+         ++block) {
       if (block->address >= segment.address) pinned.holders.push_back(*block);
     }
     if (pinned.holders.empty() || pinned.free_bytes * 2 < pinned.total_bytes) continue;
@@ -131,7 +136,8 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
   }
   const auto refusals = [&](const AllocatorSettings& each, Bytes capacity) {
     const SnapshotProgram program = program_until(snapshot, device, picture.event, false, each);
-    return simulated(program, each, capacity, false, [](Allocator&, std::size_t count) { return count; });
+    return simulated(program, each, capacity, false,
+                     [](Allocator&, std::size_t count) { return count; });
   };
   for (const std::string& conf : settings_grid(settings.version)) {
     const AllocatorSettings each = parse_settings("grid", conf, settings.version).settings;
@@ -159,13 +165,16 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
 }  // namespace
 
 std::string_view purpose_rule() {
-  return "a phase name that says so; else a frame in a file of an optimizer: optimizer; else of the autograd engine or a "
-         "node: backward; else Module.to or a constructor outside forward: parameters; else named forward: forward; else of "
+  return "a phase name that says so; else a frame in a file of an optimizer: optimizer; else of "
+         "the autograd engine or a "
+         "node: backward; else Module.to or a constructor outside forward: parameters; else named "
+         "forward: forward; else of "
          "a data loader: inputs";
 }
 
 Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata) {
-  if (const Purpose told = by_phase(snapshot.texts[user_metadata]); told != Purpose::kUnknown) return told;
+  if (const Purpose told = by_phase(snapshot.texts[user_metadata]); told != Purpose::kUnknown)
+    return told;
   bool optimizer = false;
   bool backward = false;
   bool forward = false;
@@ -174,12 +183,14 @@ Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata
   for (const std::uint32_t index : snapshot.stack(stack)) {
     const std::string_view name = snapshot.texts[snapshot.frames[index].name];
     const std::string_view file = snapshot.texts[snapshot.frames[index].filename];
-    optimizer = optimizer || holds(file, "torch/optim/") || file.ends_with("optimizer.py") || holds(file, "optimizers/");
-    backward = backward || holds(name, "torch::autograd::Engine") || holds(name, "_engine_run_backward") ||
-               holds(name, "Backward0");
+    optimizer = optimizer || holds(file, "torch/optim/") || file.ends_with("optimizer.py") ||
+                holds(file, "optimizers/");
+    backward = backward || holds(name, "torch::autograd::Engine") ||
+               holds(name, "_engine_run_backward") || holds(name, "Backward0");
     forward = forward || name == "forward" || name == "_call_impl";
     parameters = parameters || name == "_apply" || name == "__init__";
-    inputs = inputs || holds(file, "dataloader") || holds(name, "pin_memory") || holds(name, "collate");
+    inputs =
+        inputs || holds(file, "dataloader") || holds(name, "pin_memory") || holds(name, "collate");
   }
   if (optimizer) return Purpose::kOptimizer;
   if (backward) return Purpose::kBackward;
@@ -223,7 +234,8 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
   return peak;
 }
 
-MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event, Version version) {
+MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
+                         Version version) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);
   const SnapshotProgram program = program_until(snapshot, device, event, true, settings);
   const std::vector<std::size_t> steps = recording_steps(snapshot, device);
@@ -233,16 +245,18 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   picture.setting = settings.text;
   Bytes peak = program.start.reserved_bytes();
   for (const Event& each : program.recorded) {
-    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap) peak += each.bytes;
+    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
+      peak += each.bytes;
   }
-  simulated(program, settings, roomy_capacity(program, peak), true, [&](Allocator& allocator, std::size_t) {
-    const MemorySample sample = allocator.sample();
-    picture.reserved_bytes = sample.reserved;
-    picture.active_bytes = sample.active;
-    picture.requested_bytes = sample.requested;
-    picture.segments = allocator.segments();
-    return 0;
-  });
+  simulated(program, settings, roomy_capacity(program, peak), true,
+            [&](Allocator& allocator, std::size_t) {
+              const MemorySample sample = allocator.sample();
+              picture.reserved_bytes = sample.reserved;
+              picture.active_bytes = sample.active;
+              picture.requested_bytes = sample.requested;
+              picture.segments = allocator.segments();
+              return 0;
+            });
   std::ranges::sort(picture.segments, {}, &SegmentInfo::address);
   for (const SegmentInfo& segment : picture.segments) {
     for (const BlockInfo& block : segment.blocks) {
@@ -261,26 +275,31 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   return picture;
 }
 
-std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device, Version version) {
+std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device,
+                                           Version version) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);
   const std::size_t last = std::max<std::size_t>(snapshot.trace(device).size(), 1) - 1;
   SnapshotProgram program = program_until(snapshot, device, last, true, settings);
   Bytes peak = program.start.reserved_bytes();
   for (const Event& each : program.recorded) {
-    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap) peak += each.bytes;
+    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
+      peak += each.bytes;
   }
-  const std::vector<Instruction> recording(program.instructions.begin() + static_cast<std::ptrdiff_t>(program.start_instructions),
-                                           program.instructions.end());
+  const std::vector<Instruction> recording(
+      program.instructions.begin() + static_cast<std::ptrdiff_t>(program.start_instructions),
+      program.instructions.end());
   program.instructions.resize(program.start_instructions);
   History history;
   history.sampling = true;
-  simulated(program, settings, roomy_capacity(program, peak), true, [&](Allocator& allocator, std::size_t) {
-    allocator.set_history(&history);
-    for (std::span<const Instruction> rest(recording); !rest.empty();) rest = rest.subspan(allocator.execute(rest));
-    allocator.finish_samples();
-    allocator.set_history(nullptr);
-    return 0;
-  });
+  simulated(program, settings, roomy_capacity(program, peak), true,
+            [&](Allocator& allocator, std::size_t) {
+              allocator.set_history(&history);
+              for (std::span<const Instruction> rest(recording); !rest.empty();)
+                rest = rest.subspan(allocator.execute(rest));
+              allocator.finish_samples();
+              allocator.set_history(nullptr);
+              return 0;
+            });
   return std::move(history.samples);
 }
 
@@ -338,7 +357,9 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
       if (block == nullptr) continue;
       held[block->site] -= static_cast<std::int64_t>(block->bytes);
       std::size_t bucket = 0;
-      for (std::size_t most = 1; bucket + 1 < report.lifetimes.size() && i - block->event > most; most *= 10) ++bucket;
+      for (std::size_t most = 1; bucket + 1 < report.lifetimes.size() && i - block->event > most;
+           most *= 10)
+        ++bucket;
       ++report.lifetimes[bucket];
       live.erase(event.address);
     }
@@ -353,7 +374,8 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
     if (ends.size() < 3) continue;
     site.growth = ends[ends.size() - 2] - ends.front();
     site.grows_every_step = true;
-    for (std::size_t i = 1; i + 1 < ends.size(); ++i) site.grows_every_step = site.grows_every_step && ends[i] > ends[i - 1];
+    for (std::size_t i = 1; i + 1 < ends.size(); ++i)
+      site.grows_every_step = site.grows_every_step && ends[i] > ends[i - 1];
   }
   report.churners = sites;
   std::ranges::stable_sort(report.churners, std::greater<>(), &ChurnReport::Site::bytes);

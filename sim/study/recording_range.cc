@@ -13,7 +13,8 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::string_view kForms = "expected an event's number, event:N, step:N, time:1.5s or mark:TEXT";
+constexpr std::string_view kForms =
+    "expected an event's number, event:N, step:N, time:1.5s or mark:TEXT";
 
 [[noreturn]] void refuse(std::string_view option, std::string message) {
   Problem problem;
@@ -32,7 +33,8 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 /// "1.5s", "20ms", "300us" in microseconds.
 std::optional<std::int64_t> microseconds(std::string_view text) {
   double factor = 0;
-  for (const auto& [unit, us] : {std::pair<std::string_view, double>{"ms", 1e3}, {"us", 1}, {"s", 1e6}}) {
+  for (const auto& [unit, us] :
+       {std::pair<std::string_view, double>{"ms", 1e3}, {"us", 1}, {"s", 1e6}}) {
     if (!text.ends_with(unit)) continue;
     factor = us;
     text.remove_suffix(unit.size());
@@ -49,7 +51,8 @@ std::optional<std::int64_t> microseconds(std::string_view text) {
 }
 
 std::size_t first_event_at(std::span<const SnapshotEvent> trace, std::int64_t time_us) {
-  const auto found = std::ranges::find_if(trace, [time_us](const SnapshotEvent& event) { return event.time_us >= time_us; });
+  const auto found = std::ranges::find_if(
+      trace, [time_us](const SnapshotEvent& event) { return event.time_us >= time_us; });
   return static_cast<std::size_t>(found - trace.begin());
 }
 
@@ -58,14 +61,17 @@ std::size_t first_event_at(std::span<const SnapshotEvent> trace, std::int64_t ti
 std::vector<std::size_t> recording_steps(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::size_t> steps{0};
   for (const SnapshotAnnotation& each : snapshot.annotations) {
-    if (each.device != device || !each.end || !snapshot.texts[each.name].starts_with("Optimizer.step")) continue;
+    if (each.device != device || !each.end ||
+        !snapshot.texts[each.name].starts_with("Optimizer.step"))
+      continue;
     const std::size_t event = first_event_at(snapshot.trace(device), each.time_us);
     if (event > steps.back()) steps.push_back(event);
   }
   return steps;
 }
 
-std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option, std::string_view text) {
+std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option,
+                             std::string_view text) {
   const std::span<const SnapshotEvent> trace = snapshot.trace(device);
   const std::size_t colon = text.find(':');
   const std::string_view form = colon == std::string_view::npos ? "event" : text.substr(0, colon);
@@ -74,13 +80,15 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
     const std::optional<std::uint64_t> number = whole_number(rest);
     if (!number) refuse(option, fmt::format("{}, found '{}'", kForms, text));
     if (form == "event") {
-      if (*number > trace.size()) refuse(option, fmt::format("there are only {} events", trace.size()));
+      if (*number > trace.size())
+        refuse(option, fmt::format("there are only {} events", trace.size()));
       return static_cast<std::size_t>(*number);
     }
     const std::vector<std::size_t> steps = recording_steps(snapshot, device);
     if (*number >= steps.size()) {
-      refuse(option, steps.size() == 1 ? "the recording has no annotation 'Optimizer.step' to tell steps by"
-                                       : fmt::format("the recording has only steps 0 to {}", steps.size() - 1));
+      refuse(option, steps.size() == 1
+                         ? "the recording has no annotation 'Optimizer.step' to tell steps by"
+                         : fmt::format("the recording has only steps 0 to {}", steps.size() - 1));
     }
     return steps[static_cast<std::size_t>(*number)];
   }
@@ -91,7 +99,8 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
   }
   if (form == "mark") {
     for (const SnapshotAnnotation& each : snapshot.annotations) {
-      if (each.device == device && !each.end && snapshot.texts[each.name].find(rest) != std::string_view::npos) {
+      if (each.device == device && !each.end &&
+          snapshot.texts[each.name].find(rest) != std::string_view::npos) {
         return first_event_at(trace, each.time_us);
       }
     }
@@ -104,8 +113,9 @@ std::vector<std::string> settings_grid(Version version) {
   std::vector<std::string> grid;
   for (const std::string_view conf :
        {"", "expandable_segments:True", "roundup_power2_divisions:4", "roundup_power2_divisions:8",
-        "roundup_power2_divisions:16", "max_split_size_mb:64", "max_split_size_mb:128", "max_split_size_mb:256",
-        "max_split_size_mb:512", "large_segment_size_mb:64", "expandable_segments:True,roundup_power2_divisions:8",
+        "roundup_power2_divisions:16", "max_split_size_mb:64", "max_split_size_mb:128",
+        "max_split_size_mb:256", "max_split_size_mb:512", "large_segment_size_mb:64",
+        "expandable_segments:True,roundup_power2_divisions:8",
         "max_split_size_mb:128,roundup_power2_divisions:8"}) {
     try {
       (void)parse_settings("grid", conf, version);

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// name -> message, as expected.txt lists them: a name, a tab, the message; more lines of one message begin with a tab.
+/// name -> message, as expected.txt lists them: a name, a tab, the message; more lines of one
+/// message begin with a tab.
 std::map<std::string, std::string> expected_messages() {
   std::ifstream file(TIDEMARK_SOURCE_DIR "/tests/diagnostics/snapshot/expected.txt");
   REQUIRE(file);

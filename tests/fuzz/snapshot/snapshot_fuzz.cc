@@ -1,4 +1,5 @@
-// The reader of memory snapshots: any bytes are read or refused with one message; what was read can be turned into requests.
+// The reader of memory snapshots: any bytes are read or refused with one message; what was read can
+// be turned into requests.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         SnapshotProgramOptions options;
         options.device = device;
         options.exact_start = exact;
-        options.rounded = [](Bytes request) { return request < 512 ? Bytes{512} : round_up(request, 512); };
+        options.rounded = [](Bytes request) {
+          return request < 512 ? Bytes{512} : round_up(request, 512);
+        };
         (void)make_snapshot_program(snapshot, options);
       }
     }

@@ -32,7 +32,8 @@ Agreement check_agrees(const fs::path& file) {
 }
 
 TEST_CASE("PyTorch's own recordings re-simulate from their settings, event by event") {
-  const std::vector<fs::path> files = files_in(TIDEMARK_SOURCE_DIR "/tests/golden/recordings", ".gz");
+  const std::vector<fs::path> files =
+      files_in(TIDEMARK_SOURCE_DIR "/tests/golden/recordings", ".gz");
   REQUIRE(files.size() == 4);
   for (const fs::path& file : files) {
     const Agreement agreement = check_agrees(file);
@@ -42,7 +43,8 @@ TEST_CASE("PyTorch's own recordings re-simulate from their settings, event by ev
 }
 
 TEST_CASE("a recording that differs from what its allocator would do is told so") {
-  Snapshot snapshot = read_snapshot_file(TIDEMARK_SOURCE_DIR "/tests/golden/recordings/mlp.pickle.gz");
+  Snapshot snapshot =
+      read_snapshot_file(TIDEMARK_SOURCE_DIR "/tests/golden/recordings/mlp.pickle.gz");
   const auto alloc = std::ranges::find_if(snapshot.events, [](const SnapshotEvent& event) {
     return event.action == Action::kAlloc && event.bytes > kMiB;
   });
@@ -57,7 +59,8 @@ TEST_CASE("a recording that differs from what its allocator would do is told so"
 
 TEST_CASE("public recordings of real GPUs re-simulate from their settings, event by event") {
   const char* shared = std::getenv("TIDEMARK_SHARED");
-  const fs::path folder = fs::path(shared != nullptr ? shared : TIDEMARK_SOURCE_DIR "/../shared") / "snapshots";
+  const fs::path folder =
+      fs::path(shared != nullptr ? shared : TIDEMARK_SOURCE_DIR "/../shared") / "snapshots";
   if (!fs::is_directory(folder)) {
     std::cout << "SKIPPED: no recordings of real GPUs in " << folder << '\n';
     return;

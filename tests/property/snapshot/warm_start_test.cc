@@ -82,13 +82,15 @@ Snapshot read_back(const Recording& recording, std::string_view conf, std::size_
 }
 
 std::string line_of(const Event& event) {
-  return fmt::format("{} 0x{:x} {} stream {} id {}", action_name(event.action), event.address, event.bytes, event.stream,
-                     event.id);
+  return fmt::format("{} 0x{:x} {} stream {} id {}", action_name(event.action), event.address,
+                     event.bytes, event.stream, event.id);
 }
 
-/// Wherever a recording is cut, what is left re-simulates to the same events and the same blocks. Where the recording leaves
-/// open how large a block was, the simulator says so; even then the events nearly always agree.
-void check_all_cuts(const Shape& shape, std::uint64_t seeds, std::size_t most_undecided_percent = 2) {
+/// Wherever a recording is cut, what is left re-simulates to the same events and the same blocks.
+/// Where the recording leaves open how large a block was, the simulator says so; even then the
+/// events nearly always agree.
+void check_all_cuts(const Shape& shape, std::uint64_t seeds,
+                    std::size_t most_undecided_percent = 2) {
   std::size_t cuts = 0;
   std::size_t undecided = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -103,9 +105,12 @@ void check_all_cuts(const Shape& shape, std::uint64_t seeds, std::size_t most_un
       std::string difference;
       for (const std::string& note : agreement.notes) difference += note + "\n";
       for (const std::string& line : agreement.block_differences) difference += line + "\n";
-      for (std::size_t i = agreement.events.first.value_or(0); agreement.events.first && i < *agreement.events.first + 5; ++i) {
-        if (i < agreement.recorded_events.size()) difference += "recorded  " + line_of(agreement.recorded_events[i]) + "\n";
-        if (i < agreement.simulated_events.size()) difference += "simulated " + line_of(agreement.simulated_events[i]) + "\n";
+      for (std::size_t i = agreement.events.first.value_or(0);
+           agreement.events.first && i < *agreement.events.first + 5; ++i) {
+        if (i < agreement.recorded_events.size())
+          difference += "recorded  " + line_of(agreement.recorded_events[i]) + "\n";
+        if (i < agreement.simulated_events.size())
+          difference += "simulated " + line_of(agreement.simulated_events[i]) + "\n";
       }
       ++cuts;
       if (agreement.start_blocks_of_unknown_size > 0 && !agreement.complete()) {
@@ -122,7 +127,9 @@ void check_all_cuts(const Shape& shape, std::uint64_t seeds, std::size_t most_un
   CHECK(undecided * 100 <= cuts * most_undecided_percent);
 }
 
-TEST_CASE("a recording that is cut anywhere re-simulates: default settings") { check_all_cuts({""}, 40); }
+TEST_CASE("a recording that is cut anywhere re-simulates: default settings") {
+  check_all_cuts({""}, 40);
+}
 
 TEST_CASE("a recording that is cut anywhere re-simulates: with empty_cache") {
   check_all_cuts({"", false, true}, 40);

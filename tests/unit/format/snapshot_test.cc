@@ -43,7 +43,8 @@ TEST_CASE("what is written is read again: events, blocks, stacks, phases") {
                                   event(Action::kFreeRequested, kBase, 100, 0),
                                   event(Action::kFreeCompleted, kBase, 100, 0),
                                   event(Action::kAlloc, kBase, 700, 2)};
-  const std::vector<std::string_view> labels{"", "net.0: linear>addmm", "net.0: linear>addmm", "", "", "loss"};
+  const std::vector<std::string_view> labels{
+      "", "net.0: linear>addmm", "net.0: linear>addmm", "", "", "loss"};
   const std::vector<SegmentInfo> segments{
       small_segment({{kBase, 1024, 700, 2, BlockState::kActiveAllocated},
                      {kBase + 1024, 2 * kMiB - 1024, 0, kNoRequest, BlockState::kInactive}})};
@@ -75,9 +76,9 @@ TEST_CASE("what is written is read again: events, blocks, stacks, phases") {
 
 TEST_CASE("integers of every length are written and read unchanged") {
   for (const std::int64_t number :
-       {std::int64_t{0}, std::int64_t{255}, std::int64_t{256}, std::int64_t{65535}, std::int64_t{65536},
-        std::int64_t{0x7fffffff}, std::int64_t{0x80000000}, std::int64_t{0x7fffffffff}, std::int64_t{0x8000000000},
-        std::int64_t{0x7fffffffffffff}}) {
+       {std::int64_t{0}, std::int64_t{255}, std::int64_t{256}, std::int64_t{65535},
+        std::int64_t{65536}, std::int64_t{0x7fffffff}, std::int64_t{0x80000000},
+        std::int64_t{0x7fffffffff}, std::int64_t{0x8000000000}, std::int64_t{0x7fffffffffffff}}) {
     const std::vector<Event> events{event(Action::kOom, static_cast<std::uint64_t>(number), 1, 0)};
     SnapshotDevice device;
     device.events = events;
@@ -86,10 +87,12 @@ TEST_CASE("integers of every length are written and read unchanged") {
 }
 
 TEST_CASE("a late free becomes a use by a stream of its own and a sync where it completed") {
-  const std::vector<Event> events{
-      event(Action::kSegmentAlloc, kBase, 2 * kMiB, kNoRequest), event(Action::kAlloc, kBase, 512, 0),
-      event(Action::kFreeRequested, kBase, 512, 0), event(Action::kAlloc, kBase + 512, 512, 1),
-      event(Action::kFreeCompleted, kBase, 512, 0), event(Action::kAlloc, kBase, 512, 2)};
+  const std::vector<Event> events{event(Action::kSegmentAlloc, kBase, 2 * kMiB, kNoRequest),
+                                  event(Action::kAlloc, kBase, 512, 0),
+                                  event(Action::kFreeRequested, kBase, 512, 0),
+                                  event(Action::kAlloc, kBase + 512, 512, 1),
+                                  event(Action::kFreeCompleted, kBase, 512, 0),
+                                  event(Action::kAlloc, kBase, 512, 2)};
   const std::vector<SegmentInfo> segments{
       small_segment({{kBase, 512, 512, 2, BlockState::kActiveAllocated},
                      {kBase + 512, 512, 512, 1, BlockState::kActiveAllocated},
@@ -100,12 +103,15 @@ TEST_CASE("a late free becomes a use by a stream of its own and a sync where it 
   const SnapshotProgram program = make_snapshot_program(round_trip(device), {});
   std::vector<Verb> verbs;
   for (const Instruction& each : program.instructions) verbs.push_back(each.verb);
-  CHECK(verbs == std::vector<Verb>{Verb::kAlloc, Verb::kUse, Verb::kFree, Verb::kAlloc, Verb::kSync, Verb::kAlloc});
+  CHECK(verbs == std::vector<Verb>{Verb::kAlloc, Verb::kUse, Verb::kFree, Verb::kAlloc, Verb::kSync,
+                                   Verb::kAlloc});
   CHECK(program.late_frees == 1);
   CHECK_FALSE(program.warm);
 }
 
-TEST_CASE("segments given back between requests are an empty_cache; within one that needed the room, a reclaim") {
+TEST_CASE(
+    "segments given back between requests are an empty_cache; within one that needed the room, a "
+    "reclaim") {
   const Bytes large = 20 * kMiB;
   const std::vector<Event> events{event(Action::kSegmentAlloc, kBase, large, kNoRequest),
                                   event(Action::kAlloc, kBase, 5 * kMiB, 0),
