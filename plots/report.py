@@ -20,7 +20,7 @@ PAGE = """<!DOCTYPE html>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em; color: #1a1a1a; background: #fff; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin: 2em 0 0.3em; }
-pre { background: #f4f4f4; padding: 1em; overflow-x: auto; font-size: 13px; }
+pre { background: #f4f4f4; padding: 1em; white-space: pre-wrap; font-size: 13px; }
 .figure { height: 420px; }
 </style>
 </head>

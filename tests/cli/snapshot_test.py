@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -180,6 +181,16 @@ class Snapshots(unittest.TestCase):
             self.assertIn(f"Plotly.newPlot('{name}'", text)
         self.assertNotIn("<script src", text)
         self.assertNotIn("<link", text)
+        browser = shutil.which("chromium") or shutil.which("google-chrome")
+        if browser is None:
+            self.skipTest("no Chromium to open the page in")
+        shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                                "--virtual-time-budget=20000", "--dump-dom", "file://" + page], capture_output=True,
+                               check=False, timeout=120)
+        dom = shown.stdout.decode()
+        self.assertIn('data-ready="yes"', dom)  # the script's last line: nothing before it threw
+        self.assertGreaterEqual(dom.count('class="main-svg"'), 5)
+        self.assertNotIn("CONSOLE", shown.stderr.decode())
 
 
 if __name__ == "__main__":
