@@ -64,13 +64,11 @@ Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t 
     exponentials.reset();
     return unary(c, "neg", logs);
   }();
-  {
+  // The sum dies before the name's former tensor.
+  gumbels = [&] {
     const Tensor sum = add(c, logits, gumbels);
-    Tensor scaled = div(c, sum, number_tensor(c, ScalarType::kInt64));
-    // The sum dies before the name's former tensor.
-    const_cast<Tensor&>(sum).reset();
-    gumbels = std::move(scaled);
-  }
+    return div(c, sum, number_tensor(c, ScalarType::kInt64));
+  }();
   return softmax(c, gumbels, dim, {}, false);
 }
 

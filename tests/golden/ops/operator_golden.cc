@@ -1,6 +1,6 @@
 // Runs every operator case and compares its events with the recorded ones. Prints a table of exact cases by group.
 //
-//     golden_ops [--folder DIR] [--events FILE] [--device ID] [--show N] [--program] [GROUP[/NAME]...]
+//     golden_ops [--folder DIR] [--events FILE] [--device ID] [--show N] [--program] [--change GROUP] [GROUP[/NAME]...]
 
 #include <fmt/format.h>
 
@@ -26,6 +26,7 @@ struct Options {
   std::string device = "h100";
   std::size_t show = 3;
   bool print_program = false;
+  std::string change;  ///< a group whose records are changed, to see that a difference is noticed
   std::vector<std::string> only;
 };
 
@@ -88,8 +89,9 @@ std::string check(const OperatorCase& c, const Options& options, const OperatorE
     const OperatorEvents simulated =
         run_operator_case(c, options.folder, TIDEMARK_SOURCE_DIR "/configs/models", device);
     std::string out;
-    for (const auto& [run, events] : recorded) {
+    for (const auto& [run, text] : recorded) {
       const std::string& mine = simulated.at(run);
+      const std::string events = options.change == c.group ? text + " +1" : text;
       if (!is_same(c, events, mine)) out += fmt::format("    {}\n{}", run, difference(events, mine));
     }
     return out;
@@ -113,6 +115,8 @@ Options read_options(int argc, char** argv) {
       options.device = next();
     } else if (word == "--show") {
       options.show = std::stoul(next());
+    } else if (word == "--change") {
+      options.change = next();
     } else if (word == "--program") {
       options.print_program = true;
     } else {
