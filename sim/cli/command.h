@@ -42,7 +42,7 @@ struct ExampleSpec {
 struct CommandSpec {
   std::string_view name;     ///< "run"
   std::string_view summary;  ///< one line, lower case: "simulate a scenario"
-  std::string_view about;    ///< a short paragraph or two for help, wrapped by hand; may be empty
+  std::string_view about;    ///< a short paragraph for help, wrapped when printed; may be empty
   std::vector<ArgumentSpec> arguments;
   std::vector<OptionSpec> options;
   std::vector<ExampleSpec> examples;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sim/cli/program.h"
+#include "sim/report/text.h"
 
 namespace tidemark::cli {
 
@@ -56,12 +57,16 @@ std::string argument_title(const ArgumentSpec& argument) {
 }  // namespace
 
 std::string command_help(const CommandSpec& spec) {
-  std::string out =
-      fmt::format("tidemark {}: {}\n\n  tidemark {}", spec.name, spec.summary, spec.name);
+  std::string out = wrapped(fmt::format("tidemark {}: {}", spec.name, spec.summary), kWidth, 0);
+  out += fmt::format("\n  tidemark {}", spec.name);
   for (const ArgumentSpec& argument : spec.arguments) out += " " + argument_title(argument);
   if (!spec.options.empty()) out += " [options]";
   out += "\n";
-  if (!spec.about.empty()) out += fmt::format("\n{}\n", spec.about);
+  if (!spec.about.empty()) {
+    std::string about(spec.about);
+    std::replace(about.begin(), about.end(), '\n', ' ');
+    out += "\n" + wrapped(about, kWidth, 0);
+  }
   std::size_t column = 0;
   for (const ArgumentSpec& argument : spec.arguments) {
     column = std::max(column, argument.name.size());
@@ -84,7 +89,7 @@ std::string command_help(const CommandSpec& spec) {
   if (!spec.examples.empty()) {
     out += "\nExamples\n";
     for (const ExampleSpec& example : spec.examples) {
-      out += fmt::format("  {}\n      {}\n", example.command, example.what);
+      out += fmt::format("  {}\n{}", example.command, wrapped(example.what, kWidth, 6));
     }
   }
   return out;
