@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,6 +63,8 @@ struct Thread {
   /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source: training-semantics.md 12.
   std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;
   std::vector<std::pair<std::uint16_t, Tensor>> cublaslt_workspaces;
+  /// Convolutions that torch.backends.cudnn.benchmark has timed on this thread, by their numbers.
+  std::set<std::vector<std::int64_t>> timed_convolutions;
 };
 
 /// A weight cast by autocast, kept until the outermost autocast region ends. `key` keeps the source alive, as PyTorch does

@@ -99,6 +99,21 @@ Tensor to_format(Context& c, const Tensor& x, MemoryFormat format) {
   return x.suggest_memory_format() == format ? x : clone_in(c, x, format);
 }
 
+/// cudnn.benchmark: the first call for a key times every plan, then empties the cache. Source: training-semantics.md 3.3.
+void benchmark(Context& c, CudnnBuffer kind, const Tensor& input, const Tensor& weight, const Tensor& output,
+               const ConvolutionOptions& o) {
+  if (!c.backends.cudnn_benchmark) return;
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(kind), static_cast<std::int64_t>(input.dtype()), o.groups,
+                                static_cast<std::int64_t>(o.transposed),
+                                static_cast<std::int64_t>(c.backends.deterministic)};
+  for (const Tensor* t : {&input, &weight, &output}) {
+    key.insert(key.end(), t->sizes().begin(), t->sizes().end());
+    key.push_back(static_cast<std::int64_t>(t->suggest_memory_format()));
+  }
+  for (const Dims* d : {&o.stride, &o.padding, &o.dilation}) key.insert(key.end(), d->begin(), d->end());
+  if (c.thread().timed_convolutions.insert(std::move(key)).second) c.memory().empty_cache(input.device());
+}
+
 Tensor group_of(Context& c, const Tensor& x, std::int64_t dim, std::int64_t groups,
                 std::int64_t g) {
   if (!x.defined()) return {};
@@ -114,21 +129,24 @@ Tensor cudnn_forward(Context& c, const Tensor& input, const Tensor& weight,
   if (out.numel() == 0) return out;
   const Tensor weight_copy = contiguous_kernel(c, weight, format);
   const Tensor input_copy = contiguous_kernel(c, input, format);
+  benchmark(c, CudnnBuffer::kConvolutionForward, input, weight, out, o);
   const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kConvolutionForward, input.device());
   return out;
 }
 
 ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const Tensor& input,
-                                    const Tensor& weight, bool transposed, ConvolutionMask wanted) {
+                                    const Tensor& weight, const ConvolutionOptions& o,
+                                    ConvolutionMask wanted) {
   ConvolutionGradients g;
   const MemoryFormat input_format = input.suggest_memory_format();
-  const Tensor grad = transposed ? contiguous_kernel(c, grad_output, input_format)
+  const Tensor grad = o.transposed ? contiguous_kernel(c, grad_output, input_format)
                                  : to_format(c, grad_output, input_format);
   if (wanted.input) {
     const MemoryFormat format = cudnn_format(grad, weight);
     g.input = c.empty_in(input.sizes(), format, grad.dtype(), grad.device());
     const Tensor weight_copy = contiguous_kernel(c, weight, format);
     const Tensor grad_copy = contiguous_kernel(c, grad, format);
+    benchmark(c, CudnnBuffer::kConvolutionBackwardData, input, weight, grad, o);
     const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardData, grad.device());
     launch(c, grad_output, weight, input);
   }
@@ -137,6 +155,7 @@ ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const
     const Tensor grad_copy = contiguous_kernel(c, grad, format);
     const Tensor input_copy = contiguous_kernel(c, input, format);
     g.weight = c.empty_in(weight.sizes(), format, grad.dtype(), grad.device());
+    benchmark(c, CudnnBuffer::kConvolutionBackwardFilter, input, weight, grad, o);
     const Tensor workspace =
         cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardFilter, grad.device());
     launch(c, grad_output, weight, input);
@@ -358,7 +377,7 @@ ConvolutionGradients convolution_backward(Context& c, Tensor grad_output, Tensor
     case Backend::kCudnn: {
       const Tensor input_copy =
           wanted.weight ? contiguous_kernel(c, input, cudnn_format(input, weight)) : input;
-      g = cudnn_backward(c, grad_output, input_copy, weight, o.transposed, wanted);
+      g = cudnn_backward(c, grad_output, input_copy, weight, o, wanted);
       break;
     }
     case Backend::kDepthwise2d:

@@ -44,6 +44,8 @@ class Memory {
   virtual RequestNumber allocate(Bytes bytes, Device device, std::uint16_t stream) = 0;
   virtual void release(RequestNumber request) = 0;
   virtual void set_role(RequestNumber request, Role role) = 0;
+  /// Gives the cache's unused memory back to the driver, as a library may ask for in the middle of an operator.
+  virtual void empty_cache(Device /*device*/) {}
 };
 
 }  // namespace tidemark::ops
