@@ -60,7 +60,7 @@ struct ReplayResult {
 };
 
 /// Plays a request trace through the allocator that `settings` names. A refused request's ID is
-/// dead from there on, and the trace goes on (docs/formats/trace.md). Requires: IDs of live
+/// dead from there on, and the trace goes on (docs/formats/tmt.md). Requires: IDs of live
 /// requests differ; options.device holds its context and the others. Errors: InputError where the
 /// settings and the trace cannot go together (see CachingAllocator::allocate). Cost: linear in the
 /// instructions; with `simulated` events the engine's cost comes on top.
