@@ -88,7 +88,7 @@ peak live       10.0 MiB  10,485,760  what they asked for: the least any allocat
 
 Fragmentation 75.0 % at the peak of reserved, 81.3 % in the mean (reserved, less live bytes)
 Segments      1 at most
-Device calls  3, 225.00 us of simulated time
+Device calls  3, 210.00 us of simulated time
 Retries       1
 Out of memory 1
   first: CUDA out of memory. Tried to allocate 30.00 MiB. GPU 0 has a total capacity of 40.00 MiB of which 20.00 MiB is free. Including non-PyTorch memory, this process has 20.00 MiB memory in use. Of the allocated memory 5.00 MiB is allocated by PyTorch, and 15.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)
