@@ -14,23 +14,26 @@ namespace tidemark {
 
 /// Amounts right after one event, or now.
 struct MemorySample {
-  Bytes reserved = 0;        ///< held from the driver
-  Bytes active = 0;          ///< allocated or waiting for other streams; block sizes
-  Bytes allocated = 0;       ///< block sizes
-  Bytes requested = 0;       ///< what the active blocks' callers asked for
-  Bytes inactive_split = 0;  ///< free parts of split segments (expandable ones not counted, as PyTorch)
-  Bytes largest_free = 0;    ///< the largest free block
+  Bytes reserved = 0;   ///< held from the driver
+  Bytes active = 0;     ///< allocated or waiting for other streams; block sizes
+  Bytes allocated = 0;  ///< block sizes
+  Bytes requested = 0;  ///< what the active blocks' callers asked for
+  Bytes inactive_split =
+      0;  ///< free parts of split segments (expandable ones not counted, as PyTorch)
+  Bytes largest_free = 0;  ///< the largest free block
   friend bool operator==(const MemorySample&, const MemorySample&) = default;
 };
 
 /// What an allocator did, in order. Switched on by Allocator::set_history; off, it costs nothing.
 struct History {
   std::vector<Event> events;
-  std::vector<MemorySample> samples;  ///< one an event when `sampling`; complete after Allocator::finish_samples()
+  std::vector<MemorySample>
+      samples;  ///< one an event when `sampling`; complete after Allocator::finish_samples()
   bool sampling = false;
 };
 
-/// Why the last request was refused, and the figures that PyTorch's message repeats. Source: caching-allocator.md, 14.2.
+/// Why the last request was refused, and the figures that PyTorch's message repeats. Source:
+/// caching-allocator.md, 14.2.
 struct OutOfMemory {
   enum class Kind : std::uint8_t {
     kDevice,    ///< the device or the limit is full
@@ -42,39 +45,42 @@ struct OutOfMemory {
   RequestId id = kNoRequest;
   Bytes requested_bytes = 0;
   Bytes rounded_bytes = 0;
-  Bytes segment_bytes = 0;  ///< what the driver would have been asked for: the size that the message names
+  Bytes segment_bytes =
+      0;  ///< what the driver would have been asked for: the size that the message names
   Bytes device_free_bytes = 0;
   Bytes device_total_bytes = 0;
   Bytes limit_bytes = kUnlimitedBytes;
   Bytes allocated_bytes = 0;
   Bytes reserved_bytes = 0;
   Bytes private_free_bytes = 0;  ///< free blocks of private pools
-  Bytes process_bytes = 0;       ///< what the driver says that this process has, its context included
+  Bytes process_bytes = 0;  ///< what the driver says that this process has, its context included
   Version version;
   std::uint8_t device = 0;
 };
 
 /// A device allocator: takes requests one by one, or a chunk of instructions.
 ///
-/// For who drives it: set_instruction(n) before each instruction stamps the events that follow (execute() does it by itself);
-/// kSync and kSyncDevice go to the EventClock, kDeviceBytes to the DeviceMemory, kLaunch, kRecord, kWait and kMark to
-/// nobody here. A request of a dead ID is ignored, as formats.md asks of traces.
+/// For who drives it: set_instruction(n) before each instruction stamps the events that follow
+/// (execute() does it by itself); kSync and kSyncDevice go to the EventClock, kDeviceBytes to the
+/// DeviceMemory, kLaunch, kRecord, kWait and kMark to nobody here. A request of a dead ID is
+/// ignored, as formats.md asks of traces.
 class Allocator {
  public:
   virtual ~Allocator() = default;
 
-  /// Serves a request on `stream`; `pool` not 0: as inside torch.cuda.use_mem_pool of user pool [0, pool], for this one request.
-  /// 0 bytes: served, and nothing happens. Returns false when it is refused (OutOfMemoryError): see failure().
-  /// Requires: `id` is not live.
+  /// Serves a request on `stream`; `pool` not 0: as inside torch.cuda.use_mem_pool of user pool [0,
+  /// pool], for this one request. 0 bytes: served, and nothing happens. Returns false when it is
+  /// refused (OutOfMemoryError): see failure(). Requires: `id` is not live.
   virtual bool allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) = 0;
   virtual void free(RequestId id) = 0;
   virtual void record_stream(RequestId id, StreamId stream) = 0;
   virtual void empty_cache() = 0;
   virtual void reset_peak() = 0;
 
-  /// Executes kAlloc, kFree, kUse, kSync, kSyncDevice, kEmptyCache, kResetPeak and kDeviceBytes of `chunk`, ignores the rest.
-  /// Stops after a refused request. Returns how many instructions were executed, the refused one included; `refused()` tells
-  /// whether the last one was. The fast way: no call an instruction.
+  /// Executes kAlloc, kFree, kUse, kSync, kSyncDevice, kEmptyCache, kResetPeak and kDeviceBytes of
+  /// `chunk`, ignores the rest. Stops after a refused request. Returns how many instructions were
+  /// executed, the refused one included; `refused()` tells whether the last one was. The fast way:
+  /// no call an instruction.
   virtual std::size_t execute(std::span<const Instruction> chunk) = 0;
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] const OutOfMemory& failure() const { return failure_; }

@@ -11,12 +11,12 @@ namespace tidemark {
 struct Lane;
 
 using BlockIndex = std::uint32_t;
-/// No block: the index of a wall that stands before and behind every segment, busy for ever, so that looking at a neighbour
-/// needs no question whether there is one.
+/// No block: the index of a wall that stands before and behind every segment, busy for ever, so
+/// that looking at a neighbour needs no question whether there is one.
 inline constexpr BlockIndex kNoBlock = 0;
 
-/// One block of a segment, a cache line. Which object survives a split or a merge shows in snapshots (caching-allocator.md,
-/// 2.2), so blocks are never renumbered.
+/// One block of a segment, a cache line. Which object survives a split or a merge shows in
+/// snapshots (caching-allocator.md, 2.2), so blocks are never renumbered.
 struct alignas(64) Block {
   enum Flag : std::uint8_t {
     kAllocated = 1,    ///< its request is live
@@ -50,7 +50,7 @@ struct alignas(64) Block {
     Links links;
     Life life;
   };
-  std::uint32_t order;     ///< what breaks ties of size before the address does; 0 up to PyTorch 2.11
+  std::uint32_t order;  ///< what breaks ties of size before the address does; 0 up to PyTorch 2.11
   std::uint32_t age_base;  ///< its pool's search count when it became free
   std::uint16_t bin;       ///< of FreeSet
   std::uint8_t flags;
@@ -72,7 +72,8 @@ class BlockStore {
 
   /// A record whose fields hold left-overs.
   BlockIndex create_raw() {
-    if (unused_ == kNoBlock) [[unlikely]] return append();
+    if (unused_ == kNoBlock) [[unlikely]]
+      return append();
     const BlockIndex index = unused_;
     unused_ = blocks_[index].next;
     return index;
@@ -92,7 +93,8 @@ class BlockStore {
   /// The indices of all records in use, ascending.
   [[nodiscard]] std::vector<BlockIndex> in_use() const {
     std::vector<bool> unused(blocks_.size());
-    for (BlockIndex index = unused_; index != kNoBlock; index = blocks_[index].next) unused[index] = true;
+    for (BlockIndex index = unused_; index != kNoBlock; index = blocks_[index].next)
+      unused[index] = true;
     std::vector<BlockIndex> used;
     for (BlockIndex index = kNoBlock + 1; index < blocks_.size(); ++index) {
       if (!unused[index]) used.push_back(index);

@@ -11,19 +11,22 @@
 namespace tidemark {
 namespace {
 
-/// Ids below this are looked up in a vector, the others in a hash table: a hostile trace must not cost 16 GiB.
+/// Ids below this are looked up in a vector, the others in a hash table: a hostile trace must not
+/// cost 16 GiB.
 constexpr RequestId kDenseIds = RequestId{1} << 26U;
 
 constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
 
 }  // namespace
 
-CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device, EventClock& clock)
+CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device,
+                                   EventClock& clock)
     : settings_(settings), device_(device), clock_(clock) {
   TIDEMARK_CHECK(settings.backend == Backend::kNative, std::string("another backend's settings"));
   small_.kind = PoolKind::kSmall;
   large_.kind = PoolKind::kLarge;
-  if (settings.max_split_bytes != kUnlimitedBytes) max_split_at_start_ = as_signed(settings.max_split_bytes);
+  if (settings.max_split_bytes != kUnlimitedBytes)
+    max_split_at_start_ = as_signed(settings.max_split_bytes);
   apply_settings();
   if (settings.version >= Version{2, 10}) set_memory_fraction(settings.per_process_memory_fraction);
 }
@@ -63,7 +66,8 @@ void CachingAllocator::bind_new(RequestId id, BlockIndex index) {
 /// Requires: count > bound_ids_, or both are 0.
 void CachingAllocator::reserve_ids(std::size_t count) {
   count = std::min<std::size_t>(count, kDenseIds);
-  decltype(bindings_) grown(static_cast<BlockIndex*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(BlockIndex))));
+  decltype(bindings_) grown(
+      static_cast<BlockIndex*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(BlockIndex))));
   if (grown == nullptr) throw std::bad_alloc();
   std::copy_n(bound_, bound_ids_, grown.get());
   bindings_ = std::move(grown);
@@ -72,7 +76,8 @@ void CachingAllocator::reserve_ids(std::size_t count) {
 }
 
 BlockIndex CachingAllocator::binding(RequestId id) const {
-  if (id < bound_ids_) [[likely]] return bound_[id];
+  if (id < bound_ids_) [[likely]]
+    return bound_[id];
   const auto found = far_bindings_.find(id);
   return found == far_bindings_.end() ? kNoBlock : found->second;
 }
@@ -143,7 +148,8 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
   if (index == kNoBlock) return kNoBlock;
   if (blocks[index].is(Block::kExpandable)) {
     if (expandable) {
-      // The block at the growing end of a range is the last choice: its reach includes the unmapped rest.
+      // The block at the growing end of a range is the last choice: its reach includes the unmapped
+      // rest.
       const auto reach = [blocks](BlockIndex each) {
         const BlockIndex next = blocks[each].next;
         const bool grows = next != kNoBlock && !blocks[next].is(Block::kMapped);

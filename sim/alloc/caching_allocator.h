@@ -18,24 +18,26 @@
 
 namespace tidemark {
 
-/// PyTorch's native caching allocator of one device: for the same requests the same blocks, events, statistics and
-/// refusals, for every setting and version that AllocatorSettings names. Source: caching-allocator.md; section numbers in the
-/// comments below and in the .cc files are its.
+/// PyTorch's native caching allocator of one device: for the same requests the same blocks, events,
+/// statistics and refusals, for every setting and version that AllocatorSettings names. Source:
+/// caching-allocator.md; section numbers in the comments below and in the .cc files are its.
 ///
-/// A simulator gives it instructions through execute(), or calls allocate, free, ... one by one in program order, after
-/// set_instruction(). Calls to the driver show as segment_* events and as EventClock::device_call, in their true order
-/// with the waits they bring.
-/// Cost: allocate and free amortised O(log n) in the free blocks of equal size, else O(1), without heap allocation once warm;
-/// a request that reaches the driver costs what its reclaiming walks.
+/// A simulator gives it instructions through execute(), or calls allocate, free, ... one by one in
+/// program order, after set_instruction(). Calls to the driver show as segment_* events and as
+/// EventClock::device_call, in their true order with the waits they bring. Cost: allocate and free
+/// amortised O(log n) in the free blocks of equal size, else O(1), without heap allocation once
+/// warm; a request that reaches the driver costs what its reclaiming walks.
 class CachingAllocator final : public Allocator {
  public:
-  /// Applies settings.per_process_memory_fraction. Requires: `device` and `clock` outlive the allocator.
+  /// Applies settings.per_process_memory_fraction. Requires: `device` and `clock` outlive the
+  /// allocator.
   CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device, EventClock& clock);
   ~CachingAllocator() override;
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  /// Errors: InputError where PyTorch fails with a driver error (an odd large_segment_size_mb with expandable segments).
+  /// Errors: InputError where PyTorch fails with a driver error (an odd large_segment_size_mb with
+  /// expandable segments).
   bool allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) override;
   void free(RequestId id) override;
   void record_stream(RequestId id, StreamId stream) override;
@@ -49,16 +51,20 @@ class CachingAllocator final : public Allocator {
 
   /// torch.cuda.set_per_process_memory_fraction(). Range: [0, 1].
   void set_memory_fraction(double fraction);
-  /// New settings at run time. The caller keeps what an absent key keeps (16.4); the version and the limit stay.
+  /// New settings at run time. The caller keeps what an absent key keeps (16.4); the version and
+  /// the limit stay.
   void set_settings(const AllocatorSettings& settings);
 
-  /// Private pools (13). A pool is created by its first use, with a use count of 1 that belongs to its maker: a MemPool object
-  /// or a capture. `pool` of allocate() makes one that is never released.
+  /// Private pools (13). A pool is created by its first use, with a use count of 1 that belongs to
+  /// its maker: a MemPool object or a capture. `pool` of allocate() makes one that is never
+  /// released.
   void create_pool(PoolKey key);
-  /// use_mem_pool: routing begins for every stream, respectively for `stream` alone, which from now on captures.
+  /// use_mem_pool: routing begins for every stream, respectively for `stream` alone, which from now
+  /// on captures.
   void begin_routing(PoolKey key);
   void begin_capture(PoolKey key, StreamId stream);
-  /// Ends the routing to `key`; its use count stays until release_pool(). Requires: such a routing is active.
+  /// Ends the routing to `key`; its use count stays until release_pool(). Requires: such a routing
+  /// is active.
   void end_routing(PoolKey key);
   /// One user less; at 0 the pool's memory may be given back. Requires: the pool exists.
   void release_pool(PoolKey key);
@@ -66,10 +72,12 @@ class CachingAllocator final : public Allocator {
   void set_use_on_oom(PoolKey key, bool use);
   /// torch.cuda.empty_cache() of one pool; {0, 0}: of all.
   void empty_cache(PoolKey key);
-  /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own. Default: 0.
+  /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own.
+  /// Default: 0.
   void set_current_stream(StreamId stream) { current_stream_ = stream; }
 
-  /// Device-wide or stream waits that the allocator itself asked for: synchronisations of an out-of-memory retry or empty_cache.
+  /// Device-wide or stream waits that the allocator itself asked for: synchronisations of an
+  /// out-of-memory retry or empty_cache.
   [[nodiscard]] std::int64_t sync_count() const { return num_sync_all_streams_; }
 
  private:
@@ -87,14 +95,16 @@ class CachingAllocator final : public Allocator {
     Bytes bytes = 0;
     Bytes rounded = 0;
     Lane* lane = nullptr;
-    bool routed = false;      ///< to a private pool
+    bool routed = false;  ///< to a private pool
     bool capturing = false;
-    bool rejected = false;    ///< by throw_on_cudamalloc_oom
+    bool rejected = false;  ///< by throw_on_cudamalloc_oom
   };
 
   static constexpr std::uint64_t kNeverSeen = ~std::uint64_t{0};
   /// Private pools in WalkTables: capture pools even, user pools odd.
-  static WalkTable::Key walk_key(PoolKey key) { return key.capture != 0 ? 2 * key.capture : 2 * key.user + 1; }
+  static WalkTable::Key walk_key(PoolKey key) {
+    return key.capture != 0 ? 2 * key.capture : 2 * key.user + 1;
+  }
 
   // caching_allocator.cc
   [[nodiscard]] Bytes round(Bytes bytes) const;
@@ -116,7 +126,8 @@ class CachingAllocator final : public Allocator {
   template <class Function>
   auto specialised(const Function& function);
   template <bool kPlain, bool kHistory>
-  void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded, Bytes bytes, RequestId id);
+  void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
+                       Bytes bytes, RequestId id);
   template <bool kPlain, bool kHistory>
   void complete_inline(BlockIndex index);
   template <bool kPlain, bool kHistory>
@@ -159,7 +170,8 @@ class CachingAllocator final : public Allocator {
   void reserve_ids(std::size_t count);
   [[nodiscard]] BlockIndex binding(RequestId id) const;
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
-    if (history_ == nullptr) [[likely]] return;
+    if (history_ == nullptr) [[likely]]
+      return;
     append({address, bytes, id, instruction_, stream, action, device_.config().device});
   }
 
@@ -198,7 +210,8 @@ class CachingAllocator final : public Allocator {
   BlockPool& pool_of(PrivatePool* owner, PoolKind kind);
   Lane& lane_of(BlockPool& pool, StreamId stream) {
     Lane* const lane = find_lane(pool, stream);
-    if (lane != nullptr) [[likely]] return *lane;
+    if (lane != nullptr) [[likely]]
+      return *lane;
     return new_lane(pool, stream);
   }
   Lane& new_lane(BlockPool& pool, StreamId stream);
@@ -227,19 +240,22 @@ class CachingAllocator final : public Allocator {
   BlockPool large_;
   Books books_;
   PendingGauge pending_;
-  /// Nothing in force but splitting and merging, streams and expandable ranges: the short way through allocate and free.
+  /// Nothing in force but splitting and merging, streams and expandable ranges: the short way
+  /// through allocate and free.
   bool plain_ = true;
-  bool awaits_events_ = false;    ///< there are queued events or deferred frees
+  bool awaits_events_ = false;  ///< there are queued events or deferred frees
   bool has_routing_ = false;
-  bool has_oversize_ = false;     ///< max_split is finite
+  bool has_oversize_ = false;  ///< max_split is finite
   bool has_divisions_ = false;
   bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)
   bool counts_searches_ = false;  ///< garbage collection is on
   bool has_counted_ = false;      ///< and was at some time: Block::age_base means something
   std::uint64_t seen_progress_ = kNeverSeen;  ///< of the clock, when events were last looked at
-  std::uint32_t next_order_ = 0;  ///< creation counter of 2.12, registration counter of 2.13 and later
+  std::uint32_t next_order_ =
+      0;  ///< creation counter of 2.12, registration counter of 2.13 and later
   StreamId current_stream_ = 0;
-  Bytes completing_bytes_ = 0;  ///< active, neither allocated nor pending: of the free that is being noted
+  Bytes completing_bytes_ =
+      0;  ///< active, neither allocated nor pending: of the free that is being noted
 
   StatArray segment_;
   StatArray reserved_bytes_;
@@ -257,9 +273,10 @@ class CachingAllocator final : public Allocator {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> unused_lanes_;
   std::map<PoolKey, std::unique_ptr<PrivatePool>> private_pools_;
-  std::vector<std::pair<PoolKey, StatArray>> gone_pools_;  ///< their reserved bytes stay in the statistics
-  std::vector<PrivatePool*> use_on_oom_;  ///< latest first
-  WalkTable freeable_;                    ///< see walk_key
+  std::vector<std::pair<PoolKey, StatArray>>
+      gone_pools_;                         ///< their reserved bytes stay in the statistics
+  std::vector<PrivatePool*> use_on_oom_;   ///< latest first
+  WalkTable freeable_;                     ///< see walk_key
   std::map<std::uint64_t, Bytes> ranges_;  ///< expandable: begin -> page size
   std::vector<Routing> routings_;
   std::vector<EventQueue> queues_;  ///< by stream

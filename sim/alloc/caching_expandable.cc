@@ -6,7 +6,8 @@
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
 
-// Expandable segments: reserved ranges of addresses that get memory page by page (caching-allocator.md, 12).
+// Expandable segments: reserved ranges of addresses that get memory page by page
+// (caching-allocator.md, 12).
 
 namespace tidemark {
 
@@ -24,7 +25,8 @@ void CachingAllocator::erase_unmapped(BlockIndex index) {
   lane.pool->unmapped.erase(std::pair(lane.stream, blocks_[index].address));
 }
 
-/// Returns a free block of at least `rounded` bytes that is in no set, or kNoBlock; what was mapped before a failure stays.
+/// Returns a free block of at least `rounded` bytes that is in no set, or kNoBlock; what was mapped
+/// before a failure stays.
 BlockIndex CachingAllocator::grow_expandable(Lane& lane, Bytes rounded) {
   BlockIndex index = find_growth(lane, rounded);
   if (index == kNoBlock) index = reserve_range(lane, rounded);
@@ -70,7 +72,8 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
   const Bytes full = total + total / 8;
   Bytes wanted = full;
   switch (settings_.expandable_segments_reserve.kind) {
-    case ExpandableReserve::Kind::kFull: break;
+    case ExpandableReserve::Kind::kFull:
+      break;
     case ExpandableReserve::Kind::kFraction:
       wanted = static_cast<Bytes>(
           std::min(settings_.expandable_segments_reserve.fraction * static_cast<double>(total),
@@ -97,7 +100,8 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
   return index;
 }
 
-/// Maps the pages that hold the first `bytes` of an unmapped block; the block survives its merges and is free then.
+/// Maps the pages that hold the first `bytes` of an unmapped block; the block survives its merges
+/// and is free then.
 bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
   Lane& lane = *blocks_[index].lane;
   const Bytes mapped = round_up(bytes, page_bytes(lane.kind));
@@ -127,7 +131,9 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
   }
   Block& block = blocks_[index];
   for (const BlockIndex neighbour : {block.prev, block.next}) {
-    if (neighbour == kNoBlock || !blocks_[neighbour].is_idle() || !blocks_[neighbour].is(Block::kMapped)) continue;
+    if (neighbour == kNoBlock || !blocks_[neighbour].is_idle() ||
+        !blocks_[neighbour].is(Block::kMapped))
+      continue;
     lane.free.erase(blocks_.data(), neighbour);
     absorb(blocks_.data(), index, neighbour);
   }
@@ -139,7 +145,8 @@ bool CachingAllocator::map(BlockIndex index, Bytes bytes) {
   return true;
 }
 
-/// Takes the memory of the whole pages inside a free block, and gives up the range when nothing else is in it.
+/// Takes the memory of the whole pages inside a free block, and gives up the range when nothing
+/// else is in it.
 void CachingAllocator::unmap(BlockIndex index) {
   const auto range = std::prev(ranges_.upper_bound(blocks_[index].address));
   const Bytes page = range->second;

@@ -5,8 +5,9 @@
 
 #include "sim/alloc/caching_allocator.h"
 
-// What happens at almost every request: a hit in the cache, a free, a merge (caching-allocator.md, 5, 8, 9). Everything is
-// inlined into the loop of execute(), once with and once without history; the rare cases are calls.
+// What happens at almost every request: a hit in the cache, a free, a merge (caching-allocator.md,
+// 5, 8, 9). Everything is inlined into the loop of execute(), once with and once without history;
+// the rare cases are calls.
 
 namespace tidemark {
 namespace {
@@ -16,15 +17,19 @@ constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes);
 }  // namespace
 
 template <bool kHistory>
-[[gnu::always_inline]] inline void CachingAllocator::note(Action action, std::uint64_t address, Bytes bytes,
-                                                          StreamId stream, RequestId id) {
-  if constexpr (kHistory) append({address, bytes, id, instruction_, stream, action, device_.config().device});
+[[gnu::always_inline]] inline void CachingAllocator::note(Action action, std::uint64_t address,
+                                                          Bytes bytes, StreamId stream,
+                                                          RequestId id) {
+  if constexpr (kHistory)
+    append({address, bytes, id, instruction_, stream, action, device_.config().device});
 }
 
 /// Requires: blocks_[index] is in no set; it lies in `lane`.
 template <bool kPlain, bool kHistory>
-[[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule,
-                                                                     Bytes rounded, Bytes bytes, RequestId id) {
+[[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane,
+                                                                     const SplitRule& rule,
+                                                                     Bytes rounded, Bytes bytes,
+                                                                     RequestId id) {
   Tally& own = *lane.own;
   const Tally& other = *lane.other;
   Block* block = &blocks_[index];
@@ -80,13 +85,15 @@ template <bool kPlain, bool kHistory>
   const Books::Levels count = books_.increase(Amount::kAllocations, own, other, 1);
   const Books::Levels held = books_.increase(Amount::kAllocatedBytes, own, other, as_signed(taken));
   books_.increase(Amount::kRequestedBytes, own, other, as_signed(bytes));
-  if (awaits_events_) [[unlikely]] pending_.note_peak(lane.kind, count, held);
+  if (awaits_events_) [[unlikely]]
+    pending_.note_peak(lane.kind, count, held);
   if constexpr (!kPlain) {
     if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
   }
 }
 
-void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request) {
+void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule,
+                                const Request& request) {
   if (history_ != nullptr) {
     hand_out_inline<false, true>(index, lane, rule, request.rounded, request.bytes, request.id);
   } else {
@@ -94,7 +101,8 @@ void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& r
   }
 }
 
-/// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without recorded streams.
+/// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without
+/// recorded streams.
 template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::complete_inline(BlockIndex index) {
   Block* const blocks = blocks_.data();
@@ -102,7 +110,8 @@ template <bool kPlain, bool kHistory>
   Lane& lane = *block.lane;
   Tally& own = *lane.own;
   const Tally& other = *lane.other;
-  note<kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream, block.life.id);
+  note<kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream,
+                 block.life.id);
   own.decrease(Amount::kRequestedBytes, as_signed(block.requested_bytes));
   const Bytes freed = block.bytes;
   Bytes whole = freed;
@@ -157,8 +166,8 @@ void CachingAllocator::complete(BlockIndex index) {
 }
 
 template <bool kPlain, bool kHistory>
-[[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes, StreamId stream,
-                                                                     PoolId pool) {
+[[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes,
+                                                                     StreamId stream, PoolId pool) {
   // A stream and a pool of whom nothing is unusual, in one comparison.
   const std::uint32_t where = stream | (std::uint32_t{pool} << 16U);
   static_assert(kHugeRequestBytes > Bytes{1} << 59U);
@@ -166,10 +175,12 @@ template <bool kPlain, bool kHistory>
   if (!kPlain || where >= BlockPool::kNear || none_or_huge) [[unlikely]] {
     return allocate_generally(id, bytes, stream, pool);
   }
-  if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]] process_events();
+  if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]]
+    process_events();
   const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
   Lane* const near = (rounded <= kSmallMaxBytes ? small_ : large_).near[where];
-  if (near == nullptr) [[unlikely]] return allocate_generally(id, bytes, stream, pool);
+  if (near == nullptr) [[unlikely]]
+    return allocate_generally(id, bytes, stream, pool);
   Lane& lane = *near;
   Block* const blocks = blocks_.data();
   const BlockIndex index = lane.free.lower_bound(blocks, rounded);
@@ -188,7 +199,8 @@ template <bool kPlain, bool kHistory>
     return;
   }
   const BlockIndex index = std::exchange(bound_[id], kNoBlock);
-  if (index == kNoBlock) [[unlikely]] return;
+  if (index == kNoBlock) [[unlikely]]
+    return;
   Block& block = blocks_[index];
   const Lane& lane = *block.lane;
   note<kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
@@ -215,7 +227,9 @@ auto CachingAllocator::specialised(const Function& function) {
 }
 
 bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  return specialised([&](auto plain, auto history) { return allocate_inline<plain, history>(id, bytes, stream, pool); });
+  return specialised([&](auto plain, auto history) {
+    return allocate_inline<plain, history>(id, bytes, stream, pool);
+  });
 }
 
 void CachingAllocator::free(RequestId id) {
@@ -227,14 +241,17 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   const std::uint32_t start = instruction_;
   const Instruction* const begin = chunk.data();
   const Instruction* const end = begin + chunk.size();
-  const auto executed = [begin](const Instruction* at) { return static_cast<std::size_t>(at - begin); };
+  const auto executed = [begin](const Instruction* at) {
+    return static_cast<std::size_t>(at - begin);
+  };
   for (const Instruction* at = begin; at != end; ++at) {
     if constexpr (kHistory) {
       instruction_ = start + static_cast<std::uint32_t>(executed(at));
       if (history_->sampling) finish_samples();
     }
     if (at->verb == Verb::kAlloc) {
-      if (allocate_inline<kPlain, kHistory>(at->id, at->bytes, at->stream, at->pool)) [[likely]] continue;
+      if (allocate_inline<kPlain, kHistory>(at->id, at->bytes, at->stream, at->pool)) [[likely]]
+        continue;
       refused_ = true;
     } else if (at->verb == Verb::kFree) {
       free_inline<kPlain, kHistory>(at->id);
@@ -249,11 +266,12 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   return chunk.size();
 }
 
-/// Asks for the memory that a few instructions ahead will need: the processor fetches it while the others run. Nothing but
-/// time depends on it.
+/// Asks for the memory that a few instructions ahead will need: the processor fetches it while the
+/// others run. Nothing but time depends on it.
 void CachingAllocator::prefetch(std::span<const Instruction> window) {
   const auto bound = [this](const Instruction& instruction) {
-    return instruction.verb == Verb::kFree && instruction.id < bound_ids_ ? &bound_[instruction.id] : nullptr;
+    return instruction.verb == Verb::kFree && instruction.id < bound_ids_ ? &bound_[instruction.id]
+                                                                          : nullptr;
   };
   for (const Instruction& instruction : window) {
     if (const BlockIndex* const index = bound(instruction)) __builtin_prefetch(index);
@@ -265,9 +283,11 @@ void CachingAllocator::prefetch(std::span<const Instruction> window) {
     BlockIndex index = kNoBlock;
     if (const BlockIndex* const from = bound(instruction)) {
       index = *from;
-    } else if (instruction.verb == Verb::kAlloc && instruction.bytes < kSmallMaxBytes && instruction.pool == 0) {
+    } else if (instruction.verb == Verb::kAlloc && instruction.bytes < kSmallMaxBytes &&
+               instruction.pool == 0) {
       Lane* const lane = find_lane(small_, instruction.stream);
-      if (lane != nullptr) index = lane->free.lower_bound(blocks, round_up(instruction.bytes, kMinBlockBytes));
+      if (lane != nullptr)
+        index = lane->free.lower_bound(blocks, round_up(instruction.bytes, kMinBlockBytes));
     }
     touched[count++] = index;
     __builtin_prefetch(&blocks[index], 1);
@@ -279,7 +299,7 @@ void CachingAllocator::prefetch(std::span<const Instruction> window) {
 }
 
 std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
-  constexpr std::size_t kStretch = 4096;     ///< how often the number of blocks is looked at
+  constexpr std::size_t kStretch = 4096;      ///< how often the number of blocks is looked at
   constexpr std::size_t kManyBlocks = 16384;  ///< more than the nearer caches hold
   refused_ = false;
   if (bound_ids_ == 0) reserve_ids(chunk.size() / 2 + chunk.size() / 16);
@@ -299,11 +319,21 @@ std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
 /// Returns false when it sets refused_.
 bool CachingAllocator::execute_rare(const Instruction& instruction) {
   switch (instruction.verb) {
-    case Verb::kUse: record_stream(instruction.id, instruction.stream); break;
-    case Verb::kSync: clock_.synchronize(instruction.stream); break;
-    case Verb::kSyncDevice: clock_.synchronize_device(); break;
-    case Verb::kEmptyCache: empty_cache(); break;
-    case Verb::kResetPeak: reset_peak(); break;
+    case Verb::kUse:
+      record_stream(instruction.id, instruction.stream);
+      break;
+    case Verb::kSync:
+      clock_.synchronize(instruction.stream);
+      break;
+    case Verb::kSyncDevice:
+      clock_.synchronize_device();
+      break;
+    case Verb::kEmptyCache:
+      empty_cache();
+      break;
+    case Verb::kResetPeak:
+      reset_peak();
+      break;
     case Verb::kDeviceBytes:
       if (instruction.id == 0) {
         device_.give_back(instruction.bytes);
@@ -321,7 +351,8 @@ bool CachingAllocator::execute_rare(const Instruction& instruction) {
     case Verb::kLaunch:
     case Verb::kRecord:
     case Verb::kWait:
-    case Verb::kMark: break;
+    case Verb::kMark:
+      break;
   }
   return true;
 }

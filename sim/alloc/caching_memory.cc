@@ -5,7 +5,8 @@
 #include "sim/alloc/caching_allocator.h"
 #include "sim/base/check.h"
 
-// Memory from the driver and back: new segments, reclaiming, refusal (caching-allocator.md, 5, 7, 11, 14).
+// Memory from the driver and back: new segments, reclaiming, refusal (caching-allocator.md, 5, 7,
+// 11, 14).
 
 namespace tidemark {
 namespace {
@@ -40,7 +41,8 @@ bool CachingAllocator::serve_with_new_memory(Request& request) {
     if (index == kNoBlock && !pools_first && use_on_oom()) return true;
   }
   if (index == kNoBlock) {
-    return refuse(request, request.rejected ? OutOfMemory::Kind::kRejected : OutOfMemory::Kind::kDevice);
+    return refuse(request,
+                  request.rejected ? OutOfMemory::Kind::kRejected : OutOfMemory::Kind::kDevice);
   }
   hand_out(index, *request.lane, request.lane->split, request);
   return true;
@@ -143,8 +145,8 @@ void CachingAllocator::change_reserved(const Lane& lane, std::int64_t bytes) {
 
 void CachingAllocator::collect_garbage() {
   const auto held = static_cast<Bytes>(reserved_bytes_.all.current);
-  const auto allowed =
-      static_cast<Bytes>(settings_.garbage_collection_threshold * static_cast<double>(limit_bytes_));
+  const auto allowed = static_cast<Bytes>(settings_.garbage_collection_threshold *
+                                          static_cast<double>(limit_bytes_));
   if (held <= allowed) return;
   const Bytes target = held - allowed;
   std::vector<BlockIndex> candidates;
@@ -159,7 +161,8 @@ void CachingAllocator::collect_garbage() {
   for (const BlockIndex index : candidates) ages += age(index);
   std::size_t count = candidates.size();
   // Blocks of expandable ranges count but are never released here.
-  std::erase_if(candidates, [this](BlockIndex index) { return blocks_[index].is(Block::kExpandable); });
+  std::erase_if(candidates,
+                [this](BlockIndex index) { return blocks_[index].is(Block::kExpandable); });
   Bytes reclaimed = 0;
   bool released = true;
   while (reclaimed < target && released && count > 0) {
@@ -189,7 +192,8 @@ bool CachingAllocator::release_available(const Request& request) {
   }
   std::vector<BlockIndex> smaller;
   lane.free.collect(blocks_.data(), smaller);
-  if (bound != kNoBlock) smaller.erase(std::find(smaller.begin(), smaller.end(), bound), smaller.end());
+  if (bound != kNoBlock)
+    smaller.erase(std::find(smaller.begin(), smaller.end(), bound), smaller.end());
   Bytes released = 0;
   while (!smaller.empty() && released < wanted) {
     const BlockIndex index = smaller.back();
@@ -205,9 +209,11 @@ bool CachingAllocator::release_available(const Request& request) {
 void CachingAllocator::release_segment(BlockIndex index) {
   Block& block = blocks_[index];
   Lane& lane = *block.lane;
-  TIDEMARK_CHECK(!block.is_split(),
-                 fmt::format("a part of a segment would be freed, at {}: max_split was lowered while blocks "
-                             "between the old and the new value were split", block.address));
+  TIDEMARK_CHECK(
+      !block.is_split(),
+      fmt::format("a part of a segment would be freed, at {}: max_split was lowered while blocks "
+                  "between the old and the new value were split",
+                  block.address));
   ++num_device_free_;
   note(Action::kSegmentFree, block.address, block.bytes, lane.stream, kNoRequest);
   clock_.device_call(EventClock::DeviceCall::kFree, block.bytes, lane.stream);
@@ -227,7 +233,8 @@ void CachingAllocator::release_pool_blocks(BlockPool& pool) {
     lane->free.collect(blocks_.data(), all);
   }
   for (const BlockIndex index : all) {
-    if (!blocks_[index].is(Block::kExpandable) && !blocks_[index].is_split()) release_segment(index);
+    if (!blocks_[index].is(Block::kExpandable) && !blocks_[index].is_split())
+      release_segment(index);
   }
   for (const BlockIndex index : all) {
     if (blocks_[index].is(Block::kExpandable)) unmap(index);
@@ -266,6 +273,8 @@ void CachingAllocator::release_cached(PoolKey key, bool capturing) {
   }
 }
 
-void CachingAllocator::empty_cache(PoolKey key) { release_cached(key, is_capturing(current_stream_)); }
+void CachingAllocator::empty_cache(PoolKey key) {
+  release_cached(key, is_capturing(current_stream_));
+}
 
 }  // namespace tidemark

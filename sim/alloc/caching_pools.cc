@@ -6,13 +6,15 @@
 #include "sim/alloc/caching_allocator.h"
 #include "sim/base/check.h"
 
-// Settings in force, and pools: the default ones, private ones and the routing to them (caching-allocator.md, 13, 14.1).
+// Settings in force, and pools: the default ones, private ones and the routing to them
+// (caching-allocator.md, 13, 14.1).
 
 namespace tidemark {
 
 void CachingAllocator::apply_settings() {
   const auto& divisions = settings_.roundup_power2_divisions;
-  has_divisions_ = std::any_of(divisions.begin(), divisions.end(), [](std::uint32_t each) { return each > 1; });
+  has_divisions_ =
+      std::any_of(divisions.begin(), divisions.end(), [](std::uint32_t each) { return each > 1; });
   has_oversize_ = settings_.max_split_bytes != kUnlimitedBytes;
   creation_orders_ = settings_.version == Version{2, 12};
   counts_searches_ = limit_bytes_ != kUnlimitedBytes && settings_.garbage_collection_threshold > 0;
@@ -28,8 +30,8 @@ void CachingAllocator::apply_settings() {
 
 /// Whether the short way is right: see plain_.
 void CachingAllocator::update_plain() {
-  plain_ = !has_routing_ && !has_oversize_ && !has_divisions_ && !creation_orders_ && !has_counted_ &&
-           (settings_.expandable_segments || ranges_.empty());
+  plain_ = !has_routing_ && !has_oversize_ && !has_divisions_ && !creation_orders_ &&
+           !has_counted_ && (settings_.expandable_segments || ranges_.empty());
 }
 
 void CachingAllocator::set_settings(const AllocatorSettings& settings) {
@@ -50,7 +52,8 @@ void CachingAllocator::set_memory_fraction(double fraction) {
 }
 
 bool CachingAllocator::may_expand(const BlockPool& pool) const {
-  return settings_.expandable_segments && (pool.owner == nullptr || settings_.version >= Version{2, 5});
+  return settings_.expandable_segments &&
+         (pool.owner == nullptr || settings_.version >= Version{2, 5});
 }
 
 SplitRule CachingAllocator::split_rule(const BlockPool& pool, bool expandable) const {
@@ -123,9 +126,11 @@ void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
 }
 
 void CachingAllocator::end_routing(PoolKey key) {
-  const auto found = std::find_if(routings_.begin(), routings_.end(),
-                                  [key](const Routing& routing) { return routing.pool->key == key; });
-  TIDEMARK_CHECK(found != routings_.end(), fmt::format("no routing to pool {}, {}", key.capture, key.user));
+  const auto found =
+      std::find_if(routings_.begin(), routings_.end(),
+                   [key](const Routing& routing) { return routing.pool->key == key; });
+  TIDEMARK_CHECK(found != routings_.end(),
+                 fmt::format("no routing to pool {}, {}", key.capture, key.user));
   routings_.erase(found);
   has_routing_ = !routings_.empty();
   update_plain();
@@ -156,7 +161,9 @@ void CachingAllocator::set_use_on_oom(PoolKey key, bool use) {
 
 PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
   PrivatePool* const innermost = pool == 0 ? nullptr : &private_pool({0, pool});
-  const auto accepts = [stream](const Routing& routing) { return routing.capture.value_or(stream) == stream; };
+  const auto accepts = [stream](const Routing& routing) {
+    return routing.capture.value_or(stream) == stream;
+  };
   if (settings_.version < Version{2, 10}) {
     const auto first = std::find_if(routings_.begin(), routings_.end(), accepts);
     return first != routings_.end() ? first->pool : innermost;

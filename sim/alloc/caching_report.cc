@@ -86,7 +86,8 @@ std::vector<SegmentInfo> CachingAllocator::segments() const {
       segment.total_bytes += block.bytes;
       if (block.is_idle()) continue;
       info.id = block.life.id;
-      info.state = block.is(Block::kAllocated) ? BlockState::kActiveAllocated : BlockState::kActivePendingFree;
+      info.state = block.is(Block::kAllocated) ? BlockState::kActiveAllocated
+                                               : BlockState::kActivePendingFree;
       segment.active_bytes += block.bytes;
       segment.requested_bytes += block.requested_bytes;
       if (block.is(Block::kAllocated)) segment.allocated_bytes += block.bytes;

@@ -47,10 +47,12 @@ inline void CachingAllocator::record_events(BlockIndex index) {
     if (stream >= queues_.size()) queues_.resize(std::size_t{stream} + 1);
     EventQueue& queue = queues_[stream];
     if (queue.head >= 64 && 2 * queue.head >= queue.items.size()) {
-      queue.items.erase(queue.items.begin(), queue.items.begin() + static_cast<std::ptrdiff_t>(queue.head));
+      queue.items.erase(queue.items.begin(),
+                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.head));
       queue.head = 0;
     }
-    if (queue.items.empty()) queue_order_.insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
+    if (queue.items.empty())
+      queue_order_.insert(WalkTable::hash_of_stream(stream, device_.config().device), stream);
     queue.items.push_back({clock_.record(stream), index});
   });
   drop_uses(index);
@@ -131,7 +133,8 @@ void CachingAllocator::synchronize_and_free(const PrivatePool* only) {
   ++num_sync_all_streams_;
   process_deferred();
   std::vector<StreamId> emptied;
-  for (std::size_t slot = queue_order_.first(); slot != queue_order_.end(); slot = queue_order_.next(slot)) {
+  for (std::size_t slot = queue_order_.first(); slot != queue_order_.end();
+       slot = queue_order_.next(slot)) {
     const auto stream = static_cast<StreamId>(queue_order_.at(slot));
     EventQueue& queue = queues_[stream];
     std::size_t kept = 0;

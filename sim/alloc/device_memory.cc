@@ -10,17 +10,20 @@ namespace tidemark {
 
 void DeviceMemory::Piece::measure() {
   largest_hole_bytes = 0;
-  for (const auto& [begin_of_hole, length] : holes) largest_hole_bytes = std::max(largest_hole_bytes, length);
+  for (const auto& [begin_of_hole, length] : holes)
+    largest_hole_bytes = std::max(largest_hole_bytes, length);
 }
 
 DeviceMemory::DeviceMemory(const Config& config) : config_(config) {
-  TIDEMARK_CHECK(config.total_bytes <= Bytes{1} << 59U, fmt::format("total {}", config.total_bytes));
+  TIDEMARK_CHECK(config.total_bytes <= Bytes{1} << 59U,
+                 fmt::format("total {}", config.total_bytes));
   TIDEMARK_CHECK(config.context_bytes <= config.total_bytes &&
                      config.other_bytes <= config.total_bytes - config.context_bytes,
-                 fmt::format("context {} and others {} in {}", config.context_bytes, config.other_bytes,
-                             config.total_bytes));
+                 fmt::format("context {} and others {} in {}", config.context_bytes,
+                             config.other_bytes, config.total_bytes));
   free_bytes_ = config.total_bytes - config.context_bytes - config.other_bytes;
-  unused_.emplace(kBase + config.device * kDeviceStride, round_up(2 * config.total_bytes + 64 * kGiB, kGiB));
+  unused_.emplace(kBase + config.device * kDeviceStride,
+                  round_up(2 * config.total_bytes + 64 * kGiB, kGiB));
   unused_virtual_.emplace(kVirtualBase, kVirtualBytes);
 }
 

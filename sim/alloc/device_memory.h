@@ -10,10 +10,10 @@
 
 namespace tidemark {
 
-/// One GPU's memory as its driver hands it out: an amount that is taken or free, and addresses by the policy `driver`.
-/// Policy `recorded`: addresses in a given order, for replaying what a real driver answered.
-/// Several allocators (processes' libraries, backends) may share one object; it must outlive them. Derive from it to place
-/// memory otherwise, on a real device for example.
+/// One GPU's memory as its driver hands it out: an amount that is taken or free, and addresses by
+/// the policy `driver`. Policy `recorded`: addresses in a given order, for replaying what a real
+/// driver answered. Several allocators (processes' libraries, backends) may share one object; it
+/// must outlive them. Derive from it to place memory otherwise, on a real device for example.
 /// Source: formats.md, "Device address policy".
 class DeviceMemory {
  public:
@@ -46,14 +46,15 @@ class DeviceMemory {
   explicit DeviceMemory(const Config& config);
   virtual ~DeviceMemory() = default;
 
-  /// Policy `recorded` from now on: each allocate() takes the first answer left that has its size, each reserve() the
-  /// next one; when none is left, the policy `driver` answers. Amounts are kept as always. Requires: nothing is taken yet.
+  /// Policy `recorded` from now on: each allocate() takes the first answer left that has its size,
+  /// each reserve() the next one; when none is left, the policy `driver` answers. Amounts are kept
+  /// as always. Requires: nothing is taken yet.
   void follow(Recording recording);
   /// How many questions the recording had no answer for.
   [[nodiscard]] std::size_t unrecorded() const { return unrecorded_; }
 
-  /// cudaMalloc. Errors: std::nullopt when memory or addresses do not suffice; nothing is taken then.
-  /// Cost: linear in the number of pieces.
+  /// cudaMalloc. Errors: std::nullopt when memory or addresses do not suffice; nothing is taken
+  /// then. Cost: linear in the number of pieces.
   virtual std::optional<std::uint64_t> allocate(Bytes bytes);
   /// cudaFree. Requires: `address` came from allocate(`bytes`) and is not yet freed.
   virtual void free(std::uint64_t address, Bytes bytes);
@@ -61,8 +62,8 @@ class DeviceMemory {
   /// cuMemAddressReserve: addresses alone. Errors: std::nullopt when no unused range holds `bytes`.
   virtual std::optional<std::uint64_t> reserve(Bytes bytes);
   virtual void release(std::uint64_t address, Bytes bytes);
-  /// cuMemCreate of `bytes` (whole pages), or what a library takes past the allocator: an amount without an address.
-  /// Returns false, taking nothing, when that is more than what is free.
+  /// cuMemCreate of `bytes` (whole pages), or what a library takes past the allocator: an amount
+  /// without an address. Returns false, taking nothing, when that is more than what is free.
   virtual bool take(Bytes bytes);
   /// Requires: bytes <= taken_bytes().
   virtual void give_back(Bytes bytes);
@@ -98,9 +99,10 @@ class DeviceMemory {
   Ranges unused_;
   Ranges unused_virtual_;
   Recording recording_;
-  std::map<Bytes, std::size_t> next_recorded_;  ///< by size: where in recording_.segments to look on
+  std::map<Bytes, std::size_t>
+      next_recorded_;  ///< by size: where in recording_.segments to look on
   std::size_t next_reservation_ = 0;
-  std::set<std::uint64_t> recorded_live_;       ///< addresses given out by the recording
+  std::set<std::uint64_t> recorded_live_;  ///< addresses given out by the recording
   std::size_t unrecorded_ = 0;
   bool follows_ = false;
 };

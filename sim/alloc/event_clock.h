@@ -8,11 +8,12 @@
 
 namespace tidemark {
 
-/// What the allocator asks of the driver beside memory: whether the work that another stream had queued at a `free` is done.
-/// Asked only for blocks that another stream used (record_stream); never in a program without them.
+/// What the allocator asks of the driver beside memory: whether the work that another stream had
+/// queued at a `free` is done. Asked only for blocks that another stream used (record_stream);
+/// never in a program without them.
 ///
-/// Tickets are what cudaEventRecord gives: rising on each stream. A simulator derives its own clock from this class and
-/// answers from simulated time; the policies of traces (formats.md) are below.
+/// Tickets are what cudaEventRecord gives: rising on each stream. A simulator derives its own clock
+/// from this class and answers from simulated time; the policies of traces (formats.md) are below.
 class EventClock {
  public:
   using Ticket = std::uint64_t;
@@ -24,17 +25,17 @@ class EventClock {
   virtual bool is_done(StreamId stream, Ticket ticket) = 0;
   /// cudaEventSynchronize: the host waits; is_done() is true afterwards.
   virtual void wait(StreamId stream, Ticket ticket) = 0;
-  /// The host waits for everything queued on `stream`, or on the whole device: by the program's wish, or within
-  /// cudaFree (device) and before an unmapping (stream).
+  /// The host waits for everything queued on `stream`, or on the whole device: by the program's
+  /// wish, or within cudaFree (device) and before an unmapping (stream).
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize_device() = 0;
 
-  /// Rises whenever some event may have become done, one just recorded included; 0: this clock cannot tell. While it stays
-  /// what it was, the allocator does not ask for each event again.
+  /// Rises whenever some event may have become done, one just recorded included; 0: this clock
+  /// cannot tell. While it stays what it was, the allocator does not ask for each event again.
   [[nodiscard]] std::uint64_t progress() const { return progress_; }
 
-  /// A call to the driver that takes time is about to be made; the waits that it brings are told apart, by synchronize and
-  /// synchronize_device. Default: nothing.
+  /// A call to the driver that takes time is about to be made; the waits that it brings are told
+  /// apart, by synchronize and synchronize_device. Default: nothing.
   enum class DeviceCall : std::uint8_t { kMalloc, kMallocFailed, kFree, kMap, kMapFailed, kUnmap };
   virtual void device_call(DeviceCall /*call*/, Bytes /*bytes*/, StreamId /*stream*/) {}
 
@@ -43,8 +44,8 @@ class EventClock {
 };
 
 /// The policies `sync`, `ready` and `lag:N` of request traces.
-/// sync: a use is done once a wait that covers its stream came after the free. ready: at once. lag:N: once N more events were
-/// recorded on the same stream, or a wait came.
+/// sync: a use is done once a wait that covers its stream came after the free. ready: at once.
+/// lag:N: once N more events were recorded on the same stream, or a wait came.
 class TraceClock : public EventClock {
  public:
   enum class Policy : std::uint8_t { kSync, kReady, kLag };

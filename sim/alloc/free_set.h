@@ -10,12 +10,13 @@
 
 namespace tidemark {
 
-/// The free, mapped blocks of one pool and stream in PyTorch's order: size, then Block::order, then address
-/// (caching-allocator.md, 4). Intrusive: the links are in the blocks.
+/// The free, mapped blocks of one pool and stream in PyTorch's order: size, then Block::order, then
+/// address (caching-allocator.md, 4). Intrusive: the links are in the blocks.
 ///
-/// Sizes fall into 4096 bins, each of one size below 1 MiB and of 1/128 of an octave above; two levels of bitmaps find
-/// the next bin in use. A bin holds groups of equal size, ascending in a list; a group is a pairing heap of (order, address).
-/// Cost: insert and lower_bound O(1) but for the few sizes that share a bin, erase O(1) or amortised O(log group).
+/// Sizes fall into 4096 bins, each of one size below 1 MiB and of 1/128 of an octave above; two
+/// levels of bitmaps find the next bin in use. A bin holds groups of equal size, ascending in a
+/// list; a group is a pairing heap of (order, address). Cost: insert and lower_bound O(1) but for
+/// the few sizes that share a bin, erase O(1) or amortised O(log group).
 class FreeSet {
  public:
   /// Requires: blocks[index] is in no set.
@@ -73,10 +74,14 @@ class FreeSet {
   static std::uint32_t bin_of(Bytes bytes) {
     const std::uint64_t unit = bytes / 512;
     if (unit < kExactBins) return static_cast<std::uint32_t>(unit);
-    // The exponent and seven bits of the fraction of a double: 128 steps an octave, from octave 11 on.
+    // The exponent and seven bits of the fraction of a double: 128 steps an octave, from octave 11
+    // on.
     constexpr std::uint64_t kFirst = (std::uint64_t{1023} + 11) << 7U;
     const std::uint64_t bin =
-        kExactBins + (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(unit))) >> 45U) - kFirst;
+        kExactBins +
+        (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(unit))) >>
+         45U) -
+        kFirst;
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bin, kBins - 2));
   }
   static bool before(const Block& a, const Block& b) {
@@ -87,7 +92,8 @@ class FreeSet {
     std::uint32_t word = from / 64;
     const std::uint64_t bits = words_[word] >> (from % 64);
     if (bits != 0) return heads_[from + static_cast<std::uint32_t>(std::countr_zero(bits))];
-    for (std::uint64_t later = summary_ >> word >> 1U << 1U << word; later != 0; later &= later - 1) {
+    for (std::uint64_t later = summary_ >> word >> 1U << 1U << word; later != 0;
+         later &= later - 1) {
       word = static_cast<std::uint32_t>(std::countr_zero(later));
       if (words_[word] != 0) [[likely]] {
         return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
@@ -96,14 +102,16 @@ class FreeSet {
     }
     return kNoBlock;
   }
-  /// Joins two heaps whose roots are no group's leaders; returns the root, with links.child alone valid.
+  /// Joins two heaps whose roots are no group's leaders; returns the root, with links.child alone
+  /// valid.
   static BlockIndex meld(Block* blocks, BlockIndex a, BlockIndex b);
   /// Joins a list of siblings into one heap.
   static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
   void insert_beside(Block* blocks, BlockIndex index, BlockIndex head);
   void erase_linked(Block* blocks, BlockIndex index);
 
-  std::uint64_t summary_ = 0;  ///< a bit a word; set where the word is not 0, and perhaps where it became so
+  std::uint64_t summary_ =
+      0;  ///< a bit a word; set where the word is not 0, and perhaps where it became so
   std::array<std::uint64_t, kBins / 64> words_{};
   std::array<BlockIndex, kBins> heads_{};
 };

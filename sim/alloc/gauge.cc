@@ -36,18 +36,19 @@ StatArray Books::read(Amount which) const {
 
 namespace {
 
-/// Adds what is pending to what is allocated. While nothing is pending the two are equal, so the peak of one is that of the
-/// other there.
+/// Adds what is pending to what is allocated. While nothing is pending the two are equal, so the
+/// peak of one is that of the other there.
 Stat widen_cell(const Stat& allocated, std::int64_t pending, std::int64_t base, std::int64_t peak) {
-  return {allocated.current + pending, std::max(allocated.peak, peak + pending), allocated.allocated,
-          allocated.freed - pending + base};
+  return {allocated.current + pending, std::max(allocated.peak, peak + pending),
+          allocated.allocated, allocated.freed - pending + base};
 }
 
 }  // namespace
 
 void PendingGauge::reset_peak(const Books& books) {
   const auto reset = [&books](Pending& pending, Amount which) {
-    pending.peaks = {books.current(which, PoolKind::kSmall), books.current(which, PoolKind::kLarge)};
+    pending.peaks = {books.current(which, PoolKind::kSmall),
+                     books.current(which, PoolKind::kLarge)};
     pending.all_peak = books.current(which);
   };
   reset(count_, Amount::kAllocations);

@@ -26,12 +26,14 @@ struct Tally {
   };
   std::array<Cell, 5> cells{};
   [[nodiscard]] Cell& operator[](Amount which) { return cells[static_cast<std::size_t>(which)]; }
-  [[nodiscard]] const Cell& operator[](Amount which) const { return cells[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const Cell& operator[](Amount which) const {
+    return cells[static_cast<std::size_t>(which)];
+  }
   void decrease(Amount which, std::int64_t by) { (*this)[which].current -= by; }
 };
 
-/// The amounts of both pool kinds, as cheap to change as can be: what a StatArray has beside the cells of the kinds is worked
-/// out when read, but for the peak of their sum.
+/// The amounts of both pool kinds, as cheap to change as can be: what a StatArray has beside the
+/// cells of the kinds is worked out when read, but for the peak of their sum.
 class Books {
  public:
   struct Levels {
@@ -39,10 +41,13 @@ class Books {
     std::int64_t all;
   };
   [[nodiscard]] Tally& of(PoolKind kind) { return tallies_[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] Tally& beside(PoolKind kind) { return tallies_[1 - static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Tally& beside(PoolKind kind) {
+    return tallies_[1 - static_cast<std::size_t>(kind)];
+  }
 
   /// Requires: `own` and `other` are of() and beside() of one kind. Returns the new levels.
-  [[gnu::always_inline]] Levels increase(Amount which, Tally& own, const Tally& other, std::int64_t by) {
+  [[gnu::always_inline]] Levels increase(Amount which, Tally& own, const Tally& other,
+                                         std::int64_t by) {
     Tally::Cell& cell = own[which];
     cell.allocated += by;
     const std::int64_t now = cell.current + by;
@@ -68,8 +73,9 @@ class Books {
   std::array<std::int64_t, 5> all_peaks_{};
 };
 
-/// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`, and its peaks. A peak is
-/// kept less what is pending, so that allocated amounts can be compared with it as they are.
+/// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`,
+/// and its peaks. A peak is kept less what is pending, so that allocated amounts can be compared
+/// with it as they are.
 class PendingGauge {
  public:
   void add(PoolKind kind, std::int64_t bytes) { change(kind, 1, bytes); }
@@ -87,7 +93,9 @@ class PendingGauge {
     count_.bases = count_.pending;
     bytes_.bases = bytes_.pending;
   }
-  [[nodiscard]] StatArray read_count(const Books& books) const { return count_.widen(books.read(Amount::kAllocations)); }
+  [[nodiscard]] StatArray read_count(const Books& books) const {
+    return count_.widen(books.read(Amount::kAllocations));
+  }
   [[nodiscard]] StatArray read_bytes(const Books& books) const {
     return bytes_.widen(books.read(Amount::kAllocatedBytes));
   }

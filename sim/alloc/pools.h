@@ -17,7 +17,8 @@ namespace tidemark {
 struct BlockPool;
 struct PrivatePool;
 
-/// A rest of at least `from` bytes is split off, from requests smaller than `below` (caching-allocator.md, 8.1).
+/// A rest of at least `from` bytes is split off, from requests smaller than `below`
+/// (caching-allocator.md, 8.1).
 struct SplitRule {
   Bytes from = 0;
   Bytes below = 0;
@@ -42,7 +43,8 @@ struct BlockPool {
   static constexpr std::size_t kNear = 64;
   std::array<Lane*, kNear> near{};  ///< of the first streams, by stream; nullptr: none yet
   std::vector<Lane*> lanes;         ///< all, ascending by stream
-  std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;  ///< of expandable ranges, by address
+  std::map<std::pair<StreamId, std::uint64_t>, BlockIndex>
+      unmapped;  ///< of expandable ranges, by address
 };
 
 inline Lane* find_lane(const BlockPool& pool, StreamId stream) {

@@ -11,12 +11,13 @@ namespace tidemark {
 
 enum class BlockState : std::uint8_t { kActiveAllocated, kActivePendingFree, kInactive };
 constexpr std::string_view block_state_name(BlockState state) {
-  return state == BlockState::kActiveAllocated      ? "active_allocated"
+  return state == BlockState::kActiveAllocated     ? "active_allocated"
          : state == BlockState::kActivePendingFree ? "active_pending_free"
                                                    : "inactive";
 }
 
-/// A block as a snapshot shows it. An inactive block's requested size is a left-over of its last life (caching-allocator.md, 2.2).
+/// A block as a snapshot shows it. An inactive block's requested size is a left-over of its last
+/// life (caching-allocator.md, 2.2).
 struct BlockInfo {
   std::uint64_t address = 0;
   Bytes bytes = 0;
@@ -26,7 +27,8 @@ struct BlockInfo {
   friend bool operator==(const BlockInfo&, const BlockInfo&) = default;
 };
 
-/// One cudaMalloc, or one maximal mapped range of an expandable reservation. Source: caching-allocator.md, 17.3.
+/// One cudaMalloc, or one maximal mapped range of an expandable reservation. Source:
+/// caching-allocator.md, 17.3.
 struct SegmentInfo {
   std::uint64_t address = 0;
   Bytes total_bytes = 0;

@@ -21,12 +21,14 @@ inline constexpr Version kNewestVersion{2, 15};
 
 /// Sizes that no setting changes. Source: caching-allocator.md, 1.
 inline constexpr Bytes kMinBlockBytes = 512;
-inline constexpr Bytes kSmallMaxBytes = kMiB;            ///< largest rounded request of a small pool
-inline constexpr Bytes kSmallSegmentBytes = 2 * kMiB;    ///< a small pool's segment, its expandable page
-inline constexpr Bytes kLargeMinBytes = 10 * kMiB;       ///< from here a segment is sized to its request
-inline constexpr Bytes kLargeRoundBytes = 2 * kMiB;      ///< to a multiple of this
+inline constexpr Bytes kSmallMaxBytes = kMiB;  ///< largest rounded request of a small pool
+inline constexpr Bytes kSmallSegmentBytes =
+    2 * kMiB;                                       ///< a small pool's segment, its expandable page
+inline constexpr Bytes kLargeMinBytes = 10 * kMiB;  ///< from here a segment is sized to its request
+inline constexpr Bytes kLargeRoundBytes = 2 * kMiB;  ///< to a multiple of this
 inline constexpr Bytes kDefaultLargeSegmentBytes = 20 * kMiB;
-inline constexpr Bytes kHugeRequestBytes = Bytes{1} << 60;  ///< from here a request is refused unseen
+inline constexpr Bytes kHugeRequestBytes = Bytes{1}
+                                           << 60;  ///< from here a request is refused unseen
 inline constexpr Bytes kUnlimitedBytes = ~Bytes{0};
 
 enum class Backend : std::uint8_t {
@@ -45,17 +47,17 @@ struct ExpandableReserve {
   friend bool operator==(const ExpandableReserve&, const ExpandableReserve&) = default;
 };
 
-/// What PYTORCH_ALLOC_CONF says, understood; the defaults are those of an empty text. Plain data: the parser
-/// (settings_parser.h) checks ranges, the allocator reads.
-/// Source: caching-allocator.md, 1, 3.2 and 16.3.
+/// What PYTORCH_ALLOC_CONF says, understood; the defaults are those of an empty text. Plain data:
+/// the parser (settings_parser.h) checks ranges, the allocator reads. Source: caching-allocator.md,
+/// 1, 3.2 and 16.3.
 struct AllocatorSettings {
   Version version = kDefaultVersion;
   Backend backend = Backend::kNative;
   Bytes large_segment_bytes = kDefaultLargeSegmentBytes;  ///< whole MiB, > 10 MiB
   Bytes max_split_bytes = kUnlimitedBytes;
   Bytes max_non_split_rounding_bytes = kDefaultLargeSegmentBytes;
-  /// Divisions by bucket; bucket i holds sizes from 2^(20+i), bucket 0 all below too, bucket 15 all above. 0: off; else a
-  /// power of two.
+  /// Divisions by bucket; bucket i holds sizes from 2^(20+i), bucket 0 all below too, bucket 15 all
+  /// above. 0: off; else a power of two.
   std::array<std::uint32_t, 16> roundup_power2_divisions{};
   double garbage_collection_threshold = 0;  ///< in (0, 1); 0: off
   bool expandable_segments = false;

@@ -43,7 +43,8 @@ Flat flatten(const AllocatorStatistics& statistics, Version version) {
   flat.emplace_back("num_device_alloc", statistics.num_device_alloc);
   flat.emplace_back("num_device_free", statistics.num_device_free);
   flat.emplace_back("max_split_size", statistics.max_split_size);
-  if (version >= Version{2, 12}) flat.emplace_back("num_oom_rejections", statistics.num_oom_rejections);
+  if (version >= Version{2, 12})
+    flat.emplace_back("num_oom_rejections", statistics.num_oom_rejections);
   if (version >= Version{2, 13}) {
     for (const auto& [key, array] : statistics.reserved_bytes_by_private_pools) {
       add(flat, fmt::format("reserved_bytes_by_private_pools.{}_{}", key.capture, key.user), array);

@@ -38,7 +38,9 @@ struct StatArray {
   Stat all;
   Stat small_pool;
   Stat large_pool;
-  [[nodiscard]] Stat& of(PoolKind kind) { return kind == PoolKind::kSmall ? small_pool : large_pool; }
+  [[nodiscard]] Stat& of(PoolKind kind) {
+    return kind == PoolKind::kSmall ? small_pool : large_pool;
+  }
   void increase(PoolKind kind, std::int64_t amount) {
     all.increase(amount);
     of(kind).increase(amount);
@@ -60,7 +62,8 @@ struct StatArray {
   friend bool operator==(const StatArray&, const StatArray&) = default;
 };
 
-/// A private pool's identity as PyTorch prints it: {n, 0} made by a capture, {0, n} by a MemPool; {0, 0} is none.
+/// A private pool's identity as PyTorch prints it: {n, 0} made by a capture, {0, n} by a MemPool;
+/// {0, 0} is none.
 struct PoolKey {
   std::uint32_t capture = 0;
   std::uint32_t user = 0;
@@ -93,8 +96,9 @@ struct AllocatorStatistics {
   friend bool operator==(const AllocatorStatistics&, const AllocatorStatistics&) = default;
 };
 
-/// Key and value in the order of torch.cuda.memory_stats(): sorted by key, those keys that `version` has
-/// (122 in 2.11; 2.12 adds num_oom_rejections, 2.13 reserved_bytes_by_private_pools.A_B.KIND.METRIC).
+/// Key and value in the order of torch.cuda.memory_stats(): sorted by key, those keys that
+/// `version` has (122 in 2.11; 2.12 adds num_oom_rejections, 2.13
+/// reserved_bytes_by_private_pools.A_B.KIND.METRIC).
 std::vector<std::pair<std::string, std::int64_t>> flatten(const AllocatorStatistics& statistics,
                                                           Version version);
 

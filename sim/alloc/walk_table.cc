@@ -24,7 +24,8 @@ bool WalkTable::insert(std::uint64_t hash, Key key) {
     const std::int32_t there = entries_[slot].distance;
     const bool crowded = there >= moving.distance && moving.distance + 1 == reach_;
     if (crowded || slot + 1 == entries_.size()) {
-      std::swap(moving, entries_[place]);  // the new key waits, what it displaced is back in the table
+      std::swap(moving,
+                entries_[place]);  // the new key waits, what it displaced is back in the table
       grow();
       return insert(moving.hash, moving.key);
     }
@@ -49,7 +50,8 @@ bool WalkTable::erase(std::uint64_t hash, Key key) {
 std::size_t WalkTable::erase_at(std::size_t slot) {
   std::size_t hole = slot;
   entries_[hole].distance = -1;
-  for (std::size_t from = hole + 1; from < entries_.size() && entries_[from].distance > 0; ++from, ++hole) {
+  for (std::size_t from = hole + 1; from < entries_.size() && entries_[from].distance > 0;
+       ++from, ++hole) {
     entries_[hole] = entries_[from];
     --entries_[hole].distance;
     entries_[from].distance = -1;

@@ -9,9 +9,9 @@
 
 namespace tidemark {
 
-/// A set of small numbers that is walked in the order of PyTorch's open-addressing hash table, which decides the order of
-/// events: the streams recorded on a block, the streams that have events outstanding, the private pools that may be freed.
-/// Source: caching-allocator.md, 20.
+/// A set of small numbers that is walked in the order of PyTorch's open-addressing hash table,
+/// which decides the order of events: the streams recorded on a block, the streams that have events
+/// outstanding, the private pools that may be freed. Source: caching-allocator.md, 20.
 class WalkTable {
  public:
   using Key = std::uint32_t;
@@ -42,7 +42,8 @@ class WalkTable {
   [[nodiscard]] std::size_t next(std::size_t slot) const { return next_from(slot + 1); }
   [[nodiscard]] std::size_t end() const { return entries_.size(); }
   [[nodiscard]] Key at(std::size_t slot) const { return entries_[slot].key; }
-  /// Erases the entry at `slot`; returns the slot to go on with: the entry that moved down is looked at next.
+  /// Erases the entry at `slot`; returns the slot to go on with: the entry that moved down is
+  /// looked at next.
   std::size_t erase_at(std::size_t slot);
 
  private:
@@ -52,7 +53,8 @@ class WalkTable {
     std::int32_t distance = -1;  ///< from its home slot; -1: unused
   };
   [[nodiscard]] std::size_t home(std::uint64_t hash) const {
-    return (11400714819323198485U * hash) >> (64U - static_cast<unsigned>(std::bit_width(slots_) - 1));
+    return (11400714819323198485U * hash) >>
+           (64U - static_cast<unsigned>(std::bit_width(slots_) - 1));
   }
   [[nodiscard]] std::size_t next_from(std::size_t slot) const {
     while (slot < entries_.size() && entries_[slot].distance < 0) ++slot;
@@ -66,7 +68,8 @@ class WalkTable {
   std::vector<Entry> entries_;
 };
 
-/// The streams recorded on a block, in walk order. Most blocks have one, for which no table is built.
+/// The streams recorded on a block, in walk order. Most blocks have one, for which no table is
+/// built.
 class StreamUses {
  public:
   void insert(StreamId stream, std::uint8_t device) {

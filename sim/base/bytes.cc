@@ -45,7 +45,8 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
       break;
     }
   }
-  // Decimal digits with at most one point; exact arithmetic, so that 1.5GiB is 1610612736 and 0.3B an error.
+  // Decimal digits with at most one point; exact arithmetic, so that 1.5GiB is 1610612736 and 0.3B
+  // an error.
   Wide digits = 0;
   Wide scale = 1;
   bool point = false;
@@ -59,7 +60,8 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
       any = true;
       digits = digits * 10 + static_cast<unsigned>(c - '0');
       if (point) scale *= 10;
-      if (digits > std::numeric_limits<Bytes>::max() || scale > 1'000'000'000'000) return std::nullopt;
+      if (digits > std::numeric_limits<Bytes>::max() || scale > 1'000'000'000'000)
+        return std::nullopt;
     } else {
       return std::nullopt;
     }

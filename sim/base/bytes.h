@@ -7,8 +7,8 @@
 
 namespace tidemark {
 
-/// Amounts of memory are unsigned 64-bit bytes everywhere; a name that holds one ends in `_bytes` unless
-/// its type says so. Ratios and coarser units are formed when printing, never before.
+/// Amounts of memory are unsigned 64-bit bytes everywhere; a name that holds one ends in `_bytes`
+/// unless its type says so. Ratios and coarser units are formed when printing, never before.
 using Bytes = std::uint64_t;
 
 /// 128-bit arithmetic, for products that 64 bits cannot hold.
@@ -43,8 +43,9 @@ std::string format_bytes(Bytes bytes);
 /// "20.00 MiB (20971520 bytes)": for people, exact bytes beside the rounded figure.
 std::string format_bytes_exact(Bytes bytes);
 
-/// Reads "85017755648", "24GiB", "24 GiB", "512MiB", "1.5GiB", "80GB" (powers of ten for kB, MB, GB, TB).
-/// Errors: std::nullopt for anything else, negative, fractional bytes, or more than 64 bits.
+/// Reads "85017755648", "24GiB", "24 GiB", "512MiB", "1.5GiB", "80GB" (powers of ten for kB, MB,
+/// GB, TB). Errors: std::nullopt for anything else, negative, fractional bytes, or more than 64
+/// bits.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
 }  // namespace tidemark

@@ -16,10 +16,10 @@ class InternalError : public std::logic_error {
 
 }  // namespace tidemark
 
-/// Always on, in every build type. `context` is an expression that gives a std::string, evaluated on
-/// failure only: name the simulated time, event or object concerned.
-#define TIDEMARK_CHECK(condition, context)                                       \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      ::tidemark::check_failed(#condition, __FILE__, __LINE__, (context));       \
+/// Always on, in every build type. `context` is an expression that gives a std::string, evaluated
+/// on failure only: name the simulated time, event or object concerned.
+#define TIDEMARK_CHECK(condition, context)                                 \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::tidemark::check_failed(#condition, __FILE__, __LINE__, (context)); \
   } while (false)

@@ -10,13 +10,13 @@ namespace tidemark {
 /// What the rest of the program needs to know of one GPU. Plain data, filled from configs/devices/.
 /// Source: spec devices.md, devices.yaml.
 struct DeviceSpec {
-  std::string id;                 ///< "h100-sxm-80gb"
-  std::string name;               ///< as the driver says it: "NVIDIA H100 80GB HBM3"
-  Bytes total_bytes = 0;          ///< cudaGetDeviceProperties: the capacity that counts
-  Bytes context_bytes = 0;        ///< gone once a context exists
-  int compute_capability = 0;     ///< major * 10 + minor: 90, 86, 120
+  std::string id;              ///< "h100-sxm-80gb"
+  std::string name;            ///< as the driver says it: "NVIDIA H100 80GB HBM3"
+  Bytes total_bytes = 0;       ///< cudaGetDeviceProperties: the capacity that counts
+  Bytes context_bytes = 0;     ///< gone once a context exists
+  int compute_capability = 0;  ///< major * 10 + minor: 90, 86, 120
   int sm_count = 0;
-  int max_threads_per_sm = 0;     ///< 2048, 1536 or 1024
+  int max_threads_per_sm = 0;  ///< 2048, 1536 or 1024
   Bytes shared_memory_per_sm = 0;
   Bytes shared_memory_per_block_optin = 0;
   Bytes l2_bytes = 0;

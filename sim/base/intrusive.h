@@ -7,8 +7,9 @@
 
 namespace tidemark {
 
-/// A reference count inside the object. One thread only: lifetimes decide events, so objects of one run
-/// never cross threads. Derive `class T : public RefCounted<T>`; T is deleted when its last Ref goes.
+/// A reference count inside the object. One thread only: lifetimes decide events, so objects of one
+/// run never cross threads. Derive `class T : public RefCounted<T>`; T is deleted when its last Ref
+/// goes.
 template <class T>
 class RefCounted {
  public:
@@ -36,13 +37,13 @@ class Ref {
   Ref(const Ref& other) : object_(other.object_) { retain(); }
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  Ref(const Ref<U>& other) : object_(other.get()) {  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
+      : object_(other.get()) {  // NOLINT(google-explicit-constructor)
     retain();
   }
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  Ref(Ref<U>&& other) noexcept : object_(other.detach()) {}  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
+  noexcept : object_(other.detach()) {}  // NOLINT(google-explicit-constructor)
   ~Ref() { release(); }
   /// The new value is in place before the old one is dropped, as in CPython's assignment.
   Ref& operator=(const Ref& other) {

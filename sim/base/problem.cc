@@ -52,7 +52,8 @@ std::string render_problem(const Problem& problem) {
   std::string marks;
   for (std::size_t i = 0; i + 1 < problem.at.column && i < line.size(); ++i) {
     // A tab stays a tab, and the bytes of one UTF-8 character take one place.
-    if ((static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U) marks += line[i] == '\t' ? '\t' : ' ';
+    if ((static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U)
+      marks += line[i] == '\t' ? '\t' : ' ';
   }
   marks += '^';
   if (problem.at.end_line == problem.at.line) {
@@ -100,9 +101,11 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& candidates) {
+std::string_view nearest_name(std::string_view word,
+                              const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  std::size_t best_distance = (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
+  std::size_t best_distance =
+      (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   const std::string wanted = lower(word);
   for (const std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(wanted, lower(candidate));

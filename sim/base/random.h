@@ -6,8 +6,8 @@
 
 namespace tidemark {
 
-/// A generator whose draws are the same on every compiler and library (the standard distributions are not).
-/// SplitMix64; not for cryptography. Every use takes an explicit seed.
+/// A generator whose draws are the same on every compiler and library (the standard distributions
+/// are not). SplitMix64; not for cryptography. Every use takes an explicit seed.
 class Random {
  public:
   explicit constexpr Random(std::uint64_t seed) : state_(seed) {}

@@ -12,7 +12,8 @@ namespace tidemark::cli {
 
 namespace {
 
-/// Where the file of one of several devices goes: "a.csv" for the first or only one, "a.gpu1.csv" for the next.
+/// Where the file of one of several devices goes: "a.csv" for the first or only one, "a.gpu1.csv"
+/// for the next.
 std::string file_of_device(const std::string& path, std::size_t device) {
   if (device == 0) return path;
   const std::size_t folder = path.rfind('/');
@@ -21,13 +22,16 @@ std::string file_of_device(const std::string& path, std::size_t device) {
   return path.substr(0, dot) + ".gpu" + std::to_string(device) + path.substr(dot);
 }
 
-bool is_json_name(const std::string& path) { return path.ends_with(".json") || path.ends_with(".json.gz"); }
+bool is_json_name(const std::string& path) {
+  return path.ends_with(".json") || path.ends_with(".json.gz");
+}
 
 void write_device_files(const Arguments& args, const std::string& title, const RunResult& result,
                         std::size_t index) {
   const DeviceResult& device = result.devices[index];
   if (args.has("events")) {
-    write_whole_file(file_of_device(args.value("events"), index), run_events_csv(device, result.program));
+    write_whole_file(file_of_device(args.value("events"), index),
+                     run_events_csv(device, result.program));
   }
   if (args.has("stats")) {
     std::string text;
@@ -49,7 +53,8 @@ void write_device_files(const Arguments& args, const std::string& title, const R
 void write_exports(const Arguments& args, const RunResult& result) {
   if (!args.has("snapshot") && !args.has("perfetto") && !args.has("columns")) return;
   std::vector<EventView> views;
-  for (const DeviceResult& device : result.devices) views.push_back(view_of(device, result.program));
+  for (const DeviceResult& device : result.devices)
+    views.push_back(view_of(device, result.program));
   if (args.has("snapshot")) {
     write_whole_file(args.value("snapshot"), snapshot_of(views, result.devices.front().settings));
   }
@@ -65,23 +70,30 @@ class RunCommand final : public Command {
     return {
         "run",
         "simulate a scenario: does it fit, the peaks, and what held the memory",
-        "Runs the scenario's model and loop abstractly, every request against PyTorch's caching allocator, and\n"
+        "Runs the scenario's model and loop abstractly, every request against PyTorch's caching "
+        "allocator, and\n"
         "tells what a GPU would have seen. Nothing is executed on this machine but the simulation.",
         {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
-        {{"set", "KEY=VALUE", "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
+        {{"set", "KEY=VALUE",
+          "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
-         {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)", ""},
+         {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)",
+          ""},
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
-         {"plot", "FILE", "draw the timeline: .png, .svg or .pdf; needs Python with matplotlib", ""},
-         {"snapshot", "FILE", "write a memory snapshot, for pytorch.org/memory_viz, explain, replay and report", ""},
+         {"plot", "FILE", "draw the timeline: .png, .svg or .pdf; needs Python with matplotlib",
+          ""},
+         {"snapshot", "FILE",
+          "write a memory snapshot, for pytorch.org/memory_viz, explain, replay and report", ""},
          {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
          {"columns", "FOLDER", "write events and amounts as one NumPy file a column", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
-         {"tidemark run s.yaml --set batch=128 --top 10", "another batch, and what is largest at the peak"},
-         {"tidemark run s.yaml --plot peak.png --events events.csv.gz", "a picture, and every event"}}};
+         {"tidemark run s.yaml --set batch=128 --top 10",
+          "another batch, and what is largest at the peak"},
+         {"tidemark run s.yaml --plot peak.png --events events.csv.gz",
+          "a picture, and every event"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
@@ -91,17 +103,20 @@ class RunCommand final : public Command {
     const Scenario scenario = load_scenario(title, parse_overrides(args.values("set")));
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
-    options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") || args.has("columns") || args.value("format") == "json";
+    options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
+                         args.has("columns") || args.value("format") == "json";
     const RunResult result = tidemark::run(scenario, options);
     print(args, title, result, top.value_or(0), out);
-    for (std::size_t i = 0; i < result.devices.size(); ++i) write_device_files(args, title, result, i);
+    for (std::size_t i = 0; i < result.devices.size(); ++i)
+      write_device_files(args, title, result, i);
     write_exports(args, result);
-    return result.ended_by_oom && args.has("fail-on-oom") ? ExitCode::kOutOfMemory : ExitCode::kDone;
+    return result.ended_by_oom && args.has("fail-on-oom") ? ExitCode::kOutOfMemory
+                                                          : ExitCode::kDone;
   }
 
  private:
-  static void print(const Arguments& args, const std::string& title, const RunResult& result, std::size_t top,
-                    Output& out) {
+  static void print(const Arguments& args, const std::string& title, const RunResult& result,
+                    std::size_t top, Output& out) {
     const RunReportOptions report{title, top};
     const std::string& format = args.value("format");
     if (format == "json") {

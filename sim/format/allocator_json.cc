@@ -36,7 +36,8 @@ class Fields {
     if (value->kind != kind) fail(name_, *value, fmt::format("'{}' is of the wrong kind", key));
     return *value;
   }
-  [[nodiscard]] std::uint64_t number(std::string_view key, std::uint64_t largest = INT64_MAX) const {
+  [[nodiscard]] std::uint64_t number(std::string_view key,
+                                     std::uint64_t largest = INT64_MAX) const {
     const JsonValue& value = member(key, JsonValue::Kind::kInteger);
     if (value.integer < 0 || value.unsigned_integer > largest) {
       fail(name_, value, fmt::format("'{}' is out of range", key));
@@ -67,10 +68,11 @@ BlockInfo read_block(const JsonValue& value, std::string_view name) {
   block.address = fields.number("address");
   block.bytes = fields.number("size");
   block.requested_bytes = fields.number("requested_size");
-  constexpr std::array kStates{BlockState::kActiveAllocated, BlockState::kActivePendingFree, BlockState::kInactive};
-  const auto* const state = std::find_if(kStates.begin(), kStates.end(), [&fields](BlockState each) {
-    return block_state_name(each) == fields.text("state");
-  });
+  constexpr std::array kStates{BlockState::kActiveAllocated, BlockState::kActivePendingFree,
+                               BlockState::kInactive};
+  const auto* const state = std::find_if(
+      kStates.begin(), kStates.end(),
+      [&fields](BlockState each) { return block_state_name(each) == fields.text("state"); });
   if (state == kStates.end()) fields.unknown("state");
   block.state = *state;
   return block;
@@ -99,7 +101,8 @@ SegmentInfo read_segment(const JsonValue& value, std::string_view name) {
   segment.pool = {static_cast<std::uint32_t>(pool[0].unsigned_integer),
                   static_cast<std::uint32_t>(pool[1].unsigned_integer)};
   segment.expandable = fields.claim("is_expandable");
-  for (const JsonValue& block : fields.list("blocks")) segment.blocks.push_back(read_block(block, name));
+  for (const JsonValue& block : fields.list("blocks"))
+    segment.blocks.push_back(read_block(block, name));
   return segment;
 }
 
@@ -120,7 +123,8 @@ FlatStatistics read_stats_json(std::string_view text, std::string_view name) {
   if (document.kind != JsonValue::Kind::kObject) fail(name, document, "expected an object");
   FlatStatistics statistics;
   for (const auto& [key, value] : document.members) {
-    if (value.kind != JsonValue::Kind::kInteger) fail(name, value, fmt::format("'{}' is no integer", key));
+    if (value.kind != JsonValue::Kind::kInteger)
+      fail(name, value, fmt::format("'{}' is no integer", key));
     statistics.emplace_back(key, value.integer);
   }
   return statistics;
@@ -132,17 +136,21 @@ void write_segments_json(std::span<const SegmentInfo> segments, std::string& out
   for (const SegmentInfo& segment : segments) {
     if (!first) out += ",\n";
     first = false;
-    fmt::format_to(std::back_inserter(out),
-                   R"({{"device": {}, "address": {}, "total_size": {}, "allocated_size": {}, "active_size": {}, )"
-                   R"("requested_size": {}, "stream": {}, "segment_type": "{}", "segment_pool_id": [{}, {}], )"
-                   R"("is_expandable": {}, "blocks": [)",
-                   segment.device, segment.address, segment.total_bytes, segment.allocated_bytes, segment.active_bytes,
-                   segment.requested_bytes, segment.stream, segment.kind == PoolKind::kSmall ? "small" : "large",
-                   segment.pool.capture, segment.pool.user, segment.expandable);
+    fmt::format_to(
+        std::back_inserter(out),
+        R"({{"device": {}, "address": {}, "total_size": {}, "allocated_size": {}, "active_size": {}, )"
+        R"("requested_size": {}, "stream": {}, "segment_type": "{}", "segment_pool_id": [{}, {}], )"
+        R"("is_expandable": {}, "blocks": [)",
+        segment.device, segment.address, segment.total_bytes, segment.allocated_bytes,
+        segment.active_bytes, segment.requested_bytes, segment.stream,
+        segment.kind == PoolKind::kSmall ? "small" : "large", segment.pool.capture,
+        segment.pool.user, segment.expandable);
     std::string_view separator;
     for (const BlockInfo& block : segment.blocks) {
-      fmt::format_to(std::back_inserter(out), R"({}{{"address": {}, "size": {}, "requested_size": {}, "state": "{}"}})",
-                     separator, block.address, block.bytes, block.requested_bytes, block_state_name(block.state));
+      fmt::format_to(std::back_inserter(out),
+                     R"({}{{"address": {}, "size": {}, "requested_size": {}, "state": "{}"}})",
+                     separator, block.address, block.bytes, block.requested_bytes,
+                     block_state_name(block.state));
       separator = ", ";
     }
     out += "]}";

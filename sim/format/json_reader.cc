@@ -126,8 +126,8 @@ class Reader {
     const char* const begin = text_.data() + at_;
     const char* const end = text_.data() + text_.size();
     const char* stop = begin;
-    while (stop < end && (*stop == '-' || *stop == '+' || *stop == '.' || *stop == 'e' || *stop == 'E' ||
-                          (*stop >= '0' && *stop <= '9'))) {
+    while (stop < end && (*stop == '-' || *stop == '+' || *stop == '.' || *stop == 'e' ||
+                          *stop == 'E' || (*stop >= '0' && *stop <= '9'))) {
       ++stop;
     }
     const auto whole = std::from_chars(begin, stop, value.integer);
@@ -163,16 +163,35 @@ class Reader {
       }
       if (++at_ >= text_.size()) break;
       switch (text_[at_]) {
-        case '"': text += '"'; break;
-        case '\\': text += '\\'; break;
-        case '/': text += '/'; break;
-        case 'b': text += '\b'; break;
-        case 'f': text += '\f'; break;
-        case 'n': text += '\n'; break;
-        case 'r': text += '\r'; break;
-        case 't': text += '\t'; break;
-        case 'u': append_code_point(text); break;
-        default: fail("an unknown escape inside a text");
+        case '"':
+          text += '"';
+          break;
+        case '\\':
+          text += '\\';
+          break;
+        case '/':
+          text += '/';
+          break;
+        case 'b':
+          text += '\b';
+          break;
+        case 'f':
+          text += '\f';
+          break;
+        case 'n':
+          text += '\n';
+          break;
+        case 'r':
+          text += '\r';
+          break;
+        case 't':
+          text += '\t';
+          break;
+        case 'u':
+          append_code_point(text);
+          break;
+        default:
+          fail("an unknown escape inside a text");
       }
     }
     fail("the text has no end");
@@ -181,7 +200,8 @@ class Reader {
   std::uint32_t read_hex() {
     std::uint32_t unit = 0;
     const std::string_view digits = text_.substr(at_ + 1, 4);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
     if (error != std::errc() || end != digits.data() + 4) fail("expected four hexadecimal digits");
     at_ += 4;
     return unit;
@@ -228,6 +248,8 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   return nullptr;
 }
 
-JsonValue read_json(std::string_view text, std::string_view name) { return Reader(text, name).document(); }
+JsonValue read_json(std::string_view text, std::string_view name) {
+  return Reader(text, name).document();
+}
 
 }  // namespace tidemark

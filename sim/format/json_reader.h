@@ -11,14 +11,24 @@ namespace tidemark {
 
 struct JsonMember;
 
-/// One JSON value in memory. Numbers without fraction or exponent are kept as integers when they fit.
+/// One JSON value in memory. Numbers without fraction or exponent are kept as integers when they
+/// fit.
 struct JsonValue {
-  enum class Kind : std::uint8_t { kNull, kBoolean, kInteger, kUnsigned, kReal, kText, kArray, kObject };
+  enum class Kind : std::uint8_t {
+    kNull,
+    kBoolean,
+    kInteger,
+    kUnsigned,
+    kReal,
+    kText,
+    kArray,
+    kObject
+  };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  std::int64_t integer = 0;         ///< kInteger: fits 64 signed bits
+  std::int64_t integer = 0;            ///< kInteger: fits 64 signed bits
   std::uint64_t unsigned_integer = 0;  ///< kUnsigned: beyond that; kInteger >= 0: the same value
-  double real = 0;                  ///< kReal; of the integers, the nearest
+  double real = 0;                     ///< kReal; of the integers, the nearest
   std::string text;
   std::vector<JsonValue> items;
   std::vector<JsonMember> members;  ///< in the order of the text

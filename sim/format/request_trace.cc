@@ -29,7 +29,8 @@ class LiveIds {
   /// Returns false when it is live already.
   bool add(RequestId id) {
     if (id >= kDenseIds) return far_.insert(id).second;
-    if (id >= dense_.size()) dense_.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * dense_.size()));
+    if (id >= dense_.size())
+      dense_.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * dense_.size()));
     return !std::exchange(dense_[id], std::uint8_t{1});
   }
   void remove(RequestId id) {
@@ -80,7 +81,8 @@ class Reader {
     const char* at = text.data();
     const char* const end = at + text.size();
     while (at < end && problems_.size() < InputError::kMaxProblems) {
-      const auto* line_end = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+      const auto* line_end =
+          static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
       if (line_end == nullptr) {
         if (!at_end) break;
         line_end = end;
@@ -139,7 +141,8 @@ class Reader {
       push(instruction);
     } else {
       problem(at_ - verb.size(), verb.size(), fmt::format("unknown request '{}'", verb),
-              did_you_mean(verb, {"alloc", "free", "use", "sync", "empty_cache", "reset_peak", "mark"}));
+              did_you_mean(verb,
+                           {"alloc", "free", "use", "sync", "empty_cache", "reset_peak", "mark"}));
     }
   }
 
@@ -165,7 +168,8 @@ class Reader {
   std::string_view word() {
     while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\t')) ++at_;
     const std::size_t begin = at_;
-    while (at_ < line_.size() && line_[at_] != ' ' && line_[at_] != '\t' && line_[at_] != '#') ++at_;
+    while (at_ < line_.size() && line_[at_] != ' ' && line_[at_] != '\t' && line_[at_] != '#')
+      ++at_;
     return line_.substr(begin, at_ - begin);
   }
 
@@ -177,17 +181,20 @@ class Reader {
   }
 
   /// `text` is what word() has just returned.
-  std::optional<std::uint64_t> number(std::string_view text, std::uint64_t largest, std::string_view what) {
+  std::optional<std::uint64_t> number(std::string_view text, std::uint64_t largest,
+                                      std::string_view what) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value <= largest) return value;
     const std::size_t begin = at_ - text.size();
     if (text.empty()) {
       problem(begin, 0, fmt::format("expected {}", what));
-    } else if (error == std::errc::result_out_of_range || (error == std::errc() && value > largest)) {
+    } else if (error == std::errc::result_out_of_range ||
+               (error == std::errc() && value > largest)) {
       problem(begin, text.size(), fmt::format("{} is more than {}", what, largest));
     } else {
-      problem(begin, text.size(), fmt::format("expected {}, an unsigned number, found '{}'", what, text));
+      problem(begin, text.size(),
+              fmt::format("expected {}, an unsigned number, found '{}'", what, text));
     }
     return std::nullopt;
   }
@@ -209,7 +216,8 @@ class Reader {
         problem(begin, option.size(), fmt::format("unexpected '{}'", option));
         return false;
       }
-      const auto value = number(option.substr(key.size() + 1), 0xffff, is_stream ? "a stream" : "a pool");
+      const auto value =
+          number(option.substr(key.size() + 1), 0xffff, is_stream ? "a stream" : "a pool");
       if (!value) return false;
       if (is_stream) {
         instruction.stream = static_cast<StreamId>(*value);
@@ -263,14 +271,17 @@ class Reader {
 
 }  // namespace
 
-RequestTrace read_request_trace(ByteSource& source, std::string_view name) { return Reader(source, name).read(); }
+RequestTrace read_request_trace(ByteSource& source, std::string_view name) {
+  return Reader(source, name).read();
+}
 
 RequestTrace read_request_trace_file(const std::string& path) {
   const auto source = unzipped(bytes_of_file(path == "-" ? "/dev/stdin" : path), path);
   return read_request_trace(*source, path);
 }
 
-void write_request_trace(std::span<const Instruction> instructions, const Labels& labels, std::string& out) {
+void write_request_trace(std::span<const Instruction> instructions, const Labels& labels,
+                         std::string& out) {
   out += kHeader;
   out += '\n';
   const auto line = [&out](std::string_view verb, std::uint64_t id) {
@@ -286,15 +297,25 @@ void write_request_trace(std::span<const Instruction> instructions, const Labels
         if (instruction.stream != 0) line(" stream=", instruction.stream);
         if (instruction.pool != 0) line(" pool=", instruction.pool);
         break;
-      case Verb::kFree: line("free ", instruction.id); break;
+      case Verb::kFree:
+        line("free ", instruction.id);
+        break;
       case Verb::kUse:
         line("use ", instruction.id);
         line(" stream=", instruction.stream);
         break;
-      case Verb::kSync: line("sync stream=", instruction.stream); break;
-      case Verb::kSyncDevice: out += "sync"; break;
-      case Verb::kEmptyCache: out += "empty_cache"; break;
-      case Verb::kResetPeak: out += "reset_peak"; break;
+      case Verb::kSync:
+        line("sync stream=", instruction.stream);
+        break;
+      case Verb::kSyncDevice:
+        out += "sync";
+        break;
+      case Verb::kEmptyCache:
+        out += "empty_cache";
+        break;
+      case Verb::kResetPeak:
+        out += "reset_peak";
+        break;
       case Verb::kMark:
         out += "mark ";
         out += labels.text(instruction.label);
@@ -302,7 +323,8 @@ void write_request_trace(std::span<const Instruction> instructions, const Labels
       case Verb::kLaunch:
       case Verb::kRecord:
       case Verb::kWait:
-      case Verb::kDeviceBytes: continue;
+      case Verb::kDeviceBytes:
+        continue;
     }
     out += '\n';
   }

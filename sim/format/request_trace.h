@@ -11,24 +11,26 @@
 
 namespace tidemark {
 
-/// A request trace in memory: what a program asked of the allocator, and the names of its moments (docs/formats/tmt.md).
+/// A request trace in memory: what a program asked of the allocator, and the names of its moments
+/// (docs/formats/tmt.md).
 struct RequestTrace {
   std::vector<Instruction> instructions;
   Labels labels;  ///< of kMark
 };
 
-/// Reads a `.tmt` from a stream, line by line: memory is that of the result, never that of the text. `name` is for messages.
-/// Ids are checked: an alloc of a live ID is a problem, a free or use of a dead one is not (a refused request leaves its
-/// ID dead).
-/// Errors: IoError; InputError with every problem, each with file, line and column, at most kMaxProblems.
-/// Cost: linear; about 100 ns a line.
+/// Reads a `.tmt` from a stream, line by line: memory is that of the result, never that of the
+/// text. `name` is for messages. Ids are checked: an alloc of a live ID is a problem, a free or use
+/// of a dead one is not (a refused request leaves its ID dead). Errors: IoError; InputError with
+/// every problem, each with file, line and column, at most kMaxProblems. Cost: linear; about 100 ns
+/// a line.
 RequestTrace read_request_trace(ByteSource& source, std::string_view name);
 
 /// The same from a file, gzipped or not; "-" is standard input.
 RequestTrace read_request_trace_file(const std::string& path);
 
-/// Appends the trace as `.tmt` text. Instructions that a trace cannot say (kLaunch, kRecord, kWait, kDeviceBytes) are left
-/// out. Requires: labels hold no line break and no '#'.
-void write_request_trace(std::span<const Instruction> instructions, const Labels& labels, std::string& out);
+/// Appends the trace as `.tmt` text. Instructions that a trace cannot say (kLaunch, kRecord, kWait,
+/// kDeviceBytes) are left out. Requires: labels hold no line break and no '#'.
+void write_request_trace(std::span<const Instruction> instructions, const Labels& labels,
+                         std::string& out);
 
 }  // namespace tidemark

@@ -13,8 +13,8 @@ struct IsGradient {
   bool operator()(const OpEdge* edge) const { return edge->kind == EdgeKind::kGradient; }
 };
 
-/// Colours of the vertices up to the newest root, dense from the newest down: what gradients reach is near the end of the
-/// graph, while the graph holds the whole run.
+/// Colours of the vertices up to the newest root, dense from the newest down: what gradients reach
+/// is near the end of the graph, while the graph holds the whole run.
 struct Colors {
   using key_type = VertexId;
   using value_type = boost::default_color_type;
@@ -31,7 +31,8 @@ boost::default_color_type get(const Colors& colors, VertexId v) {
 void put(const Colors& colors, VertexId v, boost::default_color_type color) {
   const std::size_t at = colors.highest - v;
   if (at >= colors.by_distance->size()) {
-    colors.by_distance->resize(std::max(at + 1, colors.by_distance->size() * 2), boost::white_color);
+    colors.by_distance->resize(std::max(at + 1, colors.by_distance->size() * 2),
+                               boost::white_color);
   }
   (*colors.by_distance)[at] = color;
 }
@@ -73,7 +74,8 @@ BackwardPlan::BackwardPlan(const OpGraph& graph, const std::vector<VertexId>& ro
   boost::queue<VertexId> queue;
   for (const VertexId root : roots) {
     if (get(color_map, root) != boost::white_color) continue;
-    boost::breadth_first_visit(gradients, root, queue, CountDependencies(highest, by_distance, lowest), color_map);
+    boost::breadth_first_visit(gradients, root, queue,
+                               CountDependencies(highest, by_distance, lowest), color_map);
   }
   lowest_ = lowest;
   pending_.resize(highest - lowest + 1);

@@ -7,8 +7,9 @@
 
 namespace tidemark::graph {
 
-/// What the autograd engine needs to know before it starts: for every vertex that gradients reach from the roots, how
-/// many gradient edges lead to it. Source: torch's Engine::compute_dependencies; training-semantics.md 1.4.
+/// What the autograd engine needs to know before it starts: for every vertex that gradients reach
+/// from the roots, how many gradient edges lead to it. Source: torch's
+/// Engine::compute_dependencies; training-semantics.md 1.4.
 class BackwardPlan {
  public:
   /// Cost: O(edges reached), by Boost's breadth_first_visit over the gradient edges.
@@ -16,7 +17,9 @@ class BackwardPlan {
 
   /// One gradient edge of this vertex was followed. True when it was the last: the vertex is ready.
   bool arrive(VertexId vertex) { return --pending_[index(vertex)] == 0; }
-  [[nodiscard]] std::uint32_t dependencies(VertexId vertex) const { return pending_[index(vertex)]; }
+  [[nodiscard]] std::uint32_t dependencies(VertexId vertex) const {
+    return pending_[index(vertex)];
+  }
   [[nodiscard]] bool reaches(VertexId vertex) const {
     return vertex >= lowest_ && vertex - lowest_ < pending_.size() && reached_[index(vertex)];
   }

@@ -23,11 +23,11 @@ enum class EdgeKind : std::uint8_t {
 
 /// One operator call.
 struct OpVertex {
-  std::string_view name;         ///< operator, as ATen calls it; static text
-  std::uint32_t module = 0;      ///< label of the module path it ran under
-  std::uint32_t instruction = 0; ///< how many instructions the program had given when it began
-  void* payload = nullptr;       ///< the autograd node while it lives; owned elsewhere
-  std::uint32_t first_edge = 0;  ///< its edges are [first_edge, first_edge of the next vertex)
+  std::string_view name;          ///< operator, as ATen calls it; static text
+  std::uint32_t module = 0;       ///< label of the module path it ran under
+  std::uint32_t instruction = 0;  ///< how many instructions the program had given when it began
+  void* payload = nullptr;        ///< the autograd node while it lives; owned elsewhere
+  std::uint32_t first_edge = 0;   ///< its edges are [first_edge, first_edge of the next vertex)
 };
 
 struct OpEdge {
@@ -37,13 +37,14 @@ struct OpEdge {
   std::uint32_t port = 0;  ///< kGradient: which input of the target; else which argument
 };
 
-/// The computation graph that running a program records: a vertex an operator call, edges from each call back to those it
-/// depends on. Calls come in order and their edges with them, so the edges of a vertex lie together: the graph is a
-/// growing compressed sparse row, and is itself a model of Boost.Graph's VertexListGraph, EdgeListGraph and
-/// IncidenceGraph: Boost's algorithms run on it as it is.
+/// The computation graph that running a program records: a vertex an operator call, edges from each
+/// call back to those it depends on. Calls come in order and their edges with them, so the edges of
+/// a vertex lie together: the graph is a growing compressed sparse row, and is itself a model of
+/// Boost.Graph's VertexListGraph, EdgeListGraph and IncidenceGraph: Boost's algorithms run on it as
+/// it is.
 ///
-/// Vertex numbers are sequence numbers: every edge leads to a lower number, so that descending numbers are a topological
-/// order. Cost: 32 bytes a vertex, 16 an edge.
+/// Vertex numbers are sequence numbers: every edge leads to a lower number, so that descending
+/// numbers are a topological order. Cost: 32 bytes a vertex, 16 an edge.
 class OpGraph {
  public:
   /// Starts a vertex; edges added until the next call are its own.
@@ -84,7 +85,7 @@ struct graph_traits<tidemark::graph::OpGraph> {
   using vertex_iterator = counting_iterator<vertex_descriptor>;
   using out_edge_iterator = counting_iterator<edge_descriptor>;
   using edge_iterator = out_edge_iterator;
-  using in_edge_iterator = void;    // edges lead back only
+  using in_edge_iterator = void;  // edges lead back only
   using adjacency_iterator = void;
   using vertices_size_type = std::uint32_t;
   using edges_size_type = std::size_t;

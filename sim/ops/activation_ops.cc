@@ -16,7 +16,8 @@ Tensor glu(Context& c, const Tensor& self, std::int64_t dim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   const std::int64_t size = self.size(d);
   if (size % 2 != 0) {
-    throw OpError(fmt::format("Halving dimension must be even, but dimension {} is size {}", d, size));
+    throw OpError(
+        fmt::format("Halving dimension must be even, but dimension {} is size {}", d, size));
   }
   Op op(c, "glu", "GluBackward0", {&self});
   op.save(0, self);
@@ -31,15 +32,16 @@ Tensor glu(Context& c, const Tensor& self, std::int64_t dim) {
 Tensor prelu(Context& c, Tensor self, Tensor weight) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &weight});
   if (self.dtype() != weight.dtype()) {
-    throw OpError(fmt::format("prelu: Type promoting not supported. Got {} and {}", info(self.dtype()).name,
-                              info(weight.dtype()).name));
+    throw OpError(fmt::format("prelu: Type promoting not supported. Got {} and {}",
+                              info(self.dtype()).name, info(weight.dtype()).name));
   }
   if (weight.numel() != 1) {
     const std::int64_t channels = self.dim() < 2 ? 1 : self.size(1);
     if (channels != weight.numel()) {
-      throw OpError(fmt::format(
-          "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}.",
-          weight.numel(), channels));
+      throw OpError(
+          fmt::format("Mismatch of parameter numbers and input channel size. Found parameter "
+                      "numbers = {} and channel size = {}.",
+                      weight.numel(), channels));
     }
   }
   if (self.dim() != weight.dim()) {
@@ -155,8 +157,12 @@ std::span<const OpDef> activation_ops() {
     return feature_dropout(a.context(), a.tensor(0), a.number(1), a.flag(2), a.flag(3));
   };
   // These take one sample without a batch too.
-  static constexpr auto kFeatures1d = [](Arguments& a) -> OpResult { return unbatched_dropout(a, 2); };
-  static constexpr auto kFeatures3d = [](Arguments& a) -> OpResult { return unbatched_dropout(a, 4); };
+  static constexpr auto kFeatures1d = [](Arguments& a) -> OpResult {
+    return unbatched_dropout(a, 2);
+  };
+  static constexpr auto kFeatures3d = [](Arguments& a) -> OpResult {
+    return unbatched_dropout(a, 4);
+  };
   static constexpr OpDef kOps[] = {
       {"glu(Tensor input, int dim=-1)", "F",
        [](Arguments& a) -> OpResult { return glu(a.context(), a.tensor(0), a.integer(1)); },
@@ -184,18 +190,19 @@ std::span<const OpDef> activation_ops() {
          return dropout_(a.context(), a.tensor(0), a.number(1), a.flag(2));
        },
        kDropout},
-      {"dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures1d,
-       kDropout},
-      {"dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures,
-       kDropout},
-      {"dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F", kFeatures3d,
-       kDropout},
+      {"dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F",
+       kFeatures1d, kDropout},
+      {"dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F",
+       kFeatures, kDropout},
+      {"dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False)", "F",
+       kFeatures3d, kDropout},
       {"alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False)", "F",
        [](Arguments& a) -> OpResult {
          return alpha_dropout(a.context(), a.tensor(0), a.number(1), a.flag(2), a.flag(3), false);
        },
        kDropout},
-      {"feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False)", "F",
+      {"feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False)",
+       "F",
        [](Arguments& a) -> OpResult {
          return alpha_dropout(a.context(), a.tensor(0), a.number(1), a.flag(2), a.flag(3), true);
        },

@@ -12,7 +12,8 @@ std::string_view rounding(const Arguments& a, std::size_t i) {
   if (a.is_none(i)) return {};
   const std::string& mode = a.text(i);
   if (mode != "floor" && mode != "trunc") {
-    throw OpError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + mode + "'");
+    throw OpError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
+                  mode + "'");
   }
   return mode;
 }
@@ -22,7 +23,8 @@ Tensor power(Arguments& a, std::size_t base, std::size_t exponent) {
   if (!a.is_tensor(exponent)) {
     return pow(c, a.operand(base), a.operand(exponent), a.number(exponent));
   }
-  if (!a.is_tensor(base)) return pow_of_number(c, a.operand(base), a.number(base), a.tensor(exponent));
+  if (!a.is_tensor(base))
+    return pow_of_number(c, a.operand(base), a.number(base), a.tensor(exponent));
   return pow_tensors(c, a.tensor(base), a.tensor(exponent));
 }
 
@@ -39,11 +41,13 @@ Tensor where_operand(Arguments& a, std::size_t i, std::size_t other) {
 OpResult clamped(Arguments& a, bool in_place) {
   if (a.is_tensor(1) || a.is_tensor(2)) {
     throw NotModelled(
-        "clamp with tensors as bounds is not modelled; use numbers, or torch.maximum and torch.minimum");
+        "clamp with tensors as bounds is not modelled; use numbers, or torch.maximum and "
+        "torch.minimum");
   }
   const bool has_min = !a.is_none(1);
   const bool has_max = !a.is_none(2);
-  if (!has_min && !has_max) throw OpError("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (!has_min && !has_max)
+    throw OpError("torch.clamp: At least one of 'min' or 'max' must not be None");
   return in_place ? clamp_(a.context(), a.tensor(0), has_min, has_max)
                   : clamp(a.context(), a.tensor(0), has_min, has_max);
 }
@@ -123,7 +127,8 @@ std::span<const OpDef> arithmetic_ops() {
        [](Arguments& a) -> OpResult { return power(a, 0, 1); }, kSource},
       {"float_power(operand input, operand exponent)", "torch method",
        [](Arguments& /*a*/) -> OpResult {
-         throw NotModelled("float_power is not modelled; use x.double() ** y, which is what it does");
+         throw NotModelled(
+             "float_power is not modelled; use x.double() ** y, which is what it does");
        },
        kSource},
       {"pow_(Tensor input, operand exponent)", "method",
@@ -200,7 +205,8 @@ std::span<const OpDef> arithmetic_ops() {
        },
        kSource},
       {"atan2(Tensor input, Tensor other)", "torch method",
-       [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
       {"isinf(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); }, kSource},
       {"isfinite(Tensor input)", "torch method",

@@ -43,10 +43,13 @@ OpResult roll(Arguments& a) {
   return op.result(kernel(c, self), [kernel](Backward& b) { b.grads[0] = kernel(b.c, b.grad()); });
 }
 
-/// The gradient is seen in the repeats' shape and summed over them. Source: torch's repeat_backward.
+/// The gradient is seen in the repeats' shape and summed over them. Source: torch's
+/// repeat_backward.
 Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
   if (repeats.size() < self.sizes().size()) {
-    throw OpError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+    throw OpError(
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+        "tensor");
   }
   Op op(c, "repeat", "RepeatBackward0", {&self});
   const std::size_t lead = repeats.size() - self.sizes().size();
@@ -111,14 +114,16 @@ template <bool kLower>
 OpResult triangle(Arguments& a) {
   const std::string_view name = kLower ? "tril" : "triu";
   check_matrix(name, a.tensor(0));
-  return rearranged(a.context(), name, kLower ? "TrilBackward0" : "TriuBackward0", a.tensor(0), false);
+  return rearranged(a.context(), name, kLower ? "TrilBackward0" : "TriuBackward0", a.tensor(0),
+                    false);
 }
 
 template <bool kLower>
 OpResult triangle_(Arguments& a) {
   const Tensor& self = a.tensor(0);
   check_matrix(kLower ? "tril_" : "triu_", self);
-  Op op(a.context(), kLower ? "tril_" : "triu_", kLower ? "TrilBackward0" : "TriuBackward0", {&self});
+  Op op(a.context(), kLower ? "tril_" : "triu_", kLower ? "TrilBackward0" : "TriuBackward0",
+        {&self});
   return op.in_place(self, [](Backward& b) {
     b.grads[0] = b.c.empty(b.grad().sizes(), b.grad().dtype(), b.grad().device());
   });
@@ -163,7 +168,9 @@ OpResult multinomial(Arguments& a) {
     c.empty(sizes, self.dtype(), self.device());
     return out;
   }
-  throw NotModelled("multinomial with replacement=True and more than one sample is not modelled; take them one by one");
+  throw NotModelled(
+      "multinomial with replacement=True and more than one sample is not modelled; take them one "
+      "by one");
 }
 
 }  // namespace
@@ -182,7 +189,8 @@ std::span<const OpDef> arrange_ops() {
       {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kSource},
       {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kSource},
       {"repeat(Tensor input, int[] *repeats)", "method",
-       [](Arguments& a) -> OpResult { return repeat(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return repeat(a.context(), a.tensor(0), a.dims(1)); },
+       kSource},
       {"tile(Tensor input, int[] *dims)", "torch method",
        [](Arguments& a) -> OpResult {
          Dims repeats = a.dims(1);
@@ -195,8 +203,8 @@ std::span<const OpDef> arrange_ops() {
          return repeat_interleave(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2));
        },
        kSource},
-      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, any generator=None)", "torch method",
-       multinomial, kSource},
+      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, any generator=None)",
+       "torch method", multinomial, kSource},
       {"bernoulli(Tensor input, *, any generator=None)", "torch method",
        [](Arguments& a) -> OpResult {
          Context& c = a.context();
@@ -213,7 +221,8 @@ std::span<const OpDef> arrange_ops() {
        kSource},
       {"meshgrid(Tensor a, Tensor b, *, str indexing='ij')", "torch",
        [](Arguments& a) -> OpResult {
-         return OpResult::tuple(meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
+         return OpResult::tuple(
+             meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
        },
        kSource},
   };

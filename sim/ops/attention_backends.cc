@@ -25,12 +25,11 @@ bool shapes_fit(const AttentionCall& a, bool gqa_supported) {
   for (const Tensor* t : {&a.query, &a.key, &a.value}) {
     if (!t->is_cuda() || t->size(0) == 0 || t->size(2) == 0) return false;
   }
-  const bool one_batch =
-      a.query.size(0) == a.key.size(0) && a.query.size(0) == a.value.size(0);
+  const bool one_batch = a.query.size(0) == a.key.size(0) && a.query.size(0) == a.value.size(0);
   const std::int64_t heads = a.query.size(1);
   const bool equal_heads = heads == a.key.size(1) && heads == a.value.size(1);
-  const bool grouped = a.key.size(1) > 0 && a.key.size(1) == a.value.size(1) &&
-                       heads % a.key.size(1) == 0;
+  const bool grouped =
+      a.key.size(1) > 0 && a.key.size(1) == a.value.size(1) && heads % a.key.size(1) == 0;
   return one_batch && (equal_heads || (gqa_supported && a.enable_gqa && grouped));
 }
 
@@ -43,9 +42,10 @@ bool can_use_cudnn(const Context& c, const AttentionCall& a) {
   const int cc = c.spec().compute_capability;
   const std::int64_t d = a.query.size(-1);
   const std::int64_t most = cc == 90 ? 256 : 128;
-  return c.backends.cudnn_sdp && cc >= 80 && !c.backends.deterministic && is_half(a.query.dtype()) &&
-         shapes_fit(a, true) && d % 8 == 0 && a.value.size(-1) % 8 == 0 && d <= most &&
-         a.value.size(-1) <= most && a.key.size(2) > 1 && last_dense(a);
+  return c.backends.cudnn_sdp && cc >= 80 && !c.backends.deterministic &&
+         is_half(a.query.dtype()) && shapes_fit(a, true) && d % 8 == 0 &&
+         a.value.size(-1) % 8 == 0 && d <= most && a.value.size(-1) <= most && a.key.size(2) > 1 &&
+         last_dense(a);
 }
 
 bool can_use_flash(const Context& c, const AttentionCall& a) {
@@ -79,10 +79,14 @@ bool can_use_efficient(const Context& c, const AttentionCall& a) {
 
 bool usable(const Context& c, const AttentionCall& a, AttentionBackend backend) {
   switch (backend) {
-    case AttentionBackend::kCudnn: return can_use_cudnn(c, a);
-    case AttentionBackend::kFlash: return can_use_flash(c, a);
-    case AttentionBackend::kEfficient: return can_use_efficient(c, a);
-    case AttentionBackend::kMath: return c.backends.math_sdp;
+    case AttentionBackend::kCudnn:
+      return can_use_cudnn(c, a);
+    case AttentionBackend::kFlash:
+      return can_use_flash(c, a);
+    case AttentionBackend::kEfficient:
+      return can_use_efficient(c, a);
+    case AttentionBackend::kMath:
+      return c.backends.math_sdp;
   }
   return false;
 }
@@ -93,9 +97,9 @@ AttentionBackend select_attention(const Context& c, const AttentionCall& call) {
   using enum AttentionBackend;
   const int major = c.spec().compute_capability / 10;
   const bool cudnn_first = major == 9 || major == 10;
-  const std::array<AttentionBackend, 4> order =
-      cudnn_first ? std::array{kCudnn, kFlash, kEfficient, kMath}
-                  : std::array{kFlash, kEfficient, kMath, kCudnn};
+  const std::array<AttentionBackend, 4> order = cudnn_first
+                                                    ? std::array{kCudnn, kFlash, kEfficient, kMath}
+                                                    : std::array{kFlash, kEfficient, kMath, kCudnn};
   for (const AttentionBackend backend : order) {
     if (usable(c, call, backend)) return backend;
   }
@@ -158,7 +162,8 @@ constexpr Tiles tiles_of(Family family, bool half) {
     case Family::kOld:
       return {{{64, 64, 64, false}, {128, 128, 64, false}, {kAny, 128, 64, true}}};
     case Family::kAmpere100K:
-      return {{{64, 64, 64, false}, {96, 128, 64, false}, {128, 64, 64, true}, {kAny, 128, 64, true}}};
+      return {
+          {{64, 64, 64, false}, {96, 128, 64, false}, {128, 64, 64, true}, {kAny, 128, 64, true}}};
     case Family::kBlackwell100K:
       return {{{64, 64, 64, false}, {128, 64, 64, true}, {kAny, 128, 64, true}}};
   }

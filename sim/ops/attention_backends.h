@@ -18,8 +18,8 @@ struct AttentionCall {
   bool enable_gqa = false;
 };
 
-/// The first of PyTorch's order for this device whose gates let the call pass. Errors: OpError when none is left.
-/// Source: at::native's sdp_utils.cpp; training-semantics.md 6.1.
+/// The first of PyTorch's order for this device whose gates let the call pass. Errors: OpError when
+/// none is left. Source: at::native's sdp_utils.cpp; training-semantics.md 6.1.
 AttentionBackend select_attention(const Context& c, const AttentionCall& call);
 
 /// In how many parts flash attention cuts the keys. 1: no accumulators.
@@ -27,7 +27,8 @@ AttentionBackend select_attention(const Context& c, const AttentionCall& call);
 std::int64_t flash_splits(const Context& c, std::int64_t batch, std::int64_t heads,
                           std::int64_t queries, std::int64_t keys, std::int64_t head_size);
 
-/// Bytes of the workspace of memory-efficient attention's backward. Source: training-semantics.md 6.3.
+/// Bytes of the workspace of memory-efficient attention's backward. Source:
+/// training-semantics.md 6.3.
 Bytes efficient_workspace(const Context& c, bool half, std::int64_t batch, std::int64_t heads,
                           std::int64_t queries, std::int64_t keys, std::int64_t head_size);
 

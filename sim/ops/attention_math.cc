@@ -30,7 +30,8 @@ Tensor safe_softmax(Context& c, const Tensor& self, std::int64_t dim) {
 
 namespace {
 
-Tensor causal_mask(Context& c, std::int64_t queries, std::int64_t keys, ScalarType dtype, Device device) {
+Tensor causal_mask(Context& c, std::int64_t queries, std::int64_t keys, ScalarType dtype,
+                   Device device) {
   Tensor triangle;
   {
     const Tensor ones = c.empty({queries, keys}, ScalarType::kBool, device);

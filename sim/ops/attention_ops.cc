@@ -23,7 +23,7 @@ constexpr std::int64_t round_up(std::int64_t a, std::int64_t to) { return (a + t
 
 void launch(Context& c, const Tensor& query, const Tensor& key, int products) {
   const std::uint64_t flops = 2 * static_cast<std::uint64_t>(products) *
-                     static_cast<std::uint64_t>(query.numel()) *
+                              static_cast<std::uint64_t>(query.numel()) *
                               static_cast<std::uint64_t>(key.size(2));
   c.recorder().launch(flops, query.bytes() + 2 * key.bytes(), kAttentionCost, query.dtype());
 }
@@ -35,7 +35,8 @@ bool any_requires_grad(const Context& c, const Tensor& q, const Tensor& k, const
 /// Views with length and heads swapped: what the kernels read.
 Tensor heads_inside(const Tensor& x) { return transpose(x, 1, 2); }
 
-// ---- flash ------------------------------------------------------------------------------------------------------
+// ---- flash
+// ------------------------------------------------------------------------------------------------------
 
 /// fp32 accumulators hold the head size rounded up to what the kernel's tiles cover.
 std::int64_t rounded_head(std::int64_t d) { return d <= 128 ? round_up(d, 32) : round_up(d, 64); }
@@ -111,7 +112,8 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
     const std::int64_t splits = flash_splits(c, batch, heads, queries, key.size(2), d);
     if (splits > 1) {
       lse_parts = c.empty({splits, batch, heads, queries}, ScalarType::kFloat32, device);
-      out_parts = c.empty({splits, batch, heads, queries, rounded_head(d)}, ScalarType::kFloat32, device);
+      out_parts =
+          c.empty({splits, batch, heads, queries, rounded_head(d)}, ScalarType::kFloat32, device);
     }
   }
   Tensor rng_state = c.empty({2}, ScalarType::kUInt64, device);
@@ -146,7 +148,8 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
   return slice(c, out, -1, 0, d, 1);
 }
 
-// ---- memory-efficient -------------------------------------------------------------------------------------------
+// ---- memory-efficient
+// -------------------------------------------------------------------------------------------
 
 Gradients efficient_gradients(Backward& b) {
   Context& c = b.c;
@@ -180,7 +183,9 @@ Gradients efficient_gradients(Backward& b) {
       const Tensor rows = sum(c, product, {-1}, false);
       delta = contiguous(c, transpose(rows, -2, -1));
     }
-    workspace = c.scratch(efficient_workspace(c, is_half(dtype), batch, heads, queries, k.size(1), v.size(3)), device);
+    workspace = c.scratch(
+        efficient_workspace(c, is_half(dtype), batch, heads, queries, k.size(1), v.size(3)),
+        device);
   }
   workspace.reset();
   launch(c, b.saved[2], b.saved[1], 5);
@@ -190,8 +195,8 @@ Gradients efficient_gradients(Backward& b) {
 
 Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
                            const Tensor& mask, bool want_lse) {
-  Op op(c, "_scaled_dot_product_efficient_attention",
-        "ScaledDotProductEfficientAttentionBackward0", {&query, &key, &value, &mask});
+  Op op(c, "_scaled_dot_product_efficient_attention", "ScaledDotProductEfficientAttentionBackward0",
+        {&query, &key, &value, &mask});
   op.save(0, mask);
   op.save(1, key);
   op.save(2, query);
@@ -221,7 +226,8 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
 Tensor aligned_mask(Context& c, const Tensor& mask, const Tensor& query, const Tensor& key) {
   constexpr std::int64_t kAlignment = 8;
   bool aligned = mask.stride(-1) == 1;
-  for (std::int64_t i = 0; i + 1 < mask.dim(); ++i) aligned = aligned && mask.stride(i) % kAlignment == 0;
+  for (std::int64_t i = 0; i + 1 < mask.dim(); ++i)
+    aligned = aligned && mask.stride(i) % kAlignment == 0;
   const Dims sizes{query.size(0), query.size(1), query.size(2), key.size(2)};
   if (aligned) return expand(c, mask, sizes);
   const std::int64_t last = mask.size(-1);
@@ -229,7 +235,8 @@ Tensor aligned_mask(Context& c, const Tensor& mask, const Tensor& query, const T
   return expand(c, slice(c, padded, -1, 0, last, 1), sizes);
 }
 
-// ---- cuDNN ------------------------------------------------------------------------------------------------------
+// ---- cuDNN
+// ------------------------------------------------------------------------------------------------------
 
 Gradients cudnn_gradients(Backward& b) {
   Context& c = b.c;
@@ -241,7 +248,8 @@ Gradients cudnn_gradients(Backward& b) {
     // The front end's own part: fp32 sums of dq and of the softmax; the plan's part comes with it.
     const auto rows = static_cast<Bytes>(q.size(0) * q.size(1) * q.size(2));
     const Bytes front = 4 * rows * static_cast<Bytes>(q.size(3) + 1);
-    const Tensor workspace = c.scratch(front + cudnn_bytes(CudnnBuffer::kAttentionBackward), q.device());
+    const Tensor workspace =
+        c.scratch(front + cudnn_bytes(CudnnBuffer::kAttentionBackward), q.device());
   }
   launch(c, q, b.saved[1], 5);
   return {std::move(dq), std::move(dk), std::move(dv)};
@@ -284,21 +292,30 @@ Tensor cudnn_attention(Context& c, const Tensor& query, const Tensor& key, const
 
 void validate(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal) {
   if (q.dtype() != k.dtype() || q.dtype() != v.dtype()) {
-    throw OpError(fmt::format(
-        "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} "
-        "instead.", info(q.dtype()).name, info(k.dtype()).name, info(v.dtype()).name));
+    throw OpError(
+        fmt::format("Expected query, key, and value to have the same dtype, but got query.dtype: "
+                    "{} key.dtype: {} and value.dtype: {} "
+                    "instead.",
+                    info(q.dtype()).name, info(k.dtype()).name, info(v.dtype()).name));
   }
   if (q.dim() < 2 || k.dim() < 2 || v.dim() < 2) {
-    throw OpError(fmt::format(
-        "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {}, key.dim: {} and "
-        "value.dim: {} instead.", q.dim(), k.dim(), v.dim()));
+    throw OpError(
+        fmt::format("Expected query, key, and value to all be  at least 2 dimensional, but got "
+                    "query.dim: {}, key.dim: {} and "
+                    "value.dim: {} instead.",
+                    q.dim(), k.dim(), v.dim()));
   }
   if (!mask.defined()) return;
-  if (causal) throw OpError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
-  if (mask.dtype() != ScalarType::kBool && mask.dtype() != q.dtype() && mask.dtype() != ScalarType::kFloat32) {
-    throw OpError(fmt::format(
-        "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  "
-        "query.dtype: {} instead.", info(mask.dtype()).name, info(q.dtype()).name));
+  if (causal)
+    throw OpError(
+        "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+  if (mask.dtype() != ScalarType::kBool && mask.dtype() != q.dtype() &&
+      mask.dtype() != ScalarType::kFloat32) {
+    throw OpError(
+        fmt::format("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                    "attn_mask.dtype: {} and  "
+                    "query.dtype: {} instead.",
+                    info(mask.dtype()).name, info(q.dtype()).name));
   }
 }
 
@@ -321,23 +338,29 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
   mask.reset();
   const bool want_lse = any_requires_grad(c, query, key, value);
   switch (backend) {
-    case AttentionBackend::kFlash: return padded_flash_attention(c, query, key, value, dropout);
-    case AttentionBackend::kCudnn: return cudnn_attention(c, query, key, value, added, want_lse);
+    case AttentionBackend::kFlash:
+      return padded_flash_attention(c, query, key, value, dropout);
+    case AttentionBackend::kCudnn:
+      return cudnn_attention(c, query, key, value, added, want_lse);
     case AttentionBackend::kEfficient:
       if (added.defined()) added = aligned_mask(c, added, query, key);
       return efficient_attention(c, query, key, value, added, want_lse);
-    case AttentionBackend::kMath: break;
+    case AttentionBackend::kMath:
+      break;
   }
   return attention_math(c, query, key, value, added, dropout, causal, enable_gqa);
 }
 
 std::span<const OpDef> attention_ops() {
   static constexpr OpDef kOps[] = {
-      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
-       "number dropout_p=0.0, bool is_causal=False, number? scale=None, bool enable_gqa=False)", "F",
+      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+       "attn_mask=None, "
+       "number dropout_p=0.0, bool is_causal=False, number? scale=None, bool enable_gqa=False)",
+       "F",
        [](Arguments& a) -> OpResult {
-         return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.optional_tensor(3),
-                                             a.number(4), a.flag(5), a.flag(7));
+         return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
+                                             a.optional_tensor(3), a.number(4), a.flag(5),
+                                             a.flag(7));
        },
        "training-semantics.md 6"},
   };

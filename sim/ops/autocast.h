@@ -13,8 +13,9 @@ enum class CastPolicy : std::uint8_t {
   kPromote,  ///< to the widest among the arguments
 };
 
-/// Put at the start of an operator that is on one of autocast's lists. Where autocast is on it replaces the arguments by
-/// casts, last argument first, and turns autocast off until the operator ends, as PyTorch's wrappers do.
+/// Put at the start of an operator that is on one of autocast's lists. Where autocast is on it
+/// replaces the arguments by casts, last argument first, and turns autocast off until the operator
+/// ends, as PyTorch's wrappers do.
 ///
 ///     Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
 ///       const AutocastScope cast(c, CastPolicy::kLowPrecision, {&input, &weight, &bias});
@@ -25,7 +26,8 @@ class AutocastScope {
   ~AutocastScope() { autocast_.enabled = before_; }
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;
-  /// Autocast was on: operators with an optional dtype argument then use fp32 when the caller gave none.
+  /// Autocast was on: operators with an optional dtype argument then use fp32 when the caller gave
+  /// none.
   [[nodiscard]] bool active() const { return before_; }
 
  private:

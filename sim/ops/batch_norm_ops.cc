@@ -44,7 +44,8 @@ struct Staging {
     const std::int64_t columns = x.size(1);
     const std::int64_t rows = x.numel() / std::max<std::int64_t>(columns, 1);
     std::int64_t width = std::min<std::int64_t>(floor_power_of_two(columns), 32);
-    const std::int64_t height = std::min(floor_power_of_two(ceil_div(rows, kPerThread)), kMaxBlock / width);
+    const std::int64_t height =
+        std::min(floor_power_of_two(ceil_div(rows, kPerThread)), kMaxBlock / width);
     if (width * height != kMaxBlock) {
       width = std::min(floor_power_of_two(columns), kMaxBlock / height);
     }
@@ -58,7 +59,8 @@ struct Staging {
 bool use_cudnn(const Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
                const Tensor& running_mean, const Tensor& running_var, bool training) {
   if (!input.is_cuda() || !c.backends.cudnn || !weight.defined() || !bias.defined()) return false;
-  if (input.dtype() == ScalarType::kBFloat16 || weight.dtype() == ScalarType::kBFloat16) return false;
+  if (input.dtype() == ScalarType::kBFloat16 || weight.dtype() == ScalarType::kBFloat16)
+    return false;
   if (input.dtype() == ScalarType::kFloat16 && weight.dtype() != ScalarType::kFloat32) return false;
   const bool both = running_mean.defined() && running_var.defined();
   const bool neither = !running_mean.defined() && !running_var.defined();
@@ -78,7 +80,7 @@ struct NativeArguments {
   const Tensor& grad;
   const Tensor& input;
   const Tensor& weight;
-  const Tensor& save_mean;    ///< undefined or empty: the running statistics serve
+  const Tensor& save_mean;  ///< undefined or empty: the running statistics serve
   const Tensor& save_invstd;
   bool training;
 };
@@ -106,19 +108,23 @@ Gradients reduce_gradients(Context& c, const NativeArguments& a, bool want_input
   return g;
 }
 
-/// Gradient of the input once the sums are there. Source: batch_norm_elementwise_backward_train and _eval.
+/// Gradient of the input once the sums are there. Source: batch_norm_elementwise_backward_train and
+/// _eval.
 Tensor elementwise_gradient(Context& c, const NativeArguments& a) {
   if (!a.training) return c.empty(a.input.sizes(), a.grad.dtype(), a.grad.device());
   const Layout input = layout_of(a.input);
   if (input == layout_of(a.grad) && input == Layout::kContiguous) {
-    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
+                      a.input.device());
   }
   if (input == layout_of(a.grad) && input == Layout::kChannelsLast) {
-    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
+                      a.input.device());
   }
   Tensor one;
   if (!a.weight.defined()) one = c.empty({}, accumulate_type(a.input.dtype()), a.input.device());
-  return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(), a.input.device());
+  return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
+                    a.input.device());
 }
 
 /// Source: at::native::batch_norm_backward_cuda.
@@ -163,7 +169,8 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
   op.save(1, running_mean);
   op.save(2, running_var);
   op.save(3, weight);
-  Tensor out = c.empty_in(input.sizes(), input.suggest_memory_format(), input.dtype(), input.device());
+  Tensor out =
+      c.empty_in(input.sizes(), input.suggest_memory_format(), input.dtype(), input.device());
   Tensor save_mean = c.empty({training ? input.size(1) : 0}, weight.dtype(), weight.device());
   Tensor save_var = c.empty({training ? input.size(1) : 0}, weight.dtype(), weight.device());
   Tensor reserve;
@@ -178,7 +185,8 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
     const Tensor& x = b.saved[0];
     const Tensor& w = b.saved[3];
     if (!training) {
-      give(b, native_backward(b.c, {b.grad(), x, w, b.saved[4], b.saved[5], false}, b.needs(0), b.needs(1), b.needs(2)));
+      give(b, native_backward(b.c, {b.grad(), x, w, b.saved[4], b.saved[5], false}, b.needs(0),
+                              b.needs(1), b.needs(2)));
       return;
     }
     const Tensor grad = contiguous_kernel(b.c, b.grad(), x.suggest_memory_format());
@@ -227,8 +235,9 @@ Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, 
   op.save(4, save_mean);
   op.save(5, save_invstd);
   op.results({&out}, [training](Backward& b) {
-    give(b, native_backward(b.c, {b.grad(), b.saved[0], b.saved[3], b.saved[4], b.saved[5], training}, b.needs(0),
-                            b.needs(1), b.needs(2)));
+    give(b,
+         native_backward(b.c, {b.grad(), b.saved[0], b.saved[3], b.saved[4], b.saved[5], training},
+                         b.needs(0), b.needs(1), b.needs(2)));
   });
   save_mean.reset();
   save_invstd.reset();
@@ -237,7 +246,8 @@ Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, 
 
 void check_statistics(const Tensor& input, const Tensor& t, std::string_view name) {
   if (t.defined() && t.numel() != input.size(1)) {
-    throw OpError(fmt::format("{} should contain {} elements not {}", name, input.size(1), t.numel()));
+    throw OpError(
+        fmt::format("{} should contain {} elements not {}", name, input.size(1), t.numel()));
   }
 }
 
@@ -247,14 +257,16 @@ Tensor batch_norm(Context& c, const Tensor& input, const Tensor& weight, const T
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double /*momentum*/, double /*eps*/) {
   if (input.dim() < 2) {
-    throw OpError(fmt::format("expected 2D or more input to batch_norm (got {}D input)", input.dim()));
+    throw OpError(
+        fmt::format("expected 2D or more input to batch_norm (got {}D input)", input.dim()));
   }
   if (!training && (!running_mean.defined() || !running_var.defined())) {
     throw OpError("running_mean and running_var must be defined in evaluation mode");
   }
   if (training && input.numel() == input.size(1)) {
-    throw OpError(fmt::format("Expected more than 1 value per channel when training, got input size torch.Size({})",
-                              to_string(input.sizes())));
+    throw OpError(fmt::format(
+        "Expected more than 1 value per channel when training, got input size torch.Size({})",
+        to_string(input.sizes())));
   }
   check_statistics(input, running_mean, "running_mean");
   check_statistics(input, running_var, "running_var");
@@ -284,7 +296,8 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
                      const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
                      double momentum, double eps) {
   if (!use_input_stats && (!running_mean.defined() || !running_var.defined())) {
-    throw OpError("Expected running_mean and running_var to be defined when use_input_stats is false");
+    throw OpError(
+        "Expected running_mean and running_var to be defined when use_input_stats is false");
   }
   const std::int64_t n = given.size(0);
   Dims merged = given.sizes();
@@ -295,7 +308,8 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
   const Tensor means = repeat_vector(c, running_mean, n);
   const Tensor variances = repeat_vector(c, running_var, n);
   const Tensor flat = view(c, contiguous(c, given, MemoryFormat::kContiguous), merged);
-  const Tensor out = batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
+  const Tensor out =
+      batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
   // The running statistics become the means over the instances.
   for (const Tensor* t : {&means, &variances}) {
     if (use_input_stats && t->defined()) {
@@ -308,18 +322,24 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
 std::span<const OpDef> batch_norm_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 4.1";
   static constexpr OpDef kOps[] = {
-      {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, "
-       "bool training=False, number momentum=0.1, number eps=1e-5)", "F",
+      {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
+       "Tensor? bias=None, "
+       "bool training=False, number momentum=0.1, number eps=1e-5)",
+       "F",
        [](Arguments& a) -> OpResult {
-         return batch_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4), a.optional_tensor(1),
-                           a.optional_tensor(2), a.flag(5), a.number(6), a.number(7));
+         return batch_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
+                           a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
+                           a.number(7));
        },
        kSource},
-      {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, "
-       "Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number eps=1e-5)", "F",
+      {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? "
+       "weight=None, "
+       "Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number eps=1e-5)",
+       "F",
        [](Arguments& a) -> OpResult {
          return instance_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
-                              a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6), a.number(7));
+                              a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
+                              a.number(7));
        },
        kSource},
   };

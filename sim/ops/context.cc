@@ -88,7 +88,8 @@ void Context::cublas_workspace(Device device, bool lt) {
   // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
   constexpr Bytes kHopper = 32 * kMiB;
   constexpr Bytes kOther = 2 * 4096 * kKiB + 8 * 16 * kKiB;
-  const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces, Bytes bytes) {
+  const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
+                            Bytes bytes) {
     if (has_stream(workspaces, stream)) return;
     Tensor workspace = scratch(bytes, device);
     workspace->storage->set_role(Role::kWorkspace);

@@ -14,12 +14,13 @@
 
 namespace tidemark::ops {
 
-/// Who keeps the computation graph and the texts that say where an event came from. Implemented by the graph floor.
+/// Who keeps the computation graph and the texts that say where an event came from. Implemented by
+/// the graph floor.
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// A vertex for one operator call. `inputs` are the tensors it reads; `node`, if not null, has the edges that its
-  /// gradients follow.
+  /// A vertex for one operator call. `inputs` are the tensors it reads; `node`, if not null, has
+  /// the edges that its gradients follow.
   virtual std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
                                const std::vector<const Tensor*>& inputs, Node* node) = 0;
   /// The text under which events are filed from here on; `op` is static text.
@@ -31,9 +32,9 @@ class Recorder {
 
 /// The switches of torch.backends and the environment that change what is allocated.
 struct Backends {
-  bool cudnn = true;            ///< torch.backends.cudnn.enabled
+  bool cudnn = true;  ///< torch.backends.cudnn.enabled
   bool cudnn_benchmark = false;
-  bool deterministic = false;   ///< torch.use_deterministic_algorithms
+  bool deterministic = false;  ///< torch.use_deterministic_algorithms
   bool tf32 = false;
   bool cudnn_sdp = true;
   bool flash_sdp = true;
@@ -49,7 +50,8 @@ struct Autocast {
   int nesting = 0;
 };
 
-/// Packs a tensor that is about to be saved (torch.autograd.graph.saved_tensors_hooks, checkpointing).
+/// Packs a tensor that is about to be saved (torch.autograd.graph.saved_tensors_hooks,
+/// checkpointing).
 using PackHook = std::function<Ref<PackedTensor>(const Tensor&)>;
 
 /// What PyTorch keeps per host thread: the one that runs the script, and the autograd engine's.
@@ -60,15 +62,16 @@ struct Thread {
   Autocast autocast;
   std::uint64_t next_sequence = 0;
   std::vector<PackHook> pack_hooks;  ///< the innermost, the last, counts
-  /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source: training-semantics.md 12.
+  /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source:
+  /// training-semantics.md 12.
   std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;
   std::vector<std::pair<std::uint16_t, Tensor>> cublaslt_workspaces;
   /// Convolutions that torch.backends.cudnn.benchmark has timed on this thread, by their numbers.
   std::set<std::vector<std::int64_t>> timed_convolutions;
 };
 
-/// A weight cast by autocast, kept until the outermost autocast region ends. `key` keeps the source alive, as PyTorch does
-/// with a weak reference that it checks.
+/// A weight cast by autocast, kept until the outermost autocast region ends. `key` keeps the source
+/// alive, as PyTorch does with a weak reference that it checks.
 struct CastCacheEntry {
   Tensor source;
   Tensor cast;
@@ -91,8 +94,10 @@ class Context {
   void set_thread(Thread& thread) { thread_ = &thread; }
   [[nodiscard]] bool grad_enabled() const { return thread_->grad_enabled; }
 
-  // ---- memory ----------------------------------------------------------------------------------------------
-  /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that overflow.
+  // ---- memory
+  // ----------------------------------------------------------------------------------------------
+  /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that
+  /// overflow.
   Tensor empty(const Dims& sizes, ScalarType dtype, Device device);
   Tensor empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype, Device device);
   /// torch.empty_like with memory_format=preserve: dense inputs keep their strides.
@@ -107,19 +112,21 @@ class Context {
   /// The same look, a new TensorImpl without history (tensor.detach(), variable_data()).
   static Tensor shallow_copy(const Tensor& tensor);
 
-  // ---- libraries -------------------------------------------------------------------------------------------
-  /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with the bias epilogue).
-  /// Source: training-semantics.md 12.
+  // ---- libraries
+  // -------------------------------------------------------------------------------------------
+  /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
+  /// the bias epilogue). Source: training-semantics.md 12.
   void cublas_workspace(Device device, bool lt = false);
 
-  // ---- labels ----------------------------------------------------------------------------------------------
+  // ---- labels
+  // ----------------------------------------------------------------------------------------------
   std::uint32_t module_label = 0;  ///< path of the module whose forward runs
   std::string_view op_label;       ///< operator or node
 
   Backends backends;
   Thread main_thread;
   Thread engine_thread;
-  std::uint16_t stream = 0;  ///< current stream
+  std::uint16_t stream = 0;                ///< current stream
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
 
  private:

@@ -93,7 +93,9 @@ constexpr std::size_t kEllipsis = kLabels;
 std::size_t label_of(char letter) {
   if (letter >= 'A' && letter <= 'Z') return static_cast<std::size_t>(letter - 'A');
   if (letter >= 'a' && letter <= 'z') return static_cast<std::size_t>(letter - 'a') + 26U;
-  throw OpError(fmt::format("einsum(): invalid subscript given at index, subscripts must be in [a-zA-Z], found '{}'", letter));
+  throw OpError(fmt::format(
+      "einsum(): invalid subscript given at index, subscripts must be in [a-zA-Z], found '{}'",
+      letter));
 }
 
 std::vector<std::size_t> labels_of(std::string_view text) {
@@ -101,7 +103,8 @@ std::vector<std::size_t> labels_of(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ' ') continue;
     if (text[i] == '.') {
-      if (text.substr(i, 3) != "...") throw OpError("einsum(): found '.' for operand that is not part of any ellipsis");
+      if (text.substr(i, 3) != "...")
+        throw OpError("einsum(): found '.' for operand that is not part of any ellipsis");
       labels.push_back(kEllipsis);
       i += 2;
     } else {
@@ -120,7 +123,8 @@ struct Labels {
   std::int64_t all = 0;
 };
 
-Labels place_labels(const std::vector<std::vector<std::size_t>>& operands, const TensorList& tensors,
+Labels place_labels(const std::vector<std::vector<std::size_t>>& operands,
+                    const TensorList& tensors,
                     const std::optional<std::vector<std::size_t>>& output) {
   Labels labels;
   labels.place.fill(-1);
@@ -131,9 +135,11 @@ Labels place_labels(const std::vector<std::vector<std::size_t>>& operands, const
     const bool ellipsis = named != static_cast<std::int64_t>(operands[i].size());
     if (ellipsis) labels.ellipsis_dims = std::max(labels.ellipsis_dims, tensors[i].dim() - named);
     if (tensors[i].dim() < named || (!ellipsis && tensors[i].dim() != named)) {
-      throw OpError(fmt::format(
-          "einsum(): the number of subscripts in the equation ({}) does not match the number of dimensions ({}) for operand "
-          "{} and no ellipsis was given", named, tensors[i].dim(), i));
+      throw OpError(
+          fmt::format("einsum(): the number of subscripts in the equation ({}) does not match the "
+                      "number of dimensions ({}) for operand "
+                      "{} and no ellipsis was given",
+                      named, tensors[i].dim(), i));
     }
     for (const std::size_t l : operands[i]) {
       if (l != kEllipsis) ++count[l];
@@ -174,14 +180,17 @@ Tensor placed(Context& c, const Tensor& operand, const std::vector<std::size_t>&
   for (const std::size_t name : names) {
     if (name == kEllipsis) {
       for (std::int64_t k = 0; k < covered; ++k) {
-        from[static_cast<std::size_t>(labels.ellipsis_at + labels.ellipsis_dims - covered + k)] = next++;
+        from[static_cast<std::size_t>(labels.ellipsis_at + labels.ellipsis_dims - covered + k)] =
+            next++;
       }
       continue;
     }
     std::int64_t& place = from[static_cast<std::size_t>(labels.place[name])];
     if (place >= 0) {
-      throw NotModelled(fmt::format(
-          "einsum() with a subscript twice in operand {} (a diagonal) is not modelled; take torch.diagonal first", index));
+      throw NotModelled(
+          fmt::format("einsum() with a subscript twice in operand {} (a diagonal) is not modelled; "
+                      "take torch.diagonal first",
+                      index));
     }
     place = next++;
   }
@@ -210,8 +219,9 @@ Tensor einsum(Context& c, const std::string& equation, TensorList operands) {
     at = end + 1;
   }
   if (names.size() != operands.size()) {
-    throw OpError(names.size() > operands.size() ? "einsum(): fewer operands were provided than specified in the equation"
-                                                 : "einsum(): more operands were provided than specified in the equation");
+    throw OpError(names.size() > operands.size()
+                      ? "einsum(): fewer operands were provided than specified in the equation"
+                      : "einsum(): more operands were provided than specified in the equation");
   }
   const Labels labels = place_labels(names, operands, output);
   TensorList placed_operands;
@@ -263,7 +273,8 @@ Tensor einsum(Context& c, const std::string& equation, TensorList operands) {
 Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims& dims_b) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&a, &b});
   if (dims_a.size() != dims_b.size()) {
-    throw OpError(fmt::format("both dimension lists should have same length, got {} and {}", dims_a.size(), dims_b.size()));
+    throw OpError(fmt::format("both dimension lists should have same length, got {} and {}",
+                              dims_a.size(), dims_b.size()));
   }
   Dims sum_a;
   Dims sum_b;
@@ -278,9 +289,10 @@ Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims&
     } else if (sa == 1) {
       b = sum(c, b, {sum_b.back()}, true, std::nullopt);
     } else if (sa != sb) {
-      throw OpError(fmt::format(
-          "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}", sa,
-          dims_a[i], sb, dims_b[i]));
+      throw OpError(
+          fmt::format("contracted dimensions need to match, but first has size {} in dim {} and "
+                      "second has size {} in dim {}",
+                      sa, dims_a[i], sb, dims_b[i]));
     } else {
       inner *= sa;
     }
@@ -310,7 +322,8 @@ Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims&
 
 Tensor outer(Context& c, const Tensor& self, const Tensor& vec2) {
   if (self.dim() != 1 || vec2.dim() != 1) {
-    throw OpError(fmt::format("outer: Expected 1-D argument {}, but got {}-D", self.dim() != 1 ? "self" : "vec2",
+    throw OpError(fmt::format("outer: Expected 1-D argument {}, but got {}-D",
+                              self.dim() != 1 ? "self" : "vec2",
                               self.dim() != 1 ? self.dim() : vec2.dim()));
   }
   return mul(c, reshape(c, self, {self.size(0), 1}), vec2);
@@ -318,7 +331,8 @@ Tensor outer(Context& c, const Tensor& self, const Tensor& vec2) {
 
 namespace {
 
-/// One operand of a trilinear product: the dimensions that it does not have, and whether it has the one that is unrolled.
+/// One operand of a trilinear product: the dimensions that it does not have, and whether it has the
+/// one that is unrolled.
 struct Factor {
   Tensor tensor;
   Dims missing;
@@ -328,7 +342,8 @@ struct Factor {
 Tensor trilinear_kernel(Context& c, std::array<Factor, 3> factors, const Dims& summed) {
   constexpr std::int64_t kUnrolled = 1;
   const GradMode below_autograd(c, false);
-  const std::int64_t rank = factors[0].tensor.dim() + static_cast<std::int64_t>(factors[0].missing.size());
+  const std::int64_t rank =
+      factors[0].tensor.dim() + static_cast<std::int64_t>(factors[0].missing.size());
   Dims sizes = Dims::filled(static_cast<std::size_t>(rank), 1);
   for (std::int64_t d = 0; d < rank; ++d) {
     for (Factor& f : factors) {
@@ -390,12 +405,15 @@ Tensor trilinear(Context& c, const Tensor& i1, const Tensor& i2, const Tensor& i
 Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor bias) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&input1, &input2, &weight, &bias});
   if (input1.dim() != input2.dim()) {
-    throw OpError(fmt::format("bilinear(): input dimensions do not match: got {} and {}", input1.dim(), input2.dim()));
+    throw OpError(fmt::format("bilinear(): input dimensions do not match: got {} and {}",
+                              input1.dim(), input2.dim()));
   }
   if (input1.size(-1) != weight.size(1) || input2.size(-1) != weight.size(2)) {
     const bool first = input1.size(-1) != weight.size(1);
-    throw OpError(fmt::format("bilinear(): input{} size does not match weight size: got {} but expected {}", first ? 1 : 2,
-                              first ? input1.size(-1) : input2.size(-1), first ? weight.size(1) : weight.size(2)));
+    throw OpError(
+        fmt::format("bilinear(): input{} size does not match weight size: got {} but expected {}",
+                    first ? 1 : 2, first ? input1.size(-1) : input2.size(-1),
+                    first ? weight.size(1) : weight.size(2)));
   }
   Dims sizes = input1.sizes();
   sizes.back() = weight.size(0);
@@ -409,7 +427,8 @@ std::span<const OpDef> contraction_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 2.2";
   static constexpr OpDef kOps[] = {
       {"einsum(str equation, Tensor[] *operands)", "torch",
-       [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); },
+       kSource},
       {"tensordot(Tensor a, Tensor b, int dims=2)", "torch",
        [](Arguments& a) -> OpResult {
          Dims first;
@@ -422,9 +441,11 @@ std::span<const OpDef> contraction_ops() {
        },
        kSource},
       {"outer(Tensor input, Tensor vec2)", "torch method",
-       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
       {"ger(Tensor input, Tensor vec2)", "torch method",
-       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
       {"bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)", "F",
        [](Arguments& a) -> OpResult {
          return bilinear(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.optional_tensor(3));

@@ -8,8 +8,8 @@ namespace tidemark::ops {
 
 // Products over named or listed dimensions. Source: training-semantics.md 2.2.
 
-/// torch.einsum, operands taken from left to right. Errors: OpError with PyTorch's words; NotModelled for a label that
-/// stands twice in one operand.
+/// torch.einsum, operands taken from left to right. Errors: OpError with PyTorch's words;
+/// NotModelled for a label that stands twice in one operand.
 Tensor einsum(Context& c, const std::string& equation, TensorList operands);
 Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims& dims_b);
 Tensor outer(Context& c, const Tensor& self, const Tensor& vec2);

@@ -88,7 +88,8 @@ void widen(ConvolutionOptions& o) {
 }
 
 void launch(Context& c, const Tensor& output, const Tensor& weight, const Tensor& input) {
-  const auto per_value = static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
+  const auto per_value =
+      static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
   c.recorder().launch(2 * static_cast<std::uint64_t>(output.numel()) * per_value,
                       output.bytes() + weight.bytes() + input.bytes(), kConvolutionCost,
                       input.dtype());
@@ -99,19 +100,22 @@ Tensor to_format(Context& c, const Tensor& x, MemoryFormat format) {
   return x.suggest_memory_format() == format ? x : clone_in(c, x, format);
 }
 
-/// cudnn.benchmark: the first call for a key times every plan, then empties the cache. Source: training-semantics.md 3.3.
-void benchmark(Context& c, CudnnBuffer kind, const Tensor& input, const Tensor& weight, const Tensor& output,
-               const ConvolutionOptions& o) {
+/// cudnn.benchmark: the first call for a key times every plan, then empties the cache. Source:
+/// training-semantics.md 3.3.
+void benchmark(Context& c, CudnnBuffer kind, const Tensor& input, const Tensor& weight,
+               const Tensor& output, const ConvolutionOptions& o) {
   if (!c.backends.cudnn_benchmark) return;
-  std::vector<std::int64_t> key{static_cast<std::int64_t>(kind), static_cast<std::int64_t>(input.dtype()), o.groups,
-                                static_cast<std::int64_t>(o.transposed),
-                                static_cast<std::int64_t>(c.backends.deterministic)};
+  std::vector<std::int64_t> key{
+      static_cast<std::int64_t>(kind), static_cast<std::int64_t>(input.dtype()), o.groups,
+      static_cast<std::int64_t>(o.transposed), static_cast<std::int64_t>(c.backends.deterministic)};
   for (const Tensor* t : {&input, &weight, &output}) {
     key.insert(key.end(), t->sizes().begin(), t->sizes().end());
     key.push_back(static_cast<std::int64_t>(t->suggest_memory_format()));
   }
-  for (const Dims* d : {&o.stride, &o.padding, &o.dilation}) key.insert(key.end(), d->begin(), d->end());
-  if (c.thread().timed_convolutions.insert(std::move(key)).second) c.memory().empty_cache(input.device());
+  for (const Dims* d : {&o.stride, &o.padding, &o.dilation})
+    key.insert(key.end(), d->begin(), d->end());
+  if (c.thread().timed_convolutions.insert(std::move(key)).second)
+    c.memory().empty_cache(input.device());
 }
 
 Tensor group_of(Context& c, const Tensor& x, std::int64_t dim, std::int64_t groups,
@@ -140,7 +144,7 @@ ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const
   ConvolutionGradients g;
   const MemoryFormat input_format = input.suggest_memory_format();
   const Tensor grad = o.transposed ? contiguous_kernel(c, grad_output, input_format)
-                                 : to_format(c, grad_output, input_format);
+                                   : to_format(c, grad_output, input_format);
   if (wanted.input) {
     const MemoryFormat format = cudnn_format(grad, weight);
     g.input = c.empty_in(input.sizes(), format, grad.dtype(), grad.device());
@@ -276,9 +280,10 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
                        const ConvolutionOptions& o) {
   const Dims& w = weight.sizes();
   if (w.size() != input.sizes().size()) {
-    throw OpError(fmt::format(
-        "Expected {}-dimensional input for {}-dimensional weight {}, but got {}-dimensional input of size {} instead",
-        w.size(), w.size(), to_string(w), input.dim(), to_string(input.sizes())));
+    throw OpError(
+        fmt::format("Expected {}-dimensional input for {}-dimensional weight {}, but got "
+                    "{}-dimensional input of size {} instead",
+                    w.size(), w.size(), to_string(w), input.dim(), to_string(input.sizes())));
   }
   if (o.groups <= 0) throw OpError("non-positive groups is not supported");
   for (std::size_t i = 0; i < o.stride.size(); ++i) {
@@ -289,15 +294,19 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
   const std::int64_t channels = input.size(1);
   if (!o.transposed) {
     if (w[0] < o.groups || w[0] % o.groups != 0) {
-      throw OpError(fmt::format(
-          "Given groups={}, expected weight to be {} at dimension 0, but got weight of size {} instead", o.groups,
-          w[0] < o.groups ? fmt::format("at least {}", o.groups) : fmt::format("divisible by {}", o.groups),
-          to_string(w)));
+      throw OpError(
+          fmt::format("Given groups={}, expected weight to be {} at dimension 0, but got weight of "
+                      "size {} instead",
+                      o.groups,
+                      w[0] < o.groups ? fmt::format("at least {}", o.groups)
+                                      : fmt::format("divisible by {}", o.groups),
+                      to_string(w)));
     }
     if (channels != w[1] * o.groups) {
-      throw OpError(fmt::format(
-          "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", o.groups,
-          to_string(w), to_string(input.sizes()), w[1] * o.groups, channels));
+      throw OpError(
+          fmt::format("Given groups={}, weight of size {}, expected input{} to have {} channels, "
+                      "but got {} channels instead",
+                      o.groups, to_string(w), to_string(input.sizes()), w[1] * o.groups, channels));
     }
     Dims padded{0, 0};
     Dims kernel{0, 0};
@@ -308,25 +317,29 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
       fits = fits && padded.back() >= kernel.back();
     }
     if (!fits) {
-      throw OpError(fmt::format(
-          "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual "
-          "input size", by(padded, 2), by(kernel, 2)));
+      throw OpError(
+          fmt::format("Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel "
+                      "size can't be greater than actual "
+                      "input size",
+                      by(padded, 2), by(kernel, 2)));
     }
   } else if (channels != w[0]) {
-    throw OpError(fmt::format(
-        "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
-        to_string(w), to_string(input.sizes()), w[0], channels));
+    throw OpError(
+        fmt::format("Given transposed=1, weight of size {}, expected input{} to have {} channels, "
+                    "but got {} channels instead",
+                    to_string(w), to_string(input.sizes()), w[0], channels));
   }
   const std::int64_t features = o.transposed ? w[1] * o.groups : w[0];
   if (bias.defined() && (bias.dim() != 1 || bias.size(0) != features)) {
     throw OpError(fmt::format(
-        "Given {}weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
+        "Given {}weight of size {}, expected bias to be 1-dimensional with {} elements, but got "
+        "bias of size {} instead",
         o.transposed ? "transposed=1, " : "", to_string(w), features, to_string(bias.sizes())));
   }
   const auto same = [&](const Tensor& parameter, std::string_view what) {
     if (parameter.defined() && parameter.dtype() != input.dtype()) {
-      throw OpError(fmt::format("Input type ({}) and {} type ({}) should be the same", info(input.dtype()).name, what,
-                                info(parameter.dtype()).name));
+      throw OpError(fmt::format("Input type ({}) and {} type ({}) should be the same",
+                                info(input.dtype()).name, what, info(parameter.dtype()).name));
     }
   };
   same(weight, "weight");

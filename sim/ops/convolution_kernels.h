@@ -32,7 +32,8 @@ struct ConvolutionMask {
   bool bias = false;
 };
 
-/// Output sizes. Errors: OpError with PyTorch's words when weight, bias or input do not fit together.
+/// Output sizes. Errors: OpError with PyTorch's words when weight, bias or input do not fit
+/// together.
 Dims convolution_output_size(const Dims& input, const Dims& weight, const ConvolutionOptions& o);
 void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const ConvolutionOptions& o);

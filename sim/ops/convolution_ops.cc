@@ -20,8 +20,7 @@ Tensor differentiable(Context& c, const Tensor& input, const Tensor& weight, con
   op.save(1, weight);
   return op.result(convolution_forward(c, input, weight, bias, o), [o](Backward& b) {
     const ConvolutionMask wanted{b.needs(0), b.needs(1), b.needs(2)};
-    ConvolutionGradients g =
-        convolution_backward(b.c, b.grad(), b.saved[0], b.saved[1], o, wanted);
+    ConvolutionGradients g = convolution_backward(b.c, b.grad(), b.saved[0], b.saved[1], o, wanted);
     b.grads[0] = std::move(g.input);
     b.grads[1] = std::move(g.weight);
     b.grads[2] = std::move(g.bias);
@@ -35,8 +34,9 @@ Tensor with_batch(Context& c, const Tensor& input, std::int64_t spatial, bool tr
   if (input.dim() == spatial + 2) return run(input);
   if (input.dim() != spatial + 1) {
     throw OpError(fmt::format(
-        "Expected {}D (unbatched) or {}D (batched) input to conv{}{}d, but got input of size: {}", spatial + 1,
-        spatial + 2, transposed ? "_transpose" : "", spatial, to_string(input.sizes())));
+        "Expected {}D (unbatched) or {}D (batched) input to conv{}{}d, but got input of size: {}",
+        spatial + 1, spatial + 2, transposed ? "_transpose" : "", spatial,
+        to_string(input.sizes())));
   }
   return squeeze(c, run(unsqueeze(c, input, 0)), 0);
 }
@@ -65,7 +65,8 @@ Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tenso
     Dims extra = Dims::filled(2 * dims, 0);
     bool symmetric = true;
     for (std::size_t i = 0; i < dims; ++i) {
-      if (options.stride[i] != 1) throw OpError("padding='same' is not supported for strided convolutions");
+      if (options.stride[i] != 1)
+        throw OpError("padding='same' is not supported for strided convolutions");
       const std::int64_t total = options.dilation[i] * (weight.sizes()[i + 2] - 1);
       options.padding[i] = total / 2;
       // What the right side gets beyond the left one is added to the input first.
@@ -120,24 +121,42 @@ OpResult run_transposed(Arguments& a) {
 std::span<const OpDef> convolution_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 3";
   static constexpr OpDef kOps[] = {
-      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, "
-       "int groups=1)", "torch F", run_plain<1>, kSource},
-      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] "
-       "dilation=1, int groups=1)", "torch F", run_named<1>, kSource},
-      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
-       "int groups=1)", "torch F", run_plain<2>, kSource},
-      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] "
-       "dilation=1, int groups=1)", "torch F", run_named<2>, kSource},
-      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, "
-       "int groups=1)", "torch F", run_plain<3>, kSource},
-      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] "
-       "dilation=1, int groups=1)", "torch F", run_named<3>, kSource},
-      {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
-       "output_padding=0, int groups=1, int[1] dilation=1)", "torch F", run_transposed<1>, kSource},
-      {"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
-       "output_padding=0, int groups=1, int[2] dilation=1)", "torch F", run_transposed<2>, kSource},
-      {"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
-       "output_padding=0, int groups=1, int[3] dilation=1)", "torch F", run_transposed<3>, kSource},
+      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
+       "int[1] dilation=1, "
+       "int groups=1)",
+       "torch F", run_plain<1>, kSource},
+      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
+       "padding='valid', int[1] "
+       "dilation=1, int groups=1)",
+       "torch F", run_named<1>, kSource},
+      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
+       "int[2] dilation=1, "
+       "int groups=1)",
+       "torch F", run_plain<2>, kSource},
+      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
+       "padding='valid', int[2] "
+       "dilation=1, int groups=1)",
+       "torch F", run_named<2>, kSource},
+      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
+       "int[3] dilation=1, "
+       "int groups=1)",
+       "torch F", run_plain<3>, kSource},
+      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
+       "padding='valid', int[3] "
+       "dilation=1, int groups=1)",
+       "torch F", run_named<3>, kSource},
+      {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
+       "padding=0, int[1] "
+       "output_padding=0, int groups=1, int[1] dilation=1)",
+       "torch F", run_transposed<1>, kSource},
+      {"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+       "padding=0, int[2] "
+       "output_padding=0, int groups=1, int[2] dilation=1)",
+       "torch F", run_transposed<2>, kSource},
+      {"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
+       "padding=0, int[3] "
+       "output_padding=0, int groups=1, int[3] dilation=1)",
+       "torch F", run_transposed<3>, kSource},
   };
   return kOps;
 }

@@ -9,8 +9,9 @@ namespace tidemark::ops {
 namespace {
 
 constexpr Bytes kAlignment = 256;
-/// Values that one block handles, by generation of the code that runs: compute capability 7.5, 8.x (where two stand, 8.0
-/// apart from 8.6 and 8.9), 9.0 and later. Source: PyTorch 2.11's CUDA 13 build, observed at many counts on five devices.
+/// Values that one block handles, by generation of the code that runs: compute capability 7.5, 8.x
+/// (where two stand, 8.0 apart from 8.6 and 8.9), 9.0 and later. Source: PyTorch 2.11's CUDA 13
+/// build, observed at many counts on five devices.
 struct Tiles {
   std::int64_t turing;
   std::int64_t ampere;
@@ -38,7 +39,8 @@ std::int64_t tile_of(const DeviceSpec& spec, const Tiles& tiles) {
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Descriptors of tiles, 32 more of them than there are, a second allocation of nothing, and room to align the first.
+/// Descriptors of tiles, 32 more of them than there are, a second allocation of nothing, and room
+/// to align the first.
 Bytes tile_states(std::int64_t count, std::int64_t tile, Bytes width) {
   return aligned(static_cast<Bytes>(ceil_div(count, tile) + 32) * width) + 2 * kAlignment - 1;
 }

@@ -28,8 +28,8 @@ struct CudnnBufferSize {
   std::string_view origin;
 };
 
-/// What is assumed for them. cuDNN picks sizes by closed heuristics; a measured figure belongs here, with its origin.
-/// Source: training-semantics.md 3.3, 4.1, 6.4, 8, 16.
+/// What is assumed for them. cuDNN picks sizes by closed heuristics; a measured figure belongs
+/// here, with its origin. Source: training-semantics.md 3.3, 4.1, 6.4, 8, 16.
 inline constexpr std::array<CudnnBufferSize, 11> kCudnnBuffers{{
     {CudnnBuffer::kConvolutionForward, 0, "assumed: closed heuristic, not measured"},
     {CudnnBuffer::kConvolutionBackwardData, 0, "assumed: closed heuristic, not measured"},

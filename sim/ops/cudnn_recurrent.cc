@@ -83,9 +83,12 @@ TensorList cudnn_recurrent(Context& c, const Tensor& input, const HiddenState& h
     const Tensor& in = b.saved[2];
     const Tensor& h = b.saved[1];
     const auto time_first = [&](const Tensor& t) { return batch_first ? transpose(t, 0, 1) : t; };
-    const Tensor grad_hy = b.incoming[1].defined() ? contiguous(bc, b.incoming[1]) : zeros_like(bc, h);
+    const Tensor grad_hy =
+        b.incoming[1].defined() ? contiguous(bc, b.incoming[1]) : zeros_like(bc, h);
     Tensor grad_cy;
-    if (lstm) grad_cy = b.incoming[2].defined() ? contiguous(bc, b.incoming[2]) : zeros_like(bc, b.saved[0]);
+    if (lstm)
+      grad_cy =
+          b.incoming[2].defined() ? contiguous(bc, b.incoming[2]) : zeros_like(bc, b.saved[0]);
     const Tensor& out = b.saved[3 + weights];
     const Tensor grad = b.grad().defined() ? b.grad() : zeros_like(bc, out);
     Tensor dx;

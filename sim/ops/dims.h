@@ -9,7 +9,8 @@
 
 namespace tidemark::ops {
 
-/// Sizes or strides of a tensor: up to kMaxDims numbers, stored in place. Errors: ShapeError beyond that.
+/// Sizes or strides of a tensor: up to kMaxDims numbers, stored in place. Errors: ShapeError beyond
+/// that.
 class Dims {
  public:
   static constexpr std::size_t kMaxDims = 8;

@@ -22,9 +22,11 @@ constexpr std::int64_t kRowsPerPart = 10;
 
 void check_indices(const Tensor& indices) {
   if (indices.dtype() != ScalarType::kInt64 && indices.dtype() != ScalarType::kInt32) {
-    throw OpError(fmt::format(
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead "
-        "(while checking arguments for embedding)", info(indices.dtype()).name));
+    throw OpError(
+        fmt::format("Expected tensor for argument #1 'indices' to have one of the following scalar "
+                    "types: Long, Int; but got {} instead "
+                    "(while checking arguments for embedding)",
+                    info(indices.dtype()).name));
   }
 }
 
@@ -62,11 +64,12 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const Tensor part_count = c.scratch(8, device);
   const std::int64_t parts = count / kRowsPerPart + segments;
   const Tensor part_starts = c.empty({parts}, index, device);
-  // Few segments of many parts each are summed by one block a segment: it wants the segment of each part, not sums of parts.
-  // Source: oracle, H100 and T4, 70 shapes.
+  // Few segments of many parts each are summed by one block a segment: it wants the segment of each
+  // part, not sums of parts. Source: oracle, H100 and T4, 70 shapes.
   const bool by_segment = segments < 4 * c.spec().sm_count && parts > 4 * segments;
-  const Tensor partial_sums = by_segment ? c.empty({parts}, index, device)
-                                         : c.empty({parts, width}, accumulate_type(grad.dtype()), device);
+  const Tensor partial_sums = by_segment
+                                  ? c.empty({parts}, index, device)
+                                  : c.empty({parts, width}, accumulate_type(grad.dtype()), device);
   return out;
 }
 
@@ -92,9 +95,10 @@ Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& val
   return Tensor(std::move(impl));
 }
 
-/// Rows of the incoming gradient as they are, with their indices. Source: embedding_sparse_backward.
-Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_up, std::int64_t rows,
-                       std::int64_t padding_idx) {
+/// Rows of the incoming gradient as they are, with their indices. Source:
+/// embedding_sparse_backward.
+Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_up,
+                       std::int64_t rows, std::int64_t padding_idx) {
   Tensor indices = looked_up;
   Tensor grad = incoming;
   if (padding_idx != -1) {
@@ -116,7 +120,8 @@ Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_
 
 Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
                  const EmbeddingOptions& options) {
-  if (weight.dim() != 2) throw OpError(fmt::format("'weight' must be 2-D, but got {}-D", weight.dim()));
+  if (weight.dim() != 2)
+    throw OpError(fmt::format("'weight' must be 2-D, but got {}-D", weight.dim()));
   check_indices(indices);
   Op op(c, "embedding", "EmbeddingBackward0", {&weight}, {&indices});
   op.save(0, indices);
@@ -140,7 +145,9 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
                      const BagOptions& options) {
   check_indices(indices);
   if (options.padding_idx != -1) {
-    throw NotModelled("embedding_bag with padding_idx is not modelled; leave it out: only values differ where it is used");
+    throw NotModelled(
+        "embedding_bag with padding_idx is not modelled; leave it out: only values differ where it "
+        "is used");
   }
   Op op(c, "_embedding_bag", "EmbeddingBagBackward0", {&weight}, {&indices, &offsets});
   const Device device = weight.device();
@@ -162,7 +169,8 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
     if (options.max) {
       b.grads[0] = zeros(b.c, {rows, width}, b.grad().dtype(), b.grad().device());
     } else if (options.sparse) {
-      const Tensor values = b.c.empty({looked_up.numel(), width}, b.grad().dtype(), b.grad().device());
+      const Tensor values =
+          b.c.empty({looked_up.numel(), width}, b.grad().dtype(), b.grad().device());
       if (options.mean) {
         // Divided by the sizes of the bags.
         const Tensor sizes_by_row = [&] {
@@ -185,7 +193,8 @@ namespace {
 OpResult run_embedding(Arguments& a) {
   if (!a.is_none(3)) {
     throw NotModelled(
-        "embedding with max_norm is not modelled; it changes the weight's values in place and no memory stays");
+        "embedding with max_norm is not modelled; it changes the weight's values in place and no "
+        "memory stays");
   }
   EmbeddingOptions options;
   options.padding_idx = a.optional_integer(2).value_or(-1);
@@ -199,7 +208,9 @@ OpResult run_embedding_bag(Arguments& a) {
   Context& c = a.context();
   if (!a.is_none(3)) throw NotModelled("embedding_bag with max_norm is not modelled");
   if (!a.is_none(8)) {
-    throw NotModelled("embedding_bag with per_sample_weights is not modelled; multiply rows of F.embedding and sum them");
+    throw NotModelled(
+        "embedding_bag with per_sample_weights is not modelled; multiply rows of F.embedding and "
+        "sum them");
   }
   const std::string& mode = a.text(6);
   if (mode != "sum" && mode != "mean" && mode != "max") {
@@ -216,7 +227,8 @@ OpResult run_embedding_bag(Arguments& a) {
   if (input.dim() == 2) {
     if (!a.is_none(2)) {
       throw OpError(
-          "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+          "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+          "fixed length sequences. "
           "However, found offsets of type Tensor");
     }
     const Tensor offsets = c.empty({input.size(0)}, input.dtype(), input.device());
@@ -230,11 +242,14 @@ OpResult run_embedding_bag(Arguments& a) {
 
 std::span<const OpDef> embedding_ops() {
   static constexpr OpDef kOps[] = {
-      {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool "
+      {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float "
+       "norm_type=2.0, bool "
        "scale_grad_by_freq=False, bool sparse=False)",
        "F", run_embedding, kSource},
-      {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, float norm_type=2, bool "
-       "scale_grad_by_freq=False, str mode='mean', bool sparse=False, Tensor? per_sample_weights=None, bool "
+      {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, "
+       "float norm_type=2, bool "
+       "scale_grad_by_freq=False, str mode='mean', bool sparse=False, Tensor? "
+       "per_sample_weights=None, bool "
        "include_last_offset=False, int? padding_idx=None)",
        "F", run_embedding_bag, kSource},
       {"one_hot(Tensor tensor, int num_classes=-1)", "F",
@@ -242,8 +257,9 @@ std::span<const OpDef> embedding_ops() {
          const LabelScope label(a.context(), "one_hot");
          const Tensor& indices = a.tensor(0);
          if (indices.dtype() != ScalarType::kInt64) {
-           throw OpError(fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
-                                     info(indices.dtype()).name));
+           throw OpError(
+               fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
+                           info(indices.dtype()).name));
          }
          if (a.integer(1) < 0) {
            throw NotModelled("one_hot without num_classes depends on values; give num_classes");

@@ -47,7 +47,8 @@ Tensor make_new(Arguments& a, std::string_view name, const Dims& sizes, std::siz
   Context& c = a.context();
   const LabelScope label(c, name);
   const Tensor& like = a.tensor(0);
-  Tensor out = c.empty(sizes, a.dtype(i).value_or(like.dtype()), a.device(i + 1).value_or(like.device()));
+  Tensor out =
+      c.empty(sizes, a.dtype(i).value_or(like.dtype()), a.device(i + 1).value_or(like.device()));
   out->requires_grad = a.flag(i + 2);
   return out;
 }
@@ -58,7 +59,8 @@ ScalarType type_of_number(const Arguments& a, std::size_t i) {
   return ScalarType::kFloat32;
 }
 
-Tensor arange(Arguments& a, double start, double end, double step, bool whole, std::size_t options) {
+Tensor arange(Arguments& a, double start, double end, double step, bool whole,
+              std::size_t options) {
   if (step == 0) throw OpError("step must be nonzero");
   const double count = std::ceil((end - start) / step);
   if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
@@ -101,7 +103,8 @@ OpResult triangle_indices(Arguments& a) {
   const std::int64_t offset = a.integer(2);
   std::int64_t count = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t up_to = std::clamp<std::int64_t>(row + offset + (kLower ? 1 : 0), 0, columns);
+    const std::int64_t up_to =
+        std::clamp<std::int64_t>(row + offset + (kLower ? 1 : 0), 0, columns);
     count += kLower ? up_to : columns - up_to;
   }
   return make(a, kLower ? "tril_indices" : "triu_indices", {2, count}, ScalarType::kInt64, 3);
@@ -121,46 +124,72 @@ OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
 
 std::span<const OpDef> factory_ops() {
   static constexpr OpDef kOps[] = {
-      {"empty(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+      {"empty(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "bool pin_memory=False, any "
        "layout=None, any memory_format=None)",
-       "torch", [](Arguments& a) -> OpResult { return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1); },
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1);
+       },
        kSource},
-      {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+      {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "bool pin_memory=False, any "
        "layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1); },
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1);
+       },
        kSource},
-      {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+      {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "bool pin_memory=False, any "
        "layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1); },
+       "torch",
+       [](Arguments& a) -> OpResult { return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1); },
        kSource},
-      {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+      {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "bool pin_memory=False, any "
        "generator=None)",
-       "torch", [](Arguments& a) -> OpResult { return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1); },
+       "torch",
+       [](Arguments& a) -> OpResult { return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1); },
        kSource},
-      {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False, any "
+      {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "bool pin_memory=False, any "
        "generator=None)",
-       "torch", [](Arguments& a) -> OpResult { return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1); },
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1);
+       },
        kSource},
-      {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+      {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
        kSource},
-      {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+      {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, any "
        "generator=None)",
        "torch",
-       [](Arguments& a) -> OpResult { return make(a, "randint", a.dims(1), ScalarType::kInt64, 2); },
+       [](Arguments& a) -> OpResult {
+         return make(a, "randint", a.dims(1), ScalarType::kInt64, 2);
+       },
        kSource},
-      {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+      {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, any "
        "generator=None)",
        "torch",
-       [](Arguments& a) -> OpResult { return make(a, "randint", a.dims(2), ScalarType::kInt64, 3); },
+       [](Arguments& a) -> OpResult {
+         return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
+       },
        kSource},
-      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any generator=None)",
+      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+       "generator=None)",
        "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
-      {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)", "torch",
+      {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+       "torch",
        [](Arguments& a) -> OpResult { return arange(a, 0, a.number(0), 1, is_whole(a, 0), 1); },
        kSource},
-      {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, bool "
+      {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, "
+       "bool "
        "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
@@ -168,75 +197,99 @@ std::span<const OpDef> factory_ops() {
                        is_whole(a, 0) && is_whole(a, 1) && is_whole(a, 2), 3);
        },
        kSource},
-      {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, bool "
+      {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, "
+       "bool "
        "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "linspace", {a.integer(2)}, ScalarType::kFloat32, 3);
        },
        kSource},
-      {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? device=None, bool "
+      {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "
+       "device=None, bool "
        "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "logspace", {a.integer(2)}, ScalarType::kFloat32, 4);
        },
        kSource},
-      {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool requires_grad=False)", "torch",
+      {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
                      ScalarType::kFloat32, 2);
        },
        kSource},
-      {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+      {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
+       "bool requires_grad=False)",
        "torch", triangle_indices<true>, kSource},
-      {"triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+      {"triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
+       "bool requires_grad=False)",
        "torch", triangle_indices<false>, kSource},
-      {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+      {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
-      {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+      {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); }, kSource},
-      {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+      {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); }, kSource},
-      {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+      {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); }, kSource},
-      {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool requires_grad=False, memory_format? "
+      {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, memory_format? "
        "memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); }, kSource},
-      {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+      {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, "
        "memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); }, kSource},
-      {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+      {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, "
        "memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); }, kSource},
-      {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+      {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, "
+       "bool requires_grad=False, "
        "memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); }, kSource},
-      {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
-       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_empty", a.dims(1), 2); }, kSource},
-      {"new_zeros(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
-       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_zeros", a.dims(1), 2); }, kSource},
-      {"new_ones(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
-       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); }, kSource},
-      {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
+      {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False)",
-       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); }, kSource},
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_empty", a.dims(1), 2); },
+       kSource},
+      {"new_zeros(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_zeros", a.dims(1), 2); },
+       kSource},
+      {"new_ones(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); },
+       kSource},
+      {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? "
+       "device=None, bool "
+       "requires_grad=False)",
+       "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); },
+       kSource},
       {"fill_(Tensor input, operand value)", "method",
        [](Arguments& a) -> OpResult { return overwrite(a, kFill); }, kSource},
       {"zero_(Tensor input)", "method",
        [](Arguments& a) -> OpResult { return overwrite(a, kZero); }, kSource},
-      {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method", random_values,
+      {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method",
+       random_values, kSource},
+      {"uniform_(Tensor input, any from=0, any to=1, *, any generator=None)", "method",
+       random_values, kSource},
+      {"exponential_(Tensor input, float lambd=1, *, any generator=None)", "method", random_values,
        kSource},
-      {"uniform_(Tensor input, any from=0, any to=1, *, any generator=None)", "method", random_values,
+      {"random_(Tensor input, any from=None, any to=None, *, any generator=None)", "method",
+       random_values, kSource},
+      {"bernoulli_(Tensor input, operand p=0.5, *, any generator=None)", "method", random_values,
        kSource},
-      {"exponential_(Tensor input, float lambd=1, *, any generator=None)", "method", random_values, kSource},
-      {"random_(Tensor input, any from=None, any to=None, *, any generator=None)", "method", random_values,
-       kSource},
-      {"bernoulli_(Tensor input, operand p=0.5, *, any generator=None)", "method", random_values, kSource},
       {"log_normal_(Tensor input, float mean=1, float std=2, *, any generator=None)", "method",
        random_values, kSource},
   };

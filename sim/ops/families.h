@@ -6,8 +6,9 @@
 
 namespace tidemark::ops {
 
-std::span<const OpDef> shape_ops();   ///< shape_ops.cc: views, copies, joins, casts, factories
-std::span<const OpDef> pointwise_rules(); ///< pointwise_table.cc: element-wise operators given as data
+std::span<const OpDef> shape_ops();  ///< shape_ops.cc: views, copies, joins, casts, factories
+std::span<const OpDef>
+pointwise_rules();  ///< pointwise_table.cc: element-wise operators given as data
 std::span<const OpDef> arithmetic_ops();  ///< arithmetic_table.cc: the other element-wise operators
 std::span<const OpDef> activation_ops();  ///< activation_ops.cc: glu, prelu and their like, dropout
 std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, random numbers
@@ -19,8 +20,8 @@ std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril,
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
 std::span<const OpDef> margin_losses();   ///< margin_losses.cc: losses on distances and margins
 std::span<const OpDef> loss_ops();        ///< loss_table.cc
-std::span<const OpDef> foreach_ops(); ///< foreach_ops.cc: the optimizers' operators on lists
-std::span<const OpDef> linear_ops();  ///< linear_ops.cc: matrix products
+std::span<const OpDef> foreach_ops();     ///< foreach_ops.cc: the optimizers' operators on lists
+std::span<const OpDef> linear_ops();      ///< linear_ops.cc: matrix products
 std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, bilinear
 std::span<const OpDef> resampling_ops();   ///< interpolate, grid_sample, shuffles, unfold, fold
 std::span<const OpDef> convolution_ops();

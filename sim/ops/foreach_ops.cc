@@ -5,8 +5,8 @@
 
 namespace tidemark::ops {
 
-// Operators on lists of tensors, the optimizers' own. Those that write in place allocate nothing: pointers travel as kernel
-// arguments. Source: training-semantics.md 11, 10.1.
+// Operators on lists of tensors, the optimizers' own. Those that write in place allocate nothing:
+// pointers travel as kernel arguments. Source: training-semantics.md 11, 10.1.
 
 namespace {
 
@@ -27,7 +27,8 @@ OpResult list_like(Arguments& a, std::size_t list, std::string_view name) {
   return OpResult::list(std::move(out));
 }
 
-/// Partial results by chunk of 65 536 elements, then one scalar a tensor. Source: training-semantics.md 10.1.
+/// Partial results by chunk of 65 536 elements, then one scalar a tensor. Source:
+/// training-semantics.md 10.1.
 OpResult foreach_norm(Arguments& a) {
   Context& c = a.context();
   const LabelScope label(c, "_foreach_norm");
@@ -35,7 +36,8 @@ OpResult foreach_norm(Arguments& a) {
   std::int64_t chunks = 1;
   for (const Tensor& t : tensors) chunks = std::max(chunks, (t.numel() + 65535) / 65536);
   const auto count = static_cast<std::int64_t>(tensors.size());
-  const Tensor partials = c.empty({count * chunks}, accumulate_type(tensors.front().dtype()), tensors.front().device());
+  const Tensor partials =
+      c.empty({count * chunks}, accumulate_type(tensors.front().dtype()), tensors.front().device());
   TensorList out;
   for (const Tensor& t : tensors) out.push_back(c.empty({}, t.dtype(), t.device()));
   return OpResult::list(std::move(out));
@@ -58,7 +60,8 @@ std::span<const OpDef> foreach_ops() {
          return nothing(a);
        },
        kSource},
-      {"_foreach_add_(Tensor[] self, any other, any scalar=None, *, any alpha=1)", "torch", nothing, kSource},
+      {"_foreach_add_(Tensor[] self, any other, any scalar=None, *, any alpha=1)", "torch", nothing,
+       kSource},
       {"_foreach_sub_(Tensor[] self, any other, *, any alpha=1)", "torch", nothing, kSource},
       {"_foreach_mul_(Tensor[] self, any other)", "torch",
        [](Arguments& a) -> OpResult {
@@ -80,8 +83,10 @@ std::span<const OpDef> foreach_ops() {
       {"_foreach_zero_(Tensor[] self)", "torch", nothing, kSource},
       {"_foreach_copy_(Tensor[] self, Tensor[] src)", "torch", nothing, kSource},
       {"_foreach_lerp_(Tensor[] self, Tensor[] tensors1, any weight)", "torch", nothing, kSource},
-      {"_foreach_addcmul_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch", nothing, kSource},
-      {"_foreach_addcdiv_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch", nothing, kSource},
+      {"_foreach_addcmul_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
+       nothing, kSource},
+      {"_foreach_addcdiv_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
+       nothing, kSource},
       {"_foreach_maximum_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_max_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_min_(Tensor[] self, any other)", "torch", nothing, kSource},
@@ -103,17 +108,22 @@ std::span<const OpDef> foreach_ops() {
        [](Arguments& a) { return list_like(a, 0, "_foreach_addcdiv"); }, kSource},
       {"_foreach_addcmul(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
        [](Arguments& a) { return list_like(a, 0, "_foreach_addcmul"); }, kSource},
-      {"_foreach_neg(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_neg"); }, kSource},
-      {"_foreach_abs(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_abs"); }, kSource},
-      {"_foreach_sqrt(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_sqrt"); }, kSource},
-      {"_foreach_sign(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_sign"); }, kSource},
-      {"_foreach_reciprocal(Tensor[] self)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_reciprocal"); },
-       kSource},
-      {"_foreach_pow(Tensor[] self, any exponent)", "torch", [](Arguments& a) { return list_like(a, 0, "_foreach_pow"); },
-       kSource},
+      {"_foreach_neg(Tensor[] self)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_neg"); }, kSource},
+      {"_foreach_abs(Tensor[] self)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_abs"); }, kSource},
+      {"_foreach_sqrt(Tensor[] self)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_sqrt"); }, kSource},
+      {"_foreach_sign(Tensor[] self)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_sign"); }, kSource},
+      {"_foreach_reciprocal(Tensor[] self)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_reciprocal"); }, kSource},
+      {"_foreach_pow(Tensor[] self, any exponent)", "torch",
+       [](Arguments& a) { return list_like(a, 0, "_foreach_pow"); }, kSource},
       {"_foreach_pow(number self, Tensor[] exponent)", "torch",
        [](Arguments& a) { return list_like(a, 1, "_foreach_pow"); }, kSource},
-      {"_foreach_norm(Tensor[] self, any ord=2, any dtype=None)", "torch", foreach_norm, "training-semantics.md 10.1"},
+      {"_foreach_norm(Tensor[] self, any ord=2, any dtype=None)", "torch", foreach_norm,
+       "training-semantics.md 10.1"},
   };
   return kOps;
 }

@@ -15,12 +15,13 @@ namespace tidemark::ops {
 
 namespace {
 
-/// Index tensors brought to integers on the right device, one a dimension of the indexed tensor (or undefined).
+/// Index tensors brought to integers on the right device, one a dimension of the indexed tensor (or
+/// undefined).
 struct Positions {
   TensorList tensors;
-  Dims shape;                ///< of all of them broadcast
-  std::size_t first = 0;     ///< the first indexed dimension
-  std::size_t count = 0;     ///< how many are indexed
+  Dims shape;             ///< of all of them broadcast
+  std::size_t first = 0;  ///< the first indexed dimension
+  std::size_t count = 0;  ///< how many are indexed
   bool adjacent = true;
   ~Positions() {
     while (!tensors.empty()) tensors.pop_back();
@@ -35,7 +36,8 @@ void check_index(const Tensor& t) {
   throw OpError("tensors used as indices must be long, int, byte or bool tensors");
 }
 
-/// A mask becomes one column of positions for each dimension that it covers. Source: at::native::expandTensors.
+/// A mask becomes one column of positions for each dimension that it covers. Source:
+/// at::native::expandTensors.
 void fill_positions(Context& c, const Tensor& self, const TensorList& indices, Positions& out) {
   for (const Tensor& index : indices) {
     if (index.defined()) check_index(index);
@@ -47,18 +49,21 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
     for (std::int64_t d = 0; d < index.dim(); ++d) {
       const auto at = out.tensors.size() + static_cast<std::size_t>(d);
       if (at >= self.sizes().size() || index.size(d) != self.sizes()[at]) {
-        throw OpError(fmt::format(
-            "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
-            to_string(index.sizes()), d, to_string(self.sizes()), at));
+        throw OpError(
+            fmt::format("The shape of the mask {} at index {} does not match the shape of the "
+                        "indexed tensor {} at index {}",
+                        to_string(index.sizes()), d, to_string(self.sizes()), at));
       }
     }
     const Tensor found = nonzero_kernel(c, index);
     for (std::int64_t d = 0; d < index.dim(); ++d) out.tensors.push_back(select(found, 1, d));
   }
   // A mask given once stands where placeholders for its further dimensions may follow.
-  while (out.tensors.size() > self.sizes().size() && !out.tensors.back().defined()) out.tensors.pop_back();
+  while (out.tensors.size() > self.sizes().size() && !out.tensors.back().defined())
+    out.tensors.pop_back();
   if (out.tensors.size() > self.sizes().size()) {
-    throw OpError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(), out.tensors.size()));
+    throw OpError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(),
+                              out.tensors.size()));
   }
   bool seen = false;
   bool gap = false;
@@ -79,7 +84,8 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
       for (const Tensor& each : out.tensors) {
         if (each.defined()) shapes += (shapes.empty() ? "" : ", ") + to_string(each.sizes());
       }
-      throw OpError("shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
+      throw OpError(
+          "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
     }
     if (!(t.device() == self.device()) || t.dtype() == ScalarType::kInt32) {
       t = c.empty(t.sizes(), ScalarType::kInt64, self.device());
@@ -166,8 +172,8 @@ Tensor indexed_first(const Tensor& self, const Positions& at) {
   return permute(self, order);
 }
 
-/// Values are added in the order of their positions, which are sorted first. Source: index_put_with_sort_kernel.
-/// `checked`: the positions are compared with the bounds.
+/// Values are added in the order of their positions, which are sorted first. Source:
+/// index_put_with_sort_kernel. `checked`: the positions are compared with the bounds.
 void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                 bool checked) {
   Positions at;
@@ -209,7 +215,8 @@ void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const
   Tensor there = values;
   if (!(values.device() == self.device())) {
     if (values.dim() > 0) {
-      throw OpError("Expected all tensors to be on the same device, but found at least two devices");
+      throw OpError(
+          "Expected all tensors to be on the same device, but found at least two devices");
     }
     there = c.empty({}, self.dtype(), self.device());
   }
@@ -222,8 +229,10 @@ void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const
   align_positions(c, at);
   const Dims shape = indexed_shape(self, at);
   if (!(broadcast(shape, there.sizes()) == shape)) {
-    throw OpError(fmt::format("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}",
-                              to_string(there.sizes()), to_string(shape)));
+    throw OpError(
+        fmt::format("shape mismatch: value tensor of shape {} cannot be broadcast to indexing "
+                    "result of shape {}",
+                    to_string(there.sizes()), to_string(shape)));
   }
 }
 
@@ -233,7 +242,8 @@ void save_indices(Op& op, const TensorList& indices) {
 }
 
 TensorList saved_indices(const Backward& b, std::size_t count) {
-  TensorList out(b.saved.begin(), b.saved.begin() + static_cast<std::ptrdiff_t>(std::min(count, b.saved.size())));
+  TensorList out(b.saved.begin(),
+                 b.saved.begin() + static_cast<std::ptrdiff_t>(std::min(count, b.saved.size())));
   out.resize(count);
   return out;
 }
@@ -299,7 +309,8 @@ Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, con
       if (t.defined()) mask = t;
       if (!t.defined() && !mask.defined()) ++leading;
     }
-    for (std::int64_t i = leading + mask.dim(); i < self.dim(); ++i) mask = unsqueeze(c, mask, mask.dim());
+    for (std::int64_t i = leading + mask.dim(); i < self.dim(); ++i)
+      mask = unsqueeze(c, mask, mask.dim());
     return masked_fill_(c, self, mask, values);
   }
   Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
@@ -335,8 +346,9 @@ Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& in
     throw OpError("gather(): Expected dtype int32/int64 for index");
   }
   if (index.dim() != self.dim() && index.numel() > 0 && self.dim() > 0 && index.dim() > 0) {
-    throw OpError(fmt::format("Index tensor must have the same number of dimensions as input tensor; shapes {} and {}",
-                              to_string(index.sizes()), to_string(self.sizes())));
+    throw OpError(fmt::format(
+        "Index tensor must have the same number of dimensions as input tensor; shapes {} and {}",
+        to_string(index.sizes()), to_string(self.sizes())));
   }
   Op op(c, "gather", "GatherBackward0", {&self}, {&index});
   op.save(0, index);

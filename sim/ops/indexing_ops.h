@@ -6,12 +6,13 @@
 
 namespace tidemark::ops {
 
-// Reading and writing at positions given by tensors. Every value counts as zero, so a mask selects nothing.
-// Source: training-semantics.md 5.7.
+// Reading and writing at positions given by tensors. Every value counts as zero, so a mask selects
+// nothing. Source: training-semantics.md 5.7.
 
 Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
 Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
-/// x[indices]: one tensor (or an undefined one) a dimension; bool tensors stand for the dimensions they cover.
+/// x[indices]: one tensor (or an undefined one) a dimension; bool tensors stand for the dimensions
+/// they cover.
 Tensor index(Context& c, const Tensor& self, const TensorList& indices);
 /// x[indices] = values, and index_put_.
 Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,

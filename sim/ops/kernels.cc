@@ -9,8 +9,9 @@
 namespace tidemark::ops {
 
 ScalarType result_type(const std::vector<const Tensor*>& operands) {
-  // Three ranks: tensors with dimensions, 0-dim tensors, Python numbers. A lower rank matters only when its category
-  // (bool, integer, float, complex) is higher than everything above it. Source: at::native::result_type.
+  // Three ranks: tensors with dimensions, 0-dim tensors, Python numbers. A lower rank matters only
+  // when its category (bool, integer, float, complex) is higher than everything above it. Source:
+  // at::native::result_type.
   struct Rank {
     bool any = false;
     ScalarType type = ScalarType::kBool;
@@ -55,17 +56,19 @@ Device common_device(std::initializer_list<const Tensor*> operands) {
   for (const Tensor* t : operands) {
     if (!t->is_cuda()) continue;
     if (device.is_cuda() && !(device == t->device())) {
-      throw OpError(fmt::format(
-          "Expected all tensors to be on the same device, but found at least two devices, cuda:{} and cuda:{}!",
-          device.index, t->device().index));
+      throw OpError(
+          fmt::format("Expected all tensors to be on the same device, but found at least two "
+                      "devices, cuda:{} and cuda:{}!",
+                      device.index, t->device().index));
     }
     device = t->device();
   }
   for (const Tensor* t : operands) {
     if (device.is_cuda() && !t->is_cuda() && t->dim() > 0) {
-      throw OpError(fmt::format(
-          "Expected all tensors to be on the same device, but found at least two devices, cuda:{} and cpu!",
-          device.index));
+      throw OpError(
+          fmt::format("Expected all tensors to be on the same device, but found at least two "
+                      "devices, cuda:{} and cpu!",
+                      device.index));
     }
   }
   return device;
@@ -84,7 +87,9 @@ Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
   return pointwise(c, operands, result_type(std::vector<const Tensor*>(operands)));
 }
 
-Tensor clone(Context& c, const Tensor& x) { return x.is_sparse() ? clone_sparse(c, x) : c.empty_like(x); }
+Tensor clone(Context& c, const Tensor& x) {
+  return x.is_sparse() ? clone_sparse(c, x) : c.empty_like(x);
+}
 Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::kPreserve) return clone(c, x);
   return c.empty_in(x.sizes(), format, x.dtype(), x.device());
@@ -106,7 +111,8 @@ Tensor view(const Tensor& x, const Dims& sizes) {
   const std::optional<Dims> strides = view_strides(x.sizes(), x.strides(), wanted);
   if (!strides) {
     throw OpError(
-        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "view size is not compatible with input tensor's size and stride (at least one dimension "
+        "spans across two "
         "contiguous subspaces). Use .reshape(...) instead.");
   }
   return Context::alias(x, wanted, *strides, x->offset);
@@ -132,9 +138,11 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
 
 Tensor permute(const Tensor& x, const Dims& order) {
   if (order.size() != x.sizes().size()) {
-    throw OpError(fmt::format(
-        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
-        "of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}", x.dim(), order.size()));
+    throw OpError(
+        fmt::format("permute(sparse_coo): number of dimensions in the tensor input does not match "
+                    "the length of the desired ordering "
+                    "of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
+                    x.dim(), order.size()));
   }
   Dims sizes;
   Dims strides;
@@ -151,9 +159,11 @@ Tensor permute(const Tensor& x, const Dims& order) {
 
 Tensor expand(const Tensor& x, const Dims& wanted) {
   if (wanted.size() < x.sizes().size()) {
-    throw OpError(fmt::format(
-        "expand({}): the number of sizes provided ({}) must be greater or equal to the number of dimensions in the "
-        "tensor ({})", to_string(wanted), wanted.size(), x.dim()));
+    throw OpError(
+        fmt::format("expand({}): the number of sizes provided ({}) must be greater or equal to the "
+                    "number of dimensions in the "
+                    "tensor ({})",
+                    to_string(wanted), wanted.size(), x.dim()));
   }
   const std::size_t lead = wanted.size() - x.sizes().size();
   Dims sizes = wanted;
@@ -161,10 +171,13 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
   for (std::size_t i = wanted.size(); i-- > 0;) {
     if (i < lead) {
       if (wanted[i] < 0) {
-        throw OpError(fmt::format(
-            "The expanded size of the tensor ({}) isn't allowed in a leading, non-existing dimension {}", wanted[i], i));
+        throw OpError(
+            fmt::format("The expanded size of the tensor ({}) isn't allowed in a leading, "
+                        "non-existing dimension {}",
+                        wanted[i], i));
       }
-      strides[i] = i + 1 < wanted.size() ? strides[i + 1] * std::max<std::int64_t>(sizes[i + 1], 1) : 1;
+      strides[i] =
+          i + 1 < wanted.size() ? strides[i + 1] * std::max<std::int64_t>(sizes[i + 1], 1) : 1;
       if (wanted[i] != 1) strides[i] = 0;
       continue;
     }
@@ -173,9 +186,11 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
     strides[i] = x.strides()[i - lead];
     if (own != sizes[i]) {
       if (own != 1) {
-        throw OpError(fmt::format(
-            "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
-            "sizes: {}.  Tensor sizes: {}", wanted[i], own, i, to_string(wanted), to_string(x.sizes())));
+        throw OpError(
+            fmt::format("The expanded size of the tensor ({}) must match the existing size ({}) at "
+                        "non-singleton dimension {}.  Target "
+                        "sizes: {}.  Tensor sizes: {}",
+                        wanted[i], own, i, to_string(wanted), to_string(x.sizes())));
       }
       strides[i] = 0;
     }
@@ -199,8 +214,9 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
   const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim()));
   const std::int64_t size = x.sizes()[d];
   if (index < -size || index >= size) {
-    throw OpError(fmt::format("select(): index {} out of range for tensor of size {} at dimension {}", index,
-                              to_string(x.sizes()), dim));
+    throw OpError(
+        fmt::format("select(): index {} out of range for tensor of size {} at dimension {}", index,
+                    to_string(x.sizes()), dim));
   }
   if (index < 0) index += size;
   Dims sizes = x.sizes();

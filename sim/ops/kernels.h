@@ -7,10 +7,12 @@
 
 namespace tidemark::ops {
 
-// Kernels: below autograd. They allocate, return and drop as ATen's CUDA kernels do; nothing is recorded.
+// Kernels: below autograd. They allocate, return and drop as ATen's CUDA kernels do; nothing is
+// recorded.
 
-/// A new output of the broadcast shape and promoted type of the operands, with TensorIterator's strides.
-/// `dtype`: another result type (comparisons give bool). Source: training-semantics.md 2.3.
+/// A new output of the broadcast shape and promoted type of the operands, with TensorIterator's
+/// strides. `dtype`: another result type (comparisons give bool). Source:
+/// training-semantics.md 2.3.
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands);
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype);
 /// The type torch.result_type gives: dimensioned tensors before 0-dim ones before Python numbers.
@@ -41,7 +43,8 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index);
 Tensor squeeze(const Tensor& x, std::int64_t dim);
 Tensor unsqueeze(const Tensor& x, std::int64_t dim);
 
-/// The two buffers of a reduction that is split over thread blocks, held while it runs. Source: training-semantics.md 1.9.
+/// The two buffers of a reduction that is split over thread blocks, held while it runs. Source:
+/// training-semantics.md 1.9.
 struct ReductionScratch {
   Tensor partials;
   Tensor semaphores;
@@ -50,15 +53,17 @@ struct ReductionScratch {
     partials.reset();
   }
 };
-/// `in`: the tensor read; `dims`: the reduced dimensions (all when empty); `accumulator`: bytes of one partial value.
+/// `in`: the tensor read; `dims`: the reduced dimensions (all when empty); `accumulator`: bytes of
+/// one partial value.
 ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
                                    Bytes accumulator);
-/// Output first, then the scratch, which dies at once. `dtype`: of the output. Sum-like: accumulates 4 bytes for
-/// types up to float32, else 8.
+/// Output first, then the scratch, which dies at once. `dtype`: of the output. Sum-like:
+/// accumulates 4 bytes for types up to float32, else 8.
 Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype,
               Bytes accumulator = 0);
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim);
-/// Brings a gradient to a smaller shape by summing broadcast dimensions; x itself when equal. Source: at::sum_to.
+/// Brings a gradient to a smaller shape by summing broadcast dimensions; x itself when equal.
+/// Source: at::sum_to.
 Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes);
 
 }  // namespace tidemark::ops

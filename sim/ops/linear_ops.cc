@@ -23,7 +23,8 @@ void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out
   c.recorder().launch(flops, a.bytes() + b.bytes() + out.bytes(), kMatmulCost, out.dtype());
 }
 
-/// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large enough.
+/// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large
+/// enough.
 bool readable(const Tensor& m) {
   const auto rows = m.size(-2);
   const auto columns = m.size(-1);
@@ -36,8 +37,8 @@ Tensor operand(Context& c, const Tensor& m) {
 
 void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second) {
   if (a.dtype() != b.dtype()) {
-    throw OpError(fmt::format("expected {} and {} to have the same dtype, but got: {} != {}", first, second,
-                              info(a.dtype()).name, info(b.dtype()).name));
+    throw OpError(fmt::format("expected {} and {} to have the same dtype, but got: {} != {}", first,
+                              second, info(a.dtype()).name, info(b.dtype()).name));
   }
 }
 
@@ -54,7 +55,8 @@ bool column_major(const Dims& sizes, const Dims& strides) {
   return strides[0] == 1 && strides[1] == sizes[0];
 }
 
-/// Gradient of the first factor of a product, in the first factor's own memory order. Source: mm_mat1_grad.
+/// Gradient of the first factor of a product, in the first factor's own memory order. Source:
+/// mm_mat1_grad.
 Tensor first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
                       const Dims& strides) {
   if (column_major(sizes, strides)) {
@@ -89,45 +91,47 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
     throw OpError(fmt::format("{} must be a matrix", self.dim() != 2 ? "self" : "mat2"));
   }
   if (self.size(1) != mat2.size(0)) {
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", self.size(0), self.size(1),
-                              mat2.size(0), mat2.size(1)));
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
+                              self.size(0), self.size(1), mat2.size(0), mat2.size(1)));
   }
   same_dtype(self, mat2, "m1", "m2");
   Op op(c, "mm", "MmBackward0", {&self, &mat2});
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
-  return op.result(mm_kernel(c, self, mat2),
-                   [s1 = self.sizes(), t1 = self.strides(), s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-                     if (b.needs(1)) b.grads[1] = second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
-                     if (b.needs(0)) b.grads[0] = first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
-                   });
+  return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
+                                              s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
+    if (b.needs(1)) b.grads[1] = second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
+    if (b.needs(0)) b.grads[0] = first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
+  });
 }
 
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
   if (mat1.dim() != 2 || mat2.dim() != 2) {
-    throw OpError(fmt::format("{} must be a matrix, got {}-D tensor", mat1.dim() != 2 ? "mat1" : "mat2",
+    throw OpError(fmt::format("{} must be a matrix, got {}-D tensor",
+                              mat1.dim() != 2 ? "mat1" : "mat2",
                               mat1.dim() != 2 ? mat1.dim() : mat2.dim()));
   }
   if (mat1.size(1) != mat2.size(0)) {
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", mat1.size(0), mat1.size(1),
-                              mat2.size(0), mat2.size(1)));
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
+                              mat1.size(0), mat1.size(1), mat2.size(0), mat2.size(1)));
   }
   same_dtype(mat1, mat2, "mat1", "mat2");
   const Dims sizes{mat1.size(0), mat2.size(1)};
   if (!(broadcast(self.sizes(), sizes) == sizes)) {
-    throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}", to_string(sizes),
-                              to_string(self.sizes())));
+    throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}",
+                              to_string(sizes), to_string(self.sizes())));
   }
   Op op(c, "addmm", "AddmmBackward0", {&self, &mat1, &mat2});
   op.save_if(op.needs(2), 0, mat1);
   op.save_if(op.needs(1), 1, mat2);
   // The bias epilogue of cuBLASLt. Source: training-semantics.md 2.1.
-  const bool lt = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) && self.is_contiguous() &&
-                  is_floating(self.dtype()) && mat2.size(0) > 1 && mat2.size(1) > 1;
+  const bool lt = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
+                  self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
+                  mat2.size(1) > 1;
   Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2, lt);
-  return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(), s2 = mat2.sizes(),
-                                    t2 = mat2.strides()](Backward& b) {
+  return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
+                                    s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
     const auto scaled = [&b](Tensor g, double factor) {
       return factor == 1 ? g : pointwise(b.c, {&g});
     };
@@ -141,9 +145,10 @@ Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
   if (self.dim() != 3 || mat2.dim() != 3) throw OpError("batch1 and batch2 must be 3D tensors");
   if (self.size(0) != mat2.size(0) || self.size(2) != mat2.size(1)) {
-    throw OpError(fmt::format(
-        "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", self.size(0),
-        self.size(2), mat2.size(0), mat2.size(1)));
+    throw OpError(
+        fmt::format("Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but "
+                    "got: [{}, {}].",
+                    self.size(0), self.size(2), mat2.size(0), mat2.size(1)));
   }
   same_dtype(self, mat2, "batch1", "batch2");
   Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
@@ -214,7 +219,8 @@ Tensor dot(Context& c, Tensor self, Tensor other) {
 
 namespace {
 
-/// Folding the batch of the larger operand into its rows beats a batched product. Source: at::native::should_fold.
+/// Folding the batch of the larger operand into its rows beats a batched product. Source:
+/// at::native::should_fold.
 bool should_fold(const Tensor& tensor1, const Tensor& tensor2) {
   const bool first_larger = tensor1.dim() >= tensor2.dim();
   const Tensor& larger = first_larger ? tensor1 : tensor2;
@@ -241,7 +247,8 @@ Tensor matmul_folded(Context& c, const Tensor& tensor1, const Tensor& tensor2) {
   if (matrix) out.push_back(t2.size(1));
   const Tensor folded = reshape(c, t1, {rows, t1.size(-1)});
   Tensor product = unsafe_view(c, matrix ? mm(c, folded, t2) : mv(c, folded, t2), out);
-  if (turn && matrix) return contiguous(c, transpose(c, product, -1, -2), MemoryFormat::kContiguous);
+  if (turn && matrix)
+    return contiguous(c, transpose(c, product, -1, -2), MemoryFormat::kContiguous);
   return product;
 }
 
@@ -261,8 +268,10 @@ Tensor matmul_batched(Context& c, const Tensor& tensor1, const Tensor& tensor2) 
   const Dims batch1 = batch_of(tensor1);
   const Dims batch2 = batch_of(tensor2);
   if (d1 == 3 && d2 == 3 && batch1[0] != batch2[0]) {
-    if (batch1[0] == 1 && tensor1.requires_grad()) return matmul(c, squeeze(c, tensor1, 0), tensor2);
-    if (batch2[0] == 1 && tensor2.requires_grad()) return matmul(c, tensor1, squeeze(c, tensor2, 0));
+    if (batch1[0] == 1 && tensor1.requires_grad())
+      return matmul(c, squeeze(c, tensor1, 0), tensor2);
+    if (batch2[0] == 1 && tensor2.requires_grad())
+      return matmul(c, tensor1, squeeze(c, tensor2, 0));
   }
   Dims out = broadcast(batch1, batch2);
   const std::int64_t count = numel_of(out);
@@ -292,12 +301,13 @@ Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2) {
   const std::int64_t d1 = tensor1.dim();
   const std::int64_t d2 = tensor2.dim();
   if (d1 == 0 || d2 == 0) {
-    throw OpError(fmt::format("both arguments to matmul need to be at least 1D, but they are {}D and {}D", d1, d2));
+    throw OpError(fmt::format(
+        "both arguments to matmul need to be at least 1D, but they are {}D and {}D", d1, d2));
   }
   const std::int64_t inner = d2 == 1 ? tensor2.size(0) : tensor2.size(-2);
   if (tensor1.size(-1) != inner) {
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({} and {})", to_string(tensor1.sizes()),
-                              to_string(tensor2.sizes())));
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({} and {})",
+                              to_string(tensor1.sizes()), to_string(tensor2.sizes())));
   }
   if (d1 == 1 && d2 == 1) return dot(c, tensor1, tensor2);
   if (d1 == 2 && d2 == 1) return mv(c, tensor1, tensor2);
@@ -311,8 +321,8 @@ Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&input, &weight, &bias});
   if (weight.dim() == 2 && input.dim() >= 1 && input.size(-1) != weight.size(1)) {
     const std::int64_t rows = input.numel() / std::max<std::int64_t>(1, input.size(-1));
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows, input.size(-1),
-                              weight.size(1), weight.size(0)));
+    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows,
+                              input.size(-1), weight.size(1), weight.size(0)));
   }
   if (bias.defined() && input.dim() == 2) return addmm(c, bias, input, t(c, weight));
   if (bias.defined() && input.dim() > 2 && input.is_contiguous()) {
@@ -342,7 +352,8 @@ std::span<const OpDef> linear_ops() {
       {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
        "torch method",
        [](Arguments& a) -> OpResult {
-         return baddbmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3), a.number(4));
+         return baddbmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3),
+                        a.number(4));
        },
        "training-semantics.md 2.2"},
       {"mv(Tensor input, Tensor vec)", "torch method",

@@ -8,8 +8,7 @@ namespace tidemark::ops {
 
 Tensor mm(Context& c, Tensor self, Tensor mat2);
 /// beta * self + mat1 @ mat2. Errors: OpError with PyTorch's words and both shapes.
-Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta = 1,
-             double alpha = 1);
+Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta = 1, double alpha = 1);
 Tensor bmm(Context& c, Tensor self, Tensor mat2);
 Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double beta = 1,
                double alpha = 1);
@@ -19,7 +18,8 @@ Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2);
 /// F.linear; `bias` may be undefined.
 Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias);
 
-/// The GEMM below autograd: operands that cuBLAS cannot read are copied after the output was made, the workspace is there.
+/// The GEMM below autograd: operands that cuBLAS cannot read are copied after the output was made,
+/// the workspace is there.
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b);
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b);
 

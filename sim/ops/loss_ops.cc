@@ -60,23 +60,28 @@ Tensor nll_loss_forward(Context& c, Tensor self, const Tensor& target, Tensor we
 
 Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
                 Reduction reduction) {
-  if (self.dim() < 1) throw OpError(fmt::format("Expected 1 or more dimensions (got {})", self.dim()));
+  if (self.dim() < 1)
+    throw OpError(fmt::format("Expected 1 or more dimensions (got {})", self.dim()));
   if (self.dim() != 1 && (target.dim() == 0 || self.size(0) != target.size(0))) {
-    throw OpError(fmt::format("Expected input batch_size ({}) to match target batch_size ({}); shapes {} and {}",
-                              self.size(0), target.dim() == 0 ? 0 : target.size(0), to_string(self.sizes()),
-                              to_string(target.sizes())));
+    throw OpError(fmt::format(
+        "Expected input batch_size ({}) to match target batch_size ({}); shapes {} and {}",
+        self.size(0), target.dim() == 0 ? 0 : target.size(0), to_string(self.sizes()),
+        to_string(target.sizes())));
   }
   if (self.dim() <= 2) return nll_loss_forward(c, self, target, weight, reduction, false);
   if (self.dim() == 4) return nll_loss_forward(c, self, target, weight, reduction, true);
   Dims wanted = self.sizes();
   wanted.erase(1);
   if (!(wanted == target.sizes())) {
-    throw OpError(fmt::format("Expected target size {}, got {}", to_string(wanted), to_string(target.sizes())));
+    throw OpError(fmt::format("Expected target size {}, got {}", to_string(wanted),
+                              to_string(target.sizes())));
   }
   const std::int64_t n = self.size(0);
   const std::int64_t rest = numel_of(wanted) / std::max<std::int64_t>(n, 1);
-  const Tensor flat = view(c, contiguous(c, self, MemoryFormat::kContiguous), {n, self.size(1), 1, rest});
-  const Tensor flat_target = view(c, contiguous(c, target, MemoryFormat::kContiguous), {n, 1, rest});
+  const Tensor flat =
+      view(c, contiguous(c, self, MemoryFormat::kContiguous), {n, self.size(1), 1, rest});
+  const Tensor flat_target =
+      view(c, contiguous(c, target, MemoryFormat::kContiguous), {n, 1, rest});
   const Tensor out = nll_loss_forward(c, flat, flat_target, weight, reduction, true);
   return reduction == Reduction::kNone ? view(c, out, wanted) : out;
 }
@@ -93,11 +98,12 @@ Tensor broadcast_weight(Context& c, const Tensor& weight, std::int64_t rank) {
 Tensor negative(Context& c, const Tensor& x) { return unary(c, "neg", x); }
 
 /// Probabilities as targets. Source: at::native::cross_entropy_loss_prob_target.
-Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor target, const Tensor& weight,
-                                      Reduction reduction, double smoothing) {
+Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor target,
+                                      const Tensor& weight, Reduction reduction, double smoothing) {
   if (!is_differentiable(target.dtype())) {
-    throw OpError(fmt::format(
-        "Expected floating point type for target with class probabilities, got {}", info(target.dtype()).name));
+    throw OpError(
+        fmt::format("Expected floating point type for target with class probabilities, got {}",
+                    info(target.dtype()).name));
   }
   const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
   const Tensor input = softmax(c, self, class_dim, self.dtype(), true);
@@ -118,8 +124,8 @@ Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor tar
 }
 
 /// Source: at::native::cross_entropy_loss_label_smoothing.
-Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
-                              Reduction reduction) {
+Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& target,
+                              const Tensor& weight, Reduction reduction) {
   const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
   const Tensor input = softmax(c, self, class_dim, self.dtype(), true);
   const Tensor nll = nll_loss(c, input, target, weight, reduction);
@@ -141,7 +147,8 @@ Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& targ
   } else if (reduction == Reduction::kMean) {
     if (weight.defined()) {
       throw NotModelled(
-          "cross_entropy with label_smoothing, class weights and reduction='mean' is not modelled: it selects targets by "
+          "cross_entropy with label_smoothing, class weights and reduction='mean' is not modelled: "
+          "it selects targets by "
           "value; leave out one of the three");
     }
     const Tensor counted = unary(c, "bitwise_not", ignored);
@@ -169,8 +176,8 @@ Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const
 
 namespace {
 
-/// mse_loss and smooth_l1_loss: a reduced result keeps the storage that was made for the full shape.
-/// Source: training-semantics.md 7.2.
+/// mse_loss and smooth_l1_loss: a reduced result keeps the storage that was made for the full
+/// shape. Source: training-semantics.md 7.2.
 Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
                       const Tensor& target, Reduction reduction) {
   Op op(c, name, node, {&self, &target});
@@ -252,14 +259,17 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
     throw OpError(
         "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
         "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
-        "In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
+        "In this case, combine the two layers using "
+        "torch.nn.functional.binary_cross_entropy_with_logits\n"
         "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
         "safe to autocast.");
   }
   if (!(self.sizes() == target.sizes())) {
-    throw OpError(fmt::format(
-        "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
-        "size.", to_string(target.sizes()), to_string(self.sizes())));
+    throw OpError(
+        fmt::format("Using a target size ({}) that is different to the input size ({}) is "
+                    "deprecated. Please ensure they have the same "
+                    "size.",
+                    to_string(target.sizes()), to_string(self.sizes())));
   }
   Op op(c, "binary_cross_entropy", "BinaryCrossEntropyBackward0", {&self, &target}, {&weight});
   op.save(0, self);
@@ -274,7 +284,8 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
     const Tensor& x = b.saved[0];
     if (b.needs(0)) b.grads[0] = b.c.empty_like(x);
     if (b.needs(1)) {
-      throw NotModelled("the gradient of binary_cross_entropy's target is not modelled; detach the target");
+      throw NotModelled(
+          "the gradient of binary_cross_entropy's target is not modelled; detach the target");
     }
   });
 }
@@ -282,12 +293,12 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
 Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
                                         Tensor pos_weight, Reduction reduction) {
   if (!(self.sizes() == target.sizes())) {
-    throw OpError(fmt::format("Target size ({}) must be the same as input size ({})", to_string(target.sizes()),
-                              to_string(self.sizes())));
+    throw OpError(fmt::format("Target size ({}) must be the same as input size ({})",
+                              to_string(target.sizes()), to_string(self.sizes())));
   }
   const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target, &weight, &pos_weight});
-  Op op(c, "binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", {&self, &target},
-        {&weight, &pos_weight});
+  Op op(c, "binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0",
+        {&self, &target}, {&weight, &pos_weight});
   op.save(0, pos_weight);
   op.save(1, self);
   op.save(2, target);

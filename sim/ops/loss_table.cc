@@ -13,7 +13,8 @@ constexpr std::string_view kSource = "training-semantics.md 7";
 
 std::span<const OpDef> loss_ops() {
   static constexpr OpDef kOps[] = {
-      {"cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int ignore_index=-100, any "
+      {"cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int "
+       "ignore_index=-100, any "
        "reduce=None, str reduction='mean', float label_smoothing=0.0)",
        "F",
        [](Arguments& a) -> OpResult {
@@ -21,7 +22,8 @@ std::span<const OpDef> loss_ops() {
                               reduction_from(a.text(6)), a.number(7));
        },
        kSource},
-      {"nll_loss(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int ignore_index=-100, any "
+      {"nll_loss(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int "
+       "ignore_index=-100, any "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
@@ -29,17 +31,22 @@ std::span<const OpDef> loss_ops() {
                          reduction_from(a.text(6)));
        },
        kSource},
-      {"mse_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str reduction='mean')", "F",
+      {"mse_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+       "reduction='mean')",
+       "F",
        [](Arguments& a) -> OpResult {
          return mse_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
        },
        kSource},
-      {"l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str reduction='mean')", "F",
+      {"l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+       "reduction='mean')",
+       "F",
        [](Arguments& a) -> OpResult {
          return l1_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
        },
        kSource},
-      {"smooth_l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str reduction='mean', float "
+      {"smooth_l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+       "reduction='mean', float "
        "beta=1.0)",
        "F",
        [](Arguments& a) -> OpResult {
@@ -53,7 +60,8 @@ std::span<const OpDef> loss_ops() {
          return huber_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(2)));
        },
        kSource},
-      {"binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, any reduce=None, str "
+      {"binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any "
+       "size_average=None, any reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
@@ -61,7 +69,8 @@ std::span<const OpDef> loss_ops() {
                                      reduction_from(a.text(5)));
        },
        kSource},
-      {"binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, any "
+      {"binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, any "
+       "size_average=None, any "
        "reduce=None, str reduction='mean', Tensor? pos_weight=None)",
        "F",
        [](Arguments& a) -> OpResult {
@@ -70,7 +79,8 @@ std::span<const OpDef> loss_ops() {
                                                  reduction_from(a.text(5)));
        },
        kSource},
-      {"kl_div(Tensor input, Tensor target, any size_average=None, any reduce=None, str reduction='mean', bool "
+      {"kl_div(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+       "reduction='mean', bool "
        "log_target=False)",
        "F",
        [](Arguments& a) -> OpResult {
@@ -86,7 +96,8 @@ std::span<const OpDef> loss_ops() {
          return cosine_similarity(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
        },
        kSource},
-      {"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any size_average=None, any "
+      {"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any "
+       "size_average=None, any "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {

@@ -45,7 +45,8 @@ Tensor triplet_margin_loss(Context& c, Tensor anchor, Tensor positive, Tensor ne
   return hinge(c, to_positive, to_negative, reduction);
 }
 
-Tensor margin_ranking_loss(Context& c, Tensor input1, Tensor input2, Tensor target, Reduction reduction) {
+Tensor margin_ranking_loss(Context& c, Tensor input1, Tensor input2, Tensor target,
+                           Reduction reduction) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&input1, &input2, &target});
   const Tensor out = [&] {
     const Tensor difference = sub(c, input1, input2);
@@ -72,7 +73,8 @@ Tensor hinge_embedding_loss(Context& c, Tensor self, Tensor target, Reduction re
   return apply_reduction(c, out, reduction);
 }
 
-Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input, Reduction reduction) {
+Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input,
+                        Reduction reduction) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&input, &target});
   const Tensor loss = [&] {
     if (log_input) {
@@ -92,12 +94,14 @@ Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input,
 
 std::span<const OpDef> margin_losses() {
   static constexpr OpDef kOps[] = {
-      {"pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False)", "torch F",
+      {"pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False)",
+       "torch F",
        [](Arguments& a) -> OpResult {
          return pairwise_distance(a.context(), a.tensor(0), a.tensor(1), a.number(2), a.flag(4));
        },
        kSource},
-      {"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, "
+      {"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, "
+       "float p=2, float eps=1e-06, "
        "bool swap=False, any size_average=None, any reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
@@ -105,7 +109,8 @@ std::span<const OpDef> margin_losses() {
                                     a.flag(6), reduction_from(a.text(9)));
        },
        kSource},
-      {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any size_average=None, any "
+      {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any "
+       "size_average=None, any "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
@@ -113,18 +118,23 @@ std::span<const OpDef> margin_losses() {
                                     reduction_from(a.text(6)));
        },
        kSource},
-      {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, any size_average=None, any reduce=None, str "
+      {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, any size_average=None, "
+       "any reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         return hinge_embedding_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(5)));
+         return hinge_embedding_loss(a.context(), a.tensor(0), a.tensor(1),
+                                     reduction_from(a.text(5)));
        },
        kSource},
-      {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, any size_average=None, float "
+      {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, any "
+       "size_average=None, float "
        "eps=1e-08, any reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         if (a.flag(3)) throw NotModelled("poisson_nll_loss(full=True) is not modelled; leave out the Stirling term");
+         if (a.flag(3))
+           throw NotModelled(
+               "poisson_nll_loss(full=True) is not modelled; leave out the Stirling term");
          return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2),
                                  reduction_from(a.text(7)));
        },

@@ -19,7 +19,8 @@ struct Device {
 };
 inline constexpr Device kHost{-1};
 
-/// What a storage's memory turned out to be for, in rising rank; a storage keeps the highest it was given.
+/// What a storage's memory turned out to be for, in rising rank; a storage keeps the highest it was
+/// given.
 enum class Role : std::uint8_t {
   kTemporary,
   kActivation,
@@ -30,13 +31,15 @@ enum class Role : std::uint8_t {
   kParameter,
 };
 
-/// The device could not serve a request: torch.OutOfMemoryError, an outcome the model's code may handle.
+/// The device could not serve a request: torch.OutOfMemoryError, an outcome the model's code may
+/// handle.
 class OutOfMemory : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Who serves the requests of kernels. One request an allocation; the order of calls is the product.
+/// Who serves the requests of kernels. One request an allocation; the order of calls is the
+/// product.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -44,7 +47,8 @@ class Memory {
   virtual RequestNumber allocate(Bytes bytes, Device device, std::uint16_t stream) = 0;
   virtual void release(RequestNumber request) = 0;
   virtual void set_role(RequestNumber request, Role role) = 0;
-  /// Gives the cache's unused memory back to the driver, as a library may ask for in the middle of an operator.
+  /// Gives the cache's unused memory back to the driver, as a library may ask for in the middle of
+  /// an operator.
   virtual void empty_cache(Device /*device*/) {}
 };
 

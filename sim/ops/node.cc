@@ -13,7 +13,8 @@ void Node::release_variables() {
 
 namespace {
 
-/// Moves the edges of a dying node that own their target onto the stack. Source: torch's deleteNode.
+/// Moves the edges of a dying node that own their target onto the stack. Source: torch's
+/// deleteNode.
 void gather(Node& node, std::vector<Ref<Node>>& stack) {
   node.release_variables();
   for (Edge& edge : node.next) {
@@ -36,7 +37,8 @@ Node::~Node() {
     stack.pop_back();
     gather(*node, stack);
   }
-  if (variable.defined() && variable->grad_accumulator == this) variable->grad_accumulator = nullptr;
+  if (variable.defined() && variable->grad_accumulator == this)
+    variable->grad_accumulator = nullptr;
 }
 
 }  // namespace tidemark::ops

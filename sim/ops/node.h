@@ -13,8 +13,8 @@ namespace tidemark::ops {
 class Context;
 class Node;
 
-/// What a saved tensor became under torch.autograd.graph.saved_tensors_hooks (checkpointing, offloading): unpack() gives
-/// it back when its node runs.
+/// What a saved tensor became under torch.autograd.graph.saved_tensors_hooks (checkpointing,
+/// offloading): unpack() gives it back when its node runs.
 class PackedTensor : public RefCounted<PackedTensor> {
  public:
   virtual ~PackedTensor() = default;
@@ -52,7 +52,8 @@ struct Backward {
 
 using BackwardFunction = std::function<void(Backward&)>;
 
-/// What autograd keeps of one operator call. Source: torch::autograd::Node; training-semantics.md 1.3.
+/// What autograd keeps of one operator call. Source: torch::autograd::Node;
+/// training-semantics.md 1.3.
 class Node final : public RefCounted<Node> {
  public:
   /// AccumulateGrad nodes run as soon as they are ready: the highest number.
@@ -69,11 +70,12 @@ class Node final : public RefCounted<Node> {
   std::vector<SavedTensor> saved;      ///< in the order of release: inputs by name, then outputs
   std::vector<GradMetadata> metadata;  ///< one per forward output
   BackwardFunction backward;
-  Tensor variable;                     ///< AccumulateGrad: the leaf
+  Tensor variable;  ///< AccumulateGrad: the leaf
   std::vector<std::function<void(TensorList&)>> pre_hooks;
   std::vector<std::function<void()>> post_hooks;
-  std::function<void()> on_release;    ///< called after the saved tensors are gone; a custom function's context
-  bool released = false;               ///< its saved tensors are gone: a second backward is an error
+  std::function<void()>
+      on_release;         ///< called after the saved tensors are gone; a custom function's context
+  bool released = false;  ///< its saved tensors are gone: a second backward is an error
 
   /// Drops the saved tensors in order.
   void release_variables();

@@ -21,27 +21,33 @@ struct Rows {
   std::int64_t width;  ///< N: values in one
 };
 
-Rows rows_of(const Tensor& input, const Dims& normalized_shape, const Tensor& weight, const Tensor& bias) {
+Rows rows_of(const Tensor& input, const Dims& normalized_shape, const Tensor& weight,
+             const Tensor& bias) {
   const std::size_t k = normalized_shape.size();
   const std::size_t n = input.sizes().size();
   if (k == 0) {
-    throw OpError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-                  "normalized_shape = []");
+    throw OpError(
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+        "element, but got "
+        "normalized_shape = []");
   }
   for (const auto& [t, name] : {std::pair{&weight, "weight"}, std::pair{&bias, "bias"}}) {
     if (t->defined() && !(t->sizes() == normalized_shape)) {
-      throw OpError(fmt::format(
-          "Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}", name, name,
-          to_string(t->sizes()), to_string(normalized_shape)));
+      throw OpError(
+          fmt::format("Expected {} to be of same shape as normalized_shape, but got {} of shape {} "
+                      "and normalized_shape = {}",
+                      name, name, to_string(t->sizes()), to_string(normalized_shape)));
     }
   }
   bool fits = n >= k;
-  for (std::size_t i = 0; fits && i < k; ++i) fits = input.sizes()[n - k + i] == normalized_shape[i];
+  for (std::size_t i = 0; fits && i < k; ++i)
+    fits = input.sizes()[n - k + i] == normalized_shape[i];
   if (!fits) {
     std::string rest;
     for (const std::int64_t s : normalized_shape) rest += ", " + fmt::to_string(s);
-    throw OpError(fmt::format("Given normalized_shape={}, expected input with shape [*{}], but got input of size{}",
-                              to_string(normalized_shape), rest, to_string(input.sizes())));
+    throw OpError(fmt::format(
+        "Given normalized_shape={}, expected input with shape [*{}], but got input of size{}",
+        to_string(normalized_shape), rest, to_string(input.sizes())));
   }
   const std::int64_t width = numel_of(normalized_shape);
   return {width == 0 ? 0 : input.numel() / width, width};
@@ -54,8 +60,8 @@ void check_dtype(const Tensor& input, const Tensor& parameter) {
   }
 }
 
-/// The gradients of weight and bias where many rows are summed in blocks: partial sums, then their sum replaces what was
-/// made first. Source: at::native's LayerNormBackwardKernelImplInternal.
+/// The gradients of weight and bias where many rows are summed in blocks: partial sums, then their
+/// sum replaces what was made first. Source: at::native's LayerNormBackwardKernelImplInternal.
 void sum_partials(Context& c, Rows rows, std::initializer_list<Tensor*> gradients) {
   const std::int64_t columns = rows.width / 32;
   if (rows.count <= 64 * 1024 || columns >= c.spec().sm_count / 2) return;
@@ -92,7 +98,8 @@ Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor
     const Tensor x = contiguous(c, input);
     const ScalarType acc = accumulate_type(input.dtype());
     Dims statistics = input.sizes();
-    for (std::size_t i = 0; i < normalized_shape.size(); ++i) statistics[statistics.size() - 1 - i] = 1;
+    for (std::size_t i = 0; i < normalized_shape.size(); ++i)
+      statistics[statistics.size() - 1 - i] = 1;
     out = c.empty(input.sizes(), input.dtype(), input.device());
     mean = c.empty(statistics, acc, input.device());
     rstd = c.empty(statistics, acc, input.device());
@@ -104,7 +111,8 @@ Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor
     const Tensor x = contiguous(b.c, b.saved[1]);
     if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
     if (b.needs(1)) b.grads[1] = b.c.empty(w.sizes(), w.dtype(), w.device());
-    if (b.needs(2)) b.grads[2] = b.c.empty(b.saved[0].sizes(), b.saved[0].dtype(), b.saved[0].device());
+    if (b.needs(2))
+      b.grads[2] = b.c.empty(b.saved[0].sizes(), b.saved[0].dtype(), b.saved[0].device());
     const Tensor grad = contiguous(b.c, b.grad());
     sum_partials(b.c, rows, {&b.grads[1], &b.grads[2]});
   });
@@ -125,7 +133,8 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
   {
     const Tensor x = contiguous(c, input);
     Dims statistics = input.sizes();
-    for (std::size_t i = 0; i < normalized_shape.size(); ++i) statistics[statistics.size() - 1 - i] = 1;
+    for (std::size_t i = 0; i < normalized_shape.size(); ++i)
+      statistics[statistics.size() - 1 - i] = 1;
     out = c.empty(input.sizes(), input.dtype(), input.device());
     rstd = c.empty(statistics, accumulate_type(input.dtype()), input.device());
   }
@@ -142,8 +151,10 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
   return out;
 }
 
-/// Input and weight of different types: made of other operators. Source: at::native::rms_norm_composite.
-Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape, const Tensor& weight) {
+/// Input and weight of different types: made of other operators. Source:
+/// at::native::rms_norm_composite.
+Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
+                          const Tensor& weight) {
   const Tensor number = number_tensor(c);
   const Tensor wide = to(c, input, accumulate_type(input.dtype()));
   Dims dims;
@@ -184,7 +195,8 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
   const std::int64_t channels = input.size(1);
   const bool flat = input.numel() == n * channels;
   const ScalarType acc = accumulate_type(input.dtype());
-  const bool mixed = is_half(input.dtype()) && weight.defined() && weight.dtype() == ScalarType::kFloat32;
+  const bool mixed =
+      is_half(input.dtype()) && weight.defined() && weight.dtype() == ScalarType::kFloat32;
   const ScalarType statistics = mixed ? ScalarType::kFloat32 : input.dtype();
   Tensor out = c.empty(input.sizes(), input.dtype(), input.device());
   Tensor mean = c.empty({n, groups}, statistics, input.device());
@@ -222,19 +234,23 @@ Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, 
                   double /*eps*/) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&input, &weight, &bias});
   if (input.dim() < 2) {
-    throw OpError(fmt::format("Expected at least 2 dimensions for input tensor but received {}", input.dim()));
+    throw OpError(fmt::format("Expected at least 2 dimensions for input tensor but received {}",
+                              input.dim()));
   }
   const std::int64_t channels = input.size(1);
   if (groups <= 0 || channels % groups != 0) {
-    throw OpError(fmt::format(
-        "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
-        to_string(input.sizes()), groups));
+    throw OpError(
+        fmt::format("Expected number of channels in input to be divisible by num_groups, but got "
+                    "input of shape {} and num_groups={}",
+                    to_string(input.sizes()), groups));
   }
   for (const auto& [t, name] : {std::pair{&weight, "weight"}, std::pair{&bias, "bias"}}) {
     if (t->defined() && (t->dim() != 1 || t->numel() != channels)) {
-      throw OpError(fmt::format(
-          "Expected {} to be a vector of size equal to the number of channels in input, but got {} of shape {} and input of "
-          "shape {}", name, name, to_string(t->sizes()), to_string(input.sizes())));
+      throw OpError(
+          fmt::format("Expected {} to be a vector of size equal to the number of channels in "
+                      "input, but got {} of shape {} and input of "
+                      "shape {}",
+                      name, name, to_string(t->sizes()), to_string(input.sizes())));
     }
   }
   const Tensor x = contiguous(c, input, MemoryFormat::kContiguous);
@@ -243,21 +259,26 @@ Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, 
 
 std::span<const OpDef> norm_ops() {
   static constexpr OpDef kOps[] = {
-      {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, number eps=1e-5)",
+      {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+       "number eps=1e-5)",
        "torch F",
        [](Arguments& a) -> OpResult {
-         return layer_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2), a.optional_tensor(3), a.number(4));
+         return layer_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2),
+                           a.optional_tensor(3), a.number(4));
        },
        "training-semantics.md 4.2"},
-      {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, number? eps=None)", "torch F",
+      {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, number? eps=None)",
+       "torch F",
        [](Arguments& a) -> OpResult {
          return rms_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2));
        },
        "training-semantics.md 4.4"},
-      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, number eps=1e-5)", "torch F",
+      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, number "
+       "eps=1e-5)",
+       "torch F",
        [](Arguments& a) -> OpResult {
-         return group_norm(a.context(), a.tensor(0), a.integer(1), a.optional_tensor(2), a.optional_tensor(3),
-                           a.number(4));
+         return group_norm(a.context(), a.tensor(0), a.integer(1), a.optional_tensor(2),
+                           a.optional_tensor(3), a.number(4));
        },
        "training-semantics.md 4.3"},
   };

@@ -69,8 +69,7 @@ void Op::save(std::size_t slot, const Tensor& tensor) {
   }
   if (tensor.device().is_cuda()) tensor->storage->set_role(Role::kActivation);
   // An input is kept as it is, history included; a result has none yet.
-  node_->saved[slot].tensor =
-      tensor.requires_grad() ? tensor : Context::shallow_copy(tensor);
+  node_->saved[slot].tensor = tensor.requires_grad() ? tensor : Context::shallow_copy(tensor);
 }
 
 void Op::forget_history(const Tensor& result) {
@@ -95,6 +94,12 @@ void Op::rebase(const Tensor& self) {
   if (!node_) return;
   if (self->requires_grad && !self->grad_fn) {
     throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");
+  }
+  if (self->view_base) {
+    throw NotModelled(
+        "writing in place into a view while gradients are recorded is not modelled: write into the "
+        "tensor itself, or "
+        "build the result out of place");
   }
   node_->metadata.push_back({self.sizes(), self.dtype(), self.device()});
   forget_history(self);

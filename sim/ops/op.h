@@ -8,26 +8,28 @@
 
 namespace tidemark::ops {
 
-/// One differentiable operator call, in the order PyTorch's generated wrappers work: the node is made (if anything
-/// differentiable goes in and recording is on), the rule allocates, saves and states its backward, and result() ties the
-/// output to the node.
+/// One differentiable operator call, in the order PyTorch's generated wrappers work: the node is
+/// made (if anything differentiable goes in and recording is on), the rule allocates, saves and
+/// states its backward, and result() ties the output to the node.
 ///
 ///     Tensor relu(Context& c, const Tensor& self) {
 ///       Op op(c, "relu", "ReluBackward0", {&self});
 ///       Tensor y = c.empty_like(self);
 ///       op.save(0, y);                                  // slots are in the order of release
-///       return op.result(std::move(y), [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}); });
+///       return op.result(std::move(y), [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(),
+///       &b.saved[0]}); });
 ///     }
 ///
-/// Work inside the rule is below autograd: call kernels (functions that take no part in recording), never other
-/// differentiable operators; operators made of others (composite ones) have no Op of their own.
+/// Work inside the rule is below autograd: call kernels (functions that take no part in recording),
+/// never other differentiable operators; operators made of others (composite ones) have no Op of
+/// their own.
 class Op {
  public:
-  /// `name`: the operator as ATen calls it; `node`: the backward node's name. Both static text. `inputs`: the differentiable
-  /// arguments in order; undefined ones are allowed. `others`: what it reads besides.
+  /// `name`: the operator as ATen calls it; `node`: the backward node's name. Both static text.
+  /// `inputs`: the differentiable arguments in order; undefined ones are allowed. `others`: what it
+  /// reads besides.
   Op(Context& c, std::string_view name, std::string_view node,
-     std::initializer_list<const Tensor*> inputs,
-     std::initializer_list<const Tensor*> others = {});
+     std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> others = {});
   /// For operators on lists of tensors (cat, stack).
   Op(Context& c, std::string_view name, std::string_view node, const TensorList& inputs);
   ~Op() = default;
@@ -64,7 +66,8 @@ class Op {
     for (Tensor& output : outputs) attach(output);
     if (node_) node_->backward = std::forward<F>(backward);
   }
-  /// For an operator that wrote into `self`: its history is replaced. Errors: OpError for a leaf that requires grad.
+  /// For an operator that wrote into `self`: its history is replaced. Errors: OpError for a leaf
+  /// that requires grad.
   template <class F>
   Tensor in_place(const Tensor& self, F&& backward) {
     rebase(self);
@@ -88,8 +91,8 @@ class Op {
   std::uint32_t vertex_ = 0xffffffffU;
 };
 
-/// The edge a gradient of this tensor follows: its grad_fn, or the AccumulateGrad node of a leaf that requires grad (made
-/// when first asked for); empty when no gradient is wanted.
+/// The edge a gradient of this tensor follows: its grad_fn, or the AccumulateGrad node of a leaf
+/// that requires grad (made when first asked for); empty when no gradient is wanted.
 Edge gradient_edge(Context& c, const Tensor& tensor);
 
 }  // namespace tidemark::ops

@@ -26,9 +26,11 @@ Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
   }
   const std::size_t n = self.sizes().size();
   if (pad.size() / 2 > n) {
-    throw OpError(fmt::format(
-        "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
-        "input has {} dimensions.", pad.size(), n));
+    throw OpError(
+        fmt::format("Length of pad should be no more than twice the number of dimensions of the "
+                    "input. Pad length is {} while the "
+                    "input has {} dimensions.",
+                    pad.size(), n));
   }
   Tensor inner = self;
   bool cuts_only = true;
@@ -40,15 +42,18 @@ Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
     const std::int64_t cut_right = std::max<std::int64_t>(-right, 0);
     const std::int64_t length = self.size(d);
     if (length + left + right < 0) {
-      throw OpError(fmt::format(
-          "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. Check "
-          "dimension {} of your input.", length, left, right, d));
+      throw OpError(
+          fmt::format("The input size {}, plus negative padding {} and {} resulted in a negative "
+                      "output size, which is invalid. Check "
+                      "dimension {} of your input.",
+                      length, left, right, d));
     }
     cuts_only = cuts_only && left <= 0 && right <= 0;
     if (cut_left + cut_right > 0) inner = narrow(inner, d, cut_left, length - cut_left - cut_right);
   }
   if (cuts_only) return clone(c, inner);
-  return c.empty_in(padded_sizes(self, pad), self.suggest_memory_format(), self.dtype(), self.device());
+  return c.empty_in(padded_sizes(self, pad), self.suggest_memory_format(), self.dtype(),
+                    self.device());
 }
 
 Tensor constant_pad(Context& c, const Tensor& self, const Dims& pad) {
@@ -63,16 +68,19 @@ Tensor constant_pad(Context& c, const Tensor& self, const Dims& pad) {
 
 namespace {
 
-/// reflection_pad and replication_pad of 1 to 3 dimensions: one output; backward a zero-filled input.
+/// reflection_pad and replication_pad of 1 to 3 dimensions: one output; backward a zero-filled
+/// input.
 Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_view name,
                   std::string_view node, bool reflect) {
   const std::size_t n = self.sizes().size();
   for (std::size_t i = 0; reflect && i * 2 < pad.size(); ++i) {
     const std::int64_t length = self.sizes()[n - 1 - i];
     if (pad[2 * i] >= length || pad[2 * i + 1] >= length) {
-      throw OpError(fmt::format(
-          "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) at "
-          "dimension {} of input {}", pad[2 * i], pad[2 * i + 1], n - 1 - i, to_string(self.sizes())));
+      throw OpError(
+          fmt::format("Argument #4: Padding size should be less than the corresponding input "
+                      "dimension, but got: padding ({}, {}) at "
+                      "dimension {} of input {}",
+                      pad[2 * i], pad[2 * i + 1], n - 1 - i, to_string(self.sizes())));
     }
   }
   Op op(c, name, node, {&self});
@@ -80,11 +88,16 @@ Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_v
   const Dims sizes = padded_sizes(self, pad);
   Tensor out = c.empty(sizes, self.dtype(), self.device());
   // Replication, and reflection's gradient in three dimensions, read any strides.
-  if (reflect) { const Tensor copy = contiguous(c, self); }
-  return op.result(std::move(out), [old = self.sizes(), copies = reflect && pad.size() < 6](Backward& b) {
-    b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
-    if (copies) { const Tensor copied = contiguous(b.c, b.grad()); }
-  });
+  if (reflect) {
+    const Tensor copy = contiguous(c, self);
+  }
+  return op.result(std::move(out),
+                   [old = self.sizes(), copies = reflect && pad.size() < 6](Backward& b) {
+                     b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
+                     if (copies) {
+                       const Tensor copied = contiguous(b.c, b.grad());
+                     }
+                   });
 }
 
 }  // namespace
@@ -98,20 +111,23 @@ Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& m
   }
   const auto dims = static_cast<std::size_t>(spatial) - 1U;
   if (mode == "reflect") {
-    static constexpr std::string_view kNames[] = {"reflection_pad1d", "reflection_pad2d", "reflection_pad3d"};
-    static constexpr std::string_view kNodes[] = {"ReflectionPad1DBackward0", "ReflectionPad2DBackward0",
-                                                  "ReflectionPad3DBackward0"};
+    static constexpr std::string_view kNames[] = {"reflection_pad1d", "reflection_pad2d",
+                                                  "reflection_pad3d"};
+    static constexpr std::string_view kNodes[] = {
+        "ReflectionPad1DBackward0", "ReflectionPad2DBackward0", "ReflectionPad3DBackward0"};
     return mirror_pad(c, self, pad, kNames[dims], kNodes[dims], true);
   }
   if (mode == "replicate") {
-    static constexpr std::string_view kNames[] = {"replication_pad1d", "replication_pad2d", "replication_pad3d"};
-    static constexpr std::string_view kNodes[] = {"ReplicationPad1DBackward0", "ReplicationPad2DBackward0",
-                                                  "ReplicationPad3DBackward0"};
+    static constexpr std::string_view kNames[] = {"replication_pad1d", "replication_pad2d",
+                                                  "replication_pad3d"};
+    static constexpr std::string_view kNodes[] = {
+        "ReplicationPad1DBackward0", "ReplicationPad2DBackward0", "ReplicationPad3DBackward0"};
     return mirror_pad(c, self, pad, kNames[dims], kNodes[dims], false);
   }
   if (mode == "circular") {
     throw NotModelled(
-        "F.pad(mode=\"circular\") is not modelled; write it with torch.cat of slices, or use mode=\"reflect\"");
+        "F.pad(mode=\"circular\") is not modelled; write it with torch.cat of slices, or use "
+        "mode=\"reflect\"");
   }
   throw OpError(fmt::format("Unrecognised padding mode {}", mode));
 }

@@ -8,7 +8,8 @@ namespace tidemark::ops {
 
 // F.pad. Source: training-semantics.md 5.6.
 
-/// torch.constant_pad_nd: `pad` has (left, right) pairs from the last dimension on; negative ones cut.
+/// torch.constant_pad_nd: `pad` has (left, right) pairs from the last dimension on; negative ones
+/// cut.
 Tensor constant_pad(Context& c, const Tensor& self, const Dims& pad);
 /// mode: constant, reflect, replicate, circular. Errors: OpError with PyTorch's words.
 Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& mode);

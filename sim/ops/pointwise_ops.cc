@@ -83,7 +83,8 @@ Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view
 
 Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {
   if (rounding.empty() && !is_differentiable(self.dtype())) {
-    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}", info(self.dtype()).name));
+    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}",
+                              info(self.dtype()).name));
   }
   return apply_in_place(c, rounding.empty() ? kDiv : kDivRounded, self, other);
 }
@@ -103,8 +104,9 @@ Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor
 
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
-    throw OpError(fmt::format("where expected condition to be a boolean tensor, but got a tensor with dtype {}",
-                              info(condition.dtype()).name));
+    throw OpError(fmt::format(
+        "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+        info(condition.dtype()).name));
   }
   Op op(c, "where", "WhereBackward0", {&self, &other}, {&condition});
   op.save(0, condition);
@@ -123,19 +125,23 @@ namespace {
 
 void check_mask(const Tensor& mask) {
   if (mask.dtype() != ScalarType::kBool) {
-    throw OpError(fmt::format("masked_fill_ only supports boolean masks, but got mask with dtype {}", info(mask.dtype()).name));
+    throw OpError(
+        fmt::format("masked_fill_ only supports boolean masks, but got mask with dtype {}",
+                    info(mask.dtype()).name));
   }
 }
 
 /// The input, expanded to the mask's shape, is cloned. Source: at::native::masked_fill.
 Tensor masked_fill_kernel(Context& c, const Tensor& self, const Tensor& mask) {
-  return clone_in(c, expand(self, broadcast(self.sizes(), mask.sizes())), MemoryFormat::kContiguous);
+  return clone_in(c, expand(self, broadcast(self.sizes(), mask.sizes())),
+                  MemoryFormat::kContiguous);
 }
 
 void masked_fill_backward(Backward& b) {
   if (b.needs(1)) {
     throw NotModelled(
-        "the gradient of masked_fill's value is not modelled; fill with a number, or use torch.where");
+        "the gradient of masked_fill's value is not modelled; fill with a number, or use "
+        "torch.where");
   }
   if (b.needs(0)) b.grads[0] = masked_fill_kernel(b.c, b.grad(), b.saved[0]);
 }
@@ -152,8 +158,10 @@ Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Ten
 Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
   check_mask(mask);
   if (!(broadcast(self.sizes(), mask.sizes()) == self.sizes())) {
-    throw OpError(fmt::format("expected self and mask to be broadcastable in place, but got self shape {} and mask shape {}",
-                              to_string(self.sizes()), to_string(mask.sizes())));
+    throw OpError(
+        fmt::format("expected self and mask to be broadcastable in place, but got self shape {} "
+                    "and mask shape {}",
+                    to_string(self.sizes()), to_string(mask.sizes())));
   }
   Op op(c, "masked_fill_", "MaskedFillBackward0", {&self, &value}, {&mask});
   op.save(0, mask);

@@ -35,8 +35,9 @@ ScalarType type_of(ResultKind kind, const Tensor& self, const Tensor& other) {
   const ScalarType type = other.defined() ? result_type({&self, &other}) : result_type({&self});
   if (kind == ResultKind::kFloat && !is_differentiable(type)) return ScalarType::kFloat32;
   if (kind == ResultKind::kIntegral && is_differentiable(type)) {
-    throw OpError(fmt::format("this bitwise operator is not implemented for '{}': it takes integers and bool",
-                              info(type).name));
+    throw OpError(
+        fmt::format("this bitwise operator is not implemented for '{}': it takes integers and bool",
+                    info(type).name));
   }
   return type;
 }
@@ -84,13 +85,27 @@ class Machine {
   void execute(char step) {
     Context& c = b_.c;
     switch (step) {
-      case 'g': push(b_.grad()); return;
-      case 's': push(b_.saved[kSelf]); return;
-      case 'o': push(b_.saved[kOther]); return;
-      case 'r': push(b_.saved[kResult]); return;
-      case '1': push(number_); return;
-      case 'z': push_made(zeros_like(c, b_.grad())); return;
-      case '0': push_made(c.empty({}, b_.grad().dtype(), b_.grad().device())); return;
+      case 'g':
+        push(b_.grad());
+        return;
+      case 's':
+        push(b_.saved[kSelf]);
+        return;
+      case 'o':
+        push(b_.saved[kOther]);
+        return;
+      case 'r':
+        push(b_.saved[kResult]);
+        return;
+      case '1':
+        push(number_);
+        return;
+      case 'z':
+        push_made(zeros_like(c, b_.grad()));
+        return;
+      case '0':
+        push_made(c.empty({}, b_.grad().dtype(), b_.grad().device()));
+        return;
       case 'f': {
         const Tensor x = pop();
         push_made(pointwise(c, {&x}));
@@ -113,7 +128,9 @@ class Machine {
         push_made(pointwise(c, {&x, &y}, ScalarType::kBool));
         return;
       }
-      case 'm': pop(); return;
+      case 'm':
+        pop();
+        return;
       case 'w': {
         const std::array<Tensor, 3> all{pop(), pop(), pop()};
         std::vector<const Tensor*> values;
@@ -129,7 +146,8 @@ class Machine {
         }
         return;
       }
-      default: TIDEMARK_CHECK(false, "an unknown step of a pointwise program");
+      default:
+        TIDEMARK_CHECK(false, "an unknown step of a pointwise program");
     }
   }
 
@@ -170,17 +188,18 @@ void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> ope
   Dims shape = self.sizes();
   for (const Tensor* t : operands) shape = broadcast(shape, t->sizes());
   if (!(shape == self.sizes())) {
-    throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}", to_string(self.sizes()),
-                              to_string(shape)));
+    throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}",
+                              to_string(self.sizes()), to_string(shape)));
   }
   std::vector<const Tensor*> all(operands);
   all.insert(all.begin(), &self);
   const ScalarType type = result_type(all);
   const bool fits = type == self.dtype() || (is_floating(self.dtype()) && !is_complex(type)) ||
-                    is_complex(self.dtype()) || (is_integral(self.dtype()) && !is_differentiable(type));
+                    is_complex(self.dtype()) ||
+                    (is_integral(self.dtype()) && !is_differentiable(type));
   if (!fits) {
-    throw OpError(fmt::format("result type {} can't be cast to the desired output type {}", info(type).name,
-                              info(self.dtype()).name));
+    throw OpError(fmt::format("result type {} can't be cast to the desired output type {}",
+                              info(type).name, info(self.dtype()).name));
   }
 }
 
@@ -219,16 +238,15 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
     if (other.defined()) check_in_place(self, {&other});
     return self;
   }
-  const std::string_view self_program =
-      rule.in_place_self.empty() ? rule.self : rule.in_place_self;
+  const std::string_view self_program = rule.in_place_self.empty() ? rule.self : rule.in_place_self;
   Op op(c, rule.name, rule.node, {&self, &other});
   if (other.defined()) {
     check_in_place(self, {&other});
   } else if (rule.result == ResultKind::kFloat && !is_differentiable(self.dtype())) {
-    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}", info(self.dtype()).name));
+    throw OpError(fmt::format("result type Float can't be cast to the desired output type {}",
+                              info(self.dtype()).name));
   }
-  const bool keeps_self =
-      is_saved(self_program, rule.other, 's', op.needs(0), op.needs(1));
+  const bool keeps_self = is_saved(self_program, rule.other, 's', op.needs(0), op.needs(1));
   save_all(op, self_program, rule.other, keeps_self && op.records() ? clone(c, self) : self, other);
   op.save_if(is_saved(self_program, rule.other, 'r', op.needs(0), op.needs(1)), kResult, self);
   return op.in_place(self, backward_of(self_program, rule.other));

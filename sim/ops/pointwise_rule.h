@@ -17,23 +17,24 @@ enum class ResultKind : std::uint8_t {
   kIntegral,  ///< the same, for integers and bool only
 };
 
-/// An element-wise operator of one or two tensors, as data: what its gradients are, from which follows what is saved.
+/// An element-wise operator of one or two tensors, as data: what its gradients are, from which
+/// follows what is saved.
 ///
-/// `self` and `other` are programs in postfix notation for the gradients of the two operands, after PyTorch's
-/// derivatives.yaml. Each step allocates what the ATen call at that place allocates; temporaries die in reverse order when
-/// the gradient is done. Operands of a call are written in the order in which the compiled PyTorch evaluates them, the last
-/// argument first.
+/// `self` and `other` are programs in postfix notation for the gradients of the two operands, after
+/// PyTorch's derivatives.yaml. Each step allocates what the ATen call at that place allocates;
+/// temporaries die in reverse order when the gradient is done. Operands of a call are written in
+/// the order in which the compiled PyTorch evaluates them, the last argument first.
 ///
 ///     g  the incoming gradient              z  zeros like it (the program `g` alone hands it on)
 ///     s o r  saved self, other, result      0  a 0-dim tensor of the gradient's type on its device
 ///     1  a Python number                    f  a call of one tensor
 ///     b  a call of two tensors              c  a comparison of two: bool
-///     p  a predicate of one: bool           m  masked_fill_ (or logical_and_) in place: drops its argument
-///     w  where of a bool and two others        d  the end of a statement: temporaries die
+///     p  a predicate of one: bool           m  masked_fill_ (or logical_and_) in place: drops its
+///     argument w  where of a bool and two others        d  the end of a statement: temporaries die
 ///
-/// Saved are the tensors that a program mentions: one that a single gradient mentions only if that gradient is wanted
-/// (two-operand operators). An operator that works in place clones an operand that it overwrites and saves.
-/// Source: training-semantics.md 1.1, 2.3.
+/// Saved are the tensors that a program mentions: one that a single gradient mentions only if that
+/// gradient is wanted (two-operand operators). An operator that works in place clones an operand
+/// that it overwrites and saves. Source: training-semantics.md 1.1, 2.3.
 struct PointwiseRule {
   std::string_view name;        ///< as users write it; the in-place form is NAME_
   std::string_view node;        ///< empty: no gradient exists
@@ -43,17 +44,18 @@ struct PointwiseRule {
   std::string_view other{};
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast{};
-  bool in_place = true;                 ///< NAME_ exists
-  std::string_view in_place_self{};     ///< another gradient for NAME_ (leaky_relu_ and elu_ use the result)
+  bool in_place = true;  ///< NAME_ exists
+  std::string_view
+      in_place_self{};  ///< another gradient for NAME_ (leaky_relu_ and elu_ use the result)
 };
 
 /// Runs a rule out of place. `other` is undefined for operators of one tensor.
 /// Errors: OpError with PyTorch's words on shapes and types that do not fit.
 Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other = {});
 /// NAME_: writes into self.
-Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
-                      Tensor other = {});
-/// Errors: OpError when an in-place operator would have to change the shape or the kind of its tensor.
+Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self, Tensor other = {});
+/// Errors: OpError when an in-place operator would have to change the shape or the kind of its
+/// tensor.
 void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> operands);
 
 /// Evaluates a program. `saved` in the slots other 0, self 1, result 2.

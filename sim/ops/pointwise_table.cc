@@ -64,7 +64,7 @@ constexpr PointwiseRule kUnary[] = {
     {"square", "PowBackward0", kX, kBoth, "gs1b1bb", {}, kPromote, CastPolicy::kFp32},
     {"nan_to_num", "NanToNumBackward0",
      "Tensor input, float? nan=None, float? posinf=None, float? neginf=None", kBoth, "sf1csscbdgb"},
-    {"relu", "ReluBackward0", kX, kBoth, "grb"},
+    {"relu", "ReluBackward0", kX, kBoth, "rgb"},
     {"deg2rad", "Deg2RadBackward0", kX, kBoth, "g1b", {}, kFloat},
     {"rad2deg", "Rad2DegBackward0", kX, kBoth, "g1b", {}, kFloat},
     {"isnan", "", kX, kBoth, "", {}, kBool, {}, false},
@@ -72,31 +72,67 @@ constexpr PointwiseRule kUnary[] = {
     {"bitwise_not", "", kX, kBoth, "", {}, ResultKind::kIntegral},
 };
 
-/// Activations as functions with an inplace flag, last in their parameters. Source: training-semantics.md 2.4.
+/// Activations as functions with an inplace flag, last in their parameters. The order of the
+/// operands in a gradient decides its layout where they differ. Source: training-semantics.md 2.4;
+/// the order: oracle.
 constexpr PointwiseRule kActivations[] = {
-    {"relu", "ReluBackward0", kX, "F", "grb"},
+    {"relu", "ReluBackward0", kX, "F", "rgb"},
     {"relu6", "HardtanhBackward0", kX, "F", "gsb"},
-    {"hardtanh", "HardtanhBackward0", "Tensor input, number min_val=-1, number max_val=1", "F", "gsb"},
-    {"leaky_relu", "LeakyReluBackward0", "Tensor input, number negative_slope=0.01", "F", "gsb", {},
-     kPromote, {}, true, "grb"},
-    {"elu", "EluBackward0", "Tensor input, number alpha=1", "F", "gsb", {}, kPromote, {}, true, "grb"},
+    {"hardtanh", "HardtanhBackward0", "Tensor input, number min_val=-1, number max_val=1", "F",
+     "gsb"},
+    {"leaky_relu",
+     "LeakyReluBackward0",
+     "Tensor input, number negative_slope=0.01",
+     "F",
+     "sgb",
+     {},
+     kPromote,
+     {},
+     true,
+     "rgb"},
+    {"elu",
+     "EluBackward0",
+     "Tensor input, number alpha=1",
+     "F",
+     "gsb",
+     {},
+     kPromote,
+     {},
+     true,
+     "grb"},
     {"selu", "EluBackward0", kX, "F torch", "gsb", {}, kPromote, {}, true, "grb"},
-    {"celu", "CeluBackward0", "Tensor input, number alpha=1", "F torch", "gsb", {}, kPromote, {}, true, "grb"},
+    {"celu",
+     "CeluBackward0",
+     "Tensor input, number alpha=1",
+     "F torch",
+     "gsb",
+     {},
+     kPromote,
+     {},
+     true,
+     "grb"},
     {"silu", "SiluBackward0", kX, "F", "gsb"},
     {"mish", "MishBackward0", kX, "F", "gsb"},
     {"hardswish", "HardswishBackward0", kX, "F", "gsb"},
     {"hardsigmoid", "HardsigmoidBackward0", kX, "F", "gsb"},
     {"threshold", "ThresholdBackward0", "Tensor input, number threshold, number value", "F torch",
-     "gsb"},
+     "sgb"},
 };
 
 /// Activations without one. log_sigmoid's second output has no elements on a GPU.
 constexpr PointwiseRule kPlainActivations[] = {
     {"gelu", "GeluBackward0", "Tensor input, *, str approximate='none'", "F", "gsb"},
     {"logsigmoid", "LogSigmoidBackward0", kX, "F", "gsb"},
-    {"softplus", "SoftplusBackward0", "Tensor input, number beta=1, number threshold=20", "F", "gsb", {},
-     kPromote, CastPolicy::kFp32},
-    {"hardshrink", "HardshrinkBackward0", "Tensor input, number lambd=0.5", "F torch method", "gsb"},
+    {"softplus",
+     "SoftplusBackward0",
+     "Tensor input, number beta=1, number threshold=20",
+     "F",
+     "gsb",
+     {},
+     kPromote,
+     CastPolicy::kFp32},
+    {"hardshrink", "HardshrinkBackward0", "Tensor input, number lambd=0.5", "F torch method",
+     "gsb"},
     {"softshrink", "SoftshrinkBackward0", "Tensor input, number lambd=0.5", "F", "gsb"},
     {"sigmoid", "SigmoidBackward0", kX, "F", "grb"},
     {"tanh", "TanhBackward0", kX, "F", "grb"},
@@ -109,17 +145,38 @@ constexpr std::string_view kHypotOther = "gobrb";
 constexpr PointwiseRule kBinary[] = {
     {"mul", "MulBackward0", kXY, kBoth, "gob", "gsb"},
     {"multiply", "MulBackward0", kXY, kBoth, "gob", "gsb"},
-    {"maximum", "MaximumBackward0", "Tensor input, Tensor other", kBoth, "gg1bsocwsocm",
-     "gg1bsocwsocm", kPromote, {}, false},
-    {"minimum", "MinimumBackward0", "Tensor input, Tensor other", kBoth, "gg1bsocwsocm",
-     "gg1bsocwsocm", kPromote, {}, false},
+    {"maximum",
+     "MaximumBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "gg1bsocwsocm",
+     "gg1bsocwsocm",
+     kPromote,
+     {},
+     false},
+    {"minimum",
+     "MinimumBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "gg1bsocwsocm",
+     "gg1bsocwsocm",
+     kPromote,
+     {},
+     false},
     {"remainder", "RemainderBackward0", kXY, kBoth, "g", "sobgfb"},
     {"fmod", "FmodBackward0", kXY, kBoth, "g", "sobgfb"},
     {"pow", "PowBackward1", "", "", "so1bbobgb0o1cw", "o1cs1ccdsfrb0wgb", kPromote,
      CastPolicy::kFp32},
     {"hypot", "HypotBackward0", kXY, kBoth, kHypotSelf, kHypotOther},
-    {"logaddexp", "LogaddexpBackward0", "Tensor input, Tensor other", kBoth, "gosbf1bb", "gsobf1bb",
-     kPromote, {}, false},
+    {"logaddexp",
+     "LogaddexpBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "gosbf1bb",
+     "gsobf1bb",
+     kPromote,
+     {},
+     false},
     {"xlogy", "XlogyBackward0", kXY, kBoth, "gobo1cs1ccb", "gsbob", kFloat},
     {"eq", "", kXY, kBoth, "", "", kBool},
     {"ne", "", kXY, kBoth, "", "", kBool},
@@ -209,8 +266,8 @@ class Entries {
     const std::string name(rule.name);
     std::string parameters(rule.parameters);
     if (flag) {
-      entries_.push_back({name + "(" + parameters + ", bool inplace=False)", std::string(rule.where),
-                          with_flag});
+      entries_.push_back(
+          {name + "(" + parameters + ", bool inplace=False)", std::string(rule.where), with_flag});
     } else {
       entries_.push_back({name + "(" + parameters + ")", std::string(rule.where), out_of_place});
     }
@@ -219,8 +276,8 @@ class Entries {
       return;
     }
     if (parameters.starts_with("operand")) parameters.replace(0, 7, "Tensor");
-    entries_.push_back({name + "_(" + parameters + ")",
-                        flag ? "F torch" : "torch method", in_place});
+    entries_.push_back(
+        {name + "_(" + parameters + ")", flag ? "F torch" : "torch method", in_place});
   }
   std::vector<Entry> entries_;
 };

@@ -19,11 +19,13 @@ std::int64_t pooled(std::int64_t size, std::int64_t kernel, std::int64_t stride,
   if (stride == 0) throw OpError("stride should not be zero");
   if (pad < 0) throw OpError(fmt::format("pad must be non-negative, but got pad: {}", pad));
   if (pad > ((kernel - 1) * dilation + 1) / 2) {
-    throw OpError(fmt::format(
-        "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}", pad, kernel,
-        dilation));
+    throw OpError(
+        fmt::format("pad should be at most half of effective kernel size, but got pad={}, "
+                    "kernel_size={} and dilation={}",
+                    pad, kernel, dilation));
   }
-  const std::int64_t free = size + 2 * pad - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
+  const std::int64_t free =
+      size + 2 * pad - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
   std::int64_t out = (free >= 0 ? free / stride : -((-free + stride - 1) / stride)) + 1;
   if (ceil_mode && (out - 1) * stride >= size + pad) --out;
   return out;
@@ -35,17 +37,20 @@ Dims pooled_sizes(const Tensor& input, const PoolOptions& o) {
   Dims out = input.sizes();
   bool positive = true;
   for (std::size_t i = 0; i < spatial; ++i) {
-    out[lead + i] = pooled(input.sizes()[lead + i], o.kernel[i], o.stride[i], o.padding[i], o.dilation[i], o.ceil_mode);
+    out[lead + i] = pooled(input.sizes()[lead + i], o.kernel[i], o.stride[i], o.padding[i],
+                           o.dilation[i], o.ceil_mode);
     positive = positive && out[lead + i] >= 1;
   }
   if (!positive) {
     const auto text = [&](const Dims& d) {
       std::string s;
-      for (std::size_t i = lead - 1; i < d.size(); ++i) s += (s.empty() ? "" : "x") + fmt::to_string(d[i]);
+      for (std::size_t i = lead - 1; i < d.size(); ++i)
+        s += (s.empty() ? "" : "x") + fmt::to_string(d[i]);
       return s;
     };
-    throw OpError(fmt::format("Given input size: ({}). Calculated output size: ({}). Output size is too small",
-                              text(input.sizes()), text(out)));
+    throw OpError(fmt::format(
+        "Given input size: ({}). Calculated output size: ({}). Output size is too small",
+        text(input.sizes()), text(out)));
   }
   return out;
 }
@@ -53,8 +58,8 @@ Dims pooled_sizes(const Tensor& input, const PoolOptions& o) {
 void check_rank(const Tensor& input, std::size_t spatial, std::string_view name) {
   const std::size_t n = input.sizes().size();
   if (n != spatial + 1 && n != spatial + 2) {
-    throw OpError(fmt::format("{}: Expected {}D or {}D input, but got: {}", name, spatial + 1, spatial + 2,
-                              to_string(input.sizes())));
+    throw OpError(fmt::format("{}: Expected {}D or {}D input, but got: {}", name, spatial + 1,
+                              spatial + 2, to_string(input.sizes())));
   }
 }
 
@@ -273,7 +278,8 @@ OpResult run_adaptive_avg(Arguments& a) {
 }
 template <std::size_t kSpatial>
 OpResult run_adaptive_max(Arguments& a) {
-  return first_or_both(adaptive_max_pool(a.context(), a.tensor(0), a.dims_of(1, kSpatial)), a.flag(2));
+  return first_or_both(adaptive_max_pool(a.context(), a.tensor(0), a.dims_of(1, kSpatial)),
+                       a.flag(2));
 }
 
 }  // namespace
@@ -281,27 +287,40 @@ OpResult run_adaptive_max(Arguments& a) {
 std::span<const OpDef> pooling_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 5.4";
   static constexpr OpDef kOps[] = {
-      {"max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)", "torch F", run_max<1>, kSource},
-      {"max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)", "torch F", run_max<2>, kSource},
-      {"max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)", "torch F", run_max<3>, kSource},
-      {"avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, "
-       "bool count_include_pad=True)", "torch F", run_avg<1>, kSource},
-      {"avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-       "bool count_include_pad=True, int? divisor_override=None)", "F", run_avg<2>, kSource},
-      {"avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, "
-       "bool count_include_pad=True, int? divisor_override=None)", "F", run_avg<3>, kSource},
-      {"adaptive_avg_pool1d(Tensor input, int[1] output_size)", "torch F", run_adaptive_avg<1>, kSource},
+      {"max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] "
+       "dilation=1, "
+       "bool ceil_mode=False, bool return_indices=False)",
+       "torch F", run_max<1>, kSource},
+      {"max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] "
+       "dilation=1, "
+       "bool ceil_mode=False, bool return_indices=False)",
+       "torch F", run_max<2>, kSource},
+      {"max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] "
+       "dilation=1, "
+       "bool ceil_mode=False, bool return_indices=False)",
+       "torch F", run_max<3>, kSource},
+      {"avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
+       "ceil_mode=False, "
+       "bool count_include_pad=True)",
+       "torch F", run_avg<1>, kSource},
+      {"avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+       "ceil_mode=False, "
+       "bool count_include_pad=True, int? divisor_override=None)",
+       "F", run_avg<2>, kSource},
+      {"avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
+       "ceil_mode=False, "
+       "bool count_include_pad=True, int? divisor_override=None)",
+       "F", run_avg<3>, kSource},
+      {"adaptive_avg_pool1d(Tensor input, int[1] output_size)", "torch F", run_adaptive_avg<1>,
+       kSource},
       {"adaptive_avg_pool2d(Tensor input, int[2] output_size)", "F", run_adaptive_avg<2>, kSource},
       {"adaptive_avg_pool3d(Tensor input, int[3] output_size)", "F", run_adaptive_avg<3>, kSource},
-      {"adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False)", "F", run_adaptive_max<1>,
-       kSource},
-      {"adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False)", "F", run_adaptive_max<2>,
-       kSource},
-      {"adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False)", "F", run_adaptive_max<3>,
-       kSource},
+      {"adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False)", "F",
+       run_adaptive_max<1>, kSource},
+      {"adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False)", "F",
+       run_adaptive_max<2>, kSource},
+      {"adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False)", "F",
+       run_adaptive_max<3>, kSource},
   };
   return kOps;
 }

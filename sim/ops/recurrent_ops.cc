@@ -108,8 +108,8 @@ struct LayerResult {
   HiddenState last;
 };
 
-LayerResult run_layer(Context& c, CellKind kind, const TensorList& inputs,
-                      const HiddenState& first, const CellParameters& p) {
+LayerResult run_layer(Context& c, CellKind kind, const TensorList& inputs, const HiddenState& first,
+                      const CellParameters& p) {
   LayerResult result;
   HiddenState hidden = first;
   for (const Tensor& input : inputs) {
@@ -148,7 +148,8 @@ std::vector<CellParameters> gather(const TensorList& flat, bool has_biases) {
   if (flat.size() % each != 0) throw OpError("got an incorrect number of RNN parameters");
   std::vector<CellParameters> out;
   for (std::size_t i = 0; i < flat.size(); i += each) {
-    out.push_back({flat[i], flat[i + 1], has_biases ? flat[i + 2] : Tensor(), has_biases ? flat[i + 3] : Tensor()});
+    out.push_back({flat[i], flat[i + 1], has_biases ? flat[i + 2] : Tensor(),
+                   has_biases ? flat[i + 3] : Tensor()});
   }
   return out;
 }
@@ -167,14 +168,16 @@ TensorList native(Context& c, const Tensor& given, const HiddenState& hidden,
   const std::size_t directions = o.bidirectional ? 2 : 1;
   if (states.size() != parameters.size() ||
       states.size() != static_cast<std::size_t>(o.layers) * directions) {
-    throw OpError(fmt::format("Expected hidden size ({}, ...), got {} states", static_cast<std::size_t>(o.layers) * directions,
-                              states.size()));
+    throw OpError(fmt::format("Expected hidden size ({}, ...), got {} states",
+                              static_cast<std::size_t>(o.layers) * directions, states.size()));
   }
   std::vector<HiddenState> last;
   Tensor output = input;
   for (std::int64_t layer = 0; layer < o.layers; ++layer) {
-    output = layer_output(c, o, output, static_cast<std::size_t>(layer) * directions, states, parameters, last);
-    if (o.dropout != 0 && o.train && layer + 1 < o.layers) output = dropout(c, output, o.dropout, true);
+    output = layer_output(c, o, output, static_cast<std::size_t>(layer) * directions, states,
+                          parameters, last);
+    if (o.dropout != 0 && o.train && layer + 1 < o.layers)
+      output = dropout(c, output, o.dropout, true);
   }
   TensorList hy;
   TensorList cy;
@@ -195,8 +198,9 @@ TensorList native(Context& c, const Tensor& given, const HiddenState& hidden,
 
 HiddenState recurrent_cell(Context& c, CellKind kind, Tensor input, HiddenState hidden,
                            CellParameters p) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision,
-                           {&input, &std::get<0>(hidden), &std::get<1>(hidden), &p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh});
+  const AutocastScope cast(
+      c, CastPolicy::kLowPrecision,
+      {&input, &std::get<0>(hidden), &std::get<1>(hidden), &p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh});
   return step(c, kind, input, hidden, p);
 }
 
@@ -252,22 +256,34 @@ OpResult run_lstm_cell(Arguments& a) {
 std::span<const OpDef> recurrent_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 8";
   static constexpr OpDef kOps[] = {
-      {"lstm(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, number dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)", "torch", run_layers<CellKind::kLstm>, kSource},
-      {"gru(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)", "torch", run_layers<CellKind::kGru>, kSource},
-      {"rnn_tanh(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)", "torch", run_layers<CellKind::kTanh>, kSource},
-      {"rnn_relu(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)", "torch", run_layers<CellKind::kRelu>, kSource},
-      {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)", "torch",
-       run_lstm_cell, kSource},
-      {"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)", "torch",
-       run_cell<CellKind::kGru>, kSource},
-      {"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)", "torch",
-       run_cell<CellKind::kTanh>, kSource},
-      {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)", "torch",
-       run_cell<CellKind::kRelu>, kSource},
+      {"lstm(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, number "
+       "dropout, bool train, "
+       "bool bidirectional, bool batch_first=False)",
+       "torch", run_layers<CellKind::kLstm>, kSource},
+      {"gru(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
+       "dropout, bool train, "
+       "bool bidirectional, bool batch_first=False)",
+       "torch", run_layers<CellKind::kGru>, kSource},
+      {"rnn_tanh(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
+       "dropout, bool train, "
+       "bool bidirectional, bool batch_first=False)",
+       "torch", run_layers<CellKind::kTanh>, kSource},
+      {"rnn_relu(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
+       "dropout, bool train, "
+       "bool bidirectional, bool batch_first=False)",
+       "torch", run_layers<CellKind::kRelu>, kSource},
+      {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+       "b_hh=None)",
+       "torch", run_lstm_cell, kSource},
+      {"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+       "b_hh=None)",
+       "torch", run_cell<CellKind::kGru>, kSource},
+      {"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+       "Tensor? b_hh=None)",
+       "torch", run_cell<CellKind::kTanh>, kSource},
+      {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+       "Tensor? b_hh=None)",
+       "torch", run_cell<CellKind::kRelu>, kSource},
   };
   return kOps;
 }

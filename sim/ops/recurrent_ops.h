@@ -34,8 +34,8 @@ struct RecurrentOptions {
 /// One step: torch.lstm_cell and its kin.
 HiddenState recurrent_cell(Context& c, CellKind kind, Tensor input, HiddenState hidden,
                            CellParameters parameters);
-/// torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu: output, then the last states stacked over layers.
-/// `parameters`: per layer and direction w_ih, w_hh and, with biases, b_ih, b_hh.
+/// torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu: output, then the last states stacked over
+/// layers. `parameters`: per layer and direction w_ih, w_hh and, with biases, b_ih, b_hh.
 TensorList recurrent(Context& c, const Tensor& input, const HiddenState& hidden,
                      const TensorList& parameters, const RecurrentOptions& options);
 

@@ -18,7 +18,8 @@ struct Axes {
   void add(Axis axis) { items[count++] = axis; }
 };
 
-/// The reduced (or the kept) dimensions from inner to outer, neighbours merged where they lie in memory as one.
+/// The reduced (or the kept) dimensions from inner to outer, neighbours merged where they lie in
+/// memory as one.
 Axes merged_axes(const Tensor& in, const std::array<bool, Dims::kMaxDims>& reduced, bool which) {
   Axes axes;
   std::array<std::size_t, Dims::kMaxDims> order{};
@@ -26,9 +27,8 @@ Axes merged_axes(const Tensor& in, const std::array<bool, Dims::kMaxDims>& reduc
   for (std::size_t i = in.sizes().size(); i-- > 0;) {
     if (reduced[i] == which && in.sizes()[i] != 1) order[n++] = i;
   }
-  std::stable_sort(order.begin(), order.begin() + n, [&](std::size_t a, std::size_t b) {
-    return in.strides()[a] < in.strides()[b];
-  });
+  std::stable_sort(order.begin(), order.begin() + n,
+                   [&](std::size_t a, std::size_t b) { return in.strides()[a] < in.strides()[b]; });
   for (std::size_t k = 0; k < n; ++k) {
     const Axis axis{in.sizes()[order[k]], in.strides()[order[k]]};
     if (axes.count > 0) {
@@ -59,7 +59,8 @@ ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dim
   if (dims.empty()) {
     is_reduced.fill(true);
   } else {
-    for (const std::int64_t d : dims) is_reduced[static_cast<std::size_t>(wrap_dim(d, in.dim()))] = true;
+    for (const std::int64_t d : dims)
+      is_reduced[static_cast<std::size_t>(wrap_dim(d, in.dim()))] = true;
   }
   const Axes reduced = merged_axes(in, is_reduced, true);
   const Axes kept = merged_axes(in, is_reduced, false);
@@ -67,7 +68,8 @@ ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dim
   std::int64_t outputs = 1;
   for (std::size_t i = 0; i < reduced.count; ++i) values *= reduced.items[i].size;
   for (std::size_t i = 0; i < kept.count; ++i) outputs *= kept.items[i].size;
-  const bool fast = kept.count == 0 || (reduced.count > 0 && reduced.items[0].stride < kept.items[0].stride);
+  const bool fast =
+      kept.count == 0 || (reduced.count > 0 && reduced.items[0].stride < kept.items[0].stride);
 
   std::int64_t d0 = fast ? values : outputs;
   const std::int64_t d1 = fast ? outputs : values;
@@ -95,16 +97,15 @@ ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dim
   std::int64_t per_thread = ceil_div(values, lanes);
   const bool split_rows = per_thread >= std::min<std::int64_t>(16 * height, 256);
   if (split_rows) per_thread = ceil_div(values, lanes * height);
-  const std::int64_t grid =
-      ceil_div(outputs / vec, (fast ? 1 : width) * (split_rows ? 1 : height));
+  const std::int64_t grid = ceil_div(outputs / vec, (fast ? 1 : width) * (split_rows ? 1 : height));
   const std::int64_t target = c.spec().sm_count * (c.spec().max_threads_per_sm / threads);
   if (!split_rows || per_thread < 256 || grid > target) return {};
-  const std::int64_t blocks =
-      std::max(std::min(ceil_div(target, grid), ceil_div(per_thread, 16)), ceil_div(per_thread, 256));
+  const std::int64_t blocks = std::max(std::min(ceil_div(target, grid), ceil_div(per_thread, 16)),
+                                       ceil_div(per_thread, 256));
   if (blocks <= 1) return {};
   ReductionScratch scratch;
-  scratch.partials = c.scratch(accumulator * static_cast<Bytes>(outputs * blocks * (fast ? 1 : width * vec)),
-                               in.device());
+  scratch.partials = c.scratch(
+      accumulator * static_cast<Bytes>(outputs * blocks * (fast ? 1 : width * vec)), in.device());
   scratch.semaphores = c.scratch(4 * static_cast<Bytes>(grid), in.device());
   return scratch;
 }

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/cub.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
-#include "sim/ops/cub.h"
 
 namespace tidemark::ops {
 
@@ -35,13 +35,15 @@ Tensor expanded(const Tensor& grad, const Dims& dims, bool keepdim, const Dims& 
   return expand(restore_dims(grad, dims, keepdim, static_cast<std::int64_t>(sizes.size())), sizes);
 }
 
-/// The kernel of sum and prod. Half types go to float32 results without a cast; every other change of type casts first.
+/// The kernel of sum and prod. Half types go to float32 results without a cast; every other change
+/// of type casts first.
 Tensor accumulate_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
                          std::optional<ScalarType> dtype) {
   reduced_dims(dims, x.dim());
   ScalarType out_type = dtype.value_or(x.dtype());
   if (!dtype && !is_differentiable(out_type)) out_type = ScalarType::kInt64;
-  const bool direct = x.dtype() == out_type || (is_half(x.dtype()) && out_type == ScalarType::kFloat32);
+  const bool direct =
+      x.dtype() == out_type || (is_half(x.dtype()) && out_type == ScalarType::kFloat32);
   Dims sizes;
   const std::vector<bool> reduced = reduced_dims(dims, x.dim());
   for (std::size_t i = 0; i < reduced.size(); ++i) {
@@ -80,7 +82,8 @@ namespace {
 /// Autocast's fp32 by the dtype argument: only where the caller gave none.
 std::optional<ScalarType> fp32_by_argument(const AutocastScope& cast, const Tensor& self,
                                            std::optional<ScalarType> dtype) {
-  const bool eligible = self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
+  const bool eligible =
+      self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
   return cast.active() && eligible && !dtype ? ScalarType::kFloat32 : dtype;
 }
 
@@ -101,9 +104,10 @@ Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
             std::optional<ScalarType> dtype) {
   const ScalarType type = dtype.value_or(self.dtype());
   if (!is_differentiable(type)) {
-    throw OpError(fmt::format(
-        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
-        info(type).name));
+    throw OpError(
+        fmt::format("mean(): could not infer output dtype. Input dtype must be either a floating "
+                    "point or complex dtype. Got: {}",
+                    info(type).name));
   }
   Op op(c, "mean", dims.empty() ? "MeanBackward0" : "MeanBackward1", {&self});
   return op.result(accumulate_kernel(c, self, dims, keepdim, type),
@@ -202,7 +206,8 @@ TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepd
       sizes.push_back(1);
     }
   }
-  TensorList out{c.empty(sizes, self.dtype(), self.device()), c.empty(sizes, self.dtype(), self.device())};
+  TensorList out{c.empty(sizes, self.dtype(), self.device()),
+                 c.empty(sizes, self.dtype(), self.device())};
   { const ReductionScratch scratch = reduction_scratch(c, self, dims, kPairAccumulator); }
   if (root) op.save(1, out[0]);
   op.results_of(out, [dims, keepdim, root](Backward& b) {
@@ -282,8 +287,9 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   const AutocastScope cast(c, CastPolicy::kFp32, {});
   dtype = fp32_by_argument(cast, self, dtype);
   if (!is_differentiable(self.dtype())) {
-    throw OpError(fmt::format("linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
-                              info(self.dtype()).name));
+    throw OpError(fmt::format(
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+        info(self.dtype()).name));
   }
   Op op(c, "linalg_vector_norm", "LinalgVectorNormBackward0", {&self});
   op.save(0, self);
@@ -318,8 +324,11 @@ Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim) {
 
 Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
   if (self.numel() == 0) {
-    throw OpError(fmt::format("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
-                              "dim with the 'dim' argument.", name));
+    throw OpError(
+        fmt::format("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                    "the reduction "
+                    "dim with the 'dim' argument.",
+                    name));
   }
   Op op(c, name, name == "max" ? "MaxBackward1" : "MinBackward1", {&self});
   op.save(0, self);
@@ -334,7 +343,8 @@ Tensor value_selecting_backward(Backward& b, const Dims& sizes) {
   return zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
 }
 
-Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input, const Tensor& value) {
+Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input,
+                          const Tensor& value) {
   const Tensor nan = pointwise(c, {&input}, ScalarType::kBool);
   const Tensor value_nan = pointwise(c, {&value}, ScalarType::kBool);
   const Tensor mask = pointwise(c, {&input, &value}, ScalarType::kBool);
@@ -358,9 +368,8 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
     const ReductionScratch scratch = reduction_scratch(c, self, {d}, kPairAccumulator);
   }
   op.save(0, out[1]);
-  op.results_of(out, [all = self.sizes()](Backward& b) {
-    b.grads[0] = value_selecting_backward(b, all);
-  });
+  op.results_of(
+      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
   return out;
 }
 
@@ -384,7 +393,8 @@ Tensor argmax(Context& c, std::string_view name, const Tensor& self,
               std::optional<std::int64_t> dim, bool keepdim) {
   Op op(c, name, "", {}, {&self});
   if (dim) {
-    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator), nullptr);
+    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator),
+                     nullptr);
   }
   Dims sizes;
   if (keepdim) sizes = Dims::filled(self.sizes().size(), 1);
@@ -396,7 +406,8 @@ Tensor argmax(Context& c, std::string_view name, const Tensor& self,
 
 Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
   Op op(c, name, "", {}, {&self});
-  const ScalarType type = self.dtype() == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
+  const ScalarType type =
+      self.dtype() == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
   return op.result(reduce(c, self, dims, keepdim, type, 1), nullptr);
 }
 
@@ -415,7 +426,8 @@ Tensor scan(Context& c, const Tensor& self, std::int64_t dim, ScalarType type) {
   return out;
 }
 
-ScalarType scan_type(const AutocastScope& cast, const Tensor& self, std::optional<ScalarType> dtype) {
+ScalarType scan_type(const AutocastScope& cast, const Tensor& self,
+                     std::optional<ScalarType> dtype) {
   dtype = fp32_by_argument(cast, self, dtype);
   if (dtype) return *dtype;
   return is_differentiable(self.dtype()) ? self.dtype() : ScalarType::kInt64;

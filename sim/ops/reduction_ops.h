@@ -6,8 +6,8 @@
 
 namespace tidemark::ops {
 
-// Differentiable reductions and scans. `dims` empty: over everything. `dtype`: of the result, where the caller gave one.
-// Source: training-semantics.md 1.9, 5.5.
+// Differentiable reductions and scans. `dims` empty: over everything. `dtype`: of the result, where
+// the caller gave one. Source: training-semantics.md 1.9, 5.5.
 
 Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
            std::optional<ScalarType> dtype);
@@ -45,7 +45,8 @@ Tensor sum_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
 Tensor restore_dims(const Tensor& reduced, const Dims& dims, bool keepdim, std::int64_t rank);
 /// Gradient of the largest of everything: shared among all equal to it.
 Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input, const Tensor& value);
-/// What gradients of max, sort, topk and the like become: zeros of the input with the values scattered in.
+/// What gradients of max, sort, topk and the like become: zeros of the input with the values
+/// scattered in.
 Tensor value_selecting_backward(Backward& b, const Dims& sizes);
 
 }  // namespace tidemark::ops

@@ -13,7 +13,9 @@ constexpr std::string_view kSource = "training-semantics.md 1.9, 5.5";
 
 Dims dims_or_all(const Arguments& a, std::size_t i) { return a.optional_dims(i).value_or(Dims{}); }
 
-std::optional<std::int64_t> dim_of(const Arguments& a, std::size_t i) { return a.optional_integer(i); }
+std::optional<std::int64_t> dim_of(const Arguments& a, std::size_t i) {
+  return a.optional_integer(i);
+}
 
 template <bool kAny>
 OpResult any_or_all(Arguments& a) {
@@ -57,19 +59,22 @@ double order_of(const Arguments& a, std::size_t i) {
 }
 
 OpResult run_norm(Arguments& a) {
-  return vector_norm(a.context(), a.tensor(0), order_of(a, 1), dims_or_all(a, 2), a.flag(3), a.dtype(4));
+  return vector_norm(a.context(), a.tensor(0), order_of(a, 1), dims_or_all(a, 2), a.flag(3),
+                     a.dtype(4));
 }
 
 template <bool kRoot>
 OpResult variance(Arguments& a) {
   const Dims dims = dims_or_all(a, 1);
-  return kRoot ? std(a.context(), a.tensor(0), dims, a.flag(3)) : var(a.context(), a.tensor(0), dims, a.flag(3));
+  return kRoot ? std(a.context(), a.tensor(0), dims, a.flag(3))
+               : var(a.context(), a.tensor(0), dims, a.flag(3));
 }
 
 /// The older form: unbiased where the newer one has correction.
 template <bool kRoot>
 OpResult variance_unbiased(Arguments& a) {
-  return kRoot ? std(a.context(), a.tensor(0), {}, false) : var(a.context(), a.tensor(0), {}, false);
+  return kRoot ? std(a.context(), a.tensor(0), {}, false)
+               : var(a.context(), a.tensor(0), {}, false);
 }
 
 template <bool kRoot>
@@ -82,7 +87,9 @@ OpResult variance_and_mean(Arguments& a) {
 std::span<const OpDef> reduction_ops() {
   static constexpr OpDef kOps[] = {
       {"sum(Tensor input, *, dtype? dtype=None)", "torch method",
-       [](Arguments& a) -> OpResult { return sum(a.context(), a.tensor(0), {}, false, a.dtype(1)); },
+       [](Arguments& a) -> OpResult {
+         return sum(a.context(), a.tensor(0), {}, false, a.dtype(1));
+       },
        kSource},
       {"sum(Tensor input, int[]? *dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
@@ -90,7 +97,9 @@ std::span<const OpDef> reduction_ops() {
        },
        kSource},
       {"mean(Tensor input, *, dtype? dtype=None)", "torch method",
-       [](Arguments& a) -> OpResult { return mean(a.context(), a.tensor(0), {}, false, a.dtype(1)); },
+       [](Arguments& a) -> OpResult {
+         return mean(a.context(), a.tensor(0), {}, false, a.dtype(1));
+       },
        kSource},
       {"mean(Tensor input, int[]? *dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
@@ -98,38 +107,42 @@ std::span<const OpDef> reduction_ops() {
        },
        kSource},
       {"prod(Tensor input, *, dtype? dtype=None)", "torch method",
-       [](Arguments& a) -> OpResult { return prod(a.context(), a.tensor(0), {}, false, a.dtype(1)); },
+       [](Arguments& a) -> OpResult {
+         return prod(a.context(), a.tensor(0), {}, false, a.dtype(1));
+       },
        kSource},
       {"prod(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return prod(a.context(), a.tensor(0), a.integer(1), a.flag(2), a.dtype(3));
        },
        kSource},
-      {"var(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch method",
-       variance<false>, kSource},
-      {"var(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)", "torch method",
-       variance<false>, kSource},
+      {"var(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)",
+       "torch method", variance<false>, kSource},
+      {"var(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
+       "torch method", variance<false>, kSource},
       {"var(Tensor input, bool unbiased)", "torch method", variance_unbiased<false>, kSource},
-      {"std(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch method",
-       variance<true>, kSource},
-      {"std(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)", "torch method",
-       variance<true>, kSource},
+      {"std(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)",
+       "torch method", variance<true>, kSource},
+      {"std(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
+       "torch method", variance<true>, kSource},
       {"std(Tensor input, bool unbiased)", "torch method", variance_unbiased<true>, kSource},
       {"var_mean(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch",
        variance_and_mean<false>, kSource},
-      {"var_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)", "torch",
-       variance_and_mean<false>, kSource},
+      {"var_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
+       "torch", variance_and_mean<false>, kSource},
       {"std_mean(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch",
        variance_and_mean<true>, kSource},
-      {"std_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)", "torch",
-       variance_and_mean<true>, kSource},
-      {"norm(Tensor input, number? p=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None)", "torch method",
-       run_norm, kSource},
-      {"norm(Tensor input, str p, int[]? dim=None, bool keepdim=False, dtype? dtype=None)", "torch method",
-       run_norm, kSource},
-      {"vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None)", "linalg",
-       run_norm, kSource},
-      {"linalg_vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None)",
+      {"std_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
+       "torch", variance_and_mean<true>, kSource},
+      {"norm(Tensor input, number? p=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None)",
+       "torch method", run_norm, kSource},
+      {"norm(Tensor input, str p, int[]? dim=None, bool keepdim=False, dtype? dtype=None)",
+       "torch method", run_norm, kSource},
+      {"vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, dtype? "
+       "dtype=None)",
+       "linalg", run_norm, kSource},
+      {"linalg_vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, "
+       "dtype? dtype=None)",
        "torch", run_norm, kSource},
       {"logsumexp(Tensor input, int[] dim, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
@@ -142,12 +155,18 @@ std::span<const OpDef> reduction_ops() {
       {"min(Tensor input)", "torch method", whole<false>, kSource},
       {"min(Tensor input, int dim, bool keepdim=False)", "torch method", along<false>, kSource},
       {"min(Tensor input, Tensor other)", "torch method", elementwise<false>, kSource},
-      {"amax(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", amax_or_amin<true>, kSource},
-      {"amin(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", amax_or_amin<false>, kSource},
-      {"argmax(Tensor input, int? dim=None, bool keepdim=False)", "torch method", arg_extreme<true>, kSource},
-      {"argmin(Tensor input, int? dim=None, bool keepdim=False)", "torch method", arg_extreme<false>, kSource},
-      {"any(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<true>, kSource},
-      {"all(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<false>, kSource},
+      {"amax(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
+       amax_or_amin<true>, kSource},
+      {"amin(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
+       amax_or_amin<false>, kSource},
+      {"argmax(Tensor input, int? dim=None, bool keepdim=False)", "torch method", arg_extreme<true>,
+       kSource},
+      {"argmin(Tensor input, int? dim=None, bool keepdim=False)", "torch method",
+       arg_extreme<false>, kSource},
+      {"any(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<true>,
+       kSource},
+      {"all(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<false>,
+       kSource},
       {"count_nonzero(Tensor input, int[]? dim=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return count_nonzero(a.context(), a.tensor(0), dims_or_all(a, 1));

@@ -25,8 +25,12 @@ class Arguments {
  public:
   Arguments(Context& c, std::vector<Argument> values) : c_(c), values_(std::move(values)) {}
 
-  [[nodiscard]] bool is_none(std::size_t i) const { return std::holds_alternative<None>(values_[i]); }
-  [[nodiscard]] bool is_tensor(std::size_t i) const { return std::holds_alternative<Tensor>(values_[i]); }
+  [[nodiscard]] bool is_none(std::size_t i) const {
+    return std::holds_alternative<None>(values_[i]);
+  }
+  [[nodiscard]] bool is_tensor(std::size_t i) const {
+    return std::holds_alternative<Tensor>(values_[i]);
+  }
   [[nodiscard]] const Tensor& tensor(std::size_t i) const { return std::get<Tensor>(values_[i]); }
   /// Undefined for None.
   [[nodiscard]] Tensor optional_tensor(std::size_t i) const {
@@ -34,14 +38,18 @@ class Arguments {
   }
   /// A tensor, or a Python number as the 0-dim host tensor that it becomes in an operator.
   [[nodiscard]] Tensor operand(std::size_t i) const;
-  [[nodiscard]] const TensorList& tensors(std::size_t i) const { return std::get<TensorList>(values_[i]); }
+  [[nodiscard]] const TensorList& tensors(std::size_t i) const {
+    return std::get<TensorList>(values_[i]);
+  }
   [[nodiscard]] std::int64_t integer(std::size_t i) const;
   [[nodiscard]] std::optional<std::int64_t> optional_integer(std::size_t i) const;
   [[nodiscard]] double number(std::size_t i) const;  ///< bool, int or float
   [[nodiscard]] std::optional<double> optional_number(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return std::get<bool>(values_[i]); }
   [[nodiscard]] std::optional<bool> optional_flag(std::size_t i) const;
-  [[nodiscard]] const std::string& text(std::size_t i) const { return std::get<std::string>(values_[i]); }
+  [[nodiscard]] const std::string& text(std::size_t i) const {
+    return std::get<std::string>(values_[i]);
+  }
   [[nodiscard]] const Dims& dims(std::size_t i) const { return std::get<Dims>(values_[i]); }
   [[nodiscard]] std::optional<Dims> optional_dims(std::size_t i) const;
   /// `int[N]`: one number stands for N equal ones.
@@ -85,17 +93,19 @@ struct OpResult {
   OpResult(Kind k, TensorList list) : kind(k), tensors(std::move(list)) {}
 };
 
-/// One entry of the op table: the operator as users write it, and the function that does it. This table is all that the
-/// rest of the program knows of an operator: argument binding, error texts and docs/language.md come from it.
+/// One entry of the op table: the operator as users write it, and the function that does it. This
+/// table is all that the rest of the program knows of an operator: argument binding, error texts
+/// and docs/language.md come from it.
 ///
-/// Signature: `name(TYPE name, TYPE name=default, *, TYPE name=default)`, types: Tensor, Tensor? (or None), Tensor[], operand
-/// (tensor or number), number, int, int?, float, float?, bool, bool?, str, dtype?, device?, memory_format?, int[] (list or
-/// tuple of ints, or one int), int[]? , int[2] (one int or two), float[]?, any (ignored). `*size` after int[] takes the
-/// remaining positional ints too (`x.view(2, 3)`). Several entries of one name are overloads, tried in order.
+/// Signature: `name(TYPE name, TYPE name=default, *, TYPE name=default)`, types: Tensor, Tensor?
+/// (or None), Tensor[], operand (tensor or number), number, int, int?, float, float?, bool, bool?,
+/// str, dtype?, device?, memory_format?, int[] (list or tuple of ints, or one int), int[]? , int[2]
+/// (one int or two), float[]?, any (ignored). `*size` after int[] takes the remaining positional
+/// ints too (`x.view(2, 3)`). Several entries of one name are overloads, tried in order.
 struct OpDef {
   std::string_view signature;
-  /// Where users find it, words separated by blanks: `torch` (torch.NAME), `F` (torch.nn.functional.NAME), `method` (x.NAME,
-  /// the first parameter is x).
+  /// Where users find it, words separated by blanks: `torch` (torch.NAME), `F`
+  /// (torch.nn.functional.NAME), `method` (x.NAME, the first parameter is x).
   std::string_view where;
   OpResult (*run)(Arguments& a);
   /// Source: section of the rules or golden.

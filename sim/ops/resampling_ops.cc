@@ -23,25 +23,36 @@ struct Upsample {
   bool antialias;
   std::string_view name;
   std::string_view node;
-  bool copies_input;          ///< reads contiguous inputs only
-  std::int64_t last_channels; ///< fewest channels of its channels_last kernel; 0: it has none
-  bool contiguous_gradient;   ///< the input's gradient is made contiguous, whatever comes in
+  bool copies_input;           ///< reads contiguous inputs only
+  std::int64_t last_channels;  ///< fewest channels of its channels_last kernel; 0: it has none
+  bool contiguous_gradient;    ///< the input's gradient is made contiguous, whatever comes in
 };
 
 // Source: aten/src/ATen/native/cuda/UpSample*.cu.
 constexpr std::array kUpsamples{
-    Upsample{"nearest", 1, false, "upsample_nearest1d", "UpsampleNearest1DBackward0", true, 0, true},
-    Upsample{"nearest", 2, false, "upsample_nearest2d", "UpsampleNearest2DBackward0", true, 4, false},
-    Upsample{"nearest", 3, false, "upsample_nearest3d", "UpsampleNearest3DBackward0", true, 0, true},
-    Upsample{"nearest-exact", 1, false, "_upsample_nearest_exact1d", "UpsampleNearestExact1DBackward0", true, 0, true},
-    Upsample{"nearest-exact", 2, false, "_upsample_nearest_exact2d", "UpsampleNearestExact2DBackward0", true, 4, false},
-    Upsample{"nearest-exact", 3, false, "_upsample_nearest_exact3d", "UpsampleNearestExact3DBackward0", true, 0, true},
+    Upsample{"nearest", 1, false, "upsample_nearest1d", "UpsampleNearest1DBackward0", true, 0,
+             true},
+    Upsample{"nearest", 2, false, "upsample_nearest2d", "UpsampleNearest2DBackward0", true, 4,
+             false},
+    Upsample{"nearest", 3, false, "upsample_nearest3d", "UpsampleNearest3DBackward0", true, 0,
+             true},
+    Upsample{"nearest-exact", 1, false, "_upsample_nearest_exact1d",
+             "UpsampleNearestExact1DBackward0", true, 0, true},
+    Upsample{"nearest-exact", 2, false, "_upsample_nearest_exact2d",
+             "UpsampleNearestExact2DBackward0", true, 4, false},
+    Upsample{"nearest-exact", 3, false, "_upsample_nearest_exact3d",
+             "UpsampleNearestExact3DBackward0", true, 0, true},
     Upsample{"linear", 1, false, "upsample_linear1d", "UpsampleLinear1DBackward0", false, 0, true},
-    Upsample{"bilinear", 2, false, "upsample_bilinear2d", "UpsampleBilinear2DBackward0", false, 16, false},
-    Upsample{"trilinear", 3, false, "upsample_trilinear3d", "UpsampleTrilinear3DBackward0", false, 0, false},
-    Upsample{"bicubic", 2, false, "upsample_bicubic2d", "UpsampleBicubic2DBackward0", false, 0, true},
-    Upsample{"bilinear", 2, true, "_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", true, 0, false},
-    Upsample{"bicubic", 2, true, "_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", true, 0, true},
+    Upsample{"bilinear", 2, false, "upsample_bilinear2d", "UpsampleBilinear2DBackward0", false, 16,
+             false},
+    Upsample{"trilinear", 3, false, "upsample_trilinear3d", "UpsampleTrilinear3DBackward0", false,
+             0, false},
+    Upsample{"bicubic", 2, false, "upsample_bicubic2d", "UpsampleBicubic2DBackward0", false, 0,
+             true},
+    Upsample{"bilinear", 2, true, "_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", true,
+             0, false},
+    Upsample{"bicubic", 2, true, "_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", true, 0,
+             true},
 };
 
 MemoryFormat format_for(const Tensor& x) { return x.suggest_memory_format(); }
@@ -93,9 +104,11 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
                    bool antialias) {
   const std::size_t rank = input.sizes().size();
   if (rank < 3) {
-    throw OpError(fmt::format(
-        "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | "
-        "bicubic | trilinear | area | nearest-exact (got {})", rank, mode));
+    throw OpError(
+        fmt::format("Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the "
+                    "modes: nearest | linear | bilinear | "
+                    "bicubic | trilinear | area | nearest-exact (got {})",
+                    rank, mode));
   }
   const std::size_t spatial = rank - 2;
   if (size.has_value() == !scale_factor.empty()) {
@@ -108,11 +121,13 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
       sizes[2 + i] = size->size() == 1 ? (*size)[0] : (*size)[i];
     } else {
       const double scale = scale_factor.size() == 1 ? scale_factor[0] : scale_factor[i];
-      sizes[2 + i] = static_cast<std::int64_t>(std::floor(static_cast<double>(sizes[2 + i]) * scale));
+      sizes[2 + i] =
+          static_cast<std::int64_t>(std::floor(static_cast<double>(sizes[2 + i]) * scale));
     }
     if (sizes[2 + i] <= 0) {
-      throw OpError(fmt::format("Input and output sizes should be greater than 0, but got input {} output {}",
-                                to_string(input.sizes()), to_string(sizes)));
+      throw OpError(
+          fmt::format("Input and output sizes should be greater than 0, but got input {} output {}",
+                      to_string(input.sizes()), to_string(sizes)));
     }
   }
   if (mode == "area") {
@@ -125,26 +140,32 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
     const AutocastScope cast(c, CastPolicy::kFp32, {&input});
     return upsample(c, input, sizes, u);
   }
-  throw OpError(fmt::format(
-      "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | "
-      "bicubic | trilinear | area | nearest-exact (got {}{})", rank, mode, antialias ? ", antialias" : ""));
+  throw OpError(
+      fmt::format("Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the "
+                  "modes: nearest | linear | bilinear | "
+                  "bicubic | trilinear | area | nearest-exact (got {}{})",
+                  rank, mode, antialias ? ", antialias" : ""));
 }
 
 Tensor grid_sample(Context& c, Tensor input, Tensor grid) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&input, &grid});
   const std::int64_t rank = input.dim();
   if ((rank != 4 && rank != 5) || grid.dim() != rank) {
-    throw OpError(fmt::format(
-        "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes {} and "
-        "grid with sizes {}", to_string(input.sizes()), to_string(grid.sizes())));
+    throw OpError(
+        fmt::format("grid_sampler(): expected 4D or 5D input and grid with same number of "
+                    "dimensions, but got input with sizes {} and "
+                    "grid with sizes {}",
+                    to_string(input.sizes()), to_string(grid.sizes())));
   }
   if (input.size(0) != grid.size(0)) {
-    throw OpError(fmt::format(
-        "grid_sampler(): expected grid and input to have same batch size, but got input with sizes {} and grid with sizes {}",
-        to_string(input.sizes()), to_string(grid.sizes())));
+    throw OpError(
+        fmt::format("grid_sampler(): expected grid and input to have same batch size, but got "
+                    "input with sizes {} and grid with sizes {}",
+                    to_string(input.sizes()), to_string(grid.sizes())));
   }
   if (input.dtype() != grid.dtype()) {
-    throw OpError(fmt::format("expected scalar type {} but found {}", info(input.dtype()).name, info(grid.dtype()).name));
+    throw OpError(fmt::format("expected scalar type {} but found {}", info(input.dtype()).name,
+                              info(grid.dtype()).name));
   }
   const bool flat = rank == 4;
   Op op(c, flat ? "grid_sampler_2d" : "grid_sampler_3d",
@@ -167,7 +188,8 @@ Tensor grid_sample(Context& c, Tensor input, Tensor grid) {
 
 namespace {
 
-/// Everything that reorders blocks of the last dimensions: one contiguous copy, and backward the inverse.
+/// Everything that reorders blocks of the last dimensions: one contiguous copy, and backward the
+/// inverse.
 Tensor reordered(Context& c, const Tensor& self, const Dims& sizes, std::string_view name,
                  std::string_view node) {
   Op op(c, name, node, {&self});
@@ -180,14 +202,18 @@ Tensor reordered(Context& c, const Tensor& self, const Dims& sizes, std::string_
 
 Tensor pixel_shuffle(Context& c, const Tensor& self, std::int64_t factor) {
   if (self.dim() < 3) {
-    throw OpError(fmt::format(
-        "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)", self.dim()));
+    throw OpError(
+        fmt::format("pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+                    "{} dimension(s)",
+                    self.dim()));
   }
   const std::int64_t channels = self.size(-3);
   if (factor <= 0 || channels % (factor * factor) != 0) {
-    throw OpError(fmt::format(
-        "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-        "input.size(-3)={} is not divisible by {}", channels, factor * factor));
+    throw OpError(
+        fmt::format("pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+                    "square of upscale_factor, but "
+                    "input.size(-3)={} is not divisible by {}",
+                    channels, factor * factor));
   }
   Dims sizes = self.sizes();
   const std::size_t n = sizes.size();
@@ -199,15 +225,19 @@ Tensor pixel_shuffle(Context& c, const Tensor& self, std::int64_t factor) {
 
 Tensor pixel_unshuffle(Context& c, const Tensor& self, std::int64_t factor) {
   if (self.dim() < 3) {
-    throw OpError(fmt::format(
-        "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)", self.dim()));
+    throw OpError(
+        fmt::format("pixel_unshuffle expects input to have at least 3 dimensions, but got input "
+                    "with {} dimension(s)",
+                    self.dim()));
   }
   Dims sizes = self.sizes();
   const std::size_t n = sizes.size();
   if (factor <= 0 || sizes[n - 2] % factor != 0 || sizes[n - 1] % factor != 0) {
-    throw OpError(fmt::format(
-        "pixel_unshuffle expects height and width to be divisible by downscale_factor, but input of size {} is not divisible "
-        "by {}", to_string(sizes), factor));
+    throw OpError(
+        fmt::format("pixel_unshuffle expects height and width to be divisible by downscale_factor, "
+                    "but input of size {} is not divisible "
+                    "by {}",
+                    to_string(sizes), factor));
   }
   sizes[n - 3] *= factor * factor;
   sizes[n - 2] /= factor;
@@ -218,15 +248,16 @@ Tensor pixel_unshuffle(Context& c, const Tensor& self, std::int64_t factor) {
 Tensor channel_shuffle(Context& c, const Tensor& self, std::int64_t groups) {
   if (self.dim() < 3 || groups <= 0 || self.size(1) % groups != 0) {
     throw OpError(fmt::format(
-        "Number of channels must be divisible by groups. Got {} channels and {} groups.", self.dim() > 1 ? self.size(1) : 0,
-        groups));
+        "Number of channels must be divisible by groups. Got {} channels and {} groups.",
+        self.dim() > 1 ? self.size(1) : 0, groups));
   }
   return reordered(c, self, self.sizes(), "channel_shuffle", "ChannelShuffleBackward0");
 }
 
 namespace {
 
-/// im2col and col2im start from a tensor of their input's size and resize it: a smaller result keeps the larger memory.
+/// im2col and col2im start from a tensor of their input's size and resize it: a smaller result
+/// keeps the larger memory.
 Tensor resized_from(Context& c, const Tensor& input, const Dims& sizes) {
   Tensor first = c.empty(input.sizes(), input.dtype(), input.device());
   const Tensor copy = contiguous(c, input);
@@ -247,18 +278,21 @@ std::int64_t windows(const Dims& spatial, const UnfoldOptions& o, std::size_t i)
 Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
   const bool batched = input.dim() == 4;
   if (!batched && input.dim() != 3) {
-    throw OpError(fmt::format(
-        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: "
-        "{}", to_string(input.sizes())));
+    throw OpError(
+        fmt::format("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other "
+                    "non-zero dimensions for input, but got: "
+                    "{}",
+                    to_string(input.sizes())));
   }
   const Dims spatial{input.size(-2), input.size(-1)};
   const std::int64_t places = windows(spatial, o, 0) * windows(spatial, o, 1);
   if (windows(spatial, o, 0) < 1 || windows(spatial, o, 1) < 1) {
     throw OpError(fmt::format(
-        "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), padding=({}, {}), calculated shape of "
-        "the array of sliding blocks as ({}, {}), but its components must be at least one.", spatial[0], spatial[1],
-        o.kernel[0], o.kernel[1], o.dilation[0], o.dilation[1], o.padding[0], o.padding[1], windows(spatial, o, 0),
-        windows(spatial, o, 1)));
+        "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), "
+        "padding=({}, {}), calculated shape of "
+        "the array of sliding blocks as ({}, {}), but its components must be at least one.",
+        spatial[0], spatial[1], o.kernel[0], o.kernel[1], o.dilation[0], o.dilation[1],
+        o.padding[0], o.padding[1], windows(spatial, o, 0), windows(spatial, o, 1)));
   }
   Op op(c, "im2col", "Im2ColBackward0", {&input});
   Dims sizes;
@@ -273,20 +307,24 @@ Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
 Tensor fold(Context& c, const Tensor& input, const Dims& output_size, const UnfoldOptions& o) {
   const bool batched = input.dim() == 3;
   if (!batched && input.dim() != 2) {
-    throw OpError(fmt::format("Expected 2D or 3D (batch mode) tensor for input, but got: {}", to_string(input.sizes())));
+    throw OpError(fmt::format("Expected 2D or 3D (batch mode) tensor for input, but got: {}",
+                              to_string(input.sizes())));
   }
   const std::int64_t window = o.kernel[0] * o.kernel[1];
   const std::int64_t places = windows(output_size, o, 0) * windows(output_size, o, 1);
   if (input.size(-2) % window != 0) {
-    throw OpError(fmt::format(
-        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)={} and "
-        "kernel_size=({}, {}).", input.size(-2), o.kernel[0], o.kernel[1]));
+    throw OpError(
+        fmt::format("Expected size of input's dimension 1 to be divisible by the product of "
+                    "kernel_size, but got input.size(1)={} and "
+                    "kernel_size=({}, {}).",
+                    input.size(-2), o.kernel[0], o.kernel[1]));
   }
   if (input.size(-1) != places) {
     throw OpError(fmt::format(
-        "Given output_size=({}, {}), kernel_size=({}, {}), expected size of input's dimension 2 to match the calculated number "
-        "of sliding blocks {}, but got input.size(2)={}.", output_size[0], output_size[1], o.kernel[0], o.kernel[1], places,
-        input.size(-1)));
+        "Given output_size=({}, {}), kernel_size=({}, {}), expected size of input's dimension 2 to "
+        "match the calculated number "
+        "of sliding blocks {}, but got input.size(2)={}.",
+        output_size[0], output_size[1], o.kernel[0], o.kernel[1], places, input.size(-1)));
   }
   Op op(c, "col2im", "Col2ImBackward0", {&input});
   Dims sizes;
@@ -316,37 +354,62 @@ UnfoldOptions unfold_options(const Arguments& a, std::size_t at) {
 std::span<const OpDef> resampling_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 5.8";
   static constexpr OpDef kOps[] = {
-      {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? align_corners=None, "
-       "bool? recompute_scale_factor=None, bool antialias=False)", "F",
+      {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? "
+       "align_corners=None, "
+       "bool? recompute_scale_factor=None, bool antialias=False)",
+       "F",
        [](Arguments& a) -> OpResult {
          return interpolate(a.context(), a.tensor(0), a.dims(1), {}, a.text(3), a.flag(6));
        },
        kSource},
-      {"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', "
-       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)", "F",
+      {"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str "
+       "mode='nearest', "
+       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
+       "F",
        [](Arguments& a) -> OpResult {
-         return interpolate(a.context(), a.tensor(0), a.optional_dims(1), a.is_none(2) ? std::vector<double>{} : scales(a, 2),
-                            a.text(3), a.flag(6));
+         return interpolate(a.context(), a.tensor(0), a.optional_dims(1),
+                            a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
+                            a.flag(6));
        },
        kSource},
       {"interpolate(Tensor input, int[]? size=None, number? scale_factor=None, str mode='nearest', "
-       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)", "F",
+       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
+       "F",
        [](Arguments& a) -> OpResult {
-         return interpolate(a.context(), a.tensor(0), a.optional_dims(1), a.is_none(2) ? std::vector<double>{} : scales(a, 2),
-                            a.text(3), a.flag(6));
+         return interpolate(a.context(), a.tensor(0), a.optional_dims(1),
+                            a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
+                            a.flag(6));
        },
        kSource},
-      {"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None)",
-       "F", [](Arguments& a) -> OpResult { return grid_sample(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+      {"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', "
+       "bool? align_corners=None)",
+       "F",
+       [](Arguments& a) -> OpResult { return grid_sample(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
       {"pixel_shuffle(Tensor input, int upscale_factor)", "torch F",
-       [](Arguments& a) -> OpResult { return pixel_shuffle(a.context(), a.tensor(0), a.integer(1)); }, kSource},
+       [](Arguments& a) -> OpResult {
+         return pixel_shuffle(a.context(), a.tensor(0), a.integer(1));
+       },
+       kSource},
       {"pixel_unshuffle(Tensor input, int downscale_factor)", "torch F",
-       [](Arguments& a) -> OpResult { return pixel_unshuffle(a.context(), a.tensor(0), a.integer(1)); }, kSource},
+       [](Arguments& a) -> OpResult {
+         return pixel_unshuffle(a.context(), a.tensor(0), a.integer(1));
+       },
+       kSource},
       {"channel_shuffle(Tensor input, int groups)", "torch F",
-       [](Arguments& a) -> OpResult { return channel_shuffle(a.context(), a.tensor(0), a.integer(1)); }, kSource},
-      {"unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1)", "F",
-       [](Arguments& a) -> OpResult { return unfold(a.context(), a.tensor(0), unfold_options(a, 1)); }, kSource},
-      {"fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1)",
+       [](Arguments& a) -> OpResult {
+         return channel_shuffle(a.context(), a.tensor(0), a.integer(1));
+       },
+       kSource},
+      {"unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] "
+       "stride=1)",
+       "F",
+       [](Arguments& a) -> OpResult {
+         return unfold(a.context(), a.tensor(0), unfold_options(a, 1));
+       },
+       kSource},
+      {"fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] "
+       "padding=0, int[2] stride=1)",
        "F",
        [](Arguments& a) -> OpResult {
          return fold(a.context(), a.tensor(0), a.dims_of(1, 2), unfold_options(a, 2));

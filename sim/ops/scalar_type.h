@@ -9,7 +9,8 @@
 
 namespace tidemark::ops {
 
-/// torch.dtype. The order of the first group follows type promotion from narrow to wide within a category.
+/// torch.dtype. The order of the first group follows type promotion from narrow to wide within a
+/// category.
 enum class ScalarType : std::uint8_t {
   kBool,
   kUInt8,
@@ -62,8 +63,8 @@ constexpr bool is_half(ScalarType type) {
 /// Gradients exist for floating and complex types only.
 constexpr bool is_differentiable(ScalarType type) { return type >= ScalarType::kFloat16; }
 
-/// torch.promote_types. Source: torch's promotion table (bool < integers < floats < complex; float16 with bfloat16 is
-/// float32; uint8 with int8 is int16).
+/// torch.promote_types. Source: torch's promotion table (bool < integers < floats < complex;
+/// float16 with bfloat16 is float32; uint8 with int8 is int16).
 ScalarType promote(ScalarType a, ScalarType b);
 /// The type that reductions and norms accumulate in on a GPU: float32 for halves.
 constexpr ScalarType accumulate_type(ScalarType type) {

@@ -20,8 +20,8 @@ enum class Write : std::uint8_t { kScatter, kScatterAdd, kIndexAdd, kIndexCopy, 
 struct WriteRule {
   std::string_view name;
   std::string_view node;
-  bool adds;       ///< what was there keeps its gradient
-  bool by_rows;    ///< the index is a vector of rows
+  bool adds;     ///< what was there keeps its gradient
+  bool by_rows;  ///< the index is a vector of rows
 };
 constexpr WriteRule kWrites[] = {{"scatter", "ScatterBackward0", false, false},
                                  {"scatter_add", "ScatterAddBackward0", true, false},
@@ -30,8 +30,8 @@ constexpr WriteRule kWrites[] = {{"scatter", "ScatterBackward0", false, false},
                                  {"index_fill", "IndexFillBackward0", false, true}};
 
 /// `source` is undefined for a number.
-Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tensor& index, Tensor source,
-             bool in_place) {
+Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tensor& index,
+             Tensor source, bool in_place) {
   std::optional<AutocastScope> cast;
   if (which == Write::kScatterAdd && !in_place) {
     cast.emplace(c, CastPolicy::kPromote, std::initializer_list<Tensor*>{&self, &source});
@@ -42,8 +42,8 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
     throw OpError(fmt::format("{}(): Expected dtype int32/int64 for index", rule.name));
   }
   if (source.defined() && source.dim() > 0 && self.dtype() != source.dtype()) {
-    throw OpError(fmt::format("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", rule.name,
-                              info(self.dtype()).name, info(source.dtype()).name));
+    throw OpError(fmt::format("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}",
+                              rule.name, info(self.dtype()).name, info(source.dtype()).name));
   }
   Op op(c, rule.name, rule.node, {&self, &source}, {&index});
   op.save(0, index);
@@ -72,16 +72,19 @@ OpResult write_number(Arguments& a) {
   return write(a.context(), kWhich, a.tensor(0), a.integer(1), a.tensor(2), {}, kInPlace);
 }
 
-Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index, std::optional<std::int64_t> dim) {
+Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
+                      std::optional<std::int64_t> dim) {
   if (!dim) {
     const Tensor flat = reshape(c, self, Dims{-1});
     return gather(c, flat, 0, reshape(c, index, Dims{-1}));
   }
   const std::int64_t d = wrap_dim(*dim, self.dim());
   if (index.dim() != self.dim()) {
-    throw OpError(fmt::format(
-        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for input, "
-        "and {} dimensions for indices", self.dim(), index.dim()));
+    throw OpError(
+        fmt::format("torch.take_along_dim(): input and indices should have the same number of "
+                    "dimensions, but got {} dimensions for input, "
+                    "and {} dimensions for indices",
+                    self.dim(), index.dim()));
   }
   Dims self_sizes = self.sizes();
   Dims index_sizes = index.sizes();
@@ -133,9 +136,12 @@ std::span<const OpDef> indexing_ops() {
        },
        kSource},
       {"masked_select(Tensor input, Tensor mask)", "torch method",
-       [](Arguments& a) -> OpResult { return masked_select(a.context(), a.tensor(0), a.tensor(1)); },
+       [](Arguments& a) -> OpResult {
+         return masked_select(a.context(), a.tensor(0), a.tensor(1));
+       },
        kSource},
-      {"index_put(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)", "torch method",
+      {"index_put(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)",
+       "torch method",
        [](Arguments& a) -> OpResult {
          return index_put(a.context(), a.tensor(0), a.tensors(1), a.tensor(2), a.flag(3));
        },
@@ -157,10 +163,10 @@ std::span<const OpDef> indexing_ops() {
        write_tensor<Write::kScatterAdd, false>, kSource},
       {"scatter_add_(Tensor input, int dim, Tensor index, Tensor src)", "method",
        write_tensor<Write::kScatterAdd, true>, kSource},
-      {"index_add(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)", "torch method",
-       write_tensor<Write::kIndexAdd, false>, kSource},
-      {"index_add_(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)", "method",
-       write_tensor<Write::kIndexAdd, true>, kSource},
+      {"index_add(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
+       "torch method", write_tensor<Write::kIndexAdd, false>, kSource},
+      {"index_add_(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
+       "method", write_tensor<Write::kIndexAdd, true>, kSource},
       {"index_copy(Tensor input, int dim, Tensor index, Tensor source)", "torch method",
        write_tensor<Write::kIndexCopy, false>, kSource},
       {"index_copy_(Tensor input, int dim, Tensor index, Tensor source)", "method",

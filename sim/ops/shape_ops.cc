@@ -14,7 +14,8 @@ Tensor as_view(const Tensor& base, Tensor view) {
 
 namespace {
 
-/// A gradient seen in another shape: a view that holds its base, or a copy where the strides do not allow it.
+/// A gradient seen in another shape: a view that holds its base, or a copy where the strides do not
+/// allow it.
 Tensor reshaped_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
   const std::optional<Dims> strides = view_strides(grad.sizes(), grad.strides(), sizes);
   if (strides) return as_view(grad, Context::alias(grad, sizes, *strides, grad->offset));
@@ -47,7 +48,8 @@ Tensor flatten(Context& c, const Tensor& self, std::int64_t start, std::int64_t 
   if (self.dim() == 0) return reshape(c, self, {1});
   const std::int64_t first = wrap_dim(start, self.dim());
   const std::int64_t last = wrap_dim(end, self.dim());
-  if (first > last) throw OpError("flatten() has invalid args: start_dim cannot come after end_dim");
+  if (first > last)
+    throw OpError("flatten() has invalid args: start_dim cannot come after end_dim");
   if (first == last) return self;
   Dims sizes;
   std::int64_t merged = 1;
@@ -79,7 +81,8 @@ Tensor unflatten(Context& c, const Tensor& self, std::int64_t dim, const Dims& s
 
 Tensor t(Context& c, const Tensor& self) {
   if (self.dim() > 2) {
-    throw OpError(fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D", self.dim()));
+    throw OpError(
+        fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D", self.dim()));
   }
   Op op(c, "t", "TBackward0", {&self});
   const std::int64_t last = self.dim() < 2 ? 0 : 1;
@@ -100,7 +103,8 @@ Tensor permute(Context& c, const Tensor& self, const Dims& order) {
   Tensor out = permute(self, order);
   Dims inverse = Dims::filled(order.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    inverse[static_cast<std::size_t>(wrap_dim(order[i], self.dim()))] = static_cast<std::int64_t>(i);
+    inverse[static_cast<std::size_t>(wrap_dim(order[i], self.dim()))] =
+        static_cast<std::int64_t>(i);
   }
   return op.result(as_view(self, std::move(out)), [inverse](Backward& b) {
     b.grads[0] = as_view(b.grad(), permute(b.grad(), inverse));
@@ -109,17 +113,15 @@ Tensor permute(Context& c, const Tensor& self, const Dims& order) {
 
 Tensor expand(Context& c, const Tensor& self, const Dims& sizes) {
   Op op(c, "expand", "ExpandBackward0", {&self});
-  return op.result(as_view(self, expand(self, sizes)), [old = self.sizes()](Backward& b) {
-    b.grads[0] = sum_to(b.c, b.grad(), old);
-  });
+  return op.result(as_view(self, expand(self, sizes)),
+                   [old = self.sizes()](Backward& b) { b.grads[0] = sum_to(b.c, b.grad(), old); });
 }
 
 Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim) {
   Op op(c, "unsqueeze", "UnsqueezeBackward0", {&self});
   const std::int64_t d = wrap_dim(dim, self.dim() + 1);
-  return op.result(as_view(self, unsqueeze(self, d)), [d](Backward& b) {
-    b.grads[0] = as_view(b.grad(), squeeze(b.grad(), d));
-  });
+  return op.result(as_view(self, unsqueeze(self, d)),
+                   [d](Backward& b) { b.grads[0] = as_view(b.grad(), squeeze(b.grad(), d)); });
 }
 
 Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
@@ -138,14 +140,13 @@ Tensor squeeze_all(Context& c, const Tensor& self) {
     sizes.push_back(self.sizes()[i]);
     strides.push_back(self.strides()[i]);
   }
-  return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
-                   [old = self.sizes()](Backward& b) {
-                     b.grads[0] = reshaped_gradient(b.c, b.grad(), old);
-                   });
+  return op.result(
+      as_view(self, Context::alias(self, sizes, strides, self->offset)),
+      [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b.c, b.grad(), old); });
 }
 
-Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start,
-             std::int64_t end, std::int64_t step) {
+Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,
+             std::int64_t step) {
   if (self.dim() == 0) throw OpError("slice() cannot be applied to a 0-dim tensor.");
   if (step <= 0) throw OpError("slice step must be positive");
   const std::int64_t d = wrap_dim(dim, self.dim());
@@ -192,8 +193,9 @@ TensorList finish_pieces(Op& op, const Tensor& self, TensorList pieces, std::int
     as_view(self, piece);
     sizes.push_back(piece.sizes());
   }
-  op.results_of(pieces, [sizes = std::move(sizes), dtype = self.dtype(), device = self.device(), dim,
-                         stacked](Backward& b) { join_pieces(b, sizes, dtype, device, dim, stacked); });
+  op.results_of(pieces,
+                [sizes = std::move(sizes), dtype = self.dtype(), device = self.device(), dim,
+                 stacked](Backward& b) { join_pieces(b, sizes, dtype, device, dim, stacked); });
   return pieces;
 }
 
@@ -202,7 +204,9 @@ TensorList finish_pieces(Op& op, const Tensor& self, TensorList pieces, std::int
 TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   const std::int64_t total = self.size(d);
-  if (size < 0) throw OpError(fmt::format("split expects split_size be non-negative, but got split_size={}", size));
+  if (size < 0)
+    throw OpError(
+        fmt::format("split expects split_size be non-negative, but got split_size={}", size));
   if (size == 0 && total != 0) {
     throw OpError(fmt::format(
         "split_size can only be 0 if dimension size is 0, but got dimension size of {}", total));
@@ -230,15 +234,18 @@ TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, s
     at += size;
   }
   if (at != self.size(d)) {
-    throw OpError(fmt::format(
-        "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
-        "split_sizes={}", self.size(d), d, to_string(sizes)));
+    throw OpError(
+        fmt::format("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
+                    "size at dimension {}), but got "
+                    "split_sizes={}",
+                    self.size(d), d, to_string(sizes)));
   }
   return finish_pieces(op, self, std::move(pieces), d, false);
 }
 
 TensorList chunk(Context& c, const Tensor& self, std::int64_t chunks, std::int64_t dim) {
-  if (chunks <= 0) throw OpError(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", chunks));
+  if (chunks <= 0)
+    throw OpError(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", chunks));
   const std::int64_t size = self.size(dim);
   return split(c, self, (size + chunks - 1) / chunks, dim);
 }
@@ -269,13 +276,16 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     const Tensor& t = tensors[i];
     if (skipped(t)) continue;
     if (t.dim() != first->dim()) {
-      throw OpError(fmt::format("Tensors must have same number of dimensions: got {} and {}", first->dim(), t.dim()));
+      throw OpError(fmt::format("Tensors must have same number of dimensions: got {} and {}",
+                                first->dim(), t.dim()));
     }
     for (std::size_t k = 0; k < sizes.size(); ++k) {
       if (k != d && t.sizes()[k] != sizes[k]) {
-        throw OpError(fmt::format(
-            "Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} in "
-            "the list.", d, sizes[k], t.sizes()[k], i));
+        throw OpError(
+            fmt::format("Sizes of tensors must match except in dimension {}. Expected size {} but "
+                        "got size {} for tensor number {} in "
+                        "the list.",
+                        d, sizes[k], t.sizes()[k], i));
       }
     }
     total += t.sizes()[d];
@@ -309,8 +319,9 @@ Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());
     if (!(t.sizes() == tensors.front().sizes())) {
-      throw OpError(fmt::format("stack expects each tensor to be equal size, but got {} at entry 0 and {}",
-                                to_string(tensors.front().sizes()), to_string(t.sizes())));
+      throw OpError(
+          fmt::format("stack expects each tensor to be equal size, but got {} at entry 0 and {}",
+                      to_string(tensors.front().sizes()), to_string(t.sizes())));
     }
   }
   Dims sizes = tensors.front().sizes();
@@ -342,9 +353,7 @@ Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format) {
   return self.is_contiguous(format) ? self : clone(c, self, format);
 }
 
-Tensor detach(Context& /*c*/, const Tensor& self) {
-  return Context::shallow_copy(self);
-}
+Tensor detach(Context& /*c*/, const Tensor& self) { return Context::shallow_copy(self); }
 
 Tensor to(Context& c, const Tensor& self, ScalarType dtype) {
   ToOptions options;
@@ -356,7 +365,8 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const ScalarType dtype = options.dtype.value_or(self.dtype());
   const Device device = options.device.value_or(self.device());
   const MemoryFormat format = options.format.value_or(MemoryFormat::kPreserve);
-  const bool same_format = format == MemoryFormat::kPreserve || self.suggest_memory_format() == format;
+  const bool same_format =
+      format == MemoryFormat::kPreserve || self.suggest_memory_format() == format;
   if (!options.copy && dtype == self.dtype() && device == self.device() && same_format) return self;
   Op op(c, "to", "ToCopyBackward0", {&self});
   Tensor out;
@@ -384,18 +394,20 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
 Tensor copy_(Context& c, const Tensor& self, const Tensor& source) {
   const Dims shape = broadcast(self.sizes(), source.sizes());
   if (!(shape == self.sizes())) {
-    throw OpError(fmt::format(
-        "output with shape {} doesn't match the broadcast shape {}", to_string(self.sizes()), to_string(shape)));
+    throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}",
+                              to_string(self.sizes()), to_string(shape)));
   }
   Op op(c, "copy_", "CopyBackwards", {&self, &source});
-  // Across devices a source of another type or layout is brought into the target's form first, on the target's device.
+  // Across devices a source of another type or layout is brought into the target's form first, on
+  // the target's device.
   return op.in_place(self, [from = source.dtype(), at = source.device()](Backward& b) {
     if (b.needs(0)) b.grads[0] = b.c.empty_like(b.grad());
     if (b.needs(1)) {
       const Tensor& grad = b.grad();
-      b.grads[1] = grad.dtype() == from && grad.device() == at
-                       ? grad
-                       : b.c.empty_strided(grad.sizes(), contiguous_strides(grad.sizes()), from, at);
+      b.grads[1] =
+          grad.dtype() == from && grad.device() == at
+              ? grad
+              : b.c.empty_strided(grad.sizes(), contiguous_strides(grad.sizes()), from, at);
     }
   });
 }

@@ -23,8 +23,8 @@ Tensor expand(Context& c, const Tensor& self, const Dims& sizes);
 Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim);
 Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim);
 Tensor squeeze_all(Context& c, const Tensor& self);
-Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start,
-             std::int64_t end, std::int64_t step);
+Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,
+             std::int64_t step);
 Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index);
 TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim);
 TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, std::int64_t dim);
@@ -48,8 +48,8 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options);
 /// x.copy_(src), with broadcasting.
 Tensor copy_(Context& c, const Tensor& self, const Tensor& source);
 
-/// Marks `view` as looking into `base`, as every view that PyTorch's dispatcher makes does: what holds the view holds the
-/// base, so that neither counts as the only owner of the memory.
+/// Marks `view` as looking into `base`, as every view that PyTorch's dispatcher makes does: what
+/// holds the view holds the base, so that neither counts as the only owner of the memory.
 Tensor as_view(const Tensor& base, Tensor view);
 
 /// cat and stack below autograd.

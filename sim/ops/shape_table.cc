@@ -18,12 +18,15 @@ std::span<const OpDef> shape_ops() {
       {"view(Tensor input, int[] *size)", "method",
        [](Arguments& a) -> OpResult { return view(a.context(), a.tensor(0), a.dims(1)); }, kSource},
       {"reshape(Tensor input, int[] *shape)", "torch method",
-       [](Arguments& a) -> OpResult { return reshape(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return reshape(a.context(), a.tensor(0), a.dims(1)); },
+       kSource},
       {"view_as(Tensor input, Tensor other)", "method",
        [](Arguments& a) -> OpResult { return view(a.context(), a.tensor(0), a.tensor(1).sizes()); },
        kSource},
       {"reshape_as(Tensor input, Tensor other)", "method",
-       [](Arguments& a) -> OpResult { return reshape(a.context(), a.tensor(0), a.tensor(1).sizes()); },
+       [](Arguments& a) -> OpResult {
+         return reshape(a.context(), a.tensor(0), a.tensor(1).sizes());
+       },
        kSource},
       {"flatten(Tensor input, int start_dim=0, int end_dim=-1)", "torch method",
        [](Arguments& a) -> OpResult {
@@ -48,14 +51,19 @@ std::span<const OpDef> shape_ops() {
        },
        kSource},
       {"permute(Tensor input, int[] *dims)", "torch method",
-       [](Arguments& a) -> OpResult { return permute(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return permute(a.context(), a.tensor(0), a.dims(1)); },
+       kSource},
       {"expand(Tensor input, int[] *size)", "method",
-       [](Arguments& a) -> OpResult { return expand(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return expand(a.context(), a.tensor(0), a.dims(1)); },
+       kSource},
       {"expand_as(Tensor input, Tensor other)", "method",
-       [](Arguments& a) -> OpResult { return expand(a.context(), a.tensor(0), a.tensor(1).sizes()); },
+       [](Arguments& a) -> OpResult {
+         return expand(a.context(), a.tensor(0), a.tensor(1).sizes());
+       },
        kSource},
       {"broadcast_to(Tensor input, int[] *size)", "torch method",
-       [](Arguments& a) -> OpResult { return expand(a.context(), a.tensor(0), a.dims(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return expand(a.context(), a.tensor(0), a.dims(1)); },
+       kSource},
       {"unsqueeze(Tensor input, int dim)", "torch method",
        [](Arguments& a) -> OpResult { return unsqueeze(a.context(), a.tensor(0), a.integer(1)); },
        kSource},
@@ -82,7 +90,8 @@ std::span<const OpDef> shape_ops() {
        kSource},
       {"split(Tensor tensor, int[] split_size_or_sections, int dim=0)", "torch",
        [](Arguments& a) -> OpResult {
-         return OpResult::tuple(split_with_sizes(a.context(), a.tensor(0), a.dims(1), a.integer(2)));
+         return OpResult::tuple(
+             split_with_sizes(a.context(), a.tensor(0), a.dims(1), a.integer(2)));
        },
        kSource},
       {"split(Tensor input, int split_size, int dim=0)", "method",
@@ -92,7 +101,8 @@ std::span<const OpDef> shape_ops() {
        kSource},
       {"split(Tensor input, int[] split_size, int dim=0)", "method",
        [](Arguments& a) -> OpResult {
-         return OpResult::tuple(split_with_sizes(a.context(), a.tensor(0), a.dims(1), a.integer(2)));
+         return OpResult::tuple(
+             split_with_sizes(a.context(), a.tensor(0), a.dims(1), a.integer(2)));
        },
        kSource},
       {"chunk(Tensor input, int chunks, int dim=0)", "torch method",
@@ -106,15 +116,18 @@ std::span<const OpDef> shape_ops() {
        },
        kSource},
       {"cat(Tensor[] tensors, int dim=0)", "torch",
-       [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); },
+       kSource},
       {"concat(Tensor[] tensors, int dim=0)", "torch",
-       [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); },
+       kSource},
       {"stack(Tensor[] tensors, int dim=0)", "torch",
        [](Arguments& a) -> OpResult { return stack(a.context(), a.tensors(0), a.integer(1)); },
        kSource},
       {"clone(Tensor input, *, memory_format? memory_format=None)", "torch method",
        [](Arguments& a) -> OpResult {
-         return clone(a.context(), a.tensor(0), a.memory_format(1).value_or(MemoryFormat::kPreserve));
+         return clone(a.context(), a.tensor(0),
+                      a.memory_format(1).value_or(MemoryFormat::kPreserve));
        },
        kSource},
       {"contiguous(Tensor input, memory_format? memory_format=None)", "method",
@@ -126,7 +139,8 @@ std::span<const OpDef> shape_ops() {
       {"detach(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return one(detach(a.context(), a.tensor(0))); }, kSource},
       {"copy_(Tensor input, Tensor src, bool non_blocking=False)", "method",
-       [](Arguments& a) -> OpResult { return copy_(a.context(), a.tensor(0), a.tensor(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return copy_(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
       {"type_as(Tensor input, Tensor other)", "method",
        [](Arguments& a) -> OpResult {
          ToOptions options;

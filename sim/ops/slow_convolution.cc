@@ -14,7 +14,8 @@ std::int64_t product(const Dims& dims, std::size_t from) {
 
 bool is_pointwise(const Tensor& weight, const ConvolutionOptions& o) {
   for (std::size_t i = 0; i < o.stride.size(); ++i) {
-    if (weight.sizes()[i + 2] != 1 || o.stride[i] != 1 || o.padding[i] != 0 || o.dilation[i] != 1) return false;
+    if (weight.sizes()[i + 2] != 1 || o.stride[i] != 1 || o.padding[i] != 0 || o.dilation[i] != 1)
+      return false;
   }
   return true;
 }
@@ -25,7 +26,8 @@ Tensor columns_of(Context& c, const Tensor& like, std::int64_t channels, const T
   return c.empty({channels * product(weight.sizes(), 2), positions}, like.dtype(), like.device());
 }
 
-// ---- plain, two spatial dimensions: thnn_conv2d ----------------------------------------------------------------
+// ---- plain, two spatial dimensions: thnn_conv2d
+// ----------------------------------------------------------------
 
 Tensor plain(Context& c, const Tensor& input, const Tensor& weight, const ConvolutionOptions& o) {
   const Dims sizes = convolution_output_size(input.sizes(), weight.sizes(), o);
@@ -61,7 +63,8 @@ ConvolutionGradients plain_backward(Context& c, const Tensor& grad_output, const
   return g;
 }
 
-// ---- dilated, and everything in three dimensions: slow_conv_dilated ---------------------------------------------
+// ---- dilated, and everything in three dimensions: slow_conv_dilated
+// ---------------------------------------------
 
 Tensor dilated(Context& c, const Tensor& input, const Tensor& weight, const ConvolutionOptions& o) {
   const Dims sizes = convolution_output_size(input.sizes(), weight.sizes(), o);
@@ -92,7 +95,8 @@ ConvolutionGradients dilated_backward(Context& c, const Tensor& grad_output, con
   return g;
 }
 
-// ---- transposed -------------------------------------------------------------------------------------------------
+// ---- transposed
+// -------------------------------------------------------------------------------------------------
 
 Tensor transposed(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const ConvolutionOptions& o) {
@@ -155,7 +159,8 @@ Tensor slow_convolution(Context& c, const Tensor& input, const Tensor& weight, c
 
 ConvolutionGradients slow_convolution_backward(Context& c, const Tensor& grad_output,
                                                const Tensor& input, const Tensor& weight,
-                                               const ConvolutionOptions& o, ConvolutionMask wanted) {
+                                               const ConvolutionOptions& o,
+                                               ConvolutionMask wanted) {
   if (o.transposed) return transposed_backward(c, grad_output, input, weight, o, wanted);
   if (input.dim() == 5 || o.is_dilated()) {
     return dilated_backward(c, grad_output, input, weight, wanted);

@@ -22,7 +22,8 @@ Tensor softmax_kernel(Context& c, const Tensor& self, ScalarType type) {
 
 Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, ScalarType type) {
   wrap_dim(dim, self.dim());  // refuses what is out of range
-  Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0", {&self});
+  Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0",
+        {&self});
   Tensor out = softmax_kernel(c, self, type);
   op.save(0, out);
   return op.result(std::move(out), [log, from = self.dtype()](Backward& b) {
@@ -39,15 +40,18 @@ Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, S
 
 }  // namespace
 
-Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype, bool log) {
+Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,
+               bool log) {
   const AutocastScope cast(c, CastPolicy::kFp32, {});
-  const bool eligible = self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
+  const bool eligible =
+      self.is_cuda() && is_floating(self.dtype()) && self.dtype() != ScalarType::kFloat64;
   if (cast.active() && eligible && !dtype) dtype = ScalarType::kFloat32;
   if (!dtype && !is_differentiable(self.dtype())) {
-    throw OpError(fmt::format("\"{}\" not implemented for '{}'", log ? "log_softmax" : "softmax", info(self.dtype()).name));
+    throw OpError(fmt::format("\"{}\" not implemented for '{}'", log ? "log_softmax" : "softmax",
+                              info(self.dtype()).name));
   }
-  const bool in_one_kernel = self.is_cuda() && self.dtype() == ScalarType::kFloat16 &&
-                             dtype == ScalarType::kFloat32;
+  const bool in_one_kernel =
+      self.is_cuda() && self.dtype() == ScalarType::kFloat16 && dtype == ScalarType::kFloat32;
   if (in_one_kernel) return one_softmax(c, self, dim, log, ScalarType::kFloat32);
   if (dtype) self = to(c, self, *dtype);
   return one_softmax(c, self, dim, log, self.dtype());
@@ -55,7 +59,8 @@ Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarTy
 
 Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim) {
   if (hard) {
-    throw NotModelled("gumbel_softmax(hard=True) is not modelled; take hard=False and write the one-hot out");
+    throw NotModelled(
+        "gumbel_softmax(hard=True) is not modelled; take hard=False and write the one-hot out");
   }
   Tensor gumbels = [&] {
     const GradMode off(c, false);
@@ -90,17 +95,18 @@ OpResult run_softmax(Arguments& a) {
 std::span<const OpDef> softmax_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 5.1";
   static constexpr OpDef kOps[] = {
-      {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "torch F method",
-       run_softmax<false>, kSource},
-      {"log_softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "torch F method",
-       run_softmax<true>, kSource},
+      {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
+       "torch F method", run_softmax<false>, kSource},
+      {"log_softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
+       "torch F method", run_softmax<true>, kSource},
       {"softmin(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "F",
        [](Arguments& a) -> OpResult {
          const Tensor negative = unary(a.context(), "neg", a.tensor(0));
          return softmax(a.context(), negative, legacy_softmax_dim(a, 1), a.dtype(2), false);
        },
        kSource},
-      {"gumbel_softmax(Tensor logits, number tau=1, bool hard=False, float eps=1e-10, int dim=-1)", "F",
+      {"gumbel_softmax(Tensor logits, number tau=1, bool hard=False, float eps=1e-10, int dim=-1)",
+       "F",
        [](Arguments& a) -> OpResult {
          return gumbel_softmax(a.context(), a.tensor(0), a.flag(2), a.integer(4));
        },

@@ -9,7 +9,8 @@ namespace tidemark::ops {
 // Softmax and losses. Source: training-semantics.md 5.1, 7.
 
 /// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
-Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype, bool log);
+Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,
+               bool log);
 Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim);
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };

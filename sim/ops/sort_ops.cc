@@ -18,10 +18,13 @@ constexpr std::int64_t kSmallSort = 4096;
 constexpr std::int64_t kLargeSegment = 1'000'000;
 constexpr std::int64_t kFewSegments = 128;
 
-std::int64_t key_bits(ScalarType type) { return 8 * static_cast<std::int64_t>(element_bytes(type)); }
+std::int64_t key_bits(ScalarType type) {
+  return 8 * static_cast<std::int64_t>(element_bytes(type));
+}
 
 /// The temporaries of sorting `count` rows of `length`. Source: Sort.cu, SortStable.cu.
-void sort_scratch(Context& c, ScalarType type, Device device, std::int64_t length, std::int64_t count) {
+void sort_scratch(Context& c, ScalarType type, Device device, std::int64_t length,
+                  std::int64_t count) {
   const std::int64_t all = length * count;
   const Bytes width = element_bytes(type);
   const auto indices = [&](std::int64_t n) { return c.empty({n}, ScalarType::kInt64, device); };
@@ -56,7 +59,8 @@ TensorList sort(Context& c, const Tensor& self, std::int64_t dim) {
     const Tensor rows = in_rows ? Tensor() : c.empty_like(self);
     const Tensor values = in_rows ? Tensor() : c.empty_like(self);
     const Tensor indices = in_rows ? Tensor() : c.empty_like(self, ScalarType::kInt64);
-    sort_scratch(c, self.dtype(), self.device(), length, self.numel() / std::max<std::int64_t>(length, 1));
+    sort_scratch(c, self.dtype(), self.device(), length,
+                 self.numel() / std::max<std::int64_t>(length, 1));
   }
   op.save(0, out[1]);
   op.results_of(out, [sizes = self.sizes()](Backward& b) {
@@ -71,7 +75,8 @@ bool by_many_blocks(std::int64_t rows, std::int64_t length) {
     std::int64_t rows;
     std::int64_t length;
   };
-  constexpr Limit kLimits[] = {{20, 20000}, {40, 10000}, {80, 8000}, {199, 5000}, {799, 3000}, {4000, 800}};
+  constexpr Limit kLimits[] = {{20, 20000}, {40, 10000}, {80, 8000},
+                               {199, 5000}, {799, 3000}, {4000, 800}};
   for (const Limit& limit : kLimits) {
     if (rows <= limit.rows) return length >= limit.length;
   }
@@ -118,9 +123,8 @@ TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim
     if (k > kSmallSort) sort_scratch(c, self.dtype(), self.device(), k, self.numel() / length);
   }
   op.save(0, out[1]);
-  op.results_of(out, [all = self.sizes()](Backward& b) {
-    b.grads[0] = value_selecting_backward(b, all);
-  });
+  op.results_of(
+      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
   return out;
 }
 
@@ -137,9 +141,8 @@ TensorList row_value(Context& c, std::string_view name, std::string_view node, c
   TensorList out{c.empty(sizes, self.dtype(), self.device()),
                  c.empty(sizes, ScalarType::kInt64, self.device())};
   op.save(0, out[1]);
-  op.results_of(out, [all = self.sizes()](Backward& b) {
-    b.grads[0] = value_selecting_backward(b, all);
-  });
+  op.results_of(
+      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
   return out;
 }
 
@@ -169,9 +172,8 @@ TensorList running_extreme(Context& c, std::string_view name, const Tensor& self
                  c.empty(self.sizes(), ScalarType::kInt64, self.device())};
   op.save(0, self);
   op.save(1, out[1]);
-  op.results_of(out, [all = self.sizes()](Backward& b) {
-    b.grads[0] = value_selecting_backward(b, all);
-  });
+  op.results_of(
+      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
   return out;
 }
 
@@ -201,12 +203,11 @@ OpResult sorted(Arguments& a) {
 
 std::span<const OpDef> sort_ops() {
   static constexpr OpDef kOps[] = {
-      {"sort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method", sorted,
-       kSource},
-      {"argsort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return sort(a.context(), a.tensor(0), a.integer(1))[1];
-       },
+      {"sort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method",
+       sorted, kSource},
+      {"argsort(Tensor input, int dim=-1, bool descending=False, bool stable=False)",
+       "torch method",
+       [](Arguments& a) -> OpResult { return sort(a.context(), a.tensor(0), a.integer(1))[1]; },
        kSource},
       {"topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True)", "torch method",
        [](Arguments& a) -> OpResult {
@@ -242,11 +243,13 @@ std::span<const OpDef> sort_ops() {
                                 running_extreme(a.context(), "cummin", a.tensor(0)));
        },
        kSource},
-      {"unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None)",
+      {"unique(Tensor input, bool sorted=True, bool return_inverse=False, bool "
+       "return_counts=False, int? dim=None)",
        "torch method",
        [](Arguments& a) -> OpResult {
          if (a.flag(2) || a.flag(3) || !a.is_none(4)) {
-           throw NotModelled("unique with return_inverse, return_counts or dim is not modelled; leave them out");
+           throw NotModelled(
+               "unique with return_inverse, return_counts or dim is not modelled; leave them out");
          }
          return unique(a.context(), a.tensor(0));
        },

@@ -8,7 +8,8 @@ namespace tidemark::ops {
 
 /// Two gradients meet in the engine and at least one is sparse.
 Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming);
-/// What .grad becomes when it was None: a shallow copy where nobody else holds the parts, else a clone.
+/// What .grad becomes when it was None: a shallow copy where nobody else holds the parts, else a
+/// clone.
 Tensor keep_sparse_gradient(Context& c, const Tensor& grad, std::uint32_t expected_references);
 /// x.clone(): values first, then indices.
 Tensor clone_sparse(Context& c, const Tensor& x);
@@ -16,7 +17,8 @@ Tensor clone_sparse(Context& c, const Tensor& x);
 void scale_sparse_in_place(Context& c, const Tensor& x);
 /// x.add_(other) where both are sparse: the entries of both, one after another.
 void add_sparse_in_place(Context& c, const Tensor& x, const Tensor& other);
-/// .grad += grad where one is sparse: the tensor that replaces .grad, undefined when it was changed in place.
+/// .grad += grad where one is sparse: the tensor that replaces .grad, undefined when it was changed
+/// in place.
 Tensor accumulate_sparse_gradient(Context& c, const Tensor& before, const Tensor& grad);
 
 }  // namespace tidemark::ops

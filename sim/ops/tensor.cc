@@ -36,7 +36,8 @@ bool dense_in(const TensorImpl& t, std::initializer_list<std::size_t> order_from
   return true;
 }
 
-/// Source: c10::is_channels_last_strides_2d_s4 (and the 3d one): strides that are ambiguous do not count.
+/// Source: c10::is_channels_last_strides_2d_s4 (and the 3d one): strides that are ambiguous do not
+/// count.
 bool has_channels_last_strides(const TensorImpl& t, std::initializer_list<std::size_t> order) {
   std::int64_t min = 0;
   if (t.strides[1] == 0) return false;
@@ -95,7 +96,7 @@ bool Tensor::is_non_overlapping_and_dense() const {
 }
 
 MemoryFormat Tensor::suggest_memory_format() const {
-  if (dim() == 4 && has_channels_last_strides(*impl_, {1, 3, 2, 0}) ) {
+  if (dim() == 4 && has_channels_last_strides(*impl_, {1, 3, 2, 0})) {
     return MemoryFormat::kChannelsLast;
   }
   if (dim() == 5 && has_channels_last_strides(*impl_, {1, 4, 3, 2, 0})) {
@@ -108,10 +109,12 @@ std::int64_t numel_of(const Dims& sizes) {
   std::int64_t n = 1;
   for (const std::int64_t s : sizes) {
     if (s < 0) {
-      throw OpError(fmt::format("Trying to create tensor with negative dimension {}: {}", s, to_string(sizes)));
+      throw OpError(fmt::format("Trying to create tensor with negative dimension {}: {}", s,
+                                to_string(sizes)));
     }
     const auto product = checked_multiply(n, s);
-    if (!product) throw OpError("numel: integer multiplication overflow, sizes " + to_string(sizes));
+    if (!product)
+      throw OpError("numel: integer multiplication overflow, sizes " + to_string(sizes));
     n = *product;
   }
   return n;
@@ -141,8 +144,9 @@ Dims channels_last_strides(const Dims& sizes) {
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
   const std::int64_t bound = std::max<std::int64_t>(rank, 1);
   if (dim < -bound || dim >= bound) {
-    throw OpError(fmt::format("Dimension out of range (expected to be in range of [{}, {}], but got {})", -bound,
-                              bound - 1, dim));
+    throw OpError(
+        fmt::format("Dimension out of range (expected to be in range of [{}, {}], but got {})",
+                    -bound, bound - 1, dim));
   }
   return dim < 0 ? dim + bound : dim;
 }
@@ -154,9 +158,10 @@ Dims broadcast(const Dims& a, const Dims& b) {
     const std::int64_t sa = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int64_t sb = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (sa != sb && sa != 1 && sb != 1) {
-      throw OpError(fmt::format(
-          "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}; shapes {} and {}",
-          sa, sb, n - 1 - i, to_string(a), to_string(b)));
+      throw OpError(
+          fmt::format("The size of tensor a ({}) must match the size of tensor b ({}) at "
+                      "non-singleton dimension {}; shapes {} and {}",
+                      sa, sb, n - 1 - i, to_string(a), to_string(b)));
     }
     out[n - 1 - i] = sa == 1 ? sb : sa;
   }
@@ -218,22 +223,26 @@ Dims infer_size(const Dims& wanted, std::int64_t numel) {
   if (known == numel || (open && known > 0 && numel % known == 0)) {
     if (open) {
       if (known == 0) {
-        throw OpError(fmt::format(
-            "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value "
-            "and is ambiguous", to_string(wanted)));
+        throw OpError(
+            fmt::format("cannot reshape tensor of 0 elements into shape {} because the unspecified "
+                        "dimension size -1 can be any value "
+                        "and is ambiguous",
+                        to_string(wanted)));
       }
       out[*open] = numel / known;
     }
     return out;
   }
-  throw OpError(fmt::format("shape '{}' is invalid for input of size {}", to_string(wanted), numel));
+  throw OpError(
+      fmt::format("shape '{}' is invalid for input of size {}", to_string(wanted), numel));
 }
 
 namespace {
 
 using Order = std::array<std::size_t, Dims::kMaxDims>;
 
-/// Insertion sort that leaves ambiguous pairs where they are. `compare` > 0: the first belongs after the second.
+/// Insertion sort that leaves ambiguous pairs where they are. `compare` > 0: the first belongs
+/// after the second.
 template <class Compare>
 void sort_dims(Order& order, std::size_t n, const Compare& compare) {
   for (std::size_t i = 0; i < n; ++i) order[i] = n - 1 - i;

@@ -58,12 +58,12 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   std::int64_t offset = 0;  ///< in elements
   ScalarType dtype = ScalarType::kFloat32;
   Device device = kHost;
-  bool requires_grad = false;    ///< asked for by the user (a leaf)
-  bool is_parameter = false;     ///< an nn.Parameter
-  bool wrapped_number = false;   ///< a Python number on its way through an operator
+  bool requires_grad = false;   ///< asked for by the user (a leaf)
+  bool is_parameter = false;    ///< an nn.Parameter
+  bool wrapped_number = false;  ///< a Python number on its way through an operator
   bool retains_grad = false;
   bool is_inference = false;
-  std::uint32_t output_nr = 0;   ///< which output of grad_fn this is
+  std::uint32_t output_nr = 0;  ///< which output of grad_fn this is
   Ref<Storage> storage;
   Ref<Node> grad_fn;
   Ref<TensorImpl> grad;
@@ -122,8 +122,8 @@ struct TensorImpl::Sparse {
   Tensor values;
 };
 
-/// Something is wrong with shapes, types or devices of an operator's arguments: the user's mistake. The message is
-/// PyTorch's where PyTorch has one.
+/// Something is wrong with shapes, types or devices of an operator's arguments: the user's mistake.
+/// The message is PyTorch's where PyTorch has one.
 class OpError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -134,7 +134,8 @@ class NotModelled : public OpError {
   using OpError::OpError;
 };
 
-// ---- arithmetic on shapes -----------------------------------------------------------------------------------
+// ---- arithmetic on shapes
+// -----------------------------------------------------------------------------------
 
 /// Errors: OpError on overflow or a negative size.
 std::int64_t numel_of(const Dims& sizes);
@@ -143,10 +144,11 @@ Dims contiguous_strides(const Dims& sizes);
 Dims channels_last_strides(const Dims& sizes);
 /// -1 and the like into [0, rank). Errors: OpError, PyTorch's words.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank);
-/// Errors: OpError: "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1".
+/// Errors: OpError: "The size of tensor a (3) must match the size of tensor b (4) at non-singleton
+/// dimension 1".
 Dims broadcast(const Dims& a, const Dims& b);
-/// Strides under which a tensor of `old_sizes` and `old_strides` can be seen as `new_sizes`; empty optional when a copy is
-/// needed. Source: at::detail::computeStride.
+/// Strides under which a tensor of `old_sizes` and `old_strides` can be seen as `new_sizes`; empty
+/// optional when a copy is needed. Source: at::detail::computeStride.
 std::optional<Dims> view_strides(const Dims& old_sizes, const Dims& old_strides,
                                  const Dims& new_sizes);
 /// Replaces one -1. Errors: OpError: "shape '[2, -1]' is invalid for input of size 5".

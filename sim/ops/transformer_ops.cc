@@ -17,7 +17,8 @@ namespace tidemark::ops {
 namespace {
 
 bool has_fused_kernel(const Context& c, const Tensor& query, std::int64_t heads) {
-  const Tensor split = transpose(view(query, {query.size(0), -1, heads, query.size(2) / heads}), 1, 2);
+  const Tensor split =
+      transpose(view(query, {query.size(0), -1, heads, query.size(2) / heads}), 1, 2);
   const Tensor none;
   return select_attention(c, {split, split, split, none}) != AttentionBackend::kMath;
 }
@@ -27,7 +28,8 @@ Tensor fused(Context& c, const Tensor& query, std::int64_t heads, const Attentio
   const std::int64_t features = query.size(2);
   const Tensor packed = linear(c, query, w.in_weight, w.in_bias);
   TensorList parts = chunk(c, packed, 3, -1);
-  for (Tensor& part : parts) part = transpose(c, view(c, part, {batch, -1, heads, features / heads}), 1, 2);
+  for (Tensor& part : parts)
+    part = transpose(c, view(c, part, {batch, -1, heads, features / heads}), 1, 2);
   const Tensor attended =
       scaled_dot_product_attention(c, parts[0], parts[1], parts[2], Tensor(), 0, false, false);
   const Tensor joined = reshape(c, transpose(c, attended, 1, 2), {batch, -1, features});
@@ -61,9 +63,12 @@ std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t 
 
 }  // namespace
 
-std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query, std::int64_t heads,
-                                                      const AttentionWeights& weights, bool need_weights, bool average) {
-  if (query.dim() != 3) throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
+std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query,
+                                                      std::int64_t heads,
+                                                      const AttentionWeights& weights,
+                                                      bool need_weights, bool average) {
+  if (query.dim() != 3)
+    throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
   const LabelScope label(c, "_native_multi_head_attention");
   if (!need_weights && query.size(2) % heads == 0 && has_fused_kernel(c, query, heads)) {
     return {fused(c, query, heads, weights), Tensor()};
@@ -75,8 +80,12 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
                                  const EncoderLayerWeights& w, bool norm_first, double eps) {
   const LabelScope label(c, "_transformer_encoder_layer_fwd");
   const Dims features{src.size(-1)};
-  const auto norm1 = [&](const Tensor& x) { return layer_norm(c, x, features, w.norm1_weight, w.norm1_bias, eps); };
-  const auto norm2 = [&](const Tensor& x) { return layer_norm(c, x, features, w.norm2_weight, w.norm2_bias, eps); };
+  const auto norm1 = [&](const Tensor& x) {
+    return layer_norm(c, x, features, w.norm1_weight, w.norm1_bias, eps);
+  };
+  const auto norm2 = [&](const Tensor& x) {
+    return layer_norm(c, x, features, w.norm2_weight, w.norm2_bias, eps);
+  };
   const auto dense = [&](const Tensor& x, const Tensor& weight, const Tensor& bias) {
     Dims sizes = x.sizes();
     sizes.back() = weight.size(0);
@@ -103,22 +112,38 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
 std::span<const OpDef> transformer_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 6.7";
   static constexpr OpDef kOps[] = {
-      {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor in_proj_weight, Tensor in_proj_bias, "
-       "Tensor out_proj_weight, Tensor out_proj_bias, bool need_weights=True, bool average_attn_weights=True)", "torch",
+      {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor "
+       "in_proj_weight, Tensor in_proj_bias, "
+       "Tensor out_proj_weight, Tensor out_proj_bias, bool need_weights=True, bool "
+       "average_attn_weights=True)",
+       "torch",
        [](Arguments& a) -> OpResult {
          auto [out, weights] = native_multi_head_attention(
-             a.context(), a.tensor(0), a.integer(2), {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)}, a.flag(7), a.flag(8));
+             a.context(), a.tensor(0), a.integer(2),
+             {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)}, a.flag(7), a.flag(8));
          return OpResult::tuple({std::move(out), std::move(weights)});
        },
        kSource},
-      {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor in_proj_weight, Tensor in_proj_bias, "
-       "Tensor out_proj_weight, Tensor out_proj_bias, bool use_gelu, bool norm_first, number eps, Tensor norm_weight_1, "
-       "Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, "
-       "Tensor ffn_weight_2, Tensor ffn_bias_2)", "torch",
+      {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor "
+       "in_proj_weight, Tensor in_proj_bias, "
+       "Tensor out_proj_weight, Tensor out_proj_bias, bool use_gelu, bool norm_first, number eps, "
+       "Tensor norm_weight_1, "
+       "Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor "
+       "ffn_bias_1, "
+       "Tensor ffn_weight_2, Tensor ffn_bias_2)",
+       "torch",
        [](Arguments& a) -> OpResult {
-         const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)}, a.tensor(10), a.tensor(11),
-                                     a.tensor(12), a.tensor(13), a.tensor(14), a.tensor(15), a.tensor(16), a.tensor(17)};
-         return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w, a.flag(8), a.number(9));
+         const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
+                                     a.tensor(10),
+                                     a.tensor(11),
+                                     a.tensor(12),
+                                     a.tensor(13),
+                                     a.tensor(14),
+                                     a.tensor(15),
+                                     a.tensor(16),
+                                     a.tensor(17)};
+         return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w, a.flag(8),
+                                          a.number(9));
        },
        kSource},
   };

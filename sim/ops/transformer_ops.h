@@ -4,8 +4,8 @@
 
 namespace tidemark::ops {
 
-// What nn.MultiheadAttention and nn.TransformerEncoderLayer run in evaluation without gradients: one operator each.
-// Source: training-semantics.md 6.7.
+// What nn.MultiheadAttention and nn.TransformerEncoderLayer run in evaluation without gradients:
+// one operator each. Source: training-semantics.md 6.7.
 
 struct AttentionWeights {
   Tensor in_weight;
@@ -14,9 +14,12 @@ struct AttentionWeights {
   Tensor out_bias;
 };
 
-/// Self-attention of [batch, length, features] without a mask. The second is the attention weights, undefined unless wanted.
-std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query, std::int64_t heads,
-                                                      const AttentionWeights& weights, bool need_weights, bool average);
+/// Self-attention of [batch, length, features] without a mask. The second is the attention weights,
+/// undefined unless wanted.
+std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query,
+                                                      std::int64_t heads,
+                                                      const AttentionWeights& weights,
+                                                      bool need_weights, bool average);
 
 struct EncoderLayerWeights {
   AttentionWeights attention;

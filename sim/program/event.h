@@ -8,7 +8,8 @@
 
 namespace tidemark {
 
-/// What an allocator did. The names are PyTorch's memory-history actions. Source: formats.md, "Event trace".
+/// What an allocator did. The names are PyTorch's memory-history actions. Source: formats.md,
+/// "Event trace".
 enum class Action : std::uint8_t {
   kSegmentAlloc,
   kSegmentFree,
@@ -21,15 +22,16 @@ enum class Action : std::uint8_t {
   kSnapshot,
 };
 inline constexpr std::array<std::string_view, 9> kActionNames{
-    "segment_alloc", "segment_free", "segment_map", "segment_unmap", "alloc",
-    "free_requested", "free_completed", "oom", "snapshot"};
+    "segment_alloc",  "segment_free",   "segment_map", "segment_unmap", "alloc",
+    "free_requested", "free_completed", "oom",         "snapshot"};
 constexpr std::string_view action_name(Action action) {
   return kActionNames[static_cast<std::size_t>(action)];
 }
 
-/// One line of the event trace. `bytes` is what PyTorch's history records: the requested size for alloc and free, the
-/// segment's for segment actions, the rounded size for oom. `address` is the device's free bytes for oom.
-/// `instruction` counts the instructions executed before it: the join to phase, label and time.
+/// One line of the event trace. `bytes` is what PyTorch's history records: the requested size for
+/// alloc and free, the segment's for segment actions, the rounded size for oom. `address` is the
+/// device's free bytes for oom. `instruction` counts the instructions executed before it: the join
+/// to phase, label and time.
 struct Event {
   std::uint64_t address = 0;
   Bytes bytes = 0;

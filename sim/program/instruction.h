@@ -12,8 +12,8 @@
 
 namespace tidemark {
 
-/// Whose memory is asked for: every request has an ID of its own, counted from 0 in the order of the requests
-/// (recorded traces may bring other numbers). A request that fails takes its ID too.
+/// Whose memory is asked for: every request has an ID of its own, counted from 0 in the order of
+/// the requests (recorded traces may bring other numbers). A request that fails takes its ID too.
 using RequestId = std::uint32_t;
 using StreamId = std::uint16_t;  ///< 0: the default stream
 using LabelId = std::uint32_t;   ///< index into a Labels table; 0: no label
@@ -23,22 +23,23 @@ inline constexpr RequestId kNoRequest = 0xffffffffU;
 
 /// What a program asks of the device, one fixed-size record each.
 enum class Verb : std::uint8_t {
-  kAlloc,       ///< id asks for `bytes` on `stream`, in private pool `pool` if not 0
-  kFree,        ///< the owner of id drops it
-  kUse,         ///< record_stream: `stream` uses id too
-  kLaunch,      ///< a kernel is queued on `stream`: `id` indexes Program::costs, kNoRequest for a free one
-  kRecord,      ///< event number `id` is recorded on `stream`
-  kWait,        ///< `stream` waits for event number `id`
-  kSync,        ///< the host waits for `stream`
-  kSyncDevice,  ///< the host waits for the whole device
-  kEmptyCache,  ///< torch.cuda.empty_cache()
-  kResetPeak,   ///< torch.cuda.reset_peak_memory_stats()
-  kMark,        ///< from here on the phase is `label`
-  kDeviceBytes, ///< `bytes` are taken (id 1) or given back (id 0) past the allocator, by a library
+  kAlloc,   ///< id asks for `bytes` on `stream`, in private pool `pool` if not 0
+  kFree,    ///< the owner of id drops it
+  kUse,     ///< record_stream: `stream` uses id too
+  kLaunch,  ///< a kernel is queued on `stream`: `id` indexes Program::costs, kNoRequest for a free
+            ///< one
+  kRecord,  ///< event number `id` is recorded on `stream`
+  kWait,    ///< `stream` waits for event number `id`
+  kSync,    ///< the host waits for `stream`
+  kSyncDevice,   ///< the host waits for the whole device
+  kEmptyCache,   ///< torch.cuda.empty_cache()
+  kResetPeak,    ///< torch.cuda.reset_peak_memory_stats()
+  kMark,         ///< from here on the phase is `label`
+  kDeviceBytes,  ///< `bytes` are taken (id 1) or given back (id 0) past the allocator, by a library
 };
 
-/// `label` says which code asked: for kMark the name of the moment, else the operator (module path, op), for reports
-/// only. Nothing below may decide anything by it.
+/// `label` says which code asked: for kMark the name of the moment, else the operator (module path,
+/// op), for reports only. Nothing below may decide anything by it.
 struct Instruction {
   Bytes bytes = 0;
   RequestId id = kNoRequest;
@@ -50,7 +51,8 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 24);
 
-/// What a kernel or copy costs, before any device is known; the engine's cost model makes nanoseconds of it.
+/// What a kernel or copy costs, before any device is known; the engine's cost model makes
+/// nanoseconds of it.
 enum class CostClass : std::uint8_t {
   kElementwise,
   kReduction,
@@ -70,7 +72,8 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// What a request's memory is for: the highest-ranked role it had in its life, known to the source only.
+/// What a request's memory is for: the highest-ranked role it had in its life, known to the source
+/// only.
 enum class Category : std::uint8_t {
   kUnknown,  ///< traces and snapshots do not say
   kTemporary,
@@ -82,8 +85,8 @@ enum class Category : std::uint8_t {
   kParameter,  ///< parameters and buffers of modules
 };
 inline constexpr std::array<std::string_view, 8> kCategoryNames{
-    "unknown", "temporaries", "activations", "inputs",
-    "workspace", "gradients", "optimizer state", "parameters"};
+    "unknown",   "temporaries", "activations",     "inputs",
+    "workspace", "gradients",   "optimizer state", "parameters"};
 
 /// Texts by number, each stored once. Label 0 is the empty text.
 class Labels {
@@ -96,7 +99,9 @@ class Labels {
  private:
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
   };
   std::vector<std::string_view> texts_;  ///< into the keys of index_, whose nodes do not move
   std::unordered_map<std::string, LabelId, Hash, std::equal_to<>> index_;

@@ -10,18 +10,20 @@
 
 namespace tidemark {
 
-/// Tables beside the instructions, filled by the source while it runs and shared by all that reads them.
+/// Tables beside the instructions, filled by the source while it runs and shared by all that reads
+/// them.
 struct Program {
   Labels labels;
   std::vector<Cost> costs;
-  std::vector<Category> categories;  ///< by RequestId; shorter than the requests: the rest is kUnknown
+  std::vector<Category>
+      categories;  ///< by RequestId; shorter than the requests: the rest is kUnknown
 };
 
-/// What the source is told about a chunk: everything was done, or the request of instruction `failed_at` could not be
-/// served. Instructions after failed_at were not executed.
+/// What the source is told about a chunk: everything was done, or the request of instruction
+/// `failed_at` could not be served. Instructions after failed_at were not executed.
 struct Outcome {
   std::optional<std::size_t> failed_at;  ///< index in the chunk just given
-  std::string message;                   ///< PyTorch's out-of-memory text; empty when nothing failed
+  std::string message;  ///< PyTorch's out-of-memory text; empty when nothing failed
 };
 
 /// The answers to torch.cuda.memory_allocated() and its kin.
@@ -39,12 +41,13 @@ class Sink {
  public:
   virtual ~Sink() = default;
   /// Executes the chunk in order. A source whose code may branch on the outcome (it handles
-  /// OutOfMemoryError) ends the chunk after each kAlloc; one that does not may batch as it likes: its run
-  /// is over at the first failure.
+  /// OutOfMemoryError) ends the chunk after each kAlloc; one that does not may batch as it likes:
+  /// its run is over at the first failure.
   virtual Outcome execute(std::span<const Instruction> chunk) = 0;
   /// Requires: every instruction before the question was executed.
   virtual Bytes query(MemoryQuery what, std::uint8_t device) = 0;
-  /// The whole torch.cuda.memory_stats() as key and value, in PyTorch's order; for memory_summary() and the like.
+  /// The whole torch.cuda.memory_stats() as key and value, in PyTorch's order; for memory_summary()
+  /// and the like.
   virtual std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) = 0;
 };
 
@@ -57,13 +60,14 @@ class Source {
   virtual void run(Program& program, Sink& sink) = 0;
 };
 
-/// A source that was recorded: instructions in memory, replayed as one chunk. Independent of any allocator, so that one
-/// recording serves many settings.
+/// A source that was recorded: instructions in memory, replayed as one chunk. Independent of any
+/// allocator, so that one recording serves many settings.
 class RecordedSource final : public Source {
  public:
   explicit RecordedSource(std::vector<Instruction> instructions)
       : instructions_(std::move(instructions)) {}
-  /// On a failure goes on after the failed request, as a trace does (formats.md: the ID is dead from there on).
+  /// On a failure goes on after the failed request, as a trace does (formats.md: the ID is dead
+  /// from there on).
   void run(Program& program, Sink& sink) override;
   [[nodiscard]] std::span<const Instruction> instructions() const { return instructions_; }
 

@@ -26,10 +26,12 @@ struct Task {
   TensorList inputs;
 };
 
-/// The ready queue's order: the highest sequence number first; equal ones (AccumulateGrad nodes) as a binary heap leaves
-/// them, which is the order PyTorch's std::priority_queue gives.
+/// The ready queue's order: the highest sequence number first; equal ones (AccumulateGrad nodes) as
+/// a binary heap leaves them, which is the order PyTorch's std::priority_queue gives.
 struct RunsLater {
-  bool operator()(const Task& a, const Task& b) const { return a.node->sequence < b.node->sequence; }
+  bool operator()(const Task& a, const Task& b) const {
+    return a.node->sequence < b.node->sequence;
+  }
 };
 
 bool owns_plain_memory(const Tensor& t) {
@@ -37,8 +39,9 @@ bool owns_plain_memory(const Tensor& t) {
          t.is_non_overlapping_and_dense();
 }
 
-/// Two gradients meet at one input of a node. Dense incoming ones stay with the caller, who drops a node's gradients when
-/// all are delivered. Source: torch's InputBuffer::accumulate; training-semantics.md 1.5.
+/// Two gradients meet at one input of a node. Dense incoming ones stay with the caller, who drops a
+/// node's gradients when all are delivered. Source: torch's InputBuffer::accumulate;
+/// training-semantics.md 1.5.
 void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
   const LabelScope label(c, "sum of gradients");
   if (stored.is_sparse() || incoming.is_sparse()) {
@@ -75,9 +78,10 @@ void accumulate_grad(Context& c, Node& node, Tensor grad) {
                obeys_layout_contract(grad, variable)) {
       kept = Context::shallow_copy(grad);
     } else {
-      kept = variable.is_non_overlapping_and_dense()
-                 ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
-                 : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
+      kept =
+          variable.is_non_overlapping_and_dense()
+              ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
+              : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
     }
   } else {
     const Tensor before(variable->grad);
@@ -96,7 +100,8 @@ void accumulate_grad(Context& c, Node& node, Tensor grad) {
   variable->grad = kept.ref();
 }
 
-/// Brings each gradient to the shape and type of the input it belongs to. Source: torch's validate_outputs.
+/// Brings each gradient to the shape and type of the input it belongs to. Source: torch's
+/// validate_outputs.
 void validate_outputs(Context& c, const Node& node, TensorList& grads) {
   const LabelScope label(c, "validate outputs", node.label);
   for (std::size_t i = 0; i < grads.size() && i < node.next.size(); ++i) {
@@ -128,9 +133,12 @@ TensorList call_function(Context& c, Node& node, TensorList inputs) {
     const LabelScope label(c, node.name, node.label);
     if (node.released) {
       throw ops::OpError(
-          "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-          "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-          "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+          "Trying to backward through the graph a second time (or directly access saved tensors "
+          "after they have already "
+          "been freed). Saved intermediate values of the graph are freed when you call .backward() "
+          "or autograd.grad(). "
+          "Specify retain_graph=True if you need to backward through the graph a second time or if "
+          "you need to access "
           "saved tensors after calling backward.");
     }
     Backward call{c, node, inputs, {}, {}};
@@ -212,7 +220,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     ready.push_back(std::move(done));
     std::push_heap(ready.begin(), ready.end(), RunsLater{});
   };
-  // Several roots count as one node before them, as in PyTorch: each is ready once its other dependencies are.
+  // Several roots count as one node before them, as in PyTorch: each is ready once its other
+  // dependencies are.
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const bool last = std::none_of(roots.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots.end(),
                                    [&](const Edge& e) { return e.node == roots[i].node; });
@@ -254,13 +263,14 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
     }
     if (i < gradients.size() && gradients[i].defined()) {
       if (!(gradients[i].sizes() == t.sizes())) {
-        throw ops::OpError("Mismatch in shape: grad_output[" + std::to_string(i) + "] has a shape of " +
-                           to_string(gradients[i].sizes()) + " and output[" + std::to_string(i) +
-                           "] has a shape of " + to_string(t.sizes()) + ".");
+        throw ops::OpError("Mismatch in shape: grad_output[" + std::to_string(i) +
+                           "] has a shape of " + to_string(gradients[i].sizes()) + " and output[" +
+                           std::to_string(i) + "] has a shape of " + to_string(t.sizes()) + ".");
       }
       starts.push_back(gradients[i]);
     } else {
-      if (t.numel() != 1) throw ops::OpError("grad can be implicitly created only for scalar outputs");
+      if (t.numel() != 1)
+        throw ops::OpError("grad can be implicitly created only for scalar outputs");
       const LabelScope label(c, "ones_like");
       starts.push_back(c.empty_like(t));
     }

@@ -16,11 +16,13 @@ namespace {
 
 class Holder;
 
-/// One region under torch.utils.checkpoint with use_reentrant=False: the tensors its forward would have saved, as empty
-/// holders, and how to run it again. Source: torch's _CheckpointFrame; training-semantics.md 10.3.
+/// One region under torch.utils.checkpoint with use_reentrant=False: the tensors its forward would
+/// have saved, as empty holders, and how to run it again. Source: torch's _CheckpointFrame;
+/// training-semantics.md 10.3.
 class CheckpointFrame final : public lang::HostObject {
  public:
-  CheckpointFrame(Session& session, Ref<lang::ClassObject> type, Ref<lang::ClassObject> stop, bool early_stop)
+  CheckpointFrame(Session& session, Ref<lang::ClassObject> type, Ref<lang::ClassObject> stop,
+                  bool early_stop)
       : HostObject(session.interp.heap(), std::move(type), kCheckpointKind),
         session_(session),
         stop_(std::move(stop)),
@@ -37,7 +39,8 @@ class CheckpointFrame final : public lang::HostObject {
     HostObject::clear();
   }
 
-  /// `arguments`: of the region, an Ellipsis in place of each tensor; the tensors are what `saver` saved, in order.
+  /// `arguments`: of the region, an Ellipsis in place of each tensor; the tensors are what `saver`
+  /// saved, in order.
   void prepare(Ref<ops::Node> saver, Value run_again, std::vector<Value> arguments) {
     saver_ = std::move(saver);
     run_again_ = std::move(run_again);
@@ -79,7 +82,8 @@ class Holder final : public ops::PackedTensor {
   Ref<CheckpointFrame> frame_;
 };
 
-/// What recomputation saves is used from the holders: here it is kept only while its own node lives.
+/// What recomputation saves is used from the holders: here it is kept only while its own node
+/// lives.
 class Plain final : public ops::PackedTensor {
  public:
   explicit Plain(Tensor kept) : tensor_(std::move(kept)) {}
@@ -125,7 +129,8 @@ std::vector<Value> CheckpointFrame::saved_arguments() {
 void CheckpointFrame::recompute() {
   if (recomputed_) {
     throw ops::OpError(
-        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
+        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
+        "once. If you are calling "
         "ctx.saved_tensors in backward, make sure to do so only once.");
   }
   const Ref<CheckpointFrame> self(this);
@@ -154,7 +159,8 @@ class UserPacked final : public ops::PackedTensor {
   Tensor unpack() override {
     const Value out = session_.interp.call(unpack_, {value_});
     const auto* tensor = out.as<TensorObject>();
-    if (tensor == nullptr) session_.interp.type_error("Output of saved tensor unpack_hook expected to be a Tensor");
+    if (tensor == nullptr)
+      session_.interp.type_error("Output of saved tensor unpack_hook expected to be a Tensor");
     return tensor->tensor;
   }
 
@@ -170,13 +176,15 @@ void add_checkpoint(Session& session, lang::Module& module) {
   Session* s = &session;
   Interp& interp = session.interp;
   const Ref<lang::ClassObject> type = interp.make_class("CheckpointFrame", "torch._C");
-  const Ref<lang::ClassObject> stop =
-      interp.make_exception_class("_StopRecomputationError", "torch.utils.checkpoint", interp.classes().exception);
+  const Ref<lang::ClassObject> stop = interp.make_exception_class(
+      "_StopRecomputationError", "torch.utils.checkpoint", interp.classes().exception);
   type->construct = [s, stop](Interp& in, lang::ClassObject& made, lang::CallArgs& args) -> Value {
-    return make_ref<CheckpointFrame>(*s, Ref<lang::ClassObject>(&made), stop, in.truth(args.values[0]));
+    return make_ref<CheckpointFrame>(*s, Ref<lang::ClassObject>(&made), stop,
+                                     in.truth(args.values[0]));
   };
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
-    type->attrs.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
+    type->attrs.set(interp.intern(lang::function_name(signature)),
+                    interp.function(signature, std::move(body)));
   };
   method("prepare(self, saver, run_again, arguments)", [](Interp& in, Arguments& a) {
     a.object<CheckpointFrame>(0, "CheckpointFrame")
@@ -194,14 +202,16 @@ void add_checkpoint(Session& session, lang::Module& module) {
   module.set(interp.intern("CheckpointFrame"), type);
 
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
-    module.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
+    module.set(interp.intern(lang::function_name(signature)),
+               interp.function(signature, std::move(body)));
   };
   add("push_saved_tensors_hooks(pack_hook, unpack_hook)", [s](Interp&, Arguments& a) {
-    s->c.thread().pack_hooks.push_back([s, pack = a[0], unpack = a[1]](const Tensor& tensor) -> Ref<ops::PackedTensor> {
-      // The hook sees a tensor without history.
-      Value packed = s->interp.call(pack, {s->wrap(ops::Context::shallow_copy(tensor))});
-      return make_ref<UserPacked>(*s, std::move(packed), unpack);
-    });
+    s->c.thread().pack_hooks.push_back(
+        [s, pack = a[0], unpack = a[1]](const Tensor& tensor) -> Ref<ops::PackedTensor> {
+          // The hook sees a tensor without history.
+          Value packed = s->interp.call(pack, {s->wrap(ops::Context::shallow_copy(tensor))});
+          return make_ref<UserPacked>(*s, std::move(packed), unpack);
+        });
     return Value::none();
   });
   add("pop_saved_tensors_hooks()", [s](Interp&, Arguments&) {

@@ -18,13 +18,14 @@ void fill_cuda(Session& session, lang::Module& module) {
   Session* s = &session;
   Interp& interp = session.interp;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
-    module.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
+    module.set(interp.intern(lang::function_name(signature)),
+               interp.function(signature, std::move(body)));
   };
   const auto figure = [&](std::string_view signature, MemoryQuery what) {
     add(signature, [s, what](Interp&, Arguments& a) {
       const ops::Device device = device_or_current(*s, a, 0);
-      return Value::integer(static_cast<std::int64_t>(
-          s->guarded([&] { return s->emitter.query(what, device); })));
+      return Value::integer(
+          static_cast<std::int64_t>(s->guarded([&] { return s->emitter.query(what, device); })));
     });
   };
   figure("memory_allocated(device=None)", MemoryQuery::kAllocated);
@@ -46,11 +47,13 @@ void fill_cuda(Session& session, lang::Module& module) {
     const ops::Device device = device_or_current(*s, a, 0);
     const Ref<lang::Dict> out = in.dict();
     const auto statistics = s->guarded([&] { return s->emitter.statistics(device); });
-    for (const auto& [key, value] : statistics) out->table.set(in, in.str(key), Value::integer(value));
+    for (const auto& [key, value] : statistics)
+      out->table.set(in, in.str(key), Value::integer(value));
     return out;
   });
   add("empty_cache()", [s](Interp&, Arguments&) {
-    for (int i = 0; i < s->device_count; ++i) s->emitter.empty_cache(ops::Device{static_cast<std::int8_t>(i)});
+    for (int i = 0; i < s->device_count; ++i)
+      s->emitter.empty_cache(ops::Device{static_cast<std::int8_t>(i)});
     return Value::none();
   });
   add("reset_peak_memory_stats(device=None)", [s](Interp&, Arguments& a) {
@@ -72,12 +75,14 @@ void fill_cuda(Session& session, lang::Module& module) {
     return Value::boolean(s->c.spec().compute_capability >= 80 || a.boolean(0));
   });
   add("device_count()", [s](Interp&, Arguments&) { return Value::integer(s->device_count); });
-  add("current_device()", [s](Interp&, Arguments&) { return Value::integer(s->current_device.index); });
+  add("current_device()",
+      [s](Interp&, Arguments&) { return Value::integer(s->current_device.index); });
   add("set_device(device)", [s](Interp&, Arguments& a) {
     s->current_device = s->device_from(a[0]);
     return Value::none();
   });
-  add("get_device_name(device=None)", [s](Interp& in, Arguments&) { return in.str(s->c.spec().name); });
+  add("get_device_name(device=None)",
+      [s](Interp& in, Arguments&) { return in.str(s->c.spec().name); });
   add("get_device_capability(device=None)", [s](Interp& in, Arguments&) {
     const int cc = s->c.spec().compute_capability;
     return in.tuple({Value::integer(cc / 10), Value::integer(cc % 10)});

@@ -20,12 +20,16 @@ namespace {
 class NodeObject final : public lang::HostObject {
  public:
   NodeObject(Session& session, Ref<lang::ClassObject> type, ops::Node* node)
-      : HostObject(session.interp.heap(), std::move(type), kNodeKind), node_(node), session_(session) {}
+      : HostObject(session.interp.heap(), std::move(type), kNodeKind),
+        node_(node),
+        session_(session) {}
   static bool is(const lang::Object& o) { return o.host_kind() == kNodeKind; }
   Value saved() {
     ops::TensorList tensors;
-    if (node_ == nullptr) session_.interp.runtime_error("Trying to backward through the graph a second time");
-    for (const ops::SavedTensor& s : node_->saved) tensors.push_back(s.packed ? s.packed->unpack() : s.tensor);
+    if (node_ == nullptr)
+      session_.interp.runtime_error("Trying to backward through the graph a second time");
+    for (const ops::SavedTensor& s : node_->saved)
+      tensors.push_back(s.packed ? s.packed->unpack() : s.tensor);
     return session_.tuple_of(tensors);
   }
   void detach() { node_ = nullptr; }
@@ -40,9 +44,10 @@ struct Custom {
   Ref<lang::ClassObject> node_class;
 };
 
-/// Source: torch::autograd::PyNode::apply: gradients in, gradients out, one per argument of forward.
-void run_custom_backward(Session& session, const Value& cls, const Value& ctx, const std::vector<bool>& is_tensor,
-                         ops::Backward& b) {
+/// Source: torch::autograd::PyNode::apply: gradients in, gradients out, one per argument of
+/// forward.
+void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
+                         const std::vector<bool>& is_tensor, ops::Backward& b) {
   Interp& interp = session.interp;
   std::vector<Value> arguments{ctx};
   for (std::size_t i = 0; i < b.incoming.size(); ++i) {
@@ -53,12 +58,14 @@ void run_custom_backward(Session& session, const Value& cls, const Value& ctx, c
     }
     arguments.push_back(session.wrap(b.incoming[i]));
   }
-  const Value out = interp.call(interp.get_attr(cls, interp.intern("backward")), std::move(arguments));
+  const Value out =
+      interp.call(interp.get_attr(cls, interp.intern("backward")), std::move(arguments));
   const std::vector<Value> grads =
       out.as<lang::Tuple>() != nullptr ? interp.unpack(out) : std::vector<Value>{out};
   if (grads.size() < is_tensor.size()) {
     interp.runtime_error("function returned an incorrect number of gradients (expected " +
-                         std::to_string(is_tensor.size()) + ", got " + std::to_string(grads.size()) + ")");
+                         std::to_string(is_tensor.size()) + ", got " +
+                         std::to_string(grads.size()) + ")");
   }
   std::size_t next = 0;
   for (std::size_t i = 0; i < is_tensor.size(); ++i) {
@@ -90,8 +97,10 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
 
   // Names of nodes live as long as the program: interned.
   const auto* class_object = cls.as<lang::ClassObject>();
-  const std::string name = class_object == nullptr ? "Function" : std::string(interp.text(class_object->name()));
-  ops::Op op(c, interp.text(interp.intern(name)), interp.text(interp.intern(name + "Backward")), inputs);
+  const std::string name =
+      class_object == nullptr ? "Function" : std::string(interp.text(class_object->name()));
+  ops::Op op(c, interp.text(interp.intern(name)), interp.text(interp.intern(name + "Backward")),
+             inputs);
   std::vector<Value> arguments{ctx};
   for (Value& value : given) arguments.push_back(std::move(value));
   given.clear();
@@ -164,17 +173,20 @@ Value gradients_of(Session& session, Arguments& a) {
 void fill_autograd(Session& session, lang::Module& module) {
   Interp& interp = session.interp;
   add_checkpoint(session, module);
-  const auto custom = std::make_shared<Custom>(Custom{session, interp.make_class("Node", "torch._C")});
+  const auto custom =
+      std::make_shared<Custom>(Custom{session, interp.make_class("Node", "torch._C")});
   custom->node_class->attrs.set(interp.intern("saved_tensors"),
                                 interp.function("saved_tensors(self)", [](Interp&, Arguments& a) {
                                   return a.object<NodeObject>(0, "Node").saved();
                                 }));
   module.set(interp.intern("apply_function"),
-             interp.function("apply_function(cls, ctx, args)",
-                             [custom](Interp&, Arguments& a) { return apply_function(custom, a); }));
-  module.set(interp.intern("gradients"),
-             interp.function("gradients(outputs, grad_outputs, inputs, retain_graph)",
-                             [s = &session](Interp&, Arguments& a) { return gradients_of(*s, a); }));
+             interp.function("apply_function(cls, ctx, args)", [custom](Interp&, Arguments& a) {
+               return apply_function(custom, a);
+             }));
+  module.set(
+      interp.intern("gradients"),
+      interp.function("gradients(outputs, grad_outputs, inputs, retain_graph)",
+                      [s = &session](Interp&, Arguments& a) { return gradients_of(*s, a); }));
 }
 
 }  // namespace tidemark::torch

@@ -12,25 +12,37 @@ namespace {
 
 constexpr Category category_of(ops::Role role) {
   switch (role) {
-    case ops::Role::kTemporary: return Category::kTemporary;
-    case ops::Role::kActivation: return Category::kActivation;
-    case ops::Role::kInput: return Category::kInput;
-    case ops::Role::kWorkspace: return Category::kWorkspace;
-    case ops::Role::kGradient: return Category::kGradient;
-    case ops::Role::kOptimizerState: return Category::kOptimizerState;
-    case ops::Role::kParameter: return Category::kParameter;
+    case ops::Role::kTemporary:
+      return Category::kTemporary;
+    case ops::Role::kActivation:
+      return Category::kActivation;
+    case ops::Role::kInput:
+      return Category::kInput;
+    case ops::Role::kWorkspace:
+      return Category::kWorkspace;
+    case ops::Role::kGradient:
+      return Category::kGradient;
+    case ops::Role::kOptimizerState:
+      return Category::kOptimizerState;
+    case ops::Role::kParameter:
+      return Category::kParameter;
   }
   return Category::kUnknown;
 }
 
 constexpr CostPrecision precision_of(ops::ScalarType type) {
   switch (type) {
-    case ops::ScalarType::kFloat16: return CostPrecision::kFp16;
-    case ops::ScalarType::kBFloat16: return CostPrecision::kBf16;
+    case ops::ScalarType::kFloat16:
+      return CostPrecision::kFp16;
+    case ops::ScalarType::kBFloat16:
+      return CostPrecision::kBf16;
     case ops::ScalarType::kFloat64:
-    case ops::ScalarType::kComplex128: return CostPrecision::kFp64;
-    case ops::ScalarType::kInt8: return CostPrecision::kInt8;
-    default: return CostPrecision::kFp32;
+    case ops::ScalarType::kComplex128:
+      return CostPrecision::kFp64;
+    case ops::ScalarType::kInt8:
+      return CostPrecision::kInt8;
+    default:
+      return CostPrecision::kFp32;
   }
 }
 
@@ -59,9 +71,10 @@ void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uin
 LabelId Emitter::label() {
   if (label_known_) return label_;
   label_known_ = true;
-  // The operator's text is static: its address stands for it. Names that share a module path differ in the low bits.
-  const std::uint64_t key =
-      (static_cast<std::uint64_t>(module_label_) << 48U) ^ reinterpret_cast<std::uintptr_t>(op_.data());
+  // The operator's text is static: its address stands for it. Names that share a module path differ
+  // in the low bits.
+  const std::uint64_t key = (static_cast<std::uint64_t>(module_label_) << 48U) ^
+                            reinterpret_cast<std::uintptr_t>(op_.data());
   const auto [at, is_new] = labels_.try_emplace(key, 0);
   if (is_new) {
     std::string text(program_.labels.text(module_label_));

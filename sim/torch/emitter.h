@@ -11,16 +11,19 @@
 
 namespace tidemark::torch {
 
-/// The run cannot go on: a request failed that no code handles. Ends the evaluation of the model's code.
+/// The run cannot go on: a request failed that no code handles. Ends the evaluation of the model's
+/// code.
 struct RunOver {
   std::string message;  ///< PyTorch's out-of-memory text
 };
 
-/// Turns what kernels ask for into instructions for a Sink, and what operators read and make into the computation graph.
+/// Turns what kernels ask for into instructions for a Sink, and what operators read and make into
+/// the computation graph.
 ///
-/// `lockstep`: the code may look at the outcome (it handles OutOfMemoryError or asks for memory figures), so every
-/// request is executed before allocate() returns, and a refusal is ops::OutOfMemory there. Otherwise instructions go in
-/// chunks, and a refusal found later ends the run (RunOver).
+/// `lockstep`: the code may look at the outcome (it handles OutOfMemoryError or asks for memory
+/// figures), so every request is executed before allocate() returns, and a refusal is
+/// ops::OutOfMemory there. Otherwise instructions go in chunks, and a refusal found later ends the
+/// run (RunOver).
 class Emitter final : public ops::Memory, public ops::Recorder {
  public:
   Emitter(Program& program, Sink& sink, bool lockstep);
@@ -44,10 +47,11 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   // ---- the loop
   /// From here on the phase is `name`.
   void mark(std::string_view name);
-  void empty_cache(ops::Device device);
+  void empty_cache(ops::Device device) override;
   void reset_peak(ops::Device device);
   void record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream);
-  /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for all.
+  /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for
+  /// all.
   void record_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
   void wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
   void synchronize(ops::Device device, std::uint16_t stream);
@@ -56,7 +60,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   std::vector<std::pair<std::string, std::int64_t>> statistics(ops::Device device);
   /// Gives the rest to the sink. Errors: as allocate().
   void flush();
-  /// From here on nothing is emitted: what the code still holds stays allocated at the end of the run.
+  /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
+  /// run.
   void stop() { stopped_ = true; }
   /// A module path as a number for ops::Context::module_label.
   std::uint32_t module_label(std::string_view path) { return program_.labels.intern(path); }

@@ -27,7 +27,8 @@ std::int64_t consumed(const Value& key) {
   return 1;
 }
 
-/// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by dimension of that view.
+/// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
+/// dimension of that view.
 struct Sliced {
   Tensor view;
   ops::TensorList indices;  ///< undefined: the whole dimension
@@ -85,8 +86,10 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
       ++dim;
     } else {
       session.interp.raise(*session.interp.classes().index_error,
-                           "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-                           "indices (got " + session.interp.type_name(k) + ")");
+                           "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                           "Variables are valid "
+                           "indices (got " +
+                               session.interp.type_name(k) + ")");
     }
   }
   return out;
@@ -96,7 +99,8 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
                     const Value& value) {
   const auto* source = value.as<TensorObject>();
   if (source == nullptr && !value.is_number()) {
-    session.interp.type_error("can't assign a " + session.interp.type_name(value) + " to a torch.Tensor");
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
+                              " to a torch.Tensor");
   }
   const Tensor values =
       source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);
@@ -122,7 +126,8 @@ void set_item(Session& session, const Tensor& self, const Value& key, const Valu
   } else if (source != nullptr) {
     ops::copy_(session.c, sliced.view, source->tensor);
   } else if (!value.is_number()) {
-    session.interp.type_error("can't assign a " + session.interp.type_name(value) + " to a torch.Tensor");
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
+                              " to a torch.Tensor");
   }
 }
 

@@ -10,13 +10,16 @@ namespace tidemark::torch {
 
 namespace {
 
-/// Whether a keyword stands in a text as a word of its own. It may stand in a comment or string: the answer then costs some
-/// speed, never exactness.
+/// Whether a keyword stands in a text as a word of its own. It may stand in a comment or string:
+/// the answer then costs some speed, never exactness.
 bool has_keyword(const std::shared_ptr<const SourceText>& source, std::string_view word) {
   if (!source) return false;
   const std::string_view text = source->text;
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
     const bool begins = at == 0 || !is_name(text[at - 1]);
     const bool ends = at + word.size() == text.size() || !is_name(text[at + word.size()]);
     if (begins && ends) return true;
@@ -53,7 +56,8 @@ void ModelSource::run(Program& program, Sink& sink) {
     session.c.backends = model_.backends;
     try {
       const Ref<lang::Module> main = interp.run(
-          std::make_shared<const SourceText>(SourceText{"<names>", std::string(kCommon)}), "__main__");
+          std::make_shared<const SourceText>(SourceText{"<names>", std::string(kCommon)}),
+          "__main__");
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
         main->set(interp.intern(name), interp.evaluate(*main, expression));

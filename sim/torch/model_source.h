@@ -19,7 +19,8 @@ namespace tidemark::torch {
 
 /// A model and the loop that trains or runs it, as code in the model language.
 struct ModelProgram {
-  /// Run first, as the module that the loop shares: classes and functions of the model. May be null.
+  /// Run first, as the module that the loop shares: classes and functions of the model. May be
+  /// null.
   std::shared_ptr<const SourceText> model;
   /// Named values, bound between model and loop: name and expression.
   std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
@@ -34,15 +35,15 @@ struct ModelProgram {
   std::vector<DeviceSpec> devices;  ///< at least one
 };
 
-/// Runs a model's code abstractly and gives what it asks of the device. Everything that the code still holds at its end stays
-/// allocated: nothing is torn down.
+/// Runs a model's code abstractly and gives what it asks of the device. Everything that the code
+/// still holds at its end stays allocated: nothing is torn down.
 class ModelSource final : public Source {
  public:
   /// `print` takes what the code prints; null: it is dropped.
   ModelSource(ModelProgram program, lang::PrintSink print);
   ~ModelSource() override;
-  /// Errors: InputError with a place in the code. An out-of-memory error that the code does not handle ends the run:
-  /// ended_by_oom() tells.
+  /// Errors: InputError with a place in the code. An out-of-memory error that the code does not
+  /// handle ends the run: ended_by_oom() tells.
   void run(Program& program, Sink& sink) override;
   [[nodiscard]] bool ended_by_oom() const { return ended_by_oom_; }
   /// PyTorch's text of the failure that ended the run; empty without one.

@@ -14,7 +14,8 @@ using lang::Name;
 using lang::Value;
 
 ModuleObject::~ModuleObject() {
-  // An instance's own attributes go with its dict, in the order of its creation: the tables of a module come first.
+  // An instance's own attributes go with its dict, in the order of its creation: the tables of a
+  // module come first.
   parameters.clear(heap());
   buffers.clear(heap());
   modules.clear(heap());
@@ -52,7 +53,8 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
   if (is_parameter || is_module) {
     if (!initialised) {
       interp.raise(*interp.classes().attribute_error,
-                   fmt::format("cannot assign {} before Module.__init__() call", is_module ? "module" : "parameters"));
+                   fmt::format("cannot assign {} before Module.__init__() call",
+                               is_module ? "module" : "parameters"));
     }
     lang::AttrMap& home = is_parameter ? parameters : modules;
     for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
@@ -64,9 +66,9 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
   }
   if (const Value* found = parameters.find(name)) {
     if (!value.is_none()) {
-      interp.type_error(fmt::format(
-          "cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)", interp.type_name(value),
-          interp.text(name)));
+      interp.type_error(
+          fmt::format("cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)",
+                      interp.type_name(value), interp.text(name)));
     }
     (void)found;
     parameters.set(name, std::move(value));
@@ -74,16 +76,18 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
   }
   if (modules.find(name) != nullptr) {
     if (!value.is_none()) {
-      interp.type_error(fmt::format("cannot assign '{}' as child module '{}' (torch.nn.Module or None expected)",
-                                    interp.type_name(value), interp.text(name)));
+      interp.type_error(
+          fmt::format("cannot assign '{}' as child module '{}' (torch.nn.Module or None expected)",
+                      interp.type_name(value), interp.text(name)));
     }
     modules.set(name, std::move(value));
     return;
   }
   if (buffers.find(name) != nullptr) {
     if (!value.is_none() && tensor == nullptr) {
-      interp.type_error(fmt::format("cannot assign '{}' as buffer '{}' (torch.Tensor or None expected)",
-                                    interp.type_name(value), interp.text(name)));
+      interp.type_error(
+          fmt::format("cannot assign '{}' as buffer '{}' (torch.Tensor or None expected)",
+                      interp.type_name(value), interp.text(name)));
     }
     buffers.set(name, std::move(value));
     return;
@@ -128,7 +132,8 @@ Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
   struct Label {
     ops::Context& context;
     std::uint32_t before;
-    Label(ops::Context& target, std::uint32_t label) : context(target), before(target.module_label) {
+    Label(ops::Context& target, std::uint32_t label)
+        : context(target), before(target.module_label) {
       context.module_label = label;
       context.recorder().set_label(label, context.op_label);
     }
@@ -149,7 +154,8 @@ Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
   if (const auto* hooks = pre_hooks.as<lang::Dict>()) {
     for (const auto& entry : std::vector(hooks->table.entries())) {
       if (entry.key.empty()) continue;
-      std::vector<Value> positional(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
+      std::vector<Value> positional(values.begin(),
+                                    values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
       Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional))});
       if (changed.is_none()) continue;
       std::vector<Value> replaced;
@@ -159,7 +165,8 @@ Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
         replaced.push_back(std::move(changed));
       }
       const std::size_t count = replaced.size();
-      for (std::size_t k = 0; k < kept.keyword_count; ++k) replaced.push_back(values[kept.positional + k]);
+      for (std::size_t k = 0; k < kept.keyword_count; ++k)
+        replaced.push_back(values[kept.positional + k]);
       values = std::move(replaced);
       kept.positional = count;
     }
@@ -169,7 +176,8 @@ Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
   if (const auto* hooks = post_hooks.as<lang::Dict>()) {
     for (const auto& entry : std::vector(hooks->table.entries())) {
       if (entry.key.empty()) continue;
-      std::vector<Value> positional(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
+      std::vector<Value> positional(values.begin(),
+                                    values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
       Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional)), result});
       if (!changed.is_none()) result = std::move(changed);
     }
@@ -186,10 +194,14 @@ Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value
   copy->initialised = initialised;
   copy->not_persistent = not_persistent;
   copies.emplace_back(self, Value(copy));
-  for (const auto& entry : attrs().entries()) copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
-  for (const auto& entry : parameters.entries()) copy->parameters.set(entry.name, interp.deep_copy(entry.value, copies));
-  for (const auto& entry : buffers.entries()) copy->buffers.set(entry.name, interp.deep_copy(entry.value, copies));
-  for (const auto& entry : modules.entries()) copy->modules.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : attrs().entries())
+    copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : parameters.entries())
+    copy->parameters.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : buffers.entries())
+    copy->buffers.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : modules.entries())
+    copy->modules.set(entry.name, interp.deep_copy(entry.value, copies));
   return copy;
 }
 
@@ -206,10 +218,11 @@ Value entries_of(Interp& interp, const lang::AttrMap& table) {
   return interp.list(std::move(items));
 }
 
-/// Every parameter (or buffer) of a module and those below it, each once, in the order of torch's named_members.
+/// Every parameter (or buffer) of a module and those below it, each once, in the order of torch's
+/// named_members.
 void collect(Session& session, const Value& value, const std::string& prefix, bool want_parameters,
-             std::vector<const ModuleObject*>& seen_modules, std::vector<const void*>& seen, std::vector<Value>& out,
-             bool with_names) {
+             std::vector<const ModuleObject*>& seen_modules, std::vector<const void*>& seen,
+             std::vector<Value>& out, bool with_names) {
   const ModuleObject& module = module_of(value);
   if (std::find(seen_modules.begin(), seen_modules.end(), &module) != seen_modules.end()) return;
   seen_modules.push_back(&module);
@@ -220,7 +233,8 @@ void collect(Session& session, const Value& value, const std::string& prefix, bo
     if (std::find(seen.begin(), seen.end(), tensor->tensor.impl()) != seen.end()) continue;
     seen.push_back(tensor->tensor.impl());
     if (with_names) {
-      const std::string name = prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name));
+      const std::string name =
+          prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name));
       out.push_back(session.interp.tuple({session.interp.str(name), entry.value}));
     } else {
       out.push_back(entry.value);
@@ -228,7 +242,8 @@ void collect(Session& session, const Value& value, const std::string& prefix, bo
   }
   for (const auto& entry : module.modules.entries()) {
     if (entry.value.as<ModuleObject>() == nullptr) continue;
-    collect(session, entry.value, prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name)),
+    collect(session, entry.value,
+            prefix + (prefix.empty() ? "" : ".") + std::string(session.interp.text(entry.name)),
             want_parameters, seen_modules, seen, out, with_names);
   }
 }
@@ -266,7 +281,8 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return make_ref<ModuleObject>(session_of(in), std::move(type));
   };
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
-    base->attrs.set(interp.intern(lang::function_name(signature)), interp.function(signature, std::move(body)));
+    base->attrs.set(interp.intern(lang::function_name(signature)),
+                    interp.function(signature, std::move(body)));
   };
   method("__init__(self)", [](Interp&, Arguments& a) {
     module_of(a[0]).initialised = true;
@@ -281,7 +297,8 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     const Name name = in.intern(a.text(1));
     module.buffers.set(name, a[2]);
     if (!a.boolean(3)) module.not_persistent.push_back(name);
-    if (const auto* tensor = a[2].as<TensorObject>()) tensor->tensor->storage->set_role(ops::Role::kParameter);
+    if (const auto* tensor = a[2].as<TensorObject>())
+      tensor->tensor->storage->set_role(ops::Role::kParameter);
     return Value::none();
   });
   method("_set_parameter(self, name, value)", [](Interp& in, Arguments& a) {
@@ -295,17 +312,22 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     module_of(a[0]).modules.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
-  method("_parameter_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
-  method("_buffer_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).buffers); });
+  method("_parameter_items(self)",
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
+  method("_buffer_items(self)",
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).buffers); });
   method("_buffer_names(self)", [](Interp& in, Arguments& a) {
     std::vector<Value> names;
-    for (const auto& entry : module_of(a[0]).buffers.entries()) names.push_back(in.str(std::string(in.text(entry.name))));
+    for (const auto& entry : module_of(a[0]).buffers.entries())
+      names.push_back(in.str(std::string(in.text(entry.name))));
     return in.list(std::move(names));
   });
-  method("_module_items(self)", [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
+  method("_module_items(self)",
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
   method("_is_persistent(self, name)", [](Interp& in, Arguments& a) {
     const auto& names = module_of(a[0]).not_persistent;
-    return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) == names.end());
+    return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) ==
+                          names.end());
   });
   method("_set_hooks(self, pre, post)", [](Interp&, Arguments& a) {
     ModuleObject& module = module_of(a[0]);

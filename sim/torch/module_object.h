@@ -4,8 +4,8 @@
 
 namespace tidemark::torch {
 
-/// nn.Module's state: parameters, buffers and submodules in the order they were set, and the call that runs forward. What
-/// needs no speed is in the language: prelude/nn/module.py.
+/// nn.Module's state: parameters, buffers and submodules in the order they were set, and the call
+/// that runs forward. What needs no speed is in the language: prelude/nn/module.py.
 class ModuleObject final : public lang::HostObject {
  public:
   ModuleObject(Session& session, Ref<lang::ClassObject> type)
@@ -27,7 +27,7 @@ class ModuleObject final : public lang::HostObject {
   lang::AttrMap buffers;
   lang::AttrMap modules;
   std::vector<lang::Name> not_persistent;
-  lang::Value pre_hooks;   ///< a dict of the language, or Empty
+  lang::Value pre_hooks;  ///< a dict of the language, or Empty
   lang::Value post_hooks;
   bool initialised = false;
 

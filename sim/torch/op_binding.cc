@@ -41,7 +41,8 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i == text.size() || (text[i] == ',' && depth == 0)) {
-      if (const auto part = trimmed(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      if (const auto part = trimmed(text.substr(begin, i - begin)); !part.empty())
+        parts.push_back(part);
       begin = i + 1;
     } else if (text[i] == '[' || text[i] == '(') {
       ++depth;
@@ -100,11 +101,19 @@ BoundOp::Parameter BoundOp::parse_parameter(std::string_view text) const {
     parameter.optional = true;
     type.remove_suffix(1);
   }
-  static const std::pair<std::string_view, Type> kTypes[] = {
-      {"Tensor", Type::kTensor}, {"Tensor[]", Type::kTensorList}, {"operand", Type::kOperand},
-      {"number", Type::kNumber}, {"int", Type::kInt}, {"float", Type::kFloat}, {"bool", Type::kBool},
-      {"str", Type::kText}, {"dtype", Type::kDType}, {"device", Type::kDevice},
-      {"memory_format", Type::kMemoryFormat}, {"float[]", Type::kFloats}, {"any", Type::kAny}};
+  static const std::pair<std::string_view, Type> kTypes[] = {{"Tensor", Type::kTensor},
+                                                             {"Tensor[]", Type::kTensorList},
+                                                             {"operand", Type::kOperand},
+                                                             {"number", Type::kNumber},
+                                                             {"int", Type::kInt},
+                                                             {"float", Type::kFloat},
+                                                             {"bool", Type::kBool},
+                                                             {"str", Type::kText},
+                                                             {"dtype", Type::kDType},
+                                                             {"device", Type::kDevice},
+                                                             {"memory_format", Type::kMemoryFormat},
+                                                             {"float[]", Type::kFloats},
+                                                             {"any", Type::kAny}};
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const auto& entry) { return entry.first == type; });
   if (found != std::end(kTypes)) {
@@ -135,7 +144,8 @@ void BoundOp::parse() {
     const std::size_t open = def->signature.find('(');
     const std::size_t close = def->signature.rfind(')');
     bool keyword_only = false;
-    for (const std::string_view part : parts_of(def->signature.substr(open + 1, close - open - 1))) {
+    for (const std::string_view part :
+         parts_of(def->signature.substr(open + 1, close - open - 1))) {
       if (part == "*") {
         keyword_only = true;
         continue;
@@ -174,7 +184,8 @@ bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& 
       } else if (value.is_float()) {
         out = value.as_float();
       } else if (tensor != nullptr && tensor->tensor.dim() == 0) {
-        out = 0.0;  // a 0-dim tensor where a number is wanted: its value is not known, and not needed
+        out =
+            0.0;  // a 0-dim tensor where a number is wanted: its value is not known, and not needed
       } else {
         return false;
       }
@@ -247,7 +258,8 @@ bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& 
       return true;
     }
     case Type::kDevice:
-      if (value.as<DeviceObject>() == nullptr && value.as<lang::Str>() == nullptr && !value.is_int()) {
+      if (value.as<DeviceObject>() == nullptr && value.as<lang::Str>() == nullptr &&
+          !value.is_int()) {
         return false;
       }
       out = session_.device_from(value);
@@ -258,7 +270,9 @@ bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& 
       out = format->format;
       return true;
     }
-    case Type::kAny: out = ops::None{}; return true;
+    case Type::kAny:
+      out = ops::None{};
+      return true;
   }
   return false;
 }
@@ -284,7 +298,8 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
         continue;
       }
       // torch.einsum(text, a, b): so are the tensors.
-      if (parameter.rest && parameter.type == Type::kTensorList && value.as<TensorObject>() != nullptr) {
+      if (parameter.rest && parameter.type == Type::kTensorList &&
+          value.as<TensorObject>() != nullptr) {
         ops::TensorList tensors;
         while (next < args.positional && args.values[next].as<TensorObject>() != nullptr) {
           tensors.push_back(args.values[next++].as<TensorObject>()->tensor);
@@ -325,11 +340,12 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
   if (keywords_used < args.keyword_count) {
     for (std::size_t k = 0; k < args.keyword_count; ++k) {
       const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
-        return p.name == args.keywords[k] ||
-               (session_.interp.text(args.keywords[k]) == "axis" && session_.interp.text(p.name) == "dim");
+        return p.name == args.keywords[k] || (session_.interp.text(args.keywords[k]) == "axis" &&
+                                              session_.interp.text(p.name) == "dim");
       });
       if (!known) {
-        *why = fmt::format("got an unexpected keyword argument '{}'", session_.interp.text(args.keywords[k]));
+        *why = fmt::format("got an unexpected keyword argument '{}'",
+                           session_.interp.text(args.keywords[k]));
         return false;
       }
     }
@@ -350,7 +366,8 @@ Value BoundOp::call(CallArgs& args) {
       return to_value(session_, overload.def->run(arguments));
     });
   }
-  std::string message = fmt::format("{}() received an invalid combination of arguments: {}; expected", name_, why);
+  std::string message =
+      fmt::format("{}() received an invalid combination of arguments: {}; expected", name_, why);
   for (std::size_t i = 0; i < overloads_.size(); ++i) {
     message += fmt::format("{} {}", i == 0 ? "" : " or", overloads_[i].def->signature);
   }
@@ -379,19 +396,22 @@ Ref<lang::ClassObject> named_tuple_class(Session& session, const ops::OpResult& 
 
 Value to_value(Session& session, ops::OpResult result) {
   switch (result.kind) {
-    case ops::OpResult::Kind::kTensor: return session.wrap(std::move(result.tensors.front()));
+    case ops::OpResult::Kind::kTensor:
+      return session.wrap(std::move(result.tensors.front()));
     case ops::OpResult::Kind::kTuple:
     case ops::OpResult::Kind::kList: {
       std::vector<Value> items;
       items.reserve(result.tensors.size());
       for (ops::Tensor& tensor : result.tensors) items.push_back(session.wrap(std::move(tensor)));
       if (!result.fields.empty()) {
-        return make_ref<lang::Tuple>(session.interp.heap(), std::move(items), named_tuple_class(session, result));
+        return make_ref<lang::Tuple>(session.interp.heap(), std::move(items),
+                                     named_tuple_class(session, result));
       }
       return result.kind == ops::OpResult::Kind::kTuple ? session.interp.tuple(std::move(items))
                                                         : session.interp.list(std::move(items));
     }
-    case ops::OpResult::Kind::kValue: break;
+    case ops::OpResult::Kind::kValue:
+      break;
   }
   if (const bool* flag = std::get_if<bool>(&result.value)) return Value::boolean(*flag);
   if (const auto* number = std::get_if<std::int64_t>(&result.value)) return Value::integer(*number);
@@ -424,7 +444,8 @@ Value OpTable::find(std::string_view where, std::string_view name) {
   if (entry.made.empty()) {
     auto op = std::make_shared<BoundOp>(session_, found->first, entry.defs);
     entry.made = session_.interp.raw_function(
-        found->first, [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
+        found->first,
+        [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
   }
   return entry.made;
 }

@@ -15,22 +15,35 @@ class BoundOp {
  public:
   BoundOp(Session& session, std::string_view name, std::vector<const ops::OpDef*> defs)
       : session_(session), name_(name), defs_(std::move(defs)) {}
-  /// Brings the arguments to a signature, runs the operator, gives its result. The first overload that fits is taken.
-  /// Errors: TypeError with every signature when none fits; as Session::guarded.
+  /// Brings the arguments to a signature, runs the operator, gives its result. The first overload
+  /// that fits is taken. Errors: TypeError with every signature when none fits; as
+  /// Session::guarded.
   lang::Value call(lang::CallArgs& args);
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   enum class Type : std::uint8_t {
-    kTensor, kTensorList, kOperand, kNumber, kInt, kFloat, kBool, kText, kDType, kDevice, kMemoryFormat, kInts,
-    kFloats, kAny,
+    kTensor,
+    kTensorList,
+    kOperand,
+    kNumber,
+    kInt,
+    kFloat,
+    kBool,
+    kText,
+    kDType,
+    kDevice,
+    kMemoryFormat,
+    kInts,
+    kFloats,
+    kAny,
   };
   struct Parameter {
     lang::Name name{};
     Type type = Type::kAny;
-    bool optional = false;      ///< None is allowed
+    bool optional = false;  ///< None is allowed
     bool keyword_only = false;
-    bool rest = false;          ///< takes the remaining positional numbers
+    bool rest = false;  ///< takes the remaining positional numbers
     std::optional<ops::Argument> fallback;
   };
   struct Overload {
@@ -40,7 +53,8 @@ class BoundOp {
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
   bool convert(const Parameter& parameter, const lang::Value& value, ops::Argument& out) const;
-  /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise: the text is ours).
+  /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
+  /// the text is ours).
   void parse();
   Parameter parse_parameter(std::string_view text) const;
   static ops::Argument parse_default(std::string_view text);
@@ -56,7 +70,8 @@ class OpTable {
  public:
   /// Cost: linear in the op table.
   explicit OpTable(Session& session);
-  /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch", "F", "method".
+  /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
+  /// "F", "method".
   lang::Value find(std::string_view where, std::string_view name);
   /// All names of one place, sorted.
   [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;

@@ -19,8 +19,10 @@ Value DTypeObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
   const std::string_view text = interp.text(name);
   if (text == "is_floating_point") return Value::boolean(ops::is_floating(dtype));
   if (text == "is_complex") return Value::boolean(ops::is_complex(dtype));
-  if (text == "is_signed") return Value::boolean(dtype != ops::ScalarType::kBool && dtype != ops::ScalarType::kUInt8);
-  if (text == "itemsize") return Value::integer(static_cast<std::int64_t>(ops::element_bytes(dtype)));
+  if (text == "is_signed")
+    return Value::boolean(dtype != ops::ScalarType::kBool && dtype != ops::ScalarType::kUInt8);
+  if (text == "itemsize")
+    return Value::integer(static_cast<std::int64_t>(ops::element_bytes(dtype)));
   return {};
 }
 
@@ -50,10 +52,14 @@ std::optional<std::uint64_t> DeviceObject::hash(lang::Interp& /*interp*/) {
 
 std::string MemoryFormatObject::repr(lang::Interp& /*interp*/) {
   switch (format) {
-    case ops::MemoryFormat::kContiguous: return "torch.contiguous_format";
-    case ops::MemoryFormat::kChannelsLast: return "torch.channels_last";
-    case ops::MemoryFormat::kChannelsLast3d: return "torch.channels_last_3d";
-    case ops::MemoryFormat::kPreserve: return "torch.preserve_format";
+    case ops::MemoryFormat::kContiguous:
+      return "torch.contiguous_format";
+    case ops::MemoryFormat::kChannelsLast:
+      return "torch.channels_last";
+    case ops::MemoryFormat::kChannelsLast3d:
+      return "torch.channels_last_3d";
+    case ops::MemoryFormat::kPreserve:
+      return "torch.preserve_format";
   }
   return {};
 }
@@ -78,11 +84,16 @@ Session& session_of(lang::Interp& interp) {
 }
 
 Session::Session(lang::Interp& interpreter, Emitter& emit, std::vector<DeviceSpec> specs)
-    : interp(interpreter), emitter(emit), devices(std::move(specs)), device_count(static_cast<int>(devices.size())),
-      c(emit, emit, devices.front()), ops_(std::make_unique<OpTable>(*this)) {
+    : interp(interpreter),
+      emitter(emit),
+      devices(std::move(specs)),
+      device_count(static_cast<int>(devices.size())),
+      c(emit, emit, devices.front()),
+      ops_(std::make_unique<OpTable>(*this)) {
   add_values();
-  interp.set_builtin(interp.intern(kSessionName),
-                     make_ref<SessionObject>(interp.heap(), interp.make_class("Session", "torch._C"), *this));
+  interp.set_builtin(
+      interp.intern(kSessionName),
+      make_ref<SessionObject>(interp.heap(), interp.make_class("Session", "torch._C"), *this));
   add_tensor_class(*this);
   add_modules(*this);
 }
@@ -104,10 +115,12 @@ void Session::add_values() {
   dtype_class = interp.make_class("dtype", "torch");
   device_class = interp.make_class("device", "torch");
   memory_format_class = interp.make_class("memory_format", "torch");
-  out_of_memory = interp.make_exception_class("OutOfMemoryError", "torch", interp.classes().runtime_error);
+  out_of_memory =
+      interp.make_exception_class("OutOfMemoryError", "torch", interp.classes().runtime_error);
   for (std::size_t i = 0; i < ops::kScalarTypes.size(); ++i) {
     const auto type = static_cast<ops::ScalarType>(i);
-    dtypes.emplace(static_cast<std::uint8_t>(i), make_ref<DTypeObject>(interp.heap(), dtype_class, type));
+    dtypes.emplace(static_cast<std::uint8_t>(i),
+                   make_ref<DTypeObject>(interp.heap(), dtype_class, type));
   }
   for (const auto format : {ops::MemoryFormat::kContiguous, ops::MemoryFormat::kChannelsLast,
                             ops::MemoryFormat::kChannelsLast3d, ops::MemoryFormat::kPreserve}) {
@@ -115,19 +128,23 @@ void Session::add_values() {
                     make_ref<MemoryFormatObject>(interp.heap(), memory_format_class, format));
   }
   device_class->final = true;
-  device_class->construct = [this](lang::Interp&, lang::ClassObject&, lang::CallArgs& args) -> Value {
-    if (args.positional == 0 && args.keyword_count == 0) interp.type_error("device() missing argument");
+  device_class->construct = [this](lang::Interp&, lang::ClassObject&,
+                                   lang::CallArgs& args) -> Value {
+    if (args.positional == 0 && args.keyword_count == 0)
+      interp.type_error("device() missing argument");
     ops::Device device = device_from(args.values[0]);
     if (args.positional > 1 && args.values[1].is_int()) {
       device.index = static_cast<std::int8_t>(args.values[1].as_int());
     }
     return wrap(device);
   };
-  size_class->attrs.set(interp.intern("numel"), interp.function("numel(self)", [](lang::Interp&, lang::Arguments& a) {
-    std::int64_t n = 1;
-    for (const Value& item : a.object<lang::Tuple>(0, "torch.Size").items) n *= item.as_int();
-    return Value::integer(n);
-  }));
+  size_class->attrs.set(interp.intern("numel"),
+                        interp.function("numel(self)", [](lang::Interp&, lang::Arguments& a) {
+                          std::int64_t n = 1;
+                          for (const Value& item : a.object<lang::Tuple>(0, "torch.Size").items)
+                            n *= item.as_int();
+                          return Value::integer(n);
+                        }));
 }
 
 Value Session::wrap(ops::Tensor tensor) {
@@ -143,7 +160,9 @@ Value Session::wrap(ops::Device device) {
   return make_ref<DeviceObject>(interp.heap(), device_class, device);
 }
 
-Value Session::wrap(ops::ScalarType dtype) const { return dtypes.at(static_cast<std::uint8_t>(dtype)); }
+Value Session::wrap(ops::ScalarType dtype) const {
+  return dtypes.at(static_cast<std::uint8_t>(dtype));
+}
 
 Value Session::size_of(const ops::Dims& dims) {
   std::vector<Value> items;
@@ -170,8 +189,8 @@ ops::Device Session::device_from(const Value& value) {
     if (name == "cpu" || name == "meta") return ops::kHost;
     if (name == "cuda") return current_device;
     if (!name.starts_with("cuda:")) {
-      interp.runtime_error(fmt::format(
-          "Expected one of cpu, cuda device type at start of device string: {}", name));
+      interp.runtime_error(
+          fmt::format("Expected one of cpu, cuda device type at start of device string: {}", name));
     }
     name.remove_prefix(5);
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
@@ -182,16 +201,17 @@ ops::Device Session::device_from(const Value& value) {
     interp.type_error(fmt::format("expected a device, not {}", interp.type_name(value)));
   }
   if (index < 0 || index >= device_count) {
-    interp.runtime_error(fmt::format(
-        "CUDA error: invalid device ordinal: {} (this scenario has {} device{})", shown, device_count,
-        device_count == 1 ? "" : "s"));
+    interp.runtime_error(
+        fmt::format("CUDA error: invalid device ordinal: {} (this scenario has {} device{})", shown,
+                    device_count, device_count == 1 ? "" : "s"));
   }
   return ops::Device{static_cast<std::int8_t>(index)};
 }
 
 void Session::raise_op_error(const ops::OpError& error) {
   const std::string_view text = error.what();
-  if (text.starts_with("Dimension out of range") || text.find("out of range for tensor of size") != text.npos ||
+  if (text.starts_with("Dimension out of range") ||
+      text.find("out of range for tensor of size") != text.npos ||
       text.starts_with("too many indices")) {
     interp.raise(*interp.classes().index_error, std::string(text));
   }

@@ -61,8 +61,9 @@ class MemoryFormatObject final : public lang::HostObject {
 
 class OpTable;
 
-/// One program in torch's words: the interpreter, the operators' context, and the classes and objects that stand for torch
-/// in the language. Make it before any code runs, destroy it after the interpreter's modules are gone.
+/// One program in torch's words: the interpreter, the operators' context, and the classes and
+/// objects that stand for torch in the language. Make it before any code runs, destroy it after the
+/// interpreter's modules are gone.
 class Session {
  public:
   /// Requires: at least one device.
@@ -79,10 +80,11 @@ class Session {
   ops::Device current_device{0};
 
   // Classes.
-  Ref<lang::ClassObject> tensor_class, parameter_class, module_class, size_class, dtype_class, device_class,
-      memory_format_class, out_of_memory;
+  Ref<lang::ClassObject> tensor_class, parameter_class, module_class, size_class, dtype_class,
+      device_class, memory_format_class, out_of_memory;
 
-  /// The language's object for a tensor: the same one as long as somebody holds it. None for an undefined one.
+  /// The language's object for a tensor: the same one as long as somebody holds it. None for an
+  /// undefined one.
   lang::Value wrap(ops::Tensor tensor);
   lang::Value wrap(ops::Device device);
   lang::Value wrap(ops::ScalarType dtype) const;
@@ -92,8 +94,9 @@ class Session {
   /// "cuda", "cuda:1", "cpu", a torch.device or an index. Errors: Python's RuntimeError.
   ops::Device device_from(const lang::Value& value);
 
-  /// Runs an operator and turns its errors into Python's: OpError into RuntimeError (IndexError for a dimension out of
-  /// range), OutOfMemory into torch.OutOfMemoryError, NotModelled into the end of the program with a message.
+  /// Runs an operator and turns its errors into Python's: OpError into RuntimeError (IndexError for
+  /// a dimension out of range), OutOfMemory into torch.OutOfMemoryError, NotModelled into the end
+  /// of the program with a message.
   template <class F>
   auto guarded(F&& body) {
     try {
@@ -110,10 +113,12 @@ class Session {
 
   std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
   std::unordered_map<std::uint8_t, lang::Value> formats;
-  std::unordered_map<std::string, Ref<lang::ClassObject>> return_types;  ///< torch.return_types, by name
+  std::unordered_map<std::string, Ref<lang::ClassObject>>
+      return_types;  ///< torch.return_types, by name
   std::uint32_t next_event = 0;
 
-  /// Drops what the session itself holds of the language. Call it when the program has ended, before the interpreter goes.
+  /// Drops what the session itself holds of the language. Call it when the program has ended,
+  /// before the interpreter goes.
   void release();
 
   [[nodiscard]] OpTable& op_table() { return *ops_; }
@@ -123,7 +128,8 @@ class Session {
   std::unique_ptr<OpTable> ops_;
 };
 
-/// The session that an interpreter belongs to; for host code that gets nothing else. Requires: there is one.
+/// The session that an interpreter belongs to; for host code that gets nothing else. Requires:
+/// there is one.
 Session& session_of(lang::Interp& interp);
 
 }  // namespace tidemark::torch

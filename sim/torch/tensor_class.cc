@@ -19,7 +19,8 @@ namespace {
 TensorObject& self_of(const Value& value) { return *value.as<TensorObject>(); }
 Tensor& tensor_of(const Value& value) { return self_of(value).tensor; }
 
-// ---- properties -------------------------------------------------------------------------------------------------
+// ---- properties
+// -------------------------------------------------------------------------------------------------
 
 Value get_grad(Interp& /*interp*/, const Value& self) {
   return self_of(self).session().wrap(Tensor(tensor_of(self)->grad));
@@ -38,13 +39,16 @@ void set_grad(Interp& interp, const Value& self, Value value) {
 Value get_data(Interp& /*interp*/, const Value& self) {
   return self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
 }
-/// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of another.
+/// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
+/// another.
 void set_data(Interp& interp, const Value& self, Value value) {
   const auto* other = value.as<TensorObject>();
-  if (other == nullptr) interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
+  if (other == nullptr)
+    interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
   const Tensor& tensor = tensor_of(self);
   const Tensor& from = other->tensor;
-  if (tensor.dtype() != from.dtype() || !(tensor.device() == from.device())) tensor->grad_accumulator = nullptr;
+  if (tensor.dtype() != from.dtype() || !(tensor.device() == from.device()))
+    tensor->grad_accumulator = nullptr;
   tensor->sizes = from->sizes;
   tensor->strides = from->strides;
   tensor->offset = from->offset;
@@ -61,7 +65,8 @@ void set_requires_grad_flag(Interp& interp, const Tensor& tensor, bool wanted) {
   if (tensor->grad_fn) {
     if (!wanted) {
       interp.runtime_error(
-          "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+          "you can only change requires_grad flags of leaf variables. If you want to use a "
+          "computed variable in a "
           "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     }
     return;
@@ -76,18 +81,31 @@ void set_requires_grad(Interp& interp, const Value& self, Value value) {
 }
 
 constexpr lang::PropertyRow kProperties[] = {
-    {"shape", [](Interp&, const Value& v) { return self_of(v).session().size_of(tensor_of(v).sizes()); }, nullptr},
-    {"dtype", [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); }, nullptr},
-    {"device", [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).device()); }, nullptr},
+    {"shape",
+     [](Interp&, const Value& v) { return self_of(v).session().size_of(tensor_of(v).sizes()); },
+     nullptr},
+    {"dtype",
+     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); },
+     nullptr},
+    {"device",
+     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).device()); },
+     nullptr},
     {"ndim", [](Interp&, const Value& v) { return Value::integer(tensor_of(v).dim()); }, nullptr},
-    {"is_cuda", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_cuda()); }, nullptr},
-    {"is_leaf", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_leaf()); }, nullptr},
-    {"is_sparse", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_sparse()); }, nullptr},
+    {"is_cuda", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_cuda()); },
+     nullptr},
+    {"is_leaf", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_leaf()); },
+     nullptr},
+    {"is_sparse", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_sparse()); },
+     nullptr},
     {"itemsize",
      [](Interp&, const Value& v) {
        return Value::integer(static_cast<std::int64_t>(ops::element_bytes(tensor_of(v).dtype())));
-     }, nullptr},
-    {"nbytes", [](Interp&, const Value& v) { return Value::integer(static_cast<std::int64_t>(tensor_of(v).bytes())); },
+     },
+     nullptr},
+    {"nbytes",
+     [](Interp&, const Value& v) {
+       return Value::integer(static_cast<std::int64_t>(tensor_of(v).bytes()));
+     },
      nullptr},
     {"requires_grad", get_requires_grad, set_requires_grad},
     {"grad", get_grad, set_grad},
@@ -96,7 +114,8 @@ constexpr lang::PropertyRow kProperties[] = {
      [](Interp& interp, const Value& v) {
        const Tensor& t = tensor_of(v);
        return t->grad_fn ? interp.str(fmt::format("<{}>", t->grad_fn->name)) : Value::none();
-     }, nullptr},
+     },
+     nullptr},
     {"T",
      [](Interp&, const Value& v) {
        Session& s = self_of(v).session();
@@ -106,15 +125,18 @@ constexpr lang::PropertyRow kProperties[] = {
          for (std::int64_t d = t.dim(); d-- > 0;) order.push_back(d);
          return s.wrap(t.dim() == 2 ? ops::t(s.c, t) : ops::permute(s.c, t, order));
        });
-     }, nullptr},
+     },
+     nullptr},
     {"mT",
      [](Interp&, const Value& v) {
        Session& s = self_of(v).session();
        return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
-     }, nullptr},
+     },
+     nullptr},
 };
 
-// ---- methods ----------------------------------------------------------------------------------------------------
+// ---- methods
+// ----------------------------------------------------------------------------------------------------
 
 Value zero_of(const Tensor& tensor) {
   if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(false);
@@ -124,7 +146,8 @@ Value zero_of(const Tensor& tensor) {
 Value zeros_as_list(Session& session, const Tensor& tensor, std::int64_t dim) {
   if (dim == tensor.dim()) return zero_of(tensor);
   std::vector<Value> items;
-  for (std::int64_t i = 0; i < tensor.size(dim); ++i) items.push_back(zeros_as_list(session, tensor, dim + 1));
+  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
+    items.push_back(zeros_as_list(session, tensor, dim + 1));
   return session.interp.list(std::move(items));
 }
 
@@ -139,10 +162,12 @@ Value to_method(Session& session, lang::CallArgs& args) {
     } else if (const auto* other = value.as<TensorObject>()) {
       options.dtype = other->tensor.dtype();
       options.device = other->tensor.device();
-    } else if (value.as<lang::Str>() != nullptr || value.as<DeviceObject>() != nullptr || value.is_int()) {
+    } else if (value.as<lang::Str>() != nullptr || value.as<DeviceObject>() != nullptr ||
+               value.is_int()) {
       options.device = session.device_from(value);
     } else if (!value.is_none()) {
-      interp.type_error("to() received an invalid combination of arguments - got " + interp.type_name(value));
+      interp.type_error("to() received an invalid combination of arguments - got " +
+                        interp.type_name(value));
     }
   };
   std::size_t flags = 0;
@@ -168,7 +193,8 @@ Value to_method(Session& session, lang::CallArgs& args) {
   }
   return session.guarded([&] {
     Tensor out = ops::to(session.c, self, options);
-    if (!self.is_cuda() && out.is_cuda() && !self->is_parameter) out->storage->set_role(ops::Role::kInput);
+    if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
+      out->storage->set_role(ops::Role::kInput);
     return session.wrap(std::move(out));
   });
 }
@@ -187,9 +213,12 @@ void add_casts(Session& session) {
   for (const Cast& cast : kCasts) {
     session.tensor_class->attrs.set(
         session.interp.intern(cast.name),
-        session.interp.raw_function(cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
-          return session.guarded([&] { return session.wrap(ops::to(session.c, tensor_of(args.values[0]), type)); });
-        }));
+        session.interp.raw_function(
+            cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
+              return session.guarded([&] {
+                return session.wrap(ops::to(session.c, tensor_of(args.values[0]), type));
+              });
+            }));
   }
 }
 
@@ -212,9 +241,11 @@ Value backward_method(Session& session, Arguments& a) {
       return 0;
     });
   } catch (lang::Raised& raised) {
-    // The gradient that backward starts from is a local of PyTorch's Python code: the exception's traceback holds it.
+    // The gradient that backward starts from is a local of PyTorch's Python code: the exception's
+    // traceback holds it.
     if (!gradients.empty()) {
-      raised.exception->attrs().set(session.interp.intern("__root_gradient__"), session.wrap(gradients[0]));
+      raised.exception->attrs().set(session.interp.intern("__root_gradient__"),
+                                    session.wrap(gradients[0]));
     }
     throw;
   }
@@ -241,36 +272,44 @@ void add_queries(Session& session) {
     return interp.tuple(std::move(items));
   });
   const auto integer = [&](std::string_view signature, std::int64_t (*read)(const Tensor&)) {
-    add_method(session, signature, [read](Interp&, Arguments& a) { return Value::integer(read(tensor_of(a[0]))); });
+    add_method(session, signature,
+               [read](Interp&, Arguments& a) { return Value::integer(read(tensor_of(a[0]))); });
   };
   integer("dim(self)", [](const Tensor& t) { return t.dim(); });
   integer("ndimension(self)", [](const Tensor& t) { return t.dim(); });
   integer("numel(self)", [](const Tensor& t) { return t.numel(); });
   integer("nelement(self)", [](const Tensor& t) { return t.numel(); });
-  integer("element_size(self)", [](const Tensor& t) { return static_cast<std::int64_t>(ops::element_bytes(t.dtype())); });
+  integer("element_size(self)",
+          [](const Tensor& t) { return static_cast<std::int64_t>(ops::element_bytes(t.dtype())); });
   integer("storage_offset(self)", [](const Tensor& t) { return t->offset; });
-  integer("get_device(self)", [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
+  integer("get_device(self)",
+          [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
   integer("data_ptr(self)", [](const Tensor& t) {
-    return t->storage->request() == ops::kNoMemory ? std::int64_t{0} : std::int64_t{t->storage->request()} + 1;
+    return t->storage->request() == ops::kNoMemory ? std::int64_t{0}
+                                                   : std::int64_t{t->storage->request()} + 1;
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
-    add_method(session, signature, [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
+    add_method(session, signature,
+               [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
   };
   flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
   flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
   flag("is_pinned(self, device=None)", [](const Tensor&) { return false; });
   add_method(session, "is_contiguous(self, memory_format=None)", [](Interp&, Arguments& a) {
     const auto* format = a[1].as<MemoryFormatObject>();
-    return Value::boolean(tensor_of(a[0]).is_contiguous(format == nullptr ? ops::MemoryFormat::kContiguous : format->format));
+    return Value::boolean(tensor_of(a[0]).is_contiguous(
+        format == nullptr ? ops::MemoryFormat::kContiguous : format->format));
   });
   add_method(session, "item(self)", [](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     if (t.numel() != 1) {
-      interp.runtime_error(fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
+      interp.runtime_error(
+          fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
     }
     return zero_of(t);
   });
-  add_method(session, "tolist(self)", [s](Interp&, Arguments& a) { return zeros_as_list(*s, tensor_of(a[0]), 0); });
+  add_method(session, "tolist(self)",
+             [s](Interp&, Arguments& a) { return zeros_as_list(*s, tensor_of(a[0]), 0); });
   add_method(session, "__float__(self)", [](Interp&, Arguments&) { return Value::real(0); });
   add_method(session, "__int__(self)", [](Interp&, Arguments&) { return Value::integer(0); });
   add_method(session, "__index__(self)", [](Interp&, Arguments&) { return Value::integer(0); });
@@ -278,7 +317,8 @@ void add_queries(Session& session) {
 
 void add_autograd_methods(Session& session) {
   Session* s = &session;
-  add_method(session, "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
+  add_method(session,
+             "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
              [s](Interp&, Arguments& a) { return backward_method(*s, a); });
   add_method(session, "requires_grad_(self, requires_grad=True)", [](Interp& interp, Arguments& a) {
     set_requires_grad_flag(interp, tensor_of(a[0]), a.boolean(1));
@@ -293,13 +333,15 @@ void add_autograd_methods(Session& session) {
   });
   add_method(session, "retain_grad(self)", [](Interp& interp, Arguments& a) {
     if (tensor_of(a[0]).is_leaf()) return Value::none();
-    interp.refuse("retain_grad() of a computed tensor is not modelled", "ask for the gradient of a leaf");
+    interp.refuse("retain_grad() of a computed tensor is not modelled",
+                  "ask for the gradient of a leaf");
   });
   add_method(session, "record_stream(self, stream)", [s](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     const Value id = interp.find_attr(a[1], interp.intern("_index"));
     if (id.is_int() && t.is_cuda()) {
-      s->emitter.record_stream(t->storage->request(), t.device(), static_cast<std::uint16_t>(id.as_int()));
+      s->emitter.record_stream(t->storage->request(), t.device(),
+                               static_cast<std::uint16_t>(id.as_int()));
     }
     return Value::none();
   });
@@ -309,14 +351,16 @@ void add_copies(Session& session) {
   Session* s = &session;
   session.tensor_class->attrs.set(
       session.interp.intern("to"),
-      session.interp.raw_function("to", [s](Interp&, lang::CallArgs& args) { return to_method(*s, args); }));
-  add_method(session, "cuda(self, device=None, non_blocking=False, memory_format=None)", [s](Interp& interp, Arguments& a) {
-    std::vector<Value> values{a[0], a.has(1) ? a[1] : interp.str("cuda")};
-    lang::CallArgs args;
-    args.values = values.data();
-    args.positional = values.size();
-    return to_method(*s, args);
-  });
+      session.interp.raw_function(
+          "to", [s](Interp&, lang::CallArgs& args) { return to_method(*s, args); }));
+  add_method(session, "cuda(self, device=None, non_blocking=False, memory_format=None)",
+             [s](Interp& interp, Arguments& a) {
+               std::vector<Value> values{a[0], a.has(1) ? a[1] : interp.str("cuda")};
+               lang::CallArgs args;
+               args.values = values.data();
+               args.positional = values.size();
+               return to_method(*s, args);
+             });
   add_method(session, "cpu(self, memory_format=None)", [s](Interp&, Arguments& a) {
     ops::ToOptions options;
     options.device = ops::kHost;
@@ -325,12 +369,14 @@ void add_copies(Session& session) {
   add_method(session, "type(self, dtype=None)", [s](Interp& interp, Arguments& a) {
     const auto* dtype = a[1].as<DTypeObject>();
     if (dtype == nullptr) {
-      return interp.str(fmt::format("torch.{}{}", tensor_of(a[0]).is_cuda() ? "cuda." : "", "Tensor"));
+      return interp.str(
+          fmt::format("torch.{}{}", tensor_of(a[0]).is_cuda() ? "cuda." : "", "Tensor"));
     }
     return s->guarded([&] { return s->wrap(ops::to(s->c, tensor_of(a[0]), dtype->dtype)); });
   });
-  for (const std::string_view same : {"pin_memory(self, device=None)", "share_memory_(self)", "numpy(self, force=False)",
-                                      "resolve_conj(self)", "resolve_neg(self)"}) {
+  for (const std::string_view same :
+       {"pin_memory(self, device=None)", "share_memory_(self)", "numpy(self, force=False)",
+        "resolve_conj(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
   }
   add_casts(session);
@@ -349,8 +395,10 @@ void add_tensor_class(Session& session) {
   add_queries(session);
   add_autograd_methods(session);
   add_copies(session);
-  session.parameter_class = interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});
-  session.parameter_class->construct = [&session](Interp& in, lang::ClassObject&, lang::CallArgs& args) -> Value {
+  session.parameter_class =
+      interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});
+  session.parameter_class->construct = [&session](Interp& in, lang::ClassObject&,
+                                                  lang::CallArgs& args) -> Value {
     const Value* data = args.positional > 0 ? &args.values[0] : args.keyword(in.intern("data"));
     const auto* tensor = data == nullptr ? nullptr : data->as<TensorObject>();
     if (tensor == nullptr) in.type_error("Parameter() expects a tensor");

@@ -29,12 +29,32 @@ TensorObject::~TensorObject() {
 namespace {
 
 /// By BinaryOp. Source: torch's Tensor.__add__ and so on.
-constexpr std::array<std::string_view, 13> kBinary{
-    "add", "sub", "mul", "matmul", "div", "floor_divide", "remainder", "pow", "bitwise_left_shift",
-    "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"};
-constexpr std::array<std::string_view, 13> kInPlace{
-    "add_", "sub_", "mul_", "", "div_", "floor_divide_", "remainder_", "pow_", "bitwise_left_shift_",
-    "bitwise_right_shift_", "bitwise_and_", "bitwise_or_", "bitwise_xor_"};
+constexpr std::array<std::string_view, 13> kBinary{"add",
+                                                   "sub",
+                                                   "mul",
+                                                   "matmul",
+                                                   "div",
+                                                   "floor_divide",
+                                                   "remainder",
+                                                   "pow",
+                                                   "bitwise_left_shift",
+                                                   "bitwise_right_shift",
+                                                   "bitwise_and",
+                                                   "bitwise_or",
+                                                   "bitwise_xor"};
+constexpr std::array<std::string_view, 13> kInPlace{"add_",
+                                                    "sub_",
+                                                    "mul_",
+                                                    "",
+                                                    "div_",
+                                                    "floor_divide_",
+                                                    "remainder_",
+                                                    "pow_",
+                                                    "bitwise_left_shift_",
+                                                    "bitwise_right_shift_",
+                                                    "bitwise_and_",
+                                                    "bitwise_or_",
+                                                    "bitwise_xor_"};
 constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_operand(const Value& value) {
@@ -60,21 +80,26 @@ Value call_op(Session& session, std::string_view where, std::string_view name,
 Value TensorObject::unary(lang::Interp& /*interp*/, lang::UnaryOp op) {
   const Value self = Ref<TensorObject>(this);
   switch (op) {
-    case lang::UnaryOp::kNeg: return call_op(session_, "torch", "neg", {self});
-    case lang::UnaryOp::kPos: return self;
-    case lang::UnaryOp::kInvert: return call_op(session_, "torch", "bitwise_not", {self});
+    case lang::UnaryOp::kNeg:
+      return call_op(session_, "torch", "neg", {self});
+    case lang::UnaryOp::kPos:
+      return self;
+    case lang::UnaryOp::kInvert:
+      return call_op(session_, "torch", "bitwise_not", {self});
   }
   return {};
 }
 
-Value TensorObject::binary(lang::Interp& /*interp*/, BinaryOp op, const Value& other, bool reflected) {
+Value TensorObject::binary(lang::Interp& /*interp*/, BinaryOp op, const Value& other,
+                           bool reflected) {
   if (!is_operand(other)) return {};
   const Value self = Ref<TensorObject>(this);
   const std::string_view name = kBinary[static_cast<std::size_t>(op)];
   if (!reflected) return call_op(session_, "torch", name, {self, other});
   if (op == BinaryOp::kTrueDiv) {
     // 2 / x is x.reciprocal() * 2.
-    return call_op(session_, "torch", "mul", {call_op(session_, "torch", "reciprocal", {self}), other});
+    return call_op(session_, "torch", "mul",
+                   {call_op(session_, "torch", "reciprocal", {self}), other});
   }
   return call_op(session_, "torch", name, {other, self});
 }
@@ -111,7 +136,8 @@ std::optional<std::int64_t> TensorObject::length(lang::Interp& interp) {
 Value TensorObject::iterate(lang::Interp& interp) {
   if (tensor.dim() == 0) interp.type_error("iteration over a 0-d tensor");
   // torch iterates over the views that unbind(0) makes at once.
-  return interp.iterate(session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); }));
+  return interp.iterate(
+      session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); }));
 }
 
 bool TensorObject::truth(lang::Interp& interp) {
@@ -154,7 +180,8 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
 Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
   if (tensor->grad_fn) {
     interp.runtime_error(
-        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.");
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+        "at the moment.");
   }
   const Value self = Ref<TensorObject>(this);
   for (const auto& [from, to] : copies) {

@@ -35,7 +35,8 @@ class TensorObject final : public lang::HostObject {
   Session& session_;
 };
 
-/// x[key] and x[key] = value. Source: torch's python_variable_indexing; training-semantics.md 5.6, 5.7.
+/// x[key] and x[key] = value. Source: torch's python_variable_indexing;
+/// training-semantics.md 5.6, 5.7.
 ops::Tensor get_item(Session& session, const ops::Tensor& self, const lang::Value& key);
 void set_item(Session& session, const ops::Tensor& self, const lang::Value& key,
               const lang::Value& value);

@@ -30,19 +30,22 @@ bool* backend_switch(Session& session, std::string_view name) {
 void add_modes(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
-    module.set(session.interp.intern(lang::function_name(signature)), session.interp.function(signature, std::move(body)));
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
   };
   add("grad_enabled()", [s](Interp&, Arguments&) { return Value::boolean(s->c.grad_enabled()); });
   add("set_grad_enabled(mode)", [s](Interp&, Arguments& a) {
     s->c.thread().grad_enabled = a.boolean(0);
     return Value::none();
   });
-  add("inference_mode()", [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
+  add("inference_mode()",
+      [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
   add("set_inference_mode(mode)", [s](Interp&, Arguments& a) {
     s->c.thread().inference_mode = a.boolean(0);
     return Value::none();
   });
-  // autocast: (enabled, dtype, cache_enabled) of the thread, and the nesting that decides when the cache is dropped.
+  // autocast: (enabled, dtype, cache_enabled) of the thread, and the nesting that decides when the
+  // cache is dropped.
   add("autocast_state()", [s](Interp& in, Arguments&) {
     const ops::Autocast& a = s->c.thread().autocast;
     return in.tuple({Value::boolean(a.enabled), s->wrap(a.dtype), Value::boolean(a.cache_enabled)});
@@ -82,7 +85,8 @@ void add_modes(Session& session, lang::Module& module) {
 void add_events(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
-    module.set(session.interp.intern(lang::function_name(signature)), session.interp.function(signature, std::move(body)));
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
   };
   add("mark(name)", [s](Interp&, Arguments& a) {
     s->emitter.mark(a.text(0));
@@ -97,14 +101,16 @@ void add_events(Session& session, lang::Module& module) {
   add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     const std::string& role = a.text(1);
-    if (role != "optimizer_state" && role != "input" && role != "parameter") in.value_error("no such role: " + role);
+    if (role != "optimizer_state" && role != "input" && role != "parameter")
+      in.value_error("no such role: " + role);
     tensor->storage->set_role(role == "input"       ? ops::Role::kInput
                               : role == "parameter" ? ops::Role::kParameter
                                                     : ops::Role::kOptimizerState);
     return Value::none();
   });
   add("flatten_weights(weights)", [s](Interp& in, Arguments& a) {
-    // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source: training-semantics.md 8.
+    // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source:
+    // training-semantics.md 8.
     std::vector<ops::Tensor> weights;
     std::int64_t total = 0;
     for (const Value& v : in.unpack(a[0])) {
@@ -112,7 +118,8 @@ void add_events(Session& session, lang::Module& module) {
       total += weights.back().numel();
     }
     s->guarded([&] {
-      const ops::Tensor buffer = s->c.empty({total}, weights.front().dtype(), weights.front().device());
+      const ops::Tensor buffer =
+          s->c.empty({total}, weights.front().dtype(), weights.front().device());
       buffer->storage->set_role(ops::Role::kParameter);
       std::int64_t offset = 0;
       for (const ops::Tensor& weight : weights) {
@@ -125,7 +132,8 @@ void add_events(Session& session, lang::Module& module) {
     });
     return Value::none();
   });
-  add("refuse(message, hint='')", [](Interp& in, Arguments& a) -> Value { in.refuse(a.text(0), a.text(1)); });
+  add("refuse(message, hint='')",
+      [](Interp& in, Arguments& a) -> Value { in.refuse(a.text(0), a.text(1)); });
   add("same_storage(a, b)", [](Interp&, Arguments& a) {
     return Value::boolean(a.object<TensorObject>(0, "Tensor").tensor->storage ==
                           a.object<TensorObject>(1, "Tensor").tensor->storage);

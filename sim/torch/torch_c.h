@@ -6,7 +6,8 @@ namespace tidemark::torch {
 
 /// torch._C: what the prelude needs of the host. Users do not call it.
 void fill_torch_c(Session& session, lang::Module& module);
-/// Hooks of saved tensors, checkpointing, torch.autograd.Function and grad(): what of autograd is not an operator.
+/// Hooks of saved tensors, checkpointing, torch.autograd.Function and grad(): what of autograd is
+/// not an operator.
 void fill_autograd(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);

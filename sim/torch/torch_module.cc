@@ -36,7 +36,8 @@ Value make_name(Session& session, lang::Module& module, std::string_view place, 
     if (file.module != module.name) continue;
     const auto names = words_of(file.defines);
     if (std::find(names.begin(), names.end(), text) == names.end()) continue;
-    const auto source = std::make_shared<const SourceText>(SourceText{"<" + std::string(file.name) + ">", std::string(file.text)});
+    const auto source = std::make_shared<const SourceText>(
+        SourceText{"<" + std::string(file.name) + ">", std::string(file.text)});
     session.interp.run_in(module, source);
     const Value* found = module.find(name);
     return found == nullptr ? Value() : *found;
@@ -72,7 +73,8 @@ void fill_torch(Session& session, lang::Module& torch) {
   for (std::size_t i = 0; i < ops::kScalarTypes.size(); ++i) {
     const Value& dtype = session.dtypes.at(static_cast<std::uint8_t>(i));
     torch.set(interp.intern(ops::kScalarTypes[i].name), dtype);
-    if (!ops::kScalarTypes[i].alias.empty()) torch.set(interp.intern(ops::kScalarTypes[i].alias), dtype);
+    if (!ops::kScalarTypes[i].alias.empty())
+      torch.set(interp.intern(ops::kScalarTypes[i].alias), dtype);
   }
   const auto format = [&](std::string_view name, ops::MemoryFormat value) {
     torch.set(interp.intern(name), session.formats.at(static_cast<std::uint8_t>(value)));
@@ -100,8 +102,10 @@ void fill_torch(Session& session, lang::Module& torch) {
 
 void add_modules(Session& session) {
   Interp& interp = session.interp;
-  interp.add_module("torch._C", [&session](Interp&, lang::Module& module) { fill_torch_c(session, module); });
-  interp.add_module("torch", [&session](Interp&, lang::Module& module) { fill_torch(session, module); });
+  interp.add_module("torch._C",
+                    [&session](Interp&, lang::Module& module) { fill_torch_c(session, module); });
+  interp.add_module("torch",
+                    [&session](Interp&, lang::Module& module) { fill_torch(session, module); });
   interp.add_module("torch.nn", [&session](Interp& in, lang::Module& module) {
     module.set(in.intern("Parameter"), session.parameter_class);
     make_lazy(session, module, "");
@@ -116,13 +120,31 @@ void add_modules(Session& session) {
     fill_cuda(session, module);
     make_lazy(session, module, "");
   });
-  for (const std::string_view name :
-       {"torch.nn.init", "torch.nn.utils", "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler",
-        "torch.optim.swa_utils", "torch.amp", "torch.cuda.amp", "torch.cuda.memory", "torch.backends",
-        "torch.backends.cuda", "torch.backends.cudnn", "torch.utils", "torch.utils.checkpoint", "torch.utils.data",
-        "torch.autograd", "torch.autograd.graph", "torch.linalg", "torch.special", "torch.random",
-        "torch.nn.attention", "torch._marks"}) {
-    interp.add_module(std::string(name), [&session](Interp&, lang::Module& module) { make_lazy(session, module, ""); });
+  for (const std::string_view name : {"torch.nn.init",
+                                      "torch.nn.utils",
+                                      "torch.nn.modules",
+                                      "torch.optim",
+                                      "torch.optim.lr_scheduler",
+                                      "torch.optim.swa_utils",
+                                      "torch.amp",
+                                      "torch.cuda.amp",
+                                      "torch.cuda.memory",
+                                      "torch.backends",
+                                      "torch.backends.cuda",
+                                      "torch.backends.cudnn",
+                                      "torch.utils",
+                                      "torch.utils.checkpoint",
+                                      "torch.utils.data",
+                                      "torch.autograd",
+                                      "torch.autograd.graph",
+                                      "torch.linalg",
+                                      "torch.special",
+                                      "torch.random",
+                                      "torch.nn.attention",
+                                      "torch._marks"}) {
+    interp.add_module(std::string(name), [&session](Interp&, lang::Module& module) {
+      make_lazy(session, module, "");
+    });
   }
 }
 

@@ -55,8 +55,9 @@ class OperatorRig {
                    bool requires_grad = true,
                    ops::MemoryFormat format = ops::MemoryFormat::kContiguous);
 
-  /// Runs `forward`, gives every output a gradient of ones, runs backward, drops the incoming gradients, the outputs and
-  /// the leaves' gradients. One line a phase that has events: "forward +4096 -512".
+  /// Runs `forward`, gives every output a gradient of ones, runs backward, drops the incoming
+  /// gradients, the outputs and the leaves' gradients. One line a phase that has events: "forward
+  /// +4096 -512".
   std::string run(const std::function<ops::TensorList()>& forward,
                   const std::vector<ops::Tensor>& leaves);
   /// The same after a first run, which pays for workspaces.

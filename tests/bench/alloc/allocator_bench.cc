@@ -26,8 +26,10 @@ struct Workload {
   std::size_t warm = 0;  ///< so many instructions come before what is timed
 
   [[nodiscard]] std::int64_t requests() const {
-    return std::count_if(instructions.begin() + static_cast<std::ptrdiff_t>(warm), instructions.end(),
-                         [](const Instruction& each) { return each.verb == Verb::kAlloc || each.verb == Verb::kFree; });
+    return std::count_if(instructions.begin() + static_cast<std::ptrdiff_t>(warm),
+                         instructions.end(), [](const Instruction& each) {
+                           return each.verb == Verb::kAlloc || each.verb == Verb::kFree;
+                         });
   }
 };
 
@@ -42,7 +44,8 @@ Workload read_workload(const std::string& folder) {
   return workload;
 }
 
-/// `live` blocks, then one freed and one asked for, over and over: sizes log-uniform from 512 bytes to 512 KiB.
+/// `live` blocks, then one freed and one asked for, over and over: sizes log-uniform from 512 bytes
+/// to 512 KiB.
 Workload steady_workload(std::size_t live) {
   Workload workload;
   workload.name = fmt::format("steady-{}", live);
@@ -99,8 +102,9 @@ void run(benchmark::State& state, const Workload& workload, bool with_history) {
 void add(Workload workload) {
   const auto shared = std::make_shared<const Workload>(std::move(workload));
   for (const bool history : {false, true}) {
-    benchmark::RegisterBenchmark((shared->name + (history ? "/history" : "/plain")).c_str(),
-                                 [shared, history](benchmark::State& state) { run(state, *shared, history); })
+    benchmark::RegisterBenchmark(
+        (shared->name + (history ? "/history" : "/plain")).c_str(),
+        [shared, history](benchmark::State& state) { run(state, *shared, history); })
         ->Unit(benchmark::kMillisecond);
   }
 }
@@ -111,19 +115,23 @@ void add(Workload workload) {
 int main(int argc, char** argv) {
   const char* const named = std::getenv("TIDEMARK_SHARED");
   const std::string shared =
-      (named != nullptr ? named : std::string(TIDEMARK_SOURCE_DIR) + "/../shared") + "/goldens/allocator/";
-  const std::string own = std::string(TIDEMARK_SOURCE_DIR) + "/tests/golden/allocator/pytorch-2.11/";
+      (named != nullptr ? named : std::string(TIDEMARK_SOURCE_DIR) + "/../shared") +
+      "/goldens/allocator/";
+  const std::string own =
+      std::string(TIDEMARK_SOURCE_DIR) + "/tests/golden/allocator/pytorch-2.11/";
   if (std::filesystem::is_directory(shared)) {
     for (const char* name : {"large-train", "large-mixture", "large-kvcache-expandable"}) {
       tidemark::add(tidemark::read_workload(shared + name));
     }
   } else {
-    fmt::print(stderr, "the large goldens are not on this machine (TIDEMARK_SHARED); small ones instead\n");
+    fmt::print(stderr,
+               "the large goldens are not on this machine (TIDEMARK_SHARED); small ones instead\n");
     for (const char* name : {"train-default", "uniform-small", "expandable-kvcache"}) {
       tidemark::add(tidemark::read_workload(own + name));
     }
   }
-  for (const std::size_t live : {1000U, 10000U, 100000U, 1000000U}) tidemark::add(tidemark::steady_workload(live));
+  for (const std::size_t live : {1000U, 10000U, 100000U, 1000000U})
+    tidemark::add(tidemark::steady_workload(live));
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -17,12 +17,13 @@ namespace tidemark::golden {
 namespace {
 
 std::string words(const Event& event) {
-  return fmt::format("{},{},{},{},{}", action_name(event.action), event.address, event.bytes, event.stream,
-                     event.id == kNoRequest ? "" : std::to_string(event.id));
+  return fmt::format("{},{},{},{},{}", action_name(event.action), event.address, event.bytes,
+                     event.stream, event.id == kNoRequest ? "" : std::to_string(event.id));
 }
 
 bool same(const Event& a, const Event& b) {
-  return a.action == b.action && a.address == b.address && a.bytes == b.bytes && a.stream == b.stream && a.id == b.id;
+  return a.action == b.action && a.address == b.address && a.bytes == b.bytes &&
+         a.stream == b.stream && a.id == b.id;
 }
 
 bool same(const SegmentInfo& a, const SegmentInfo& b) {
@@ -40,7 +41,8 @@ bool same(const SegmentInfo& a, const SegmentInfo& b) {
 AllocatorCase read_case(const std::string& folder) {
   AllocatorCase golden;
   golden.name = std::filesystem::path(folder).filename().string();
-  const JsonValue config = read_json(read_whole_file(folder + "/config.json"), folder + "/config.json");
+  const JsonValue config =
+      read_json(read_whole_file(folder + "/config.json"), folder + "/config.json");
   const std::string& torch = config.find("torch")->text;
   const Version version = parse_version("torch", torch.substr(0, torch.find('+')));
   golden.settings = parse_settings("conf", config.find("conf")->text, version).settings;
@@ -50,11 +52,13 @@ AllocatorCase read_case(const std::string& folder) {
   if (fraction.kind != JsonValue::Kind::kNull) golden.memory_fraction = fraction.real;
   const std::string& policy = config.find("event_policy")->text;
   if (policy == "ready") golden.clock = TraceClock(TraceClock::Policy::kReady);
-  if (policy.starts_with("lag:")) golden.clock = TraceClock(TraceClock::Policy::kLag, std::stoull(policy.substr(4)));
+  if (policy.starts_with("lag:"))
+    golden.clock = TraceClock(TraceClock::Policy::kLag, std::stoull(policy.substr(4)));
   golden.trace = read_request_trace_file(folder + "/requests.tmt.gz");
   golden.statistics = read_stats_json(read_whole_file(folder + "/stats.json"), "stats.json");
   if (std::filesystem::exists(folder + "/events.csv.gz")) {
-    golden.events = read_events_csv(read_whole_file(folder + "/events.csv.gz"), "events.csv").events;
+    golden.events =
+        read_events_csv(read_whole_file(folder + "/events.csv.gz"), "events.csv").events;
     golden.segments_text = read_whole_file(folder + "/segments.json.gz");
     golden.segments = read_segments_json(golden.segments_text, "segments.json");
   }
@@ -65,7 +69,8 @@ std::vector<std::string> case_folders(const std::string& folder) {
   std::vector<std::string> folders;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (std::filesystem::exists(entry.path() / "config.json")) folders.push_back(entry.path().string());
+    if (std::filesystem::exists(entry.path() / "config.json"))
+      folders.push_back(entry.path().string());
   }
   std::sort(folders.begin(), folders.end());
   return folders;
@@ -101,29 +106,35 @@ Differences compare(const AllocatorCase& golden, const Played& played) {
   };
   const auto& ours = played.history.events;
   for (std::size_t at = 0; at < std::max(ours.size(), golden.events.size()); ++at) {
-    if (at < ours.size() && at < golden.events.size() && same(ours[at], golden.events[at])) continue;
+    if (at < ours.size() && at < golden.events.size() && same(ours[at], golden.events[at]))
+      continue;
     differ(differences.events, [&] {
-      return fmt::format("event {}: {}; expected {}", at, at < ours.size() ? words(ours[at]) : "none",
+      return fmt::format("event {}: {}; expected {}", at,
+                         at < ours.size() ? words(ours[at]) : "none",
                          at < golden.events.size() ? words(golden.events[at]) : "none");
     });
   }
-  for (std::size_t at = 0; at < std::max(played.statistics.size(), golden.statistics.size()); ++at) {
+  for (std::size_t at = 0; at < std::max(played.statistics.size(), golden.statistics.size());
+       ++at) {
     if (at < played.statistics.size() && at < golden.statistics.size() &&
         played.statistics[at] == golden.statistics[at]) {
       continue;
     }
     differ(differences.statistics, [&] {
       const auto say = [at](const FlatStatistics& all) {
-        return at < all.size() ? fmt::format("{} = {}", all[at].first, all[at].second) : std::string("none");
+        return at < all.size() ? fmt::format("{} = {}", all[at].first, all[at].second)
+                               : std::string("none");
       };
       return say(played.statistics) + "; expected " + say(golden.statistics);
     });
   }
   for (std::size_t at = 0; at < std::max(played.segments.size(), golden.segments.size()); ++at) {
-    if (at < played.segments.size() && at < golden.segments.size() && same(played.segments[at], golden.segments[at])) {
+    if (at < played.segments.size() && at < golden.segments.size() &&
+        same(played.segments[at], golden.segments[at])) {
       continue;
     }
-    differ(differences.segments, [&] { return fmt::format("segment {} of {}", at, golden.segments.size()); });
+    differ(differences.segments,
+           [&] { return fmt::format("segment {} of {}", at, golden.segments.size()); });
   }
   std::string text;
   write_segments_json(played.segments, text);

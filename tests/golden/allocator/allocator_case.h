@@ -15,7 +15,8 @@
 
 namespace tidemark::golden {
 
-/// A folder of an allocator golden: how it was made, the requests, and what the real allocator answered.
+/// A folder of an allocator golden: how it was made, the requests, and what the real allocator
+/// answered.
 struct AllocatorCase {
   std::string name;
   AllocatorSettings settings;
@@ -35,7 +36,8 @@ AllocatorCase read_case(const std::string& folder);
 /// The folders below `folder` that hold a case, sorted by name.
 std::vector<std::string> case_folders(const std::string& folder);
 
-/// The folder that holds the full set of goldens, if this machine has it: $TIDEMARK_SHARED, or "shared" beside the sources.
+/// The folder that holds the full set of goldens, if this machine has it: $TIDEMARK_SHARED, or
+/// "shared" beside the sources.
 std::optional<std::string> shared_goldens();
 
 /// What an allocator of ours did with the case's requests.

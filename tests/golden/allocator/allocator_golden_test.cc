@@ -14,9 +14,11 @@ std::size_t check_all(const std::string& folder) {
     const AllocatorCase golden = read_case(each);
     if (golden.settings.backend != Backend::kNative) continue;
     const Differences differences = compare(golden, play(golden));
-    fmt::print("{:36} {:8} requests {:8} events {:6} differ {:4} statistics differ {:4} segments differ {}\n", golden.name,
-               golden.trace.instructions.size(), golden.events.size(), differences.events, differences.statistics,
-               differences.segments, differences.first);
+    fmt::print(
+        "{:36} {:8} requests {:8} events {:6} differ {:4} statistics differ {:4} segments differ "
+        "{}\n",
+        golden.name, golden.trace.instructions.size(), golden.events.size(), differences.events,
+        differences.statistics, differences.segments, differences.first);
     INFO(golden.name << ": " << differences.first);
     CHECK(differences.none());
     ++cases;
@@ -30,7 +32,9 @@ TEST_CASE("the project's allocator goldens are reproduced to the byte") {
   CHECK(check_all(kOwn + "pytorch-2.11") >= 30);
 }
 
-TEST_CASE("other releases' goldens are reproduced to the byte") { CHECK(check_all(kOwn + "other-releases") >= 8); }
+TEST_CASE("other releases' goldens are reproduced to the byte") {
+  CHECK(check_all(kOwn + "other-releases") >= 8);
+}
 
 TEST_CASE("the full set of goldens is reproduced to the byte") {
   const auto shared = shared_goldens();

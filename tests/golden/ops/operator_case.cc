@@ -135,7 +135,8 @@ std::map<std::string, OperatorEvents> read_operator_events(const std::string& pa
   for (const std::string& line : split(read_whole_file(path), '\n')) {
     const std::vector<std::string> fields = split(line, '\t');
     if (fields.size() != 6) continue;
-    out[fmt::format("{}\t{}\t{}\t{}", fields[0], fields[1], fields[2], fields[3])][fields[4]] = fields[5];
+    out[fmt::format("{}\t{}\t{}\t{}", fields[0], fields[1], fields[2], fields[3])][fields[4]] =
+        fields[5];
   }
   return out;
 }
@@ -146,8 +147,9 @@ std::string key_of(const OperatorCase& c) {
 
 std::string program_text(const OperatorCase& c, const std::string& folder) {
   return read_whole_file(folder + "/leaves.py") +
-         fmt::format("\n\ndt = {}\nno_grad = {}\n{}\n\n\ndef forward():\n{}\n\nleaves = {}\n", torch_dtype(c.dtype),
-                     c.no_grad ? "True" : "False", c.setup, indented(c.forward), c.leaves) +
+         fmt::format("\n\ndt = {}\nno_grad = {}\n{}\n\n\ndef forward():\n{}\n\nleaves = {}\n",
+                     torch_dtype(c.dtype), c.no_grad ? "True" : "False", c.setup,
+                     indented(c.forward), c.leaves) +
          read_whole_file(folder + "/steps.py");
 }
 

@@ -24,7 +24,8 @@ struct OperatorCase {
   [[nodiscard]] std::string title() const { return name + " | " + dtype + " | " + shape; }
 };
 
-/// Events by run: "forward +4096 -0 backward +512": requests in bytes, releases by the number of the request within the run.
+/// Events by run: "forward +4096 -0 backward +512": requests in bytes, releases by the number of
+/// the request within the run.
 using OperatorEvents = std::map<std::string, std::string>;
 
 /// The cases of a YAML file. Errors: IoError, InputError.

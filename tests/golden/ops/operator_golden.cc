@@ -1,6 +1,8 @@
-// Runs every operator case and compares its events with the recorded ones. Prints a table of exact cases by group.
+// Runs every operator case and compares its events with the recorded ones. Prints a table of exact
+// cases by group.
 //
-//     golden_ops [--folder DIR] [--events FILE] [--device ID] [--show N] [--program] [--change GROUP] [GROUP[/NAME]...]
+//     golden_ops [--folder DIR] [--events FILE] [--device ID] [--show N] [--program] [--change
+//     GROUP] [GROUP[/NAME]...]
 
 #include <fmt/format.h>
 
@@ -53,7 +55,8 @@ std::string difference(const std::string& recorded, const std::string& simulated
   return fmt::format("      PyTorch  {}\n      Tidemark {}\n", part(recorded), part(simulated));
 }
 
-/// Autocast drops its weight cache in the order of a hash table: there frees that follow each other have no order.
+/// Autocast drops its weight cache in the order of a hash table: there frees that follow each other
+/// have no order.
 std::string with_frees_sorted(const std::string& events) {
   std::vector<std::string> frees;
   std::string out;
@@ -92,7 +95,8 @@ std::string check(const OperatorCase& c, const Options& options, const OperatorE
     for (const auto& [run, text] : recorded) {
       const std::string& mine = simulated.at(run);
       const std::string events = options.change == c.group ? text + " +1" : text;
-      if (!is_same(c, events, mine)) out += fmt::format("    {}\n{}", run, difference(events, mine));
+      if (!is_same(c, events, mine))
+        out += fmt::format("    {}\n{}", run, difference(events, mine));
     }
     return out;
   } catch (const tidemark::InputError& e) {
@@ -145,8 +149,9 @@ int run(const Options& options) {
       if (options.print_program) fmt::print("{}\n", program_text(c, options.folder));
       ++count.total;
       const auto expected = recorded.find(key_of(c));
-      const std::string differs = expected == recorded.end() ? std::string("    not recorded\n")
-                                                             : check(c, options, expected->second, device);
+      const std::string differs = expected == recorded.end()
+                                      ? std::string("    not recorded\n")
+                                      : check(c, options, expected->second, device);
       if (differs.empty()) {
         ++count.exact;
       } else if (shown++ < options.show) {

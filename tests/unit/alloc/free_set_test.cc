@@ -41,13 +41,17 @@ TEST_CASE("a free set is the ordered set of size, order and address") {
         continue;
       }
       // Few sizes, so that groups grow; some share a bin, some are beyond the last bin.
-      block.bytes = 512 * (random.chance(1, 2) ? 1 + random.below(6)
-                                               : (std::uint64_t{1} << random.below(31)) + random.below(3));
+      block.bytes =
+          512 * (random.chance(1, 2) ? 1 + random.below(6)
+                                     : (std::uint64_t{1} << random.below(31)) + random.below(3));
       free.insert(store.data(), index);
       expected.insert(key(index));
-      const Bytes wanted = random.chance(1, 2) ? block.bytes : 512 * (1 + random.below(std::uint64_t{1} << random.below(31)));
+      const Bytes wanted = random.chance(1, 2)
+                               ? block.bytes
+                               : 512 * (1 + random.below(std::uint64_t{1} << random.below(31)));
       const auto bound = expected.lower_bound(Key(wanted, 0, 0, 0));
-      REQUIRE(free.lower_bound(store.data(), wanted) == (bound == expected.end() ? kNoBlock : std::get<3>(*bound)));
+      REQUIRE(free.lower_bound(store.data(), wanted) ==
+              (bound == expected.end() ? kNoBlock : std::get<3>(*bound)));
       if (bound != expected.end()) {
         const auto after = std::next(bound);
         REQUIRE(free.next(store.data(), std::get<3>(*bound)) ==
@@ -70,14 +74,16 @@ TEST_CASE("the device hands out addresses as the policy's example says") {
       {10, 35423770378240}, {2, 35423780864000},  {40, 35423682297856}};
   for (const auto& [mib, address] : example) CHECK(device.allocate(mib * kMiB) == address);
   CHECK(device.free_bytes() == 85017755648 - 94 * kMiB);
-  // A piece that is one whole hole goes back to the unused ranges and is the highest fitting one again.
+  // A piece that is one whole hole goes back to the unused ranges and is the highest fitting one
+  // again.
   device.free(35423682297856, 40 * kMiB);
   CHECK(device.allocate(33 * kMiB) == 35423682297856);
   CHECK_FALSE(device.allocate(85017755648).has_value());
 }
 
 TEST_CASE("reservations take addresses alone, pages amounts alone") {
-  DeviceMemory device({.total_bytes = 100 * kMiB, .context_bytes = 40 * kMiB, .other_bytes = 20 * kMiB});
+  DeviceMemory device(
+      {.total_bytes = 100 * kMiB, .context_bytes = 40 * kMiB, .other_bytes = 20 * kMiB});
   CHECK(device.reserve(1000 * kMiB) == DeviceMemory::kVirtualBase);
   CHECK(device.reserve(kMiB) == DeviceMemory::kVirtualBase + 1000 * kMiB);
   device.release(DeviceMemory::kVirtualBase, 1000 * kMiB);
@@ -103,7 +109,8 @@ TEST_CASE("a walk table holds what a set holds, whatever its order") {
         REQUIRE(table.erase(hash, stream) == (expected.erase(stream) == 1));
       }
       std::set<WalkTable::Key> walked;
-      for (std::size_t slot = table.first(); slot != table.end(); slot = table.next(slot)) walked.insert(table.at(slot));
+      for (std::size_t slot = table.first(); slot != table.end(); slot = table.next(slot))
+        walked.insert(table.at(slot));
       REQUIRE(walked == expected);
       REQUIRE(table.size() == expected.size());
     }

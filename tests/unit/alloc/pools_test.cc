@@ -19,8 +19,9 @@ struct Rig {
     return settings;
   }
   [[nodiscard]] std::size_t count(Action action) const {
-    return static_cast<std::size_t>(std::count_if(history.events.begin(), history.events.end(),
-                                                  [action](const Event& event) { return event.action == action; }));
+    return static_cast<std::size_t>(
+        std::count_if(history.events.begin(), history.events.end(),
+                      [action](const Event& event) { return event.action == action; }));
   }
   DeviceMemory device;
   TraceClock clock;
@@ -36,7 +37,8 @@ TEST_CASE("a capture's requests come from its pool, which lives until it is rele
   rig.allocator.end_routing(kCapture);
   const auto segments = rig.allocator.segments();
   REQUIRE(segments.size() == 2);
-  CHECK(std::count_if(segments.begin(), segments.end(), [](const SegmentInfo& each) { return each.pool == kCapture; }) == 1);
+  CHECK(std::count_if(segments.begin(), segments.end(),
+                      [](const SegmentInfo& each) { return each.pool == kCapture; }) == 1);
   rig.allocator.free(0);
   rig.allocator.free(1);
   rig.allocator.empty_cache();
@@ -119,7 +121,8 @@ TEST_CASE("accumulated statistics start anew, levels and peaks stay") {
 TEST_CASE("the refusal of a huge request leaves no trace") {
   Rig rig;
   CHECK_FALSE(rig.allocator.allocate(0, kHugeRequestBytes, 0, 0));
-  CHECK(oom_message(rig.allocator.failure()) == "CUDA out of memory. Tried to allocate more than 1EB memory.");
+  CHECK(oom_message(rig.allocator.failure()) ==
+        "CUDA out of memory. Tried to allocate more than 1EB memory.");
   CHECK(rig.history.events.empty());
   CHECK_FALSE(rig.allocator.allocate(1, kHugeRequestBytes - 512, 0, 0));
   CHECK(rig.count(Action::kOom) == 1);
@@ -131,12 +134,18 @@ TEST_CASE("the out-of-memory message is PyTorch's") {
   rig.allocator.set_memory_fraction(0.3);
   CHECK_FALSE(rig.allocator.allocate(1, Bytes{1} << 40U, 0, 0));
   CHECK(oom_message(rig.allocator.failure()) ==
-        "CUDA out of memory. Tried to allocate 1024.00 GiB. GPU 0 has a total capacity of 79.18 GiB of which 79.16 GiB is "
-        "free. Including non-PyTorch memory, this process has 20.00 MiB memory in use. 23.75 GiB allowed; Of the allocated "
-        "memory 20.00 MiB is allocated by PyTorch, with 15.00 MiB allocated in private pools (e.g., CUDA Graphs), and 0 bytes "
-        "is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
-        "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)");
+        "CUDA out of memory. Tried to allocate 1024.00 GiB. GPU 0 has a total capacity of 79.18 "
+        "GiB of which 79.16 GiB is "
+        "free. Including non-PyTorch memory, this process has 20.00 MiB memory in use. 23.75 GiB "
+        "allowed; Of the allocated "
+        "memory 20.00 MiB is allocated by PyTorch, with 15.00 MiB allocated in private pools "
+        "(e.g., CUDA Graphs), and 0 bytes "
+        "is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try "
+        "setting "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
+        "documentation for Memory Management  "
+        "(https://docs.pytorch.org/docs/stable/notes/"
+        "cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)");
 }
 
 TEST_CASE("samples show the amounts after their events") {

@@ -14,7 +14,8 @@ TEST_CASE("sizes are read in bytes, binary and decimal units") {
 }
 
 TEST_CASE("sizes that are not whole bytes, negative or too large are refused") {
-  for (const char* text : {"", "GiB", "-1", "0.3B", "1.2.3", "12 parsecs", "99999999999999999999", "20000000TiB"}) {
+  for (const char* text :
+       {"", "GiB", "-1", "0.3B", "1.2.3", "12 parsecs", "99999999999999999999", "20000000TiB"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_bytes(text).has_value());
   }

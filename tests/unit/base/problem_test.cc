@@ -3,8 +3,10 @@
 using namespace tidemark;
 
 TEST_CASE("a problem prints its place, its path, the line and a caret") {
-  const auto source = std::make_shared<const SourceText>(SourceText{"train.yaml", "a: 1\n  batch: lots\n"});
-  const Problem problem{{source, 2, 10, 2, 14}, "train.batch", "expected an integer, found 'lots'", ""};
+  const auto source =
+      std::make_shared<const SourceText>(SourceText{"train.yaml", "a: 1\n  batch: lots\n"});
+  const Problem problem{
+      {source, 2, 10, 2, 14}, "train.batch", "expected an integer, found 'lots'", ""};
   CHECK(render_problem(problem) ==
         "train.yaml:2:10: error: train.batch: expected an integer, found 'lots'\n"
         "      batch: lots\n"

@@ -46,10 +46,14 @@ TEST_CASE("segments are one a line, as Python writes them") {
   std::string text;
   write_segments_json(std::vector{segment}, text);
   CHECK(text ==
-        "[\n{\"device\": 0, \"address\": 35423782961152, \"total_size\": 2097152, \"allocated_size\": 1024, "
-        "\"active_size\": 1024, \"requested_size\": 1000, \"stream\": 0, \"segment_type\": \"small\", "
-        "\"segment_pool_id\": [0, 2], \"is_expandable\": false, \"blocks\": [{\"address\": 35423782961152, "
-        "\"size\": 1024, \"requested_size\": 1000, \"state\": \"active_allocated\"}, {\"address\": 35423782962176, "
+        "[\n{\"device\": 0, \"address\": 35423782961152, \"total_size\": 2097152, "
+        "\"allocated_size\": 1024, "
+        "\"active_size\": 1024, \"requested_size\": 1000, \"stream\": 0, \"segment_type\": "
+        "\"small\", "
+        "\"segment_pool_id\": [0, 2], \"is_expandable\": false, \"blocks\": [{\"address\": "
+        "35423782961152, "
+        "\"size\": 1024, \"requested_size\": 1000, \"state\": \"active_allocated\"}, {\"address\": "
+        "35423782962176, "
         "\"size\": 2096128, \"requested_size\": 0, \"state\": \"inactive\"}]}\n]\n");
   CHECK(read_segments_json(text, "s.json") == std::vector{segment});
   std::string none;
@@ -66,14 +70,16 @@ TEST_CASE("segments that lack something are refused") {
 }
 
 TEST_CASE("JSON is read strictly") {
-  const JsonValue value = read_json(R"({"a": [1, -2, 18446744073709551615, 1.5e3, true, null, "x\u00e9\n"]})", "j");
+  const JsonValue value =
+      read_json(R"({"a": [1, -2, 18446744073709551615, 1.5e3, true, null, "x\u00e9\n"]})", "j");
   const auto& items = value.find("a")->items;
   REQUIRE(items.size() == 7);
   CHECK(items[1].integer == -2);
   CHECK(items[2].unsigned_integer == 18446744073709551615U);
   CHECK(items[3].real == 1500);
   CHECK(items[6].text == "x\xc3\xa9\n");
-  for (const char* bad : {"", "{", "[1,]", "{\"a\" 1}", "[01x]", "\"\\q\"", "nul", "[1] 2", "\"a\nb\""}) {
+  for (const char* bad :
+       {"", "{", "[1,]", "{\"a\" 1}", "[01x]", "\"\\q\"", "nul", "[1] 2", "\"a\nb\""}) {
     INFO(bad);
     CHECK_THROWS_AS(read_json(bad, "j"), InputError);
   }

@@ -53,8 +53,10 @@ TEST_CASE("a request trace is read and written back") {
   CHECK(text == kAll);
 }
 
-TEST_CASE("gzip, comments, blank lines, carriage returns and a missing last line break are accepted") {
-  const RequestTrace trace = read(gzipped("# made by hand\n\ntidemark-trace 1\r\nalloc 1 5 # five\r\n\r\nfree 1"));
+TEST_CASE(
+    "gzip, comments, blank lines, carriage returns and a missing last line break are accepted") {
+  const RequestTrace trace =
+      read(gzipped("# made by hand\n\ntidemark-trace 1\r\nalloc 1 5 # five\r\n\r\nfree 1"));
   REQUIRE(trace.instructions.size() == 2);
   CHECK(trace.instructions[0].bytes == 5);
 }
@@ -71,31 +73,38 @@ TEST_CASE("lines across the reader's buffer are whole") {
 }
 
 TEST_CASE("every problem is told with its place") {
-  CHECK(problems("tidemark-trace 1\nallok 1 2\nalloc x 2\nalloc 1\nalloc 1 2 stream=70000\nfree 1 2\nuse 1\n") ==
-        "t.tmt:2:1: error: unknown request 'allok'; did you mean 'alloc'?\n    allok 1 2\n    ^~~~~\n"
-        "t.tmt:3:7: error: expected ID, an unsigned number, found 'x'\n    alloc x 2\n          ^\n"
-        "t.tmt:4:8: error: expected BYTES\n    alloc 1\n           ^\n"
-        "t.tmt:5:18: error: a stream is more than 65535\n    alloc 1 2 stream=70000\n                     ^~~~~\n"
-        "t.tmt:6:8: error: unexpected '2'\n    free 1 2\n           ^\n"
-        "t.tmt:7:6: error: expected stream=S after the ID\n    use 1\n         ^\n");
+  CHECK(
+      problems("tidemark-trace 1\nallok 1 2\nalloc x 2\nalloc 1\nalloc 1 2 stream=70000\nfree 1 "
+               "2\nuse 1\n") ==
+      "t.tmt:2:1: error: unknown request 'allok'; did you mean 'alloc'?\n    allok 1 2\n    ^~~~~\n"
+      "t.tmt:3:7: error: expected ID, an unsigned number, found 'x'\n    alloc x 2\n          ^\n"
+      "t.tmt:4:8: error: expected BYTES\n    alloc 1\n           ^\n"
+      "t.tmt:5:18: error: a stream is more than 65535\n    alloc 1 2 stream=70000\n                "
+      "     ^~~~~\n"
+      "t.tmt:6:8: error: unexpected '2'\n    free 1 2\n           ^\n"
+      "t.tmt:7:6: error: expected stream=S after the ID\n    use 1\n         ^\n");
   CHECK(problems("tidemark-trace 1\nalloc 1 2\nalloc 1 2\n") ==
-        "t.tmt:3:7: error: request 1 is live already; an ID may be used again only after its free\n    alloc 1 2\n"
+        "t.tmt:3:7: error: request 1 is live already; an ID may be used again only after its "
+        "free\n    alloc 1 2\n"
         "          ^\n");
   CHECK(problems("tidemark-trace 1\nalloc 1 2 pool=0\n") ==
         "t.tmt:2:11: error: pools count from 1\n    alloc 1 2 pool=0\n              ^~~~~~\n");
 }
 
 TEST_CASE("what is no trace is refused") {
-  CHECK(problems("alloc 1 2\n").starts_with("t.tmt:1:1: error: expected the first line 'tidemark-trace 1'\n"));
+  CHECK(problems("alloc 1 2\n")
+            .starts_with("t.tmt:1:1: error: expected the first line 'tidemark-trace 1'\n"));
   CHECK(problems("").find("the file has no first line 'tidemark-trace 1'") != std::string::npos);
   CHECK(problems("tidemark-trace 1\n" + std::string(300000, 'a'))
             .find("the line is longer than 64 KiB: this is no request trace") != std::string::npos);
 }
 
 TEST_CASE("ids far apart cost no memory between them") {
-  const RequestTrace trace = read("tidemark-trace 1\nalloc 4294967294 1\nfree 4294967294\nalloc 4294967294 1\n");
+  const RequestTrace trace =
+      read("tidemark-trace 1\nalloc 4294967294 1\nfree 4294967294\nalloc 4294967294 1\n");
   CHECK(trace.instructions.size() == 3);
-  CHECK(problems("tidemark-trace 1\nalloc 4294967295 1\n").find("ID is more than 4294967294") != std::string::npos);
+  CHECK(problems("tidemark-trace 1\nalloc 4294967295 1\n").find("ID is more than 4294967294") !=
+        std::string::npos);
 }
 
 }  // namespace

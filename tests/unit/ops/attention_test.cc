@@ -14,7 +14,8 @@ DeviceSpec with_capability(int capability) {
   return device;
 }
 
-AttentionBackend chosen(int capability, ScalarType dtype, std::int64_t head_size = 64, bool masked = false) {
+AttentionBackend chosen(int capability, ScalarType dtype, std::int64_t head_size = 64,
+                        bool masked = false) {
   OperatorRig rig(with_capability(capability));
   const Tensor q = rig.leaf({2, 8, 256, head_size}, dtype);
   const Tensor mask = masked ? rig.leaf({2, 1, 256, 256}, dtype, false) : Tensor();
@@ -67,8 +68,13 @@ TEST_CASE("The math path of half types computes in fp32 and keeps it") {
   c.backends.cudnn_sdp = c.backends.flash_sdp = c.backends.mem_efficient_sdp = false;
   const Tensor q = rig.leaf({2, 8, 64, 64}, ScalarType::kBFloat16);
   const std::string events = rig.run_warm(
-      [&] { return TensorList{scaled_dot_product_attention(c, q, q, q, Tensor(), 0, false, false)}; }, {q});
-  CHECK(events.starts_with("forward +262144 +262144 +262144 +262144 +262144 +262144 +262144 +65536 +1024 +4 -4 -1024 -65536"));
+      [&] {
+        return TensorList{scaled_dot_product_attention(c, q, q, q, Tensor(), 0, false, false)};
+      },
+      {q});
+  CHECK(
+      events.starts_with("forward +262144 +262144 +262144 +262144 +262144 +262144 +262144 +65536 "
+                         "+1024 +4 -4 -1024 -65536"));
 }
 
 }  // namespace

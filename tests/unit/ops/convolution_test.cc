@@ -18,14 +18,17 @@ ConvolutionOptions padded(std::int64_t padding, std::int64_t groups = 1) {
   return o;
 }
 
-std::string run(OperatorRig& rig, const Dims& input, const Dims& weight, const ConvolutionOptions& o,
-                ScalarType dtype = ScalarType::kFloat32, bool input_wants_gradient = true) {
+std::string run(OperatorRig& rig, const Dims& input, const Dims& weight,
+                const ConvolutionOptions& o, ScalarType dtype = ScalarType::kFloat32,
+                bool input_wants_gradient = true) {
   const Tensor x = rig.leaf(input, dtype, input_wants_gradient);
   const Tensor w = rig.leaf(weight, dtype);
-  return rig.run_warm([&] { return TensorList{convolution(rig.context(), x, w, Tensor(), o, 2)}; }, {x, w});
+  return rig.run_warm([&] { return TensorList{convolution(rig.context(), x, w, Tensor(), o, 2)}; },
+                      {x, w});
 }
 
-TEST_CASE("A convolution through cuDNN allocates its output, then the gradients of input and weight") {
+TEST_CASE(
+    "A convolution through cuDNN allocates its output, then the gradients of input and weight") {
   OperatorRig rig;
   CHECK(run(rig, {8, 16, 32, 32}, {32, 16, 3, 3}, padded(1)) ==
         "forward +1048576\n"
@@ -58,7 +61,8 @@ TEST_CASE("A native depthwise convolution makes the weight's gradient first") {
         "drop_grads -524288 -576\n");
 }
 
-TEST_CASE("Without cuDNN the patches of one sample stand beside the output for the length of the call") {
+TEST_CASE(
+    "Without cuDNN the patches of one sample stand beside the output for the length of the call") {
   OperatorRig rig;
   rig.context().backends.cudnn = false;
   CHECK(run(rig, {8, 16, 32, 32}, {32, 16, 3, 3}, padded(1)) ==
@@ -74,8 +78,8 @@ TEST_CASE("bf16 convolutions of a T4 do not go through cuDNN") {
   DeviceSpec t4 = test::h100();
   t4.compute_capability = 75;
   OperatorRig rig(t4);
-  CHECK(run(rig, {8, 16, 32, 32}, {32, 16, 3, 3}, padded(1), ScalarType::kBFloat16).starts_with(
-      "forward +524288 +294912 -294912\n"));
+  CHECK(run(rig, {8, 16, 32, 32}, {32, 16, 3, 3}, padded(1), ScalarType::kBFloat16)
+            .starts_with("forward +524288 +294912 -294912\n"));
 }
 
 TEST_CASE("Uneven 'same' padding pads the input first, and the padded input is what is kept") {
@@ -83,7 +87,11 @@ TEST_CASE("Uneven 'same' padding pads the input first, and the padded input is w
   const Tensor x = rig.leaf({2, 4, 9, 9});
   const Tensor w = rig.leaf({8, 4, 4, 4});
   const std::string events = rig.run_warm(
-      [&] { return TensorList{convolution_padded_by_name(rig.context(), x, w, Tensor(), padded(0), "same", 2)}; }, {x, w});
+      [&] {
+        return TensorList{
+            convolution_padded_by_name(rig.context(), x, w, Tensor(), padded(0), "same", 2)};
+      },
+      {x, w});
   CHECK(events ==
         "forward +3200 +5184\n"
         "grad +5184\n"
@@ -98,7 +106,8 @@ TEST_CASE("Channels that do not fit the weight are told in PyTorch's words, with
   const Tensor x = rig.leaf({8, 3, 32, 32});
   const Tensor w = rig.leaf({32, 16, 3, 3});
   CHECK_THROWS_WITH(convolution(rig.context(), x, w, Tensor(), padded(1), 2),
-                    "Given groups=1, weight of size [32, 16, 3, 3], expected input[8, 3, 32, 32] to have 16 channels, but "
+                    "Given groups=1, weight of size [32, 16, 3, 3], expected input[8, 3, 32, 32] "
+                    "to have 16 channels, but "
                     "got 3 channels instead");
 }
 

@@ -11,7 +11,8 @@ TEST_CASE("An operator whose gradient needs the result keeps no copy of the inpu
   OperatorRig rig;
   const Tensor x = rig.leaf({64, 1024});
   CHECK(rig.run([&] { return TensorList{unary(rig.context(), "sqrt", x)}; }, {x}) ==
-        "forward +262144\ngrad +262144\nbackward +262144 +262144 -262144\ndrop_incoming -262144\ndrop_out -262144\n"
+        "forward +262144\ngrad +262144\nbackward +262144 +262144 -262144\ndrop_incoming "
+        "-262144\ndrop_out -262144\n"
         "drop_grads -262144\n");
 }
 
@@ -66,7 +67,8 @@ TEST_CASE("Shapes that do not broadcast are named with both shapes") {
   const Tensor a = rig.leaf({3}, ScalarType::kFloat32, false);
   const Tensor b = rig.leaf({4}, ScalarType::kFloat32, false);
   CHECK_THROWS_WITH(add(rig.context(), a, b),
-                    "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0; shapes [3] "
+                    "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
+                    "dimension 0; shapes [3] "
                     "and [4]");
 }
 

@@ -15,7 +15,8 @@ std::string batch_norm_events(OperatorRig& rig, ScalarType dtype, MemoryFormat f
   const Tensor mean = rig.leaf({64}, dtype, false);
   const Tensor var = rig.leaf({64}, dtype, false);
   return rig.run(
-      [&] { return TensorList{batch_norm(rig.context(), x, w, b, mean, var, true, 0.1, 1e-5)}; }, {x, w, b});
+      [&] { return TensorList{batch_norm(rig.context(), x, w, b, mean, var, true, 0.1, 1e-5)}; },
+      {x, w, b});
 }
 
 TEST_CASE("Batch norm through cuDNN keeps mean and variance in the weight's type") {
@@ -29,7 +30,8 @@ TEST_CASE("Batch norm through cuDNN keeps mean and variance in the weight's type
         "drop_grads -6422528 -256 -256\n");
 }
 
-TEST_CASE("Batch norm of bf16 in channels_last stages its sums and makes the input's gradient last") {
+TEST_CASE(
+    "Batch norm of bf16 in channels_last stages its sums and makes the input's gradient last") {
   OperatorRig rig;
   CHECK(batch_norm_events(rig, ScalarType::kBFloat16, MemoryFormat::kChannelsLast) ==
         "forward +3211264 +256 +256 +100352 +8 -8 -100352\n"
@@ -44,7 +46,8 @@ TEST_CASE("Layer norm of very many rows sums the gradients of its weights in blo
   OperatorRig rig;
   const Tensor x = rig.leaf({65537, 64});
   const Tensor w = rig.leaf({64});
-  CHECK(rig.run([&] { return TensorList{layer_norm(rig.context(), x, {64}, w, Tensor(), 1e-5)}; }, {x, w}) ==
+  CHECK(rig.run([&] { return TensorList{layer_norm(rig.context(), x, {64}, w, Tensor(), 1e-5)}; },
+                {x, w}) ==
         "forward +16777472 +262148 +262148\n"
         "grad +16777472\n"
         "backward +16777472 +256 +524544 +256 +278528 +4 -4 -278528 -256 -524544 -262148 -262148\n"
@@ -57,15 +60,16 @@ TEST_CASE("RMS norm keeps one value a row") {
   OperatorRig rig;
   const Tensor x = rig.leaf({1024, 512}, ScalarType::kBFloat16);
   const Tensor w = rig.leaf({512}, ScalarType::kBFloat16);
-  CHECK(rig.run([&] { return TensorList{rms_norm(rig.context(), x, {512}, w)}; }, {x, w}).starts_with(
-      "forward +1048576 +4096\n"));
+  CHECK(rig.run([&] { return TensorList{rms_norm(rig.context(), x, {512}, w)}; }, {x, w})
+            .starts_with("forward +1048576 +4096\n"));
 }
 
 TEST_CASE("A normalised shape that is not the input's end is refused with both shapes") {
   OperatorRig rig;
   const Tensor x = rig.leaf({8, 100});
   CHECK_THROWS_WITH(layer_norm(rig.context(), x, {64}, Tensor(), Tensor(), 1e-5),
-                    "Given normalized_shape=[64], expected input with shape [*, 64], but got input of size[8, 100]");
+                    "Given normalized_shape=[64], expected input with shape [*, 64], but got input "
+                    "of size[8, 100]");
 }
 
 TEST_CASE("Group norm refuses channels that the groups do not divide") {

@@ -8,7 +8,9 @@ namespace {
 
 using test::OperatorRig;
 
-PoolOptions window(std::int64_t size) { return {{size, size}, {size, size}, {0, 0}, {1, 1}, false}; }
+PoolOptions window(std::int64_t size) {
+  return {{size, size}, {size, size}, {0, 0}, {1, 1}, false};
+}
 
 TEST_CASE("Max pooling keeps eight bytes of index for every output") {
   OperatorRig rig;
@@ -25,7 +27,11 @@ TEST_CASE("Max pooling keeps eight bytes of index for every output") {
 TEST_CASE("Adaptive pooling to one value is a mean and keeps nothing") {
   OperatorRig rig;
   const Tensor x = rig.leaf({8, 64, 56, 56});
-  CHECK(rig.run([&] { return TensorList{adaptive_avg_pool(rig.context(), x, {1, 1})}; }, {x}) ==
+  CHECK(rig.run(
+            [&] {
+              return TensorList{adaptive_avg_pool(rig.context(), x, {1, 1})};
+            },
+            {x}) ==
         "forward +2048\n"
         "grad +2048\n"
         "backward +6422528\n"
@@ -50,8 +56,9 @@ TEST_CASE("The gradient of unfold keeps the memory of the columns it is summed f
 TEST_CASE("A window larger than its input is refused with both sizes") {
   OperatorRig rig;
   const Tensor x = rig.leaf({8, 64, 3, 3});
-  CHECK_THROWS_WITH(max_pool(rig.context(), x, window(4)),
-                    "Given input size: (64x3x3). Calculated output size: (64x0x0). Output size is too small");
+  CHECK_THROWS_WITH(
+      max_pool(rig.context(), x, window(4)),
+      "Given input size: (64x3x3). Calculated output size: (64x0x0). Output size is too small");
 }
 
 }  // namespace

@@ -15,11 +15,12 @@ TEST_CASE("An LSTM cell makes two gate tensors, a workspace and both states") {
   const Tensor cell = rig.leaf({32, 256});
   const CellParameters p{rig.leaf({1024, 128}), rig.leaf({1024, 256}), Tensor(), Tensor()};
   CHECK(rig.run_warm(
-            [&] {
-              HiddenState next = recurrent_cell(rig.context(), CellKind::kLstm, x, {h, cell}, p);
-              return TensorList{std::get<0>(next)};
-            },
-            {x, h, cell, p.w_ih, p.w_hh}).starts_with("forward +131072 +131072 +131072 +32768 +32768\n"));
+               [&] {
+                 HiddenState next = recurrent_cell(rig.context(), CellKind::kLstm, x, {h, cell}, p);
+                 return TensorList{std::get<0>(next)};
+               },
+               {x, h, cell, p.w_ih, p.w_hh})
+            .starts_with("forward +131072 +131072 +131072 +32768 +32768\n"));
 }
 
 TEST_CASE("A layer of no steps is refused") {
@@ -39,7 +40,11 @@ TEST_CASE("einsum copies operands whose dimensions do not merge, then multiplies
   OperatorRig rig;
   const Tensor a = rig.leaf({2, 64, 8, 32});
   const Tensor b = rig.leaf({2, 64, 8, 32});
-  CHECK(rig.run_warm([&] { return TensorList{einsum(rig.context(), "bthd,bshd->bhts", {a, b})}; }, {a, b})
+  CHECK(rig.run_warm(
+               [&] {
+                 return TensorList{einsum(rig.context(), "bthd,bshd->bhts", {a, b})};
+               },
+               {a, b})
             .starts_with("forward +131072 +131072 +262144\n"));
 }
 

@@ -13,7 +13,11 @@ using test::OperatorRig;
 TEST_CASE("A sum split over thread blocks holds partial sums and semaphores while it runs") {
   OperatorRig rig;
   const Tensor x = rig.leaf({64, 32, 128});
-  CHECK(rig.run([&] { return TensorList{sum(rig.context(), x, {0, 1}, false, {})}; }, {x})
+  CHECK(rig.run(
+               [&] {
+                 return TensorList{sum(rig.context(), x, {0, 1}, false, {})};
+               },
+               {x})
             .starts_with("forward +512 +2097152 +4 -4 -2097152\n"));
 }
 
@@ -28,7 +32,8 @@ TEST_CASE("The mean of integers is refused in PyTorch's words") {
   OperatorRig rig;
   const Tensor x = rig.leaf({4}, ScalarType::kInt64, false);
   CHECK_THROWS_WITH(mean(rig.context(), x, {}, false),
-                    "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+                    "mean(): could not infer output dtype. Input dtype must be either a floating "
+                    "point or complex dtype. Got: "
                     "int64");
 }
 
@@ -45,8 +50,9 @@ TEST_CASE("Class indices for another number of samples are refused with both sha
   OperatorRig rig;
   const Tensor x = rig.leaf({8, 10});
   const Tensor y = rig.leaf({7}, ScalarType::kInt64, false);
-  CHECK_THROWS_WITH(cross_entropy(rig.context(), x, y, {}, Reduction::kMean, 0),
-                    "Expected input batch_size (8) to match target batch_size (7); shapes [8, 10] and [7]");
+  CHECK_THROWS_WITH(
+      cross_entropy(rig.context(), x, y, {}, Reduction::kMean, 0),
+      "Expected input batch_size (8) to match target batch_size (7); shapes [8, 10] and [7]");
 }
 
 TEST_CASE("Few looked-up rows are added without sorting") {
@@ -71,7 +77,8 @@ TEST_CASE("A mask selects nothing, since every value counts as zero") {
   CHECK(index(rig.context(), x, {mask}).sizes() == Dims{0, 4});
   const Tensor wrong = rig.leaf({99}, ScalarType::kBool, false);
   CHECK_THROWS_WITH(index(rig.context(), x, {wrong}),
-                    "The shape of the mask [99] at index 0 does not match the shape of the indexed tensor [100, 4] at index 0");
+                    "The shape of the mask [99] at index 0 does not match the shape of the indexed "
+                    "tensor [100, 4] at index 0");
 }
 
 TEST_CASE("A radix sort's temporaries follow the generation of the device") {
