@@ -27,7 +27,7 @@ void raise_peaks(AllocatorStatistics& into, const AllocatorStatistics& from) {
   auto at = into.reserved_bytes_by_private_pools.begin();
   for (const auto& [key, array] : from.reserved_bytes_by_private_pools) {
     at = std::find_if(at, into.reserved_bytes_by_private_pools.end(),
-                      [&](const auto& entry) { return entry.first >= key; });
+                      [&wanted = key](const auto& entry) { return entry.first >= wanted; });
     if (at == into.reserved_bytes_by_private_pools.end() || at->first != key) {
       at = into.reserved_bytes_by_private_pools.insert(at, {key, array});
     } else {
