@@ -8,6 +8,7 @@ const std::vector<std::unique_ptr<Command>>& commands() {
   static const std::vector<std::unique_ptr<Command>> kCommands = [] {
     std::vector<std::unique_ptr<Command>> list;
     list.push_back(make_run_command());
+    list.push_back(make_fit_command());
     list.push_back(make_check_command());
     list.push_back(make_replay_command());
     list.push_back(make_explain_command());

@@ -10,6 +10,7 @@ namespace tidemark::cli {
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_explain_command();
+std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_run_command();

@@ -4,6 +4,7 @@
 #include "sim/cli/snapshot_input.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/diagnosis_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
@@ -88,6 +89,12 @@ class RunCommand final : public Command {
           "write a memory snapshot, for pytorch.org/memory_viz, explain, replay and report", ""},
          {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
          {"columns", "FOLDER", "write events and amounts as one NumPy file a column", ""},
+         {"why", "",
+          "say what is wrong, the proof, and the smallest change that undoes it; "
+          "by itself when a request is refused",
+          ""},
+         {"equation", "", "add the memory equation beside the truth, and what it leaves out", ""},
+         {"process", "", "add what nvidia-smi would show", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10",
@@ -99,14 +106,20 @@ class RunCommand final : public Command {
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& title = args.positional()[0];
     if (args.has("plot")) check_plot_name(args.value("plot"));
+    for (const std::string_view option : {"why", "equation", "process"}) {
+      if (args.has(option) && args.value("format") != "text")
+        usage_error("--" + std::string(option), "is for --format text");
+    }
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
-    const Scenario scenario = load_scenario(title, parse_overrides(args.values("set")));
+    const ScenarioSource source = open_scenario(title, parse_overrides(args.values("set")));
+    const Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
     options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
                          args.has("columns") || args.value("format") == "json";
     const RunResult result = tidemark::run(scenario, options);
     print(args, title, result, top.value_or(0), out);
+    print_more(args, source, result, out);
     for (std::size_t i = 0; i < result.devices.size(); ++i)
       write_device_files(args, title, result, i);
     write_exports(args, result);
@@ -115,6 +128,17 @@ class RunCommand final : public Command {
   }
 
  private:
+  /// What was asked for beside the report; for people.
+  static void print_more(const Arguments& args, const ScenarioSource& source,
+                         const RunResult& result, Output& out) {
+    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
+    const bool is_text = args.value("format") == "text";
+    if (args.has("equation")) out.write("\n" + equation_text(result, style));
+    if (args.has("process")) out.write("\n" + process_view_text(result, style));
+    if (is_text && (args.has("why") || result.ended_by_oom))
+      out.write("\n" + diagnosis_text(diagnose(source, result), style));
+  }
+
   static void print(const Arguments& args, const std::string& title, const RunResult& result,
                     std::size_t top, Output& out) {
     const RunReportOptions report{title, top};
