@@ -21,22 +21,25 @@ std::uint32_t parse_share(const std::string& text) {
 class FitCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
-    return {"fit",
-            "find the largest batch, length or depth that fits, or the smallest GPU",
-            "Runs whole steps, to the scenario's end, optimizer included. A value fits when no request is refused. The "
-            "answer and the value above it have been run, and so have some values around them: more may fit where less "
-            "does not.",
-            {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
-            {{"over", "WHAT", "batch, length, layers, device, or the path of an integer: params.width",
-              "batch"},
-             {"headroom", "SHARE", "what must stay free, of the device's total: 5%", "0%"},
-             {"window", "N", "values tried on either side of the answer", "4"},
-             {"highest", "N", "no value above is tried", "1048576"},
-             {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
-             {"format", "text|json", "how to print", "text"}},
-            {{"tidemark fit configs/scenarios/gpt2.yaml", "the largest batch"},
-             {"tidemark fit s.yaml --over length --headroom 5%", "the longest sequence, 5 % kept free"},
-             {"tidemark fit s.yaml --over device", "the smallest GPU"}}};
+    return {
+        "fit",
+        "find the largest batch, length or depth that fits, or the smallest GPU",
+        "Runs whole steps, to the scenario's end, optimizer included. A value fits when no request "
+        "is refused. The "
+        "answer and the value above it have been run, and so have some values around them: more "
+        "may fit where less "
+        "does not.",
+        {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
+        {{"over", "WHAT", "batch, length, layers, device, or the path of an integer: params.width",
+          "batch"},
+         {"headroom", "SHARE", "what must stay free, of the device's total: 5%", "0%"},
+         {"window", "N", "values tried on either side of the answer", "4"},
+         {"highest", "N", "no value above is tried", "1048576"},
+         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+         {"format", "text|json", "how to print", "text"}},
+        {{"tidemark fit configs/scenarios/gpt2.yaml", "the largest batch"},
+         {"tidemark fit s.yaml --over length --headroom 5%", "the longest sequence, 5 % kept free"},
+         {"tidemark fit s.yaml --over device", "the smallest GPU"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {

@@ -48,10 +48,12 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const TextStyle& style) {
   std::string out = bold("Why: ", style);
   out += diagnosis.fault == Fault::kHealthy ? good(title, style) : bad(title, style);
   if (diagnosis.is_refused)
-    out += fmt::format(" ({}{})", diagnosis.when, diagnosis.was_handled ? "; the program handled it" : "");
+    out += fmt::format(" ({}{})", diagnosis.when,
+                       diagnosis.was_handled ? "; the program handled it" : "");
   out += "\n" + wrapped(diagnosis.finding, style.width, 2);
   if (diagnosis.fault == Fault::kHealthy)
-    out += fmt::format("  Headroom at its highest ({}): {}.\n", diagnosis.when, exact_bytes(diagnosis.spare));
+    out += fmt::format("  Headroom at its highest ({}): {}.\n", diagnosis.when,
+                       exact_bytes(diagnosis.spare));
   Table proof({Align::kLeft, Align::kRight, Align::kRight}, 2);
   for (const ProofLine& line : diagnosis.proof)
     proof.add({line.what, human_bytes(line.bytes), grouped(line.bytes)});
@@ -130,7 +132,9 @@ std::string equation_text(const RunResult& result, const TextStyle& style) {
       requested[static_cast<std::size_t>(block.category)] += block.requested_bytes;
       of_live += block.requested_bytes;
     }
-    const auto at = [&](Category category) { return requested[static_cast<std::size_t>(category)]; };
+    const auto at = [&](Category category) {
+      return requested[static_cast<std::size_t>(category)];
+    };
     // The equation takes each term whole, whether or not all of it is there at the peak.
     Bytes gradients = 0;
     Bytes state = 0;
@@ -153,7 +157,8 @@ std::string equation_text(const RunResult& result, const TextStyle& style) {
         sum -= size_of[event.id];
         size_of[event.id] = 0;
       }
-      most[static_cast<std::size_t>(category)] = std::max(most[static_cast<std::size_t>(category)], sum);
+      most[static_cast<std::size_t>(category)] =
+          std::max(most[static_cast<std::size_t>(category)], sum);
     }
     const Bytes model = most[static_cast<std::size_t>(Category::kParameter)];
     gradients = most[static_cast<std::size_t>(Category::kGradient)];
@@ -181,7 +186,8 @@ std::string equation_text(const RunResult& result, const TextStyle& style) {
     missing("library workspaces", at(Category::kWorkspace));
     missing("temporaries", at(Category::kTemporary));
     missing("unknown", at(Category::kUnknown));
-    missing("rounding inside blocks", peak.sample.allocated - std::min(of_live, peak.sample.allocated));
+    missing("rounding inside blocks",
+            peak.sample.allocated - std::min(of_live, peak.sample.allocated));
     missing("= peak allocated", peak.sample.allocated);
     missing("reserved, not allocated", peak.sample.reserved - peak.sample.allocated);
     missing("CUDA context", device.spec.context_bytes);
@@ -190,7 +196,8 @@ std::string equation_text(const RunResult& result, const TextStyle& style) {
     const Bytes truth = peak.bytes;
     const bool is_low = equation < truth;
     out += fmt::format("The equation is {} by {} of the peak allocated.\n", is_low ? "low" : "high",
-                       percent(parts_per_million(std::min(truth, is_low ? truth - equation : equation - truth), truth)));
+                       percent(parts_per_million(
+                           std::min(truth, is_low ? truth - equation : equation - truth), truth)));
   }
   return out;
 }
@@ -202,22 +209,26 @@ std::string process_view_text(const RunResult& result, const TextStyle& style) {
     const Headline headline = headline_of(device);
     const Bytes process = device.spec.context_bytes + device.peak_reserved.bytes;
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft}, 2);
-    table.add({"CUDA context", human_bytes(device.spec.context_bytes), grouped(device.spec.context_bytes),
-               "differs by driver; grows as kernels load"});
+    table.add({"CUDA context", human_bytes(device.spec.context_bytes),
+               grouped(device.spec.context_bytes), "differs by driver; grows as kernels load"});
     table.add({"reserved by PyTorch", human_bytes(device.peak_reserved.bytes),
-               grouped(device.peak_reserved.bytes), "exact; of which allocated at most " +
-               human_bytes(device.peak_allocated.bytes)});
-    table.add({"this process", fmt::format("{}MiB", (process + kMiB / 2) / kMiB), grouped(process), ""});
+               grouped(device.peak_reserved.bytes),
+               "exact; of which allocated at most " + human_bytes(device.peak_allocated.bytes)});
+    table.add(
+        {"this process", fmt::format("{}MiB", (process + kMiB / 2) / kMiB), grouped(process), ""});
     if (headline.outside_bytes > 0) {
       table.add({"libraries and other processes", human_bytes(headline.outside_bytes),
                  grouped(headline.outside_bytes), "as the scenario says"});
     }
-    table.add({"device in use", fmt::format("{}MiB", (headline.device_peak_bytes + kMiB / 2) / kMiB),
+    table.add({"device in use",
+               fmt::format("{}MiB", (headline.device_peak_bytes + kMiB / 2) / kMiB),
                grouped(headline.device_peak_bytes),
                fmt::format("of {}MiB that CUDA can use", device.spec.total_bytes / kMiB)});
     out += fmt::format("  GPU {}  {}\n", i, device.spec.name) + table.text(style.width);
   }
-  out += "  Uncertain: the context (tens of MiB between drivers), cuDNN's and NCCL's own memory, the driver's share.\n";
+  out +=
+      "  Uncertain: the context (tens of MiB between drivers), cuDNN's and NCCL's own memory, the "
+      "driver's share.\n";
   return out;
 }
 
@@ -235,7 +246,8 @@ std::string fit_text(const FitResult& result, const FitOptions& options, const T
   for (const FitProbe& probe : result.probes) {
     const bool failed = !probe.error.empty();
     table.add({grouped(static_cast<std::uint64_t>(probe.value)), probe.fits ? "fits" : "no",
-               failed ? "" : human_bytes(probe.peak_reserved), failed ? "" : human_bytes(probe.spare),
+               failed ? "" : human_bytes(probe.peak_reserved),
+               failed ? "" : human_bytes(probe.spare),
                failed ? probe.error
                : probe.retries > 0
                    ? fmt::format("{} retr{}", probe.retries, probe.retries == 1 ? "y" : "ies")

@@ -15,8 +15,8 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const TextStyle& style);
 std::string diagnosis_json(const Diagnosis& diagnosis);
 
 /// The memory equation of textbooks (model + gradients + optimizer + activations + batch, at their
-/// highest, in requested bytes) beside what the device held, and what it leaves out, by name, so that
-/// both come to the same sum. Requires: events and live blocks were kept.
+/// highest, in requested bytes) beside what the device held, and what it leaves out, by name, so
+/// that both come to the same sum. Requires: events and live blocks were kept.
 std::string equation_text(const RunResult& result, const TextStyle& style);
 
 /// What nvidia-smi would show of this process at its highest, and how sure that is.

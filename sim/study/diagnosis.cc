@@ -52,7 +52,8 @@ Work work_of(const Facts& facts, std::uint32_t phase, LabelId label) {
   }
   if (contains(op, "Backward") || contains(op, "AccumulateGrad")) return Work::kBackward;
   if (contains(op, "_foreach_") || contains(op, "_fused_")) return Work::kOptimizer;
-  const Bytes of_steps = of(facts.live, Category::kActivation) + of(facts.live, Category::kTemporary) +
+  const Bytes of_steps = of(facts.live, Category::kActivation) +
+                         of(facts.live, Category::kTemporary) +
                          of(facts.live, Category::kGradient) + of(facts.live, Category::kWorkspace);
   return of_steps == 0 ? Work::kModel : Work::kForward;
 }
@@ -94,7 +95,8 @@ bool runs_with(const Facts& facts, std::vector<Override> overrides) {
 bool is_growth(const Facts& facts) {
   if (!facts.growth) return false;
   if (facts.oom == nullptr) return true;
-  const Bytes without = facts.live_bytes() - std::min(facts.live_bytes(), facts.growth->left_behind);
+  const Bytes without =
+      facts.live_bytes() - std::min(facts.live_bytes(), facts.growth->left_behind);
   return without + facts.requested_bytes <= facts.capacity_bytes;
 }
 
@@ -118,7 +120,9 @@ bool is_fragmentation(const Facts& facts) {
   return reserved > 2 * allocated && (reserved - allocated) * 20 > facts.device.spec.total_bytes;
 }
 
-bool refused_at(const Facts& facts, Work work) { return facts.oom != nullptr && facts.work == work; }
+bool refused_at(const Facts& facts, Work work) {
+  return facts.oom != nullptr && facts.work == work;
+}
 
 /// One row a class: its test, what it is called, and the remedies worth trying, best first.
 struct Rule {
@@ -131,24 +135,41 @@ struct Rule {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules{
-      {Fault::kGrowth, "growth", "growth over steps: a leak", is_growth,
+      {Fault::kGrowth,
+       "growth",
+       "growth over steps: a leak",
+       is_growth,
        {"keep-numbers", "no-grad", "set-to-none"}},
-      {Fault::kOutside, "outside", "outside the allocator", is_outside,
+      {Fault::kOutside,
+       "outside",
+       "outside the allocator",
+       is_outside,
        {"free-outside", "whole-device", "checkpoint", "micro-batch", "smaller-batch"}},
-      {Fault::kModel, "model", "the model alone is too large",
+      {Fault::kModel,
+       "model",
+       "the model alone is too large",
        [](const Facts& f) { return refused_at(f, Work::kModel); },
        {"bf16", "larger-device"}},
-      {Fault::kFragmentation, "fragmentation", "fragmentation", is_fragmentation,
+      {Fault::kFragmentation,
+       "fragmentation",
+       "fragmentation",
+       is_fragmentation,
        {"expandable-segments", "roundup", "empty-cache", "checkpoint", "micro-batch",
         "smaller-batch"}},
-      {Fault::kOptimizer, "optimizer", "optimizer state at the step",
+      {Fault::kOptimizer,
+       "optimizer",
+       "optimizer state at the step",
        [](const Facts& f) { return refused_at(f, Work::kOptimizer); },
        {"fused-optimizer", "expandable-segments", "bf16", "sgd", "larger-device"}},
-      {Fault::kBackward, "backward", "gradients or temporaries at backward",
+      {Fault::kBackward,
+       "backward",
+       "gradients or temporaries at backward",
        [](const Facts& f) { return refused_at(f, Work::kBackward); },
        {"set-to-none", "expandable-segments", "checkpoint", "micro-batch", "autocast",
         "smaller-batch", "larger-device"}},
-      {Fault::kActivations, "activations", "activations at forward",
+      {Fault::kActivations,
+       "activations",
+       "activations at forward",
        [](const Facts& f) { return f.oom != nullptr; },
        {"no-grad", "expandable-segments", "checkpoint", "micro-batch", "autocast", "smaller-batch",
         "larger-device"}},
@@ -164,7 +185,8 @@ const Rule& rule_of(Fault fault) {
 
 std::string moment(const Facts& facts, std::uint32_t phase, LabelId label) {
   std::string text;
-  if (phase != kNoPhase && phase < facts.device.phases.size()) text = facts.device.phases[phase].name;
+  if (phase != kNoPhase && phase < facts.device.phases.size())
+    text = facts.device.phases[phase].name;
   const std::string_view op = facts.result.program.labels.text(label);
   if (!op.empty()) text += (text.empty() ? "" : ", ") + std::string(op);
   return text;
@@ -204,29 +226,34 @@ std::string finding(const Facts& facts, Fault fault) {
           growth.bytes_per_step, growth.steps);
       if (facts.oom == nullptr && growth.bytes_per_step > 0) {
         const Bytes held = facts.device.peak_reserved.bytes;
-        text += fmt::format(" At this rate the device is full after some {} more steps.",
-                            (facts.capacity_bytes - std::min(held, facts.capacity_bytes)) /
-                                growth.bytes_per_step);
+        text += fmt::format(
+            " At this rate the device is full after some {} more steps.",
+            (facts.capacity_bytes - std::min(held, facts.capacity_bytes)) / growth.bytes_per_step);
       }
       return text;
     }
     case Fault::kOutside:
       return fmt::format(
-          "Alone and without a limit the run fits: {} bytes are held by other processes or kept away by "
+          "Alone and without a limit the run fits: {} bytes are held by other processes or kept "
+          "away by "
           "set_per_process_memory_fraction.",
           facts.outside_bytes);
     case Fault::kModel:
-      return fmt::format("{} bytes of parameters and buffers are there already, and {} more do not fit.",
-                         of(facts.live, Category::kParameter), facts.requested_bytes);
+      return fmt::format(
+          "{} bytes of parameters and buffers are there already, and {} more do not fit.",
+          of(facts.live, Category::kParameter), facts.requested_bytes);
     case Fault::kFragmentation:
       if (facts.oom == nullptr) {
         return fmt::format(
-            "{} bytes are reserved where {} were ever allocated: freed blocks have sizes that later "
+            "{} bytes are reserved where {} were ever allocated: freed blocks have sizes that "
+            "later "
             "requests cannot use.",
             facts.device.peak_reserved.bytes, facts.device.peak_allocated.bytes);
       }
-      return "An allocator without fragments runs this to its end on the same device. The cached free "
-             "bytes cannot serve: each piece is smaller than the request, or belongs to the other pool "
+      return "An allocator without fragments runs this to its end on the same device. The cached "
+             "free "
+             "bytes cannot serve: each piece is smaller than the request, or belongs to the other "
+             "pool "
              "or another stream, and a segment in partial use cannot go back to the driver.";
     case Fault::kOptimizer:
       return fmt::format(
@@ -237,25 +264,29 @@ std::string finding(const Facts& facts, Fault fault) {
           of(facts.live, Category::kParameter), of(facts.live, Category::kGradient));
     case Fault::kBackward:
       return fmt::format(
-          "Forward fits with {} bytes of saved activations; what backward makes on top does not: live "
+          "Forward fits with {} bytes of saved activations; what backward makes on top does not: "
+          "live "
           "and asked for come to {} of {}.",
           of(facts.live, Category::kActivation), missing, facts.capacity_bytes);
     case Fault::kActivations:
-      return fmt::format("Forward holds {} bytes of activations; live and asked for come to {} of {}.",
-                         of(facts.live, Category::kActivation), missing, facts.capacity_bytes);
+      return fmt::format(
+          "Forward holds {} bytes of activations; live and asked for come to {} of {}.",
+          of(facts.live, Category::kActivation), missing, facts.capacity_bytes);
     case Fault::kHealthy:
       break;
   }
   const std::int64_t retries = facts.device.statistics.num_alloc_retries;
   if (retries == 0) return "Nothing grows, nothing is refused, and the cache serves what is asked.";
   return fmt::format(
-      "It fits, but only because the allocator gave its cache back {} time{}: there is no room left.",
+      "It fits, but only because the allocator gave its cache back {} time{}: there is no room "
+      "left.",
       retries, retries == 1 ? "" : "s");
 }
 
 class Trials {
  public:
-  Trials(const Facts& facts, Fault fault, Diagnosis& out) : facts_(facts), fault_(fault), out_(out) {}
+  Trials(const Facts& facts, Fault fault, Diagnosis& out)
+      : facts_(facts), fault_(fault), out_(out) {}
 
   void run() {
     for (const std::string_view id : rule_of(fault_).remedies) {
@@ -286,7 +317,8 @@ class Trials {
         const auto change = remedy.change(source, read_scenario(source), level);
         if (!change) continue;
         Change more = all;
-        more.overrides.insert(more.overrides.end(), change->overrides.begin(), change->overrides.end());
+        more.overrides.insert(more.overrides.end(), change->overrides.begin(),
+                              change->overrides.end());
         more.text += (more.text.empty() ? "" : "; ") + change->text;
         std::vector<const Remedy*> with = used;
         with.push_back(&remedy);

@@ -52,7 +52,8 @@ class Search {
     probe.error = trial.error;
     if (!trial.error.empty()) return probe;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
-    const Bytes headroom = static_cast<Bytes>(static_cast<Wide>(total) * options_.headroom_ppm / 1'000'000U);
+    const Bytes headroom =
+        static_cast<Bytes>(static_cast<Wide>(total) * options_.headroom_ppm / 1'000'000U);
     probe.fits = trial.fits && trial.spare >= headroom;
     probe.retries = trial.retries;
     probe.peak_reserved = trial.peak_reserved;
@@ -171,7 +172,8 @@ FitResult fit(const ScenarioSource& source, const FitOptions& options) {
   Search search(source, options, path);
   const std::int64_t first = value_at(scenario, path);
   const FitProbe& as_given = search.probe(std::max<std::int64_t>(first, 1));
-  if (!as_given.error.empty()) refuse(options.over, as_given.error, "run it with `tidemark run` to see where");
+  if (!as_given.error.empty())
+    refuse(options.over, as_given.error, "run it with `tidemark run` to see where");
   return search.run(std::max<std::int64_t>(first, 1));
 }
 

@@ -21,18 +21,18 @@ struct FitProbe {
 };
 
 struct FitOptions {
-  std::string over;              ///< "batch", "length", "layers", or the path of any integer
+  std::string over;                ///< "batch", "length", "layers", or the path of any integer
   std::uint32_t headroom_ppm = 0;  ///< of the device's total, to stay free
   std::int64_t highest = 1 << 20;  ///< no value above is tried
-  std::int64_t window = 4;       ///< values looked at on either side of the answer
+  std::int64_t window = 4;         ///< values looked at on either side of the answer
 };
 
 struct FitResult {
   std::string path;                  ///< what was varied: "train.batch", "params.batch_size"
   std::optional<std::int64_t> best;  ///< fits, and best + 1 does not; none: not even 1
   bool reached_highest = false;
-  std::vector<FitProbe> probes;      ///< every run made, by value
-  std::vector<std::int64_t> holes;   ///< below best, and do not fit
+  std::vector<FitProbe> probes;       ///< every run made, by value
+  std::vector<std::int64_t> holes;    ///< below best, and do not fit
   std::vector<std::int64_t> islands;  ///< above best + 1, and fit
 };
 
@@ -41,8 +41,8 @@ struct FitResult {
 std::string fit_path(const Scenario& scenario, std::string_view over);
 
 /// The largest value with which the scenario fits: by bisection, then both neighbours run, then
-/// `window` values on each side, since more may fit where less does not. Errors: InputError when the
-/// scenario itself is wrong. Cost: some twenty runs.
+/// `window` values on each side, since more may fit where less does not. Errors: InputError when
+/// the scenario itself is wrong. Cost: some twenty runs.
 FitResult fit(const ScenarioSource& source, const FitOptions& options);
 
 /// One device, as it stands.

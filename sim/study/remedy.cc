@@ -47,9 +47,9 @@ Change edit_loop(const Scenario& scenario, std::size_t begin, std::size_t end,
   };
   std::string after = text;
   after.replace(begin, end - begin, replacement);
-  const std::size_t line =
-      static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<long>(begin), '\n')) +
-      scenario.loop->first_line;
+  const std::size_t line = static_cast<std::size_t>(std::count(
+                               text.begin(), text.begin() + static_cast<long>(begin), '\n')) +
+                           scenario.loop->first_line;
   return {{{"loop", quoted_literal(after)}},
           fmt::format("line {}: {}  ->  {}", line, line_at(text, begin), line_at(after, begin))};
 }
@@ -74,12 +74,14 @@ Applied roundup(const ScenarioSource& /*source*/, const Scenario& scenario, unsi
   return add_setting(scenario, "roundup_power2_divisions", "8");
 }
 
-Applied empty_cache(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied empty_cache(const ScenarioSource& /*source*/, const Scenario& scenario,
+                    unsigned /*level*/) {
   if (!scenario.train || scenario.train->empty_cache) return std::nullopt;
   return set_train("empty_cache", "each_step", "torch.cuda.empty_cache() after each step");
 }
 
-Applied set_to_none(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied set_to_none(const ScenarioSource& /*source*/, const Scenario& scenario,
+                    unsigned /*level*/) {
   if (scenario.train) {
     if (scenario.train->set_to_none) return std::nullopt;
     return set_train("set_to_none", "true", "zero_grad(set_to_none=True)");
@@ -233,14 +235,14 @@ Applied no_grad(const ScenarioSource& /*source*/, const Scenario& scenario, unsi
                   "forward under torch.no_grad()"};
   }
   const std::string& text = scenario.loop->text;
-  if (text.find(".backward(") != std::string::npos ||
-      text.find("no_grad") != std::string::npos ||
+  if (text.find(".backward(") != std::string::npos || text.find("no_grad") != std::string::npos ||
       text.find("set_grad_enabled") != std::string::npos)
     return std::nullopt;
   return edit_loop(scenario, 0, 0, "torch.set_grad_enabled(False)\n");
 }
 
-Applied others_away(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied others_away(const ScenarioSource& /*source*/, const Scenario& scenario,
+                    unsigned /*level*/) {
   if (scenario.other_bytes == 0) return std::nullopt;
   return Change{{{"device.other", "0"}}, "end the other processes on this GPU"};
 }
@@ -248,8 +250,7 @@ Applied others_away(const ScenarioSource& /*source*/, const Scenario& scenario, 
 Applied whole_device(const ScenarioSource& /*source*/, const Scenario& scenario,
                      unsigned /*level*/) {
   if (!scenario.memory_fraction || *scenario.memory_fraction >= 1) return std::nullopt;
-  return Change{{{"allocator.memory_fraction", "1.0"}},
-                "no set_per_process_memory_fraction()"};
+  return Change{{{"allocator.memory_fraction", "1.0"}}, "no set_per_process_memory_fraction()"};
 }
 
 Applied pure_bf16(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
@@ -261,17 +262,15 @@ Applied pure_bf16(const ScenarioSource& /*source*/, const Scenario& scenario, un
 }
 
 Applied plain_sgd(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
-  if (!scenario.train || scenario.train->optimizer == "torch.optim.SGD" || scenario.train->no_grad ||
-      scenario.train->forward_only)
+  if (!scenario.train || scenario.train->optimizer == "torch.optim.SGD" ||
+      scenario.train->no_grad || scenario.train->forward_only)
     return std::nullopt;
   return set_train("optimizer", "SGD(lr=0.1)", "SGD without momentum: no optimizer state");
 }
 
 Applied larger_device(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
-  constexpr std::array<std::string_view, 7> kLadder{"rtx-4060",      "rtx-3060",
-                                                    "t4",            "rtx-4090",
-                                                    "a100-sxm-40gb", "h100-sxm-80gb",
-                                                    "h200-sxm-141gb"};
+  constexpr std::array<std::string_view, 7> kLadder{
+      "rtx-4060", "rtx-3060", "t4", "rtx-4090", "a100-sxm-40gb", "h100-sxm-80gb", "h200-sxm-141gb"};
   constexpr std::array<Bytes, 7> kAbout{8, 12, 15, 24, 40, 80, 141};
   unsigned above = 0;
   for (std::size_t i = 0; i < kLadder.size(); ++i) {
@@ -296,8 +295,8 @@ constexpr std::array kRemedies{
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
     Remedy{"micro-batch", Price::kTime, "batch norm sees smaller batches", kHalvings, micro_batch},
-    Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save", 1,
-           autocast},
+    Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save",
+           1, autocast},
     Remedy{"smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
