@@ -128,8 +128,8 @@ def gan_model(config, function):
 
 def scenario_of(config, models, folder):
     """the scenario as text; paths in it are relative to `folder`"""
-    if config.get("ddp"):
-        raise Refused("a run of several ranks (ddp: %s)" % config["ddp"])
+    if config.get("ddp") and config["model"] == "gan":
+        raise Refused("a gan of several ranks (ddp: %s)" % config["ddp"])
     given = config.get
     workload = 'WORKLOADS["%s"]' % config["model"]
     arguments = {k: v for k, v in config["model_arguments"].items() if k not in ("batch", "image", "seq")}
@@ -196,6 +196,8 @@ def scenario_of(config, models, folder):
             train[key] = config[key]
     if given("no_scaler"):
         train["scaler"] = False
+    if given("ddp"):
+        train["ddp"] = {"world_size": config["ddp"], "gradient_as_bucket_view": True} if given("ddp_view") else config["ddp"]
     if given("clip_foreach", "default") != "default":
         train["clip_foreach"] = config["clip_foreach"] == "true"
     train["zero_grad"] = given("zero_grad_at", "start")

@@ -31,8 +31,6 @@ def make_scenario(folder):
 
 def pack(run, folder):
     config = json.load(open(os.path.join(run, "config.json")))
-    if config.get("ddp"):
-        return False
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "config.json"), "w") as file:
         json.dump({k: v for k, v in config.items() if k not in ("loop", "made", "allocator_settings")}, file, indent=1)

@@ -62,6 +62,8 @@ struct Thread {
   Autocast autocast;
   std::uint64_t next_sequence = 0;
   std::vector<PackHook> pack_hooks;  ///< the innermost, the last, counts
+  /// What is to run when the backward pass under way has ended; null: none is.
+  std::vector<std::function<void()>>* final_callbacks = nullptr;
   /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source:
   /// training-semantics.md 12.
   std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;

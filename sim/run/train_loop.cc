@@ -192,6 +192,14 @@ void Writer::setup() {
   out_.line("model = model.to(\"cuda\")");
   if (casts_on_device()) out_.line("model = model.to({})", dtype());
   out_.close();
+  if (!spec_.ddp_world.empty()) {
+    out_.line("with phase(\"ddp\"):");
+    out_.open();
+    out_.line("torch.distributed.init_process_group(\"nccl\", rank=0, world_size={})",
+              spec_.ddp_world);
+    out_.line("model = nn.parallel.DistributedDataParallel(model{})", spec_.ddp_arguments);
+    out_.close();
+  }
   if (!forward_only()) {
     out_.line("with phase(\"optimizer_init\"):");
     out_.open();

@@ -59,6 +59,10 @@ struct TrainSpec {
   Checkpoint checkpoint =
       Checkpoint::kNone;  ///< given to the model as its attribute checkpoint_mode
 
+  std::string
+      ddp_world;  ///< ranks of DistributedDataParallel, this being rank 0; empty: not wrapped
+  std::string ddp_arguments;  ///< further ones of its constructor: ", static_graph=True"
+
   std::string accumulate = "1";
   bool set_to_none = true;
   ZeroGradAt zero_grad_at = ZeroGradAt::kStart;

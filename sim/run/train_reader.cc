@@ -19,13 +19,13 @@ using lang::YamlFields;
 using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
-    {"steps",        "batch",        "seq",         "image",          "input",
-     "inputs",       "target",       "data",        "loss",           "optimizer",
-     "param_groups", "precision",    "cast",        "scaler",         "channels_last",
-     "checkpoint",   "accumulate",   "zero_grad",   "set_to_none",    "clip",
-     "clip_foreach", "metric",       "mode",        "validate_every", "validate_batches",
-     "no_grad",      "forward_only", "empty_cache", "expand",         "del_outputs",
-     "oom"});
+    {"steps",        "batch",      "seq",          "image",          "input",
+     "inputs",       "target",     "data",         "loss",           "optimizer",
+     "param_groups", "precision",  "cast",         "scaler",         "channels_last",
+     "checkpoint",   "accumulate", "zero_grad",    "set_to_none",    "clip",
+     "clip_foreach", "metric",     "mode",         "validate_every", "validate_batches",
+     "ddp",          "no_grad",    "forward_only", "empty_cache",    "expand",
+     "del_outputs",  "oom"});
 
 /// Source: torch/optim/__init__.py of 2.11.
 constexpr std::array<std::string_view, 15> kOptimizers{
@@ -81,6 +81,7 @@ class Reader {
     read_loss();
     read_optimizer();
     read_precision();
+    read_ddp();
     read_loop_options();
     fields_.done();
     return std::move(spec_);
@@ -333,6 +334,32 @@ class Reader {
     read_choice("checkpoint", Names4{"none", "every-block", "every-2", "reentrant"},
                 spec_.checkpoint);
     read_choice("param_groups", Names2{"one", "decay"}, spec_.decay_groups);
+  }
+
+  /// `ddp`: how many ranks, or a map with that and options of the wrapper.
+  void read_ddp() {
+    const YamlNode* node = fields_.get("ddp");
+    if (node == nullptr) return;
+    if (node->kind != YamlNode::Kind::kMap) {
+      if (auto world = count(*node, "ddp", 1)) spec_.ddp_world = std::move(*world);
+      return;
+    }
+    YamlFields map(*node, "train.ddp", problems_);
+    map.require("world_size");
+    if (const YamlNode* world = map.get("world_size")) {
+      if (auto text = count(*world, "ddp.world_size", 1)) spec_.ddp_world = std::move(*text);
+    }
+    for (const std::string_view key : {"broadcast_buffers", "find_unused_parameters",
+                                       "gradient_as_bucket_view", "static_graph"}) {
+      if (const auto value = map.boolean(key)) {
+        spec_.ddp_arguments += fmt::format(", {}={}", key, *value ? "True" : "False");
+      }
+    }
+    if (const YamlNode* cap = map.get("bucket_cap_mb")) {
+      if (map.number("bucket_cap_mb", 0, 1 << 20))
+        spec_.ddp_arguments += fmt::format(", bucket_cap_mb={}", cap->text);
+    }
+    map.done();
   }
 
   void read_loop_options() {

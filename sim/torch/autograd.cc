@@ -1,6 +1,7 @@
 #include "sim/torch/autograd.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "sim/base/check.h"
@@ -127,6 +128,8 @@ void drop_backward(TensorList& tensors) {
 TensorList call_function(Context& c, Node& node, TensorList inputs) {
   for (const auto& hook : node.pre_hooks) hook(inputs);
   TensorList grads;
+  // Where hooks follow, the engine holds what came in until they have run.
+  const TensorList held = node.post_hooks.empty() ? TensorList() : inputs;
   if (node.variable.defined()) {
     if (inputs[0].defined()) accumulate_grad(c, node, std::move(inputs[0]));
   } else {
@@ -181,11 +184,35 @@ class OnEngineThread {
   bool grad_ = true;
 };
 
+/// What hooks ask to be run when this backward pass has ended; it may ask for more of the kind.
+/// Source: torch's Engine::queue_callback.
+class FinalCallbacks {
+ public:
+  explicit FinalCallbacks(ops::Thread& thread) : thread_(thread), outer_(thread.final_callbacks) {
+    thread_.final_callbacks = &callbacks_;
+  }
+  ~FinalCallbacks() { thread_.final_callbacks = outer_; }
+  FinalCallbacks(const FinalCallbacks&) = delete;
+  FinalCallbacks& operator=(const FinalCallbacks&) = delete;
+  void run() {
+    for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+      const std::function<void()> callback = std::move(callbacks_[i]);
+      callback();
+    }
+  }
+
+ private:
+  ops::Thread& thread_;
+  std::vector<std::function<void()>>* outer_;
+  std::vector<std::function<void()>> callbacks_;
+};
+
 }  // namespace
 
 TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
                         TensorList gradients, const BackwardOptions& options) {
   const OnEngineThread thread(c);
+  FinalCallbacks callbacks(c.thread());
   std::vector<graph::VertexId> root_vertices;
   for (const Edge& root : roots) root_vertices.push_back(root.node->vertex);
   graph::BackwardPlan plan(graph, root_vertices);
@@ -249,6 +276,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
       deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex));
     }
   }
+  callbacks.run();
   return captured;
 }
 

@@ -24,6 +24,7 @@ enum HostKind : std::uint16_t {
   kSessionKind,
   kCheckpointKind,
   kNodeKind,
+  kAccumulatorKind,
 };
 
 /// torch.dtype and torch.memory_format values, torch.device.

@@ -101,10 +101,11 @@ void add_events(Session& session, lang::Module& module) {
   add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     const std::string& role = a.text(1);
-    if (role != "optimizer_state" && role != "input" && role != "parameter")
+    if (role != "optimizer_state" && role != "input" && role != "parameter" && role != "gradient")
       in.value_error("no such role: " + role);
     tensor->storage->set_role(role == "input"       ? ops::Role::kInput
                               : role == "parameter" ? ops::Role::kParameter
+                              : role == "gradient"  ? ops::Role::kGradient
                                                     : ops::Role::kOptimizerState);
     return Value::none();
   });
@@ -160,6 +161,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   add_events(session, module);
   add_module_class(session, module);
   fill_autograd(session, module);
+  fill_reducer(session, module);
 }
 
 }  // namespace tidemark::torch

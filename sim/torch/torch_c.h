@@ -9,6 +9,8 @@ void fill_torch_c(Session& session, lang::Module& module);
 /// Hooks of saved tensors, checkpointing, torch.autograd.Function and grad(): what of autograd is
 /// not an operator.
 void fill_autograd(Session& session, lang::Module& module);
+/// Gradient accumulators with hooks, and what else c10d::Reducer has in C++.
+void fill_reducer(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);
 

@@ -123,6 +123,8 @@ void add_modules(Session& session) {
   for (const std::string_view name : {"torch.nn.init",
                                       "torch.nn.utils",
                                       "torch.nn.modules",
+                                      "torch.nn.parallel",
+                                      "torch.distributed",
                                       "torch.optim",
                                       "torch.optim.lr_scheduler",
                                       "torch.optim.swa_utils",

@@ -43,8 +43,10 @@ def main():
 
         code, text, _ = with_config()
         assert code == 0 and text.startswith("schema_version: 1\n"), text
-        code, _, error = with_config(ddp=2)
-        assert code == 2 and "a run of several ranks (ddp: 2)" in error, error
+        code, text, _ = with_config(ddp=2)
+        assert code == 0 and "\n  ddp: 2\n" in text, text
+        code, _, error = with_config(ddp=2, model="gan")
+        assert code == 2 and "a gan of several ranks (ddp: 2)" in error, error
         code, _, error = with_config(optimizer="adamm")
         assert code == 2 and "unknown optimizer 'adamm'" in error, error
         code, text, _ = with_config(optimizer="sgd-momentum:foreach=False,weight_decay=0.1")
