@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What --why, --equation, --process, fit and torch.cuda.memory_summary() print, as a user gets it.
+
+    why_test.py TIDEMARK
+"""
+
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIDEMARK = ""
+
+
+def run(*words):
+    return subprocess.run([TIDEMARK, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+class Why(unittest.TestCase):
+    def test_a_refusal_is_explained_without_asking(self):
+        done = run("run", "configs/scenarios/gpt2.yaml", "--set", "batch_size=400", "--fail-on-oom")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("Why: activations at forward (forward 0, blocks.7.c_attn: addmm)", done.stdout)
+        options = re.search(r"tidemark run SCENARIO (--set .*)", done.stdout).group(1).split()
+        again = run("run", "configs/scenarios/gpt2.yaml", "--set", "batch_size=400", *options)
+        self.assertIn("FITS.", again.stdout)
+
+    def test_a_healthy_run_is_called_so_with_its_headroom(self):
+        done = run("run", "configs/scenarios/simple_conv.yaml", "--why")
+        self.assertIn("Why: healthy\n", done.stdout)
+        self.assertIn("78.6 GiB (84,348,764,160 bytes)", done.stdout)
+        self.assertNotIn("Tried", done.stdout)
+
+    def test_the_equation_and_what_it_leaves_out_come_to_the_peak(self):
+        done = run("run", "configs/scenarios/simple_conv.yaml", "--equation")
+        part = done.stdout[done.stdout.index("Memory equation"):]
+        last = {line.split("  ")[1].strip(): int(line.split()[-1].replace(",", ""))
+                for line in part.splitlines() if re.search(r"[\d,]+$", line) and line.startswith("  ")}
+        left_out = ("library workspaces", "temporaries", "rounding inside blocks")
+        self.assertEqual(last["= equation"] + sum(last[name] for name in left_out), last["= peak allocated"])
+        self.assertEqual(last["= peak allocated"], 91404288)  # the article's model, step 0: what PyTorch reports
+
+    def test_the_process_view_is_context_and_reserved(self):
+        done = run("run", "configs/scenarios/simple_conv.yaml", "--process")
+        self.assertIn("this process          638MiB  668,991,488", done.stdout)
+        self.assertIn("Uncertain: ", done.stdout)
+
+    def test_they_are_for_people(self):
+        done = run("run", "configs/scenarios/simple_conv.yaml", "--why", "--format", "json")
+        self.assertEqual((done.returncode, done.stderr), (2, "error: --why: is for --format text\n"))
+
+
+class Fit(unittest.TestCase):
+    def test_json_has_the_answer_and_every_run(self):
+        done = run("fit", "configs/scenarios/gpt2.yaml", "--format", "json", "--window", "3")
+        found = json.loads(done.stdout)
+        by_value = {probe["value"]: probe["fits"] for probe in found["probes"]}
+        self.assertTrue(by_value[found["best"]])
+        self.assertFalse(by_value[found["best"] + 1])
+        self.assertEqual(found["holes"], [value for value, fits in by_value.items() if value < found["best"] and not fits])
+
+    def test_the_smallest_gpu_is_found(self):
+        done = run("fit", "configs/scenarios/gpt2.yaml", "--over", "device")
+        rows = [line.split() for line in done.stdout.splitlines()[2:]]
+        first = next(row[0] for row in rows if "fits" in row)
+        self.assertTrue(done.stdout.startswith(f"{first} is the smallest GPU that fits\n"), done.stdout)
+
+    def test_a_wrong_share_is_refused(self):
+        done = run("fit", "configs/scenarios/gpt2.yaml", "--headroom", "five")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "error: --headroom: expected a share from 0% to below 100%, found 'five'\n"))
+
+
+class Summary(unittest.TestCase):
+    def test_memory_summary_is_pytorchs_character_by_character(self):
+        golden = ROOT / "tests/golden/reports"
+        real = gzip.decompress((golden / "memory_summary.txt.gz").read_bytes()).decode()
+        done = run("run", str(golden / "memory_summary.yaml"))
+        self.assertEqual(done.stdout[: len(real)].splitlines(), real.splitlines())
+
+
+if __name__ == "__main__":
+    TIDEMARK = sys.argv.pop(1)
+    unittest.main()
