@@ -1,0 +1,116 @@
+"""Runs one case on both sides and says where they part."""
+
+import csv
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+from .oracle import OracleFailed
+
+# PyTorch drops autocast's weight cache in the order of a hash table keyed by addresses of the host: a set, no sequence.
+NO_ORDER = "autocast cache cleared"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """`verdict`: exact, differs, refused (Tidemark names what it does not model), invalid (PyTorch raises, or gives no answer),
+    crashed (Tidemark ended in another way than its contract says)"""
+
+    verdict: str
+    reason: str = ""  # of refused, invalid and crashed; of differs: in words
+    kind: str = ""  # of differs: action, bytes, address, stream, missing or extra
+    at: int = -1  # the first differing event
+    events: int = 0
+    expected: list = dataclasses.field(default_factory=list)  # events of PyTorch
+    ours: list = dataclasses.field(default_factory=list)  # events of Tidemark, the op last
+
+
+def run_tidemark(program, case, limit_s=60):
+    """(events [[action, address, bytes, stream, phase, op]], refusal, crash)"""
+    with tempfile.TemporaryDirectory(prefix="hunt-") as folder:
+        scenario, events = os.path.join(folder, "case.yaml"), os.path.join(folder, "events.csv")
+        with open(scenario, "w") as file:
+            file.write(case.scenario())
+        try:
+            done = subprocess.run([program, "run", scenario, "--events", events, "--format", "json"], text=True, timeout=limit_s,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except subprocess.TimeoutExpired:
+            return [], "", "no answer in %d s" % limit_s
+        if done.returncode == 2:
+            return [], done.stderr.replace(folder + "/", ""), ""
+        if done.returncode != 0:
+            return [], "", "exit code %d: %s" % (done.returncode, done.stderr.replace(folder + "/", ""))
+        oom = json.loads(done.stdout)["ended_by_oom"]
+        with open(events, newline="") as file:
+            rows = [[e["action"], int(e["address"]), int(e["bytes"]), int(e["stream"]), e["phase"], e["op"]] for e in csv.DictReader(file)]
+        return rows, "", "" if not oom else ""
+
+
+def canonical(expected, ours):
+    """both lists of events, frees without order put into one order: the runs of frees that Tidemark ascribes to the cache"""
+    expected, i = list(expected), 0
+    while i < len(ours):
+        j = i
+        while j < len(ours) and NO_ORDER in ours[j][5]:
+            j += 1
+        if j > i:
+            # What is dropped beside it in one go belongs to the same run of frees.
+            key = [e[:3] for e in ours[i:j]]
+            if sorted(map(str, key)) == sorted(str(e[:3]) for e in expected[i:j]):
+                expected[i:j] = [e[:5] for e in ours[i:j]]
+        i = max(i + 1, j)
+    return expected, ours
+
+
+def first_difference(expected, ours):
+    """(index, kind) of the first event that differs, or None"""
+    expected, ours = canonical(expected, ours)
+    for i in range(max(len(expected), len(ours))):
+        if i >= len(ours):
+            return i, "missing"
+        if i >= len(expected):
+            return i, "extra"
+        for kind, at in (("action", 0), ("bytes", 2), ("stream", 3), ("address", 1)):
+            if expected[i][at] != ours[i][at]:
+                return i, kind
+    return None
+
+
+def judge(oracle, program, case):
+    """runs the case on both sides"""
+    try:
+        answer = oracle.run(case)
+    except OracleFailed as failure:
+        return Outcome("invalid", str(failure))
+    rows, refusal, crash = run_tidemark(program, case)
+    if answer["error"]:
+        if crash:
+            return Outcome("crashed", crash)
+        return Outcome("invalid", answer["error"] + ("" if refusal else " [Tidemark runs it]"))
+    expected = answer["events"]
+    if crash:
+        return Outcome("crashed", crash)
+    if refusal:
+        return Outcome("refused", refusal, events=len(expected))
+    difference = first_difference(expected, rows)
+    if difference is None:
+        return Outcome("exact", events=len(expected), expected=expected)
+    at, kind = difference
+    return Outcome("differs", words(expected, rows, at), kind, at, len(expected), expected, rows)
+
+
+def words(expected, ours, at):
+    def one(events):
+        return "%s %d @%d stream %s, %s" % (*[events[at][i] for i in (0, 2, 1, 3)], " ".join(events[at][4:])) if at < len(events) else "nothing"
+
+    return "event %d: PyTorch %s | Tidemark %s" % (at, one(expected), one(ours))
+
+
+def refusal_class(text):
+    """the message alone, places and names of the draw taken out: what refusals are counted by"""
+    line = next((x for x in text.splitlines() if "error" in x), text.strip().splitlines()[0] if text.strip() else "?")
+    line = re.sub(r"^.*?error: ", "", line)
+    return re.sub(r"\d+", "N", line)[:160]
