@@ -15,7 +15,7 @@ Tensor cached_cast(Context& c, const Tensor& arg, ScalarType dtype) {
   const Autocast& autocast = c.thread().autocast;
   const bool cached = autocast.cache_enabled && dtype == autocast.dtype && is_half(dtype) &&
                       arg.dtype() == ScalarType::kFloat32 && arg.requires_grad() && arg.is_leaf() &&
-                      !arg->view_base;
+                      !arg->view_base && !c.thread().inference_mode;
   if (!cached) return to(c, arg, dtype);
   for (const CastCacheEntry& entry : c.cast_cache) {
     if (entry.source == arg) return entry.cast;

@@ -32,7 +32,7 @@ void check_indices(const Tensor& indices) {
 
 /// Sorts the indices, then sums rows segment by segment. Source: EmbeddingBackwardKernel.cu.
 Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const Tensor& grad,
-                       std::int64_t rows, bool by_frequency) {
+                       std::int64_t rows, bool by_frequency, bool bags) {
   const Device device = grad.device();
   const std::int64_t width = grad.size(-1);
   const Bytes index_bytes = element_bytes(index);
@@ -65,8 +65,8 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const std::int64_t parts = count / kRowsPerPart + segments;
   const Tensor part_starts = c.empty({parts}, index, device);
   // Few segments of many parts each are summed by one block a segment: it wants the segment of each
-  // part, not sums of parts. Source: oracle, H100 and T4, 70 shapes.
-  const bool by_segment = segments < 4 * c.spec().sm_count && parts > 4 * segments;
+  // part, not sums of parts; bags never do. Source: oracle, H100 and T4, 70 shapes.
+  const bool by_segment = !bags && segments < 4 * c.spec().sm_count && parts > 4 * segments;
   const Tensor partial_sums = by_segment
                                   ? c.empty({parts}, index, device)
                                   : c.empty({parts, width}, accumulate_type(grad.dtype()), device);
@@ -77,12 +77,12 @@ Tensor dense_gradient(Context& c, const Tensor& incoming, const Tensor& indices,
                       const EmbeddingOptions& options) {
   const std::int64_t count = indices.numel();
   const std::int64_t width = incoming.size(-1);
-  const Tensor grad = view(contiguous(c, incoming), {count, width});
   const Tensor dense = contiguous(c, indices);
+  const Tensor grad = view(contiguous(c, incoming), {count, width});
   if (count <= kUnsorted && !options.scale_grad_by_freq) {
     return zeros(c, {rows, width}, grad.dtype(), grad.device());
   }
-  return sorted_gradient(c, count, indices.dtype(), grad, rows, options.scale_grad_by_freq);
+  return sorted_gradient(c, count, indices.dtype(), grad, rows, options.scale_grad_by_freq, false);
 }
 
 Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& values) {
@@ -183,7 +183,7 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
     } else {
       const Tensor grad = contiguous(b.c, b.grad());
       b.grads[0] = sorted_gradient(b.c, looked_up.numel(), looked_up.dtype(), grad, rows,
-                                   options.scale_grad_by_freq);
+                                   options.scale_grad_by_freq, true);
     }
   });
 }

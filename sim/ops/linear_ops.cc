@@ -226,7 +226,11 @@ bool should_fold(const Tensor& tensor1, const Tensor& tensor2) {
   const Tensor& larger = first_larger ? tensor1 : tensor2;
   const Tensor& smaller = first_larger ? tensor2 : tensor1;
   if (larger.dim() < 3 || smaller.dim() > 2) return false;
-  if (smaller.requires_grad()) return true;
+  // A view made under no_grad still says what its base says.
+  if (smaller.requires_grad() ||
+      (smaller->view_base && Tensor(smaller->view_base).requires_grad())) {
+    return true;
+  }
   if (tensor1.dim() == 2) return false;
   const Tensor view = first_larger ? larger : transpose(larger, -1, -2);
   if (view.numel() == 0) return true;

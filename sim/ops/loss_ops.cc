@@ -246,10 +246,9 @@ Tensor huber_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
 Tensor l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
   broadcast_both(c, self, target);
   const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  const Tensor loss = [&] {
-    const Tensor difference = sub(c, self, target);
-    return unary(c, "abs", difference);
-  }();
+  // One expression in ATen: the difference lives until the reduction is done, and dies last.
+  const Tensor difference = sub(c, self, target);
+  const Tensor loss = unary(c, "abs", difference);
   return apply_reduction(c, loss, reduction);
 }
 

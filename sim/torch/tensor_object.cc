@@ -190,6 +190,11 @@ Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value,
   ops::Tensor copy = session_.guarded([&] {
     const ops::GradMode off(session_.c, false);
     ops::Tensor fresh = session_.c.empty_like(tensor);
+    // A plain tensor is made with one element and then takes the copied storage; a parameter is
+    // cloned.
+    if (!tensor->is_parameter && tensor.is_cuda()) {
+      const ops::Tensor one = session_.c.empty({1}, tensor.dtype(), tensor.device());
+    }
     if (tensor->grad) fresh->grad = session_.c.empty_like(ops::Tensor(tensor->grad)).ref();
     return fresh;
   });

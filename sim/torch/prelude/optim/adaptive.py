@@ -5,7 +5,8 @@ from torch.optim import Optimizer, _grouped, _use_foreach, _check_range
 
 
 class _Adaptive(Optimizer):
-    """state of one tensor a name, made at the first step; _many works on lists, _one on one parameter"""
+    """state of one tensor a name, made at the first step; _many works on lists, _one_by_one
+    in a loop whose names live until they are bound anew"""
 
     def _names(self, group):
         return self.state_names
@@ -36,8 +37,7 @@ class _Adaptive(Optimizer):
                 for lists in _grouped([params, grads, *states]):
                     self._many(group, *lists[:-1])
             else:
-                for i, param in enumerate(params):
-                    self._one(group, param, grads[i], *[own[i] for own in states])
+                self._one_by_one(group, params, grads, *states)
 
     takes_sparse = False
 
@@ -50,12 +50,6 @@ class _Adaptive(Optimizer):
             else:
                 grads = torch._foreach_add(grads, params, alpha=group["weight_decay"])
         return grads
-
-    def _decayed_one(self, group, param, grad):
-        grad = -grad if group["maximize"] else grad
-        if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
-            grad = grad.add(param, alpha=group["weight_decay"])
-        return grad
 
 
 def _common(lr, weight_decay, foreach, maximize, capturable, **more):
@@ -87,15 +81,19 @@ class RMSprop(_Adaptive):
         torch._foreach_add_(avg, group["eps"])
         torch._foreach_addcdiv_(params, grads, avg)
 
-    def _one(self, group, param, grad, square_avg, *more):
-        grad = self._decayed_one(group, param, grad)
-        square_avg.mul_(group["alpha"]).addcmul_(grad, grad, value=1)
-        if group["centered"]:
-            avg = square_avg.addcmul(more[-1], more[-1], value=-1).sqrt_()
-        else:
-            avg = square_avg.sqrt()
-        avg = avg.add_(group["eps"])
-        param.addcdiv_(grad, avg, value=-1)
+    def _one_by_one(self, group, params, grads, square_avgs, *more):
+        for i, param in enumerate(params):
+            square_avg = square_avgs[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            square_avg.mul_(group["alpha"]).addcmul_(grad, grad, value=1)
+            if group["centered"]:
+                avg = square_avg.addcmul(more[-1][i], more[-1][i], value=-1).sqrt_()
+            else:
+                avg = square_avg.sqrt()
+            avg = avg.add_(group["eps"])
+            param.addcdiv_(grad, avg, value=-1)
 
 
 class Adagrad(_Adaptive):
@@ -123,11 +121,15 @@ class Adagrad(_Adaptive):
             numerator = torch._foreach_mul(grads, 1)
         torch._foreach_addcdiv_(params, numerator, std)
 
-    def _one(self, group, param, grad, state_sum):
-        grad = self._decayed_one(group, param, grad)
-        state_sum.addcmul_(grad, grad, value=1)
-        std = state_sum.sqrt().add_(group["eps"])
-        param.addcdiv_(grad, std, value=-1)
+    def _one_by_one(self, group, params, grads, state_sums):
+        for i, param in enumerate(params):
+            state_sum = state_sums[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            state_sum.addcmul_(grad, grad, value=1)
+            std = state_sum.sqrt().add_(group["eps"])
+            param.addcdiv_(grad, std, value=-1)
 
 
 class Adadelta(_Adaptive):
@@ -148,14 +150,19 @@ class Adadelta(_Adaptive):
         torch._foreach_mul_(deltas, grads)
         torch._foreach_add_(params, deltas)
 
-    def _one(self, group, param, grad, square_avg, acc_delta):
-        grad = self._decayed_one(group, param, grad)
-        square_avg.mul_(group["rho"]).addcmul_(grad, grad, value=1)
-        std = square_avg.add(group["eps"]).sqrt_()
-        delta = acc_delta.add(group["eps"]).sqrt_()
-        delta.div_(std).mul_(grad)
-        acc_delta.mul_(group["rho"]).addcmul_(delta, delta, value=1)
-        param.add_(delta, alpha=-1)
+    def _one_by_one(self, group, params, grads, square_avgs, acc_deltas):
+        for i, param in enumerate(params):
+            square_avg = square_avgs[i]
+            acc_delta = acc_deltas[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            square_avg.mul_(group["rho"]).addcmul_(grad, grad, value=1)
+            std = square_avg.add(group["eps"]).sqrt_()
+            delta = acc_delta.add(group["eps"]).sqrt_()
+            delta.div_(std).mul_(grad)
+            acc_delta.mul_(group["rho"]).addcmul_(delta, delta, value=1)
+            param.add_(delta, alpha=-1)
 
 
 class Adamax(_Adaptive):
@@ -177,12 +184,17 @@ class Adamax(_Adaptive):
         torch._foreach_maximum_(exp_infs, grads)
         torch._foreach_addcdiv_(params, exp_avgs, exp_infs)
 
-    def _one(self, group, param, grad, exp_avg, exp_inf):
-        grad = self._decayed_one(group, param, grad)
-        exp_avg.lerp_(grad, 1)
-        exp_inf.mul_(1)
-        grad.abs().add_(group["eps"])
-        param.addcdiv_(exp_avg, exp_inf, value=-1)
+    def _one_by_one(self, group, params, grads, exp_avgs, exp_infs):
+        for i, param in enumerate(params):
+            exp_avg = exp_avgs[i]
+            exp_inf = exp_infs[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            exp_avg.lerp_(grad, 1)
+            exp_inf.mul_(1)
+            grad.abs().add_(group["eps"])
+            param.addcdiv_(exp_avg, exp_inf, value=-1)
 
 
 class NAdam(_Adaptive):
@@ -202,14 +214,19 @@ class NAdam(_Adaptive):
         torch._foreach_addcdiv_(params, grads, exp_avg_sq_sqrt)
         torch._foreach_addcdiv_(params, exp_avgs, exp_avg_sq_sqrt)
 
-    def _one(self, group, param, grad, exp_avg, exp_avg_sq):
-        grad = self._decayed_one(group, param, grad)
-        exp_avg.lerp_(grad, 1)
-        exp_avg_sq.mul_(1).addcmul_(grad, grad, value=1)
-        denom = exp_avg_sq.div(1).sqrt()
-        denom.add_(group["eps"])
-        param.addcdiv_(grad, denom, value=-1)
-        param.addcdiv_(exp_avg, denom, value=-1)
+    def _one_by_one(self, group, params, grads, exp_avgs, exp_avg_sqs):
+        for i, param in enumerate(params):
+            exp_avg = exp_avgs[i]
+            exp_avg_sq = exp_avg_sqs[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            exp_avg.lerp_(grad, 1)
+            exp_avg_sq.mul_(1).addcmul_(grad, grad, value=1)
+            denom = exp_avg_sq.div(1).sqrt()
+            denom.add_(group["eps"])
+            param.addcdiv_(grad, denom, value=-1)
+            param.addcdiv_(exp_avg, denom, value=-1)
 
 
 class RAdam(_Adaptive):
@@ -230,15 +247,20 @@ class RAdam(_Adaptive):
         torch._foreach_reciprocal_(buffer)
         torch._foreach_addcmul_(params, exp_avgs, buffer)
 
-    def _one(self, group, param, grad, exp_avg, exp_avg_sq):
-        beta2, step = group["betas"][1], self.state[param]["step"]
-        grad = self._decayed_one(group, param, grad)
-        exp_avg.lerp_(grad, 1)
-        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1)
-        bias_corrected_exp_avg = exp_avg / 1
-        rho_inf = 2 / (1 - beta2) - 1
-        rho_t = rho_inf - 2 * step * beta2 ** step / (1 - beta2 ** step)
-        if rho_t > 5.0:
-            param.add_(bias_corrected_exp_avg * group["lr"] * (1 / exp_avg_sq.sqrt().add_(group["eps"])) * 1.0, alpha=-1.0)
-        else:
-            param.add_(bias_corrected_exp_avg * group["lr"], alpha=-1.0)
+    def _one_by_one(self, group, params, grads, exp_avgs, exp_avg_sqs):
+        for i, param in enumerate(params):
+            beta2, step = group["betas"][1], self.state[param]["step"]
+            exp_avg = exp_avgs[i]
+            exp_avg_sq = exp_avg_sqs[i]
+            grad = grads[i] if not group["maximize"] else -grads[i]
+            if group["weight_decay"] != 0 and not group.get("decoupled_weight_decay"):
+                grad = grad.add(param, alpha=group["weight_decay"])
+            exp_avg.lerp_(grad, 1)
+            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1)
+            bias_corrected_exp_avg = exp_avg / 1
+            rho_inf = 2 / (1 - beta2) - 1
+            rho_t = rho_inf - 2 * step * beta2 ** step / (1 - beta2 ** step)
+            if rho_t > 5.0:
+                param.add_(bias_corrected_exp_avg * group["lr"] * (1 / exp_avg_sq.sqrt().add_(group["eps"])) * 1.0, alpha=-1.0)
+            else:
+                param.add_(bias_corrected_exp_avg * group["lr"], alpha=-1.0)
