@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Tests of plot.py: every kind is drawn from what `tidemark` writes, shows the file's own figures, and refuses other files.
+
+    test_plot.py TIDEMARK
+"""
+
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+try:
+    import matplotlib  # noqa: F401
+    import numpy  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: 1 suite of plots, {missing}")
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import plot  # noqa: E402
+
+TIDEMARK = ""
+NONE = types.SimpleNamespace(names=None, device_bytes=None)
+
+
+def call(*words):
+    """The command in this process: exit code and what it says on standard error."""
+    err, before = io.StringIO(), sys.argv
+    sys.argv = ["plot.py", *words]
+    try:
+        with contextlib.redirect_stderr(err):
+            return plot.main(), err.getvalue()
+    finally:
+        sys.argv = before
+
+
+def texts(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+class EveryKind(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(cls.folder.name)
+        cls.timeline, cls.events, cls.fit = (str(root / name) for name in ("t.json", "e.csv", "f.json"))
+        scenario = str(HERE.parent / "configs/scenarios/simple_conv.yaml")
+        subprocess.run([TIDEMARK, "run", scenario, "--timeline", cls.timeline, "--events", cls.events], check=True, capture_output=True)
+        fit = [TIDEMARK, "fit", str(HERE.parent / "configs/scenarios/mlp_layers.yaml"), "--over", "width", "--format", "json"]
+        pathlib.Path(cls.fit).write_bytes(subprocess.run(fit, check=True, capture_output=True).stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def files(self, kind):
+        if kind in ("map", "space", "lifetimes"):
+            return [self.events]
+        if kind == "fit":
+            return [self.fit]
+        return [self.timeline] * (2 if kind in ("overlay", "compare") else 1)
+
+    def test_every_kind_is_drawn_by_the_command(self):
+        for kind in plot.KINDS:
+            path = pathlib.Path(self.folder.name) / f"{kind}.png"
+            self.assertEqual(call(kind, *self.files(kind), "-o", str(path)), (0, ""), kind)
+            self.assertTrue(path.read_bytes().startswith(b"\x89PNG"), kind)
+
+    def test_the_waterfall_ends_at_the_device(self):
+        # 110 MiB reserved at its highest and 528 MiB of context
+        self.assertIn("638 MiB", texts(plot.KINDS["waterfall"]([self.timeline], "", NONE)))
+
+    def test_the_fit_names_the_answer(self):
+        best = json.loads(pathlib.Path(self.fit).read_text())["best"]
+        self.assertIn(f"{best} fits, {best + 1} does not", texts(plot.KINDS["fit"]([self.fit], "", NONE)))
+
+    def test_lifetimes_are_told_at_the_peak_of_what_was_requested(self):
+        self.assertIn("peak of requested, 87.2 MiB", texts(plot.KINDS["lifetimes"]([self.events], "", NONE)))
+
+    def test_the_map_has_one_row_a_segment(self):
+        space, _ = plot.at_highest(plot.read_events(self.events))
+        self.assertEqual(sum(size for size, _ in space.segments.values()), 115343360)
+        figure = plot.KINDS["map"]([self.events], "", NONE)
+        self.assertEqual(len(figure.axes[0].get_yticks()), len(space.segments))
+
+    def test_other_files_are_refused_in_one_line(self):
+        for kind, wrong in (("map", self.timeline), ("fit", self.timeline), ("gap", self.events)):
+            code, message = call(kind, wrong, "-o", "x.png")
+            self.assertEqual((code, message.count("\n")), (2, 1), kind)
+
+
+if __name__ == "__main__":
+    TIDEMARK = sys.argv.pop(1)
+    unittest.main()
