@@ -106,7 +106,9 @@ class RunCommand final : public Command {
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& title = args.positional()[0];
     if (args.has("plot")) check_plot_name(args.value("plot"));
-    for (const std::string_view option : {"why", "equation", "process"}) {
+    if (args.has("why") && args.value("format") == "csv")
+      usage_error("--why", "is for --format text and json");
+    for (const std::string_view option : {"equation", "process"}) {
       if (args.has(option) && args.value("format") != "text")
         usage_error("--" + std::string(option), "is for --format text");
     }
@@ -118,8 +120,12 @@ class RunCommand final : public Command {
     options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
                          args.has("columns") || args.value("format") == "json";
     const RunResult result = tidemark::run(scenario, options);
-    print(args, title, result, top.value_or(0), out);
-    print_more(args, source, result, out);
+    if (args.has("why") && args.value("format") != "text") {
+      out.write(diagnosis_json(diagnose(source, result)));
+    } else {
+      print(args, title, result, top.value_or(0), out);
+      print_more(args, source, result, out);
+    }
     for (std::size_t i = 0; i < result.devices.size(); ++i)
       write_device_files(args, title, result, i);
     write_exports(args, result);

@@ -111,8 +111,9 @@ Applied fused(const ScenarioSource& /*source*/, const Scenario& scenario, unsign
     if (at == std::string::npos) continue;
     const std::size_t end = closing(text, at + call.size());
     if (end == std::string::npos) continue;
-    if (text.substr(at, end - at).find("f") == std::string::npos ||
-        text.substr(at, end - at).find("fused") == std::string::npos)
+    const std::string_view given = std::string_view(text).substr(at, end - at);
+    if (given.find("fused") == std::string_view::npos &&
+        given.find("foreach") == std::string_view::npos)
       return edit_loop(scenario, end, end, ", fused=True");
   }
   return std::nullopt;

@@ -51,7 +51,8 @@ std::vector<const ops::Node*> reached_from(Interp& interp, const Value& tensors)
   std::vector<const ops::Node*> stack;
   for (const Value& value : interp.unpack(tensors)) {
     const auto* tensor = value.as<TensorObject>();
-    if (tensor != nullptr && tensor->tensor->grad_fn) stack.push_back(tensor->tensor->grad_fn.get());
+    if (tensor != nullptr && tensor->tensor->grad_fn)
+      stack.push_back(tensor->tensor->grad_fn.get());
   }
   std::vector<const ops::Node*> seen;
   while (!stack.empty()) {
@@ -108,11 +109,11 @@ void fill_reducer(Session& session, lang::Module& module) {
   add("part_like(buffer, offset, like)", [s](Interp&, Arguments& a) {
     const Tensor& buffer = a.object<TensorObject>(0, "Tensor").tensor;
     const Tensor& like = a.object<TensorObject>(2, "Tensor").tensor;
-    return s->wrap(ops::Context::alias(
-        buffer, like.sizes(),
-        like.is_non_overlapping_and_dense() ? like.strides()
-                                            : ops::contiguous_strides(like.sizes()),
-        a.integer(1)));
+    return s->wrap(ops::Context::alias(buffer, like.sizes(),
+                                       like.is_non_overlapping_and_dense()
+                                           ? like.strides()
+                                           : ops::contiguous_strides(like.sizes()),
+                                       a.integer(1)));
   });
 }
 

@@ -49,9 +49,19 @@ class Why(unittest.TestCase):
         self.assertIn("this process          638MiB  668,991,488", done.stdout)
         self.assertIn("Uncertain: ", done.stdout)
 
-    def test_they_are_for_people(self):
-        done = run("run", "configs/scenarios/simple_conv.yaml", "--why", "--format", "json")
-        self.assertEqual((done.returncode, done.stderr), (2, "error: --why: is for --format text\n"))
+    def test_json_has_the_class_the_proof_and_what_was_tried(self):
+        done = run("run", "configs/scenarios/gpt2.yaml", "--set", "batch_size=400", "--why", "--format", "json")
+        found = json.loads(done.stdout)
+        self.assertEqual((found["kind"], found["fault"]), ("diagnosis", "activations"))
+        best = found["tried"][found["smallest"]]
+        self.assertEqual((best["remedies"], best["undoes"]), (["micro-batch"], True))
+        self.assertEqual(best["overrides"], {"train.batch": "50", "train.accumulate": "8"})
+        self.assertEqual(next(line["bytes"] for line in found["proof"] if line["what"] == "asked for"), 1887436800)
+
+    def test_formats_that_cannot_hold_them_are_refused(self):
+        for option, message in (("--why", "is for --format text and json"), ("--equation", "is for --format text")):
+            done = run("run", "configs/scenarios/simple_conv.yaml", option, "--format", "csv")
+            self.assertEqual((done.returncode, done.stderr), (2, f"error: {option}: {message}\n"))
 
 
 class Fit(unittest.TestCase):

@@ -15,21 +15,22 @@ constexpr std::string_view kZoo = "model: {file: ../models/models.py, function: 
 std::string trained(std::string_view device, std::string_view model, std::string_view args,
                     std::string_view train) {
   return fmt::format(
-      "schema_version: 1\ndevice: {}\n{}{}\"].build', args: {{{}}}}}\ntrain: {{{}}}\n", device, kZoo,
-      model, args, train);
+      "schema_version: 1\ndevice: {}\n{}{}\"].build', args: {{{}}}}}\ntrain: {{{}}}\n", device,
+      kZoo, model, args, train);
 }
 
 constexpr std::string_view kImages =
     "input: [3, 224, 224], target: [], loss: cross_entropy, optimizer: Adam(lr=1e-3)";
 constexpr std::string_view kWords =
-    "inputs: [{shape: [256], dtype: long}], target: [256], loss: 'F.cross_entropy(out.view(-1, 50304), y.view(-1))'";
+    "inputs: [{shape: [256], dtype: long}], target: [256], loss: 'F.cross_entropy(out.view(-1, "
+    "50304), y.view(-1))'";
 
 /// A loop over batches of SimpleConv or ResNet-18 with lines of its own after the step.
 std::string looped(std::string_view device, std::string_view model, int image, int batch, int steps,
                    bool trains, std::string_view first, std::string_view each) {
   std::string text = fmt::format(
-      "schema_version: 1\ndevice: {}\n{}{}\"].build'}}\nparams: {{batch: {}}}\nloop: |\n", device, kZoo,
-      model, batch);
+      "schema_version: 1\ndevice: {}\n{}{}\"].build'}}\nparams: {{batch: {}}}\nloop: |\n", device,
+      kZoo, model, batch);
   const auto line = [&](std::string_view one) { text += fmt::format("  {}\n", one); };
   if (trains) line("opt = torch.optim.Adam(model.parameters(), lr=1e-3)");
   if (!first.empty()) line(first);
@@ -126,17 +127,20 @@ TEST_CASE("Faults of every class are told apart") {
       {"Adam's state on a wide network",
        "schema_version: 1\ndevice: {name: rtx-3060, total: 3GiB}\nlayers: [Linear(8192, 8192), "
        "Linear(8192, 8192), Linear(8192, 8192), Linear(8192, 10)]\n"
-       "train: {batch: 8, input: [8192], target: [], loss: cross_entropy, optimizer: Adam(lr=1e-3)}\n",
+       "train: {batch: 8, input: [8192], target: [], loss: cross_entropy, optimizer: "
+       "Adam(lr=1e-3)}\n",
        Fault::kOptimizer, ""},
       {"the foreach step's temporaries alone",
        "schema_version: 1\ndevice: {name: rtx-3060, total: 3900MiB}\nlayers: [Linear(8192, 8192), "
        "Linear(8192, 8192), Linear(8192, 8192), Linear(8192, 10)]\n"
-       "train: {batch: 8, input: [8192], target: [], loss: cross_entropy, optimizer: Adam(lr=1e-3)}\n",
+       "train: {batch: 8, input: [8192], target: [], loss: cross_entropy, optimizer: "
+       "Adam(lr=1e-3)}\n",
        Fault::kOptimizer, "fused-optimizer"},
       {"another process holds ten of twelve GB",
-       fmt::format("schema_version: 1\ndevice: {{name: rtx-3060, other: 10GiB}}\n{}resnet18\"].build'}}\n"
-                   "train: {{batch: 128, {}}}\n",
-                   kZoo, kImages),
+       fmt::format(
+           "schema_version: 1\ndevice: {{name: rtx-3060, other: 10GiB}}\n{}resnet18\"].build'}}\n"
+           "train: {{batch: 128, {}}}\n",
+           kZoo, kImages),
        Fault::kOutside, "free-outside"},
       {"a limit of a tenth",
        fmt::format("schema_version: 1\ndevice: rtx-3060\nallocator: {{memory_fraction: 0.1}}\n{}"
@@ -144,8 +148,7 @@ TEST_CASE("Faults of every class are told apart") {
                    kZoo, kImages),
        Fault::kOutside, "whole-device"},
       {"forward with gradients that nobody asked for",
-       trained("rtx-3060", "resnet152", "",
-               "batch: 256, input: [3, 224, 224], forward_only: true"),
+       trained("rtx-3060", "resnet152", "", "batch: 256, input: [3, 224, 224], forward_only: true"),
        Fault::kActivations, "no-grad"},
       {"outputs kept with their graphs by a sum",
        looped("rtx-3060", "resnet18", 224, 32, 24, false, "total = 0.0", "total += loss"),
@@ -155,18 +158,50 @@ TEST_CASE("Faults of every class are told apart") {
 
 TEST_CASE("Healthy runs raise no alarm") {
   check({
-      {"training", trained("rtx-3060", "resnet18", "", fmt::format("batch: 32, {}", kImages)), Fault::kHealthy, ""},
-      {"many steps", trained("rtx-3060", "simple_conv", "", "steps: 40, batch: 64, input: [3, 32, 32], target: []"), Fault::kHealthy, ""},
-      {"batches of all sizes", trained("rtx-3060", "simple_conv", "", "batch: [64, 8, 32, 4, 64, 9, 50, 16, 1, 64], input: [3, 32, 32], target: []"), Fault::kHealthy, ""},
-      {"growing batches", trained("rtx-3060", "simple_conv", "", "batch: [1, 2, 4, 8, 16, 32, 64, 128], input: [3, 32, 32], target: []"), Fault::kHealthy, ""},
-      {"accumulation", trained("rtx-3060", "resnet18", "", fmt::format("steps: 5, batch: 8, accumulate: 4, {}", kImages)), Fault::kHealthy, ""},
-      {"validation", trained("rtx-3060", "resnet18", "", fmt::format("steps: 8, batch: 8, validate_every: 2, {}", kImages)), Fault::kHealthy, ""},
-      {"gradients kept as zeros", trained("rtx-3060", "resnet18", "", fmt::format("steps: 8, batch: 8, set_to_none: false, {}", kImages)), Fault::kHealthy, ""},
-      {"inference", trained("rtx-3060", "resnet50", "", "steps: 10, batch: 16, input: [3, 224, 224], no_grad: true"), Fault::kHealthy, ""},
-      {"a running sum of numbers", looped("rtx-3060", "simple_conv", 32, 64, 12, true, "total = 0.0", "total += loss.item()"), Fault::kHealthy, ""},
-      {"a running sum of detached losses", looped("rtx-3060", "simple_conv", 32, 64, 12, true, "total = 0.0", "total += loss.detach()"), Fault::kHealthy, ""},
-      {"outputs kept on the host", looped("rtx-3060", "simple_conv", 32, 64, 12, true, "preds = []", "preds.append(out.detach().cpu())"), Fault::kHealthy, ""},
-      {"a window of the last three", looped("rtx-3060", "simple_conv", 32, 64, 16, true, "last = []", "last = (last + [loss.detach()])[-3:]"), Fault::kHealthy, ""},
+      {"training", trained("rtx-3060", "resnet18", "", fmt::format("batch: 32, {}", kImages)),
+       Fault::kHealthy, ""},
+      {"many steps",
+       trained("rtx-3060", "simple_conv", "",
+               "steps: 40, batch: 64, input: [3, 32, 32], target: []"),
+       Fault::kHealthy, ""},
+      {"batches of all sizes",
+       trained("rtx-3060", "simple_conv", "",
+               "batch: [64, 8, 32, 4, 64, 9, 50, 16, 1, 64], input: [3, 32, 32], target: []"),
+       Fault::kHealthy, ""},
+      {"growing batches",
+       trained("rtx-3060", "simple_conv", "",
+               "batch: [1, 2, 4, 8, 16, 32, 64, 128], input: [3, 32, 32], target: []"),
+       Fault::kHealthy, ""},
+      {"accumulation",
+       trained("rtx-3060", "resnet18", "",
+               fmt::format("steps: 5, batch: 8, accumulate: 4, {}", kImages)),
+       Fault::kHealthy, ""},
+      {"validation",
+       trained("rtx-3060", "resnet18", "",
+               fmt::format("steps: 8, batch: 8, validate_every: 2, {}", kImages)),
+       Fault::kHealthy, ""},
+      {"gradients kept as zeros",
+       trained("rtx-3060", "resnet18", "",
+               fmt::format("steps: 8, batch: 8, set_to_none: false, {}", kImages)),
+       Fault::kHealthy, ""},
+      {"inference",
+       trained("rtx-3060", "resnet50", "",
+               "steps: 10, batch: 16, input: [3, 224, 224], no_grad: true"),
+       Fault::kHealthy, ""},
+      {"a running sum of numbers",
+       looped("rtx-3060", "simple_conv", 32, 64, 12, true, "total = 0.0", "total += loss.item()"),
+       Fault::kHealthy, ""},
+      {"a running sum of detached losses",
+       looped("rtx-3060", "simple_conv", 32, 64, 12, true, "total = 0.0", "total += loss.detach()"),
+       Fault::kHealthy, ""},
+      {"outputs kept on the host",
+       looped("rtx-3060", "simple_conv", 32, 64, 12, true, "preds = []",
+              "preds.append(out.detach().cpu())"),
+       Fault::kHealthy, ""},
+      {"a window of the last three",
+       looped("rtx-3060", "simple_conv", 32, 64, 16, true, "last = []",
+              "last = (last + [loss.detach()])[-3:]"),
+       Fault::kHealthy, ""},
   });
 }
 
@@ -227,7 +262,9 @@ TEST_CASE("What cannot be varied is refused by name") {
     }
     return std::string("accepted");
   };
-  CHECK(message("batchsize") == "error: --over batchsize: is no parameter with an integer value; did you mean 'batch_size'?\n");
+  CHECK(message("batchsize") ==
+        "error: --over batchsize: is no parameter with an integer value; did you mean "
+        "'batch_size'?\n");
   const ScenarioSource small = open_scenario("configs/scenarios/simple_conv.yaml", {});
   try {
     fit(small, {.over = "batch"});
