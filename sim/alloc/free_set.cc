@@ -138,7 +138,10 @@ BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) {
 }
 
 Bytes FreeSet::largest(const Block* blocks) const {
-  for (std::uint32_t word = kBins / 64; word-- > 0;) {
+  // The summary may still have bits of words that emptied.
+  for (std::uint64_t summary = summary_; summary != 0;) {
+    const auto word = static_cast<std::uint32_t>(63 - std::countl_zero(summary));
+    summary ^= std::uint64_t{1} << word;
     if (words_[word] == 0) continue;
     const auto bit = static_cast<std::uint32_t>(63 - std::countl_zero(words_[word]));
     BlockIndex leader = heads_[word * 64 + bit];

@@ -114,12 +114,30 @@ constexpr auto kFirstOperator = [] {
   return first;
 }();
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) {
+// The first keyword that starts with a letter; kKeywords.size() where none does.
+constexpr auto kFirstKeyword = [] {
+  std::array<std::uint8_t, 256> first{};
+  first.fill(static_cast<std::uint8_t>(kKeywords.size()));
+  for (std::size_t i = kKeywords.size(); i > 0; --i) {
+    first[static_cast<unsigned char>(kKeywords[i - 1].text[0])] = static_cast<std::uint8_t>(i - 1);
+  }
+  return first;
+}();
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+constexpr auto kNameParts = [] {
+  std::array<bool, 256> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const char c = static_cast<char>(i);
+    parts[i] = is_name_start(c) || is_digit(c);
+  }
+  return parts;
+}();
+bool is_name_part(char c) { return kNameParts[static_cast<unsigned char>(c)]; }
 bool is_hex_digit(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -255,20 +273,17 @@ class Lexer {
 
   void name_or_string() {
     const std::uint32_t begin = at_;
-    while (is_name_part(peek())) ++at_;
+    while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if ((peek() == '"' || peek() == '\'') && word.size() <= 2) {
       string(begin);
       return;
     }
-    const auto found = std::lower_bound(
-        kKeywords.begin(), kKeywords.end(), word,
-        [](const Spelling& keyword, std::string_view text) { return keyword.text < text; });
-    if (found != kKeywords.end() && found->text == word) {
-      push(found->kind, begin);
-    } else {
-      push(Tok::kName, begin, names_.intern(word));
+    for (std::size_t i = kFirstKeyword[static_cast<unsigned char>(word.front())];
+         i < kKeywords.size() && kKeywords[i].text[0] == word.front(); ++i) {
+      if (kKeywords[i].text == word) return push(kKeywords[i].kind, begin);
     }
+    push(Tok::kName, begin, names_.intern(word));
   }
 
   void number() {
