@@ -62,7 +62,7 @@ struct OutOfMemory {
 ///
 /// For who drives it: set_instruction(n) before each instruction stamps the events that follow
 /// (execute() does it by itself); kSync and kSyncDevice go to the EventClock, kDeviceBytes to the
-/// DeviceMemory, kLaunch, kRecord, kWait and kMark to nobody here. A request of a dead ID is
+/// DeviceMemory, kLaunch, kRecord, kWait, kMark and kPoint to nobody here. A request of a dead ID is
 /// ignored, as formats.md asks of traces.
 class Allocator {
  public:

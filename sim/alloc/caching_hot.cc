@@ -352,6 +352,7 @@ bool CachingAllocator::execute_rare(const Instruction& instruction) {
     case Verb::kRecord:
     case Verb::kWait:
     case Verb::kMark:
+    case Verb::kPoint:
       break;
   }
   return true;

@@ -103,6 +103,7 @@ class SimpleAllocator : public Allocator {
       case Verb::kRecord:
       case Verb::kWait:
       case Verb::kMark:
+      case Verb::kPoint:
         break;
     }
     return true;

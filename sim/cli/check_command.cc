@@ -25,6 +25,8 @@ class CheckCommand final : public Command {
             "undefined names, operators that are not modelled) is for 'tidemark run'.",
             {{"SCENARIO", "a scenario in YAML; - for standard input"}},
             {{"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             {"variant", "NAME", "read one of the scenario's variants", ""},
+             {"list-variants", "", "print the names of the scenario's variants", ""},
              {"show-loop", "", "print the loop that runs, 'train:' spelled out", ""}},
             {{"tidemark check s.yaml", "is it in order?"},
              {"tidemark check s.yaml --show-loop", "the loop, to copy and change"}}};
@@ -32,7 +34,12 @@ class CheckCommand final : public Command {
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional()[0];
-    const Scenario scenario = load_scenario(name, parse_overrides(args.values("set")));
+    if (args.has("list-variants")) {
+      for (const std::string& variant : load_variant_names(name)) out.print("{}\n", variant);
+      return ExitCode::kDone;
+    }
+    const Scenario scenario = load_scenario(name, parse_overrides(args.values("set")),
+                                            args.value("variant"));
     std::vector<Problem> problems;
     check_code(scenario.model.source, problems);
     check_code(scenario.loop, problems);

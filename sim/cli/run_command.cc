@@ -77,6 +77,7 @@ class RunCommand final : public Command {
         {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
         {{"set", "KEY=VALUE",
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
+         {"variant", "NAME", "run one of the scenario's variants; 'check' lists them", ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
@@ -113,7 +114,8 @@ class RunCommand final : public Command {
         usage_error("--" + std::string(option), "is for --format text");
     }
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
-    const ScenarioSource source = open_scenario(title, parse_overrides(args.values("set")));
+    const ScenarioSource source =
+        open_scenario(title, parse_overrides(args.values("set")), args.value("variant"));
     const Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;

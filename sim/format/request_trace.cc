@@ -324,6 +324,7 @@ void write_request_trace(std::span<const Instruction> instructions, const Labels
       case Verb::kRecord:
       case Verb::kWait:
       case Verb::kDeviceBytes:
+      case Verb::kPoint:
         continue;
     }
     out += '\n';

@@ -36,6 +36,7 @@ struct Backends {
   bool cudnn_benchmark = false;
   bool deterministic = false;  ///< torch.use_deterministic_algorithms
   bool tf32 = false;
+  Bytes cudnn_workspace = 0;  ///< what each convolution is taken to ask for
   bool cudnn_sdp = true;
   bool flash_sdp = true;
   bool mem_efficient_sdp = true;

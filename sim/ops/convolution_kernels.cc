@@ -114,8 +114,9 @@ void benchmark(Context& c, CudnnBuffer kind, const Tensor& input, const Tensor& 
   }
   for (const Dims* d : {&o.stride, &o.padding, &o.dilation})
     key.insert(key.end(), d->begin(), d->end());
-  if (c.thread().timed_convolutions.insert(std::move(key)).second)
-    c.memory().empty_cache(input.device());
+  if (!c.thread().timed_convolutions.insert(std::move(key)).second) return;
+  { const Tensor workspace = cudnn_buffer(c, kind, input.device()); }
+  c.memory().empty_cache(input.device());
 }
 
 Tensor group_of(Context& c, const Tensor& x, std::int64_t dim, std::int64_t groups,

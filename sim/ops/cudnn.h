@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -47,9 +48,12 @@ inline constexpr std::array<CudnnBufferSize, 11> kCudnnBuffers{{
 constexpr Bytes cudnn_bytes(CudnnBuffer buffer) {
   return kCudnnBuffers[static_cast<std::size_t>(buffer)].bytes;
 }
-/// The buffer, alive as long as the handle; zero bytes take no memory.
+/// The buffer, alive as long as the handle; zero bytes take no memory. A convolution's is at least
+/// what Backends::cudnn_workspace says.
 inline Tensor cudnn_buffer(Context& c, CudnnBuffer buffer, Device device) {
-  return c.scratch(cudnn_bytes(buffer), device);
+  const bool is_convolution = buffer <= CudnnBuffer::kConvolutionBackwardFilter;
+  const Bytes asked = is_convolution ? c.backends.cudnn_workspace : 0;
+  return c.scratch(std::max(asked, cudnn_bytes(buffer)), device);
 }
 
 }  // namespace tidemark::ops

@@ -36,9 +36,10 @@ enum class Verb : std::uint8_t {
   kResetPeak,    ///< torch.cuda.reset_peak_memory_stats()
   kMark,         ///< from here on the phase is `label`
   kDeviceBytes,  ///< `bytes` are taken (id 1) or given back (id 0) past the allocator, by a library
+  kPoint,        ///< the statistics of this moment are kept under the name `label`
 };
 
-/// `label` says which code asked: for kMark the name of the moment, else the operator (module path,
+/// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator (module path,
 /// op), for reports only. Nothing below may decide anything by it.
 struct Instruction {
   Bytes bytes = 0;

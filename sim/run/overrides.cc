@@ -20,7 +20,7 @@ using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
     {"schema_version", "name", "notes", "device", "pytorch", "allocator", "backends", "params",
-     "model", "layers", "train", "loop"});
+     "model", "layers", "train", "loop", "variants"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {
@@ -81,6 +81,13 @@ class Setter {
       problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
       return;
     }
+    place(one, std::move(value), "--set ");
+  }
+
+  /// Puts a value where `one.path` leads. `origin`: what stands before the path in messages.
+  void place(const Override& one, YamlNode value, std::string origin) {
+    origin_ = std::move(origin);
+    at_ = value.at;
     std::vector<Step> steps = steps_of(one.path);
     if (steps.empty() || steps.front().index) return lost(one, "is no path", {});
     if (!complete(one, steps)) return;
@@ -148,11 +155,15 @@ class Setter {
   }
 
   void lost(const Override& one, std::string message, std::string hint) {
-    problems_.push_back({{}, "--set " + one.path, std::move(message), std::move(hint)});
+    const bool is_option = origin_ == "--set ";
+    problems_.push_back(
+        {is_option ? SourceSpan{} : at_, origin_ + one.path, std::move(message), std::move(hint)});
   }
 
   YamlNode& root_;
   std::vector<Problem> problems_;
+  std::string origin_;
+  SourceSpan at_;
 };
 
 }  // namespace
@@ -168,6 +179,54 @@ Override parse_override(std::string_view text) {
 void apply_overrides(YamlNode& root, const std::vector<Override>& overrides) {
   Setter setter(root);
   for (const Override& one : overrides) setter.set(one);
+  setter.finish();
+}
+
+std::vector<std::string> variant_names(const YamlNode& root) {
+  std::vector<std::string> names;
+  const YamlNode* variants = root.find("variants");
+  if (variants == nullptr) return names;
+  std::vector<Problem> problems;
+  if (variants->kind != YamlNode::Kind::kMap) {
+    problems.push_back({variants->at,
+                        "variants",
+                        fmt::format("expected a map of names, found {}", describe(*variants)),
+                        {}});
+  }
+  for (const YamlEntry& entry : variants->entries) {
+    names.push_back(entry.key);
+    if (entry.value.kind == YamlNode::Kind::kMap || entry.value.kind == YamlNode::Kind::kNull)
+      continue;
+    problems.push_back({entry.value.at,
+                        "variants." + entry.key,
+                        fmt::format("expected a map of overrides, found {}", describe(entry.value)),
+                        "write {KEY: VALUE}"});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return names;
+}
+
+void apply_variant(YamlNode& root, const std::string& variant) {
+  const std::vector<std::string> names = variant_names(root);
+  const auto known = std::find(names.begin(), names.end(), variant);
+  if (!variant.empty() && known == names.end()) {
+    const std::vector<std::string_view> words(names.begin(), names.end());
+    throw InputError(
+        Problem{{},
+                "--variant " + variant,
+                names.empty() ? "the scenario has no variants" : "there is no such variant",
+                names.empty() ? std::string() : did_you_mean(variant, words)});
+  }
+  const auto at = std::find_if(root.entries.begin(), root.entries.end(),
+                               [](const YamlEntry& entry) { return entry.key == "variants"; });
+  if (at == root.entries.end()) return;
+  const YamlNode variants = std::move(at->value);
+  root.entries.erase(at);
+  if (variant.empty()) return;
+  Setter setter(root);
+  for (const YamlEntry& entry : variants.find(variant)->entries) {
+    setter.place({entry.key, {}}, entry.value, fmt::format("variants.{}.", variant));
+  }
   setter.finish();
 }
 

@@ -25,6 +25,15 @@ Override parse_override(std::string_view text);
 /// all paths that lead nowhere, each with a suggestion, and all values that are not YAML.
 void apply_overrides(lang::YamlNode& root, const std::vector<Override>& overrides);
 
+/// The names under `variants:` of a scenario, in order.
+/// Errors: InputError when it is no map of maps.
+std::vector<std::string> variant_names(const lang::YamlNode& root);
+
+/// Takes `variants:` out of the scenario and puts the values of the one named `variant` where their
+/// paths lead, as apply_overrides() does; empty: of none. Errors: InputError as above, and when
+/// there is no such variant.
+void apply_variant(lang::YamlNode& root, const std::string& variant);
+
 /// The keys that a scenario has.
 std::vector<std::string_view> scenario_keys();
 

@@ -41,6 +41,18 @@ struct PhaseResult {
   friend bool operator==(const PhaseResult&, const PhaseResult&) = default;
 };
 
+/// torch.cuda.memory_stats() at a moment that the program named with mark().
+struct MeasuredPoint {
+  std::string name;  ///< "after forward"; names may repeat
+  std::uint32_t event =
+      0;  ///< index into DeviceResult::events of the next event, where those are kept
+  std::uint32_t phase = kNoPhase;  ///< index into DeviceResult::phases
+  Nanoseconds time_ns = 0;         ///< host clock; 0 unless the run is timed
+  AllocatorStatistics statistics;  ///< peaks since the program's own last reset
+  Bytes device_free_bytes = 0;     ///< what the driver says is free
+  friend bool operator==(const MeasuredPoint&, const MeasuredPoint&) = default;
+};
+
 /// A request that was live at some moment.
 struct LiveBlock {
   RequestId id = kNoRequest;
@@ -86,6 +98,7 @@ struct DeviceResult {
   std::vector<LabelId> labels;        ///< one an event: the operator whose request brought it about
   std::vector<Nanoseconds> times_ns;  ///< one an event, host clock; empty unless the run is timed
   std::vector<PhaseResult> phases;    ///< in order; together they hold every event
+  std::vector<MeasuredPoint> points;  ///< in order
   PeakResult peak_allocated;
   PeakResult peak_reserved;
   std::vector<OomResult> ooms;

@@ -41,6 +41,13 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+std::shared_ptr<const SourceText> scenario_text(const std::string& path) {
+  auto source = std::make_shared<SourceText>();
+  source->name = path == "-" ? "<stdin>" : path;
+  source->text = read_whole_file(path);
+  return source;
+}
+
 class Reader {
  public:
   Reader(const YamlNode& root, const SourceText& source, std::string folder)
@@ -197,6 +204,7 @@ class Reader {
     const auto read = [&](std::string_view key, bool& into) {
       into = map.boolean(key).value_or(into);
     };
+    backends.cudnn_workspace = map.bytes("cudnn_workspace").value_or(0);
     read("cudnn_sdp", backends.cudnn_sdp);
     read("flash", backends.flash_sdp);
     read("efficient", backends.mem_efficient_sdp);
@@ -237,11 +245,14 @@ class Reader {
     const YamlNode* layers = fields_.get("layers");
     if (model != nullptr && layers != nullptr)
       fields_.report(*layers, "layers", "cannot stand beside model");
-    if (model == nullptr && layers == nullptr) fields_.require("model");
+    if (model == nullptr && layers == nullptr && fields_.get("loop") == nullptr)
+      fields_.require("model");
     if (layers != nullptr) {
       read_layers(*layers);
     } else if (model != nullptr) {
       read_model_map(*model);
+    } else {
+      scenario_.model.import_folders = {folder_};
     }
   }
 
@@ -318,6 +329,7 @@ class Reader {
     const YamlNode* callee = type != nullptr ? type : function;
     if (type != nullptr && function != nullptr)
       map.report(*function, "function", "cannot stand beside class");
+    if (callee == nullptr && fields_.get("loop") != nullptr) return;  // the loop makes its own
     if (callee == nullptr) {
       problems_.push_back(
           {map.node().at, "model", "what makes the model is missing", "give class or function"});
@@ -376,7 +388,7 @@ class Reader {
     if (scenario_.train) {
       scenario_.loop =
           generated("train", train_to_loop(*scenario_.train, scenario_.model.expression));
-    } else {
+    } else if (!scenario_.model.expression.empty()) {
       scenario_.model.setup = generated("model", model_prologue(scenario_.model.expression));
     }
   }
@@ -391,17 +403,21 @@ class Reader {
 }  // namespace
 
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
-                        const std::vector<Override>& overrides) {
+                        const std::vector<Override>& overrides, const std::string& variant) {
   YamlNode root = lang::parse_yaml(text);
+  apply_variant(root, variant);
   apply_overrides(root, overrides);
   return Reader(root, *text, folder).read();
 }
 
-Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides) {
-  auto source = std::make_shared<SourceText>();
-  source->name = path == "-" ? "<stdin>" : path;
-  source->text = read_whole_file(path);
-  return parse_scenario(source, path == "-" ? "." : folder_of(path), overrides);
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides,
+                       const std::string& variant) {
+  return parse_scenario(scenario_text(path), path == "-" ? "." : folder_of(path), overrides,
+                        variant);
+}
+
+std::vector<std::string> load_variant_names(const std::string& path) {
+  return variant_names(lang::parse_yaml(scenario_text(path)));
 }
 
 }  // namespace tidemark

@@ -48,11 +48,17 @@ struct Scenario {
 
 /// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked
 /// up from `folder`. Strict: unknown and repeated keys, values of another type or out of range are
-/// errors. Errors: InputError with all problems found; IoError when a file that it names cannot be
+/// errors. `variant`: the named one of `variants:`, put in before the overrides; empty: the file as it
+/// stands. Errors: InputError with all problems found; IoError when a file that it names cannot be
 /// read.
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
-                        const std::vector<Override>& overrides = {});
+                        const std::vector<Override>& overrides = {},
+                        const std::string& variant = {});
 /// Errors: IoError when the file cannot be read, else as above.
-Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {},
+                       const std::string& variant = {});
+
+/// The names of the scenario's variants, in order. Errors: as load_scenario().
+std::vector<std::string> load_variant_names(const std::string& path);
 
 }  // namespace tidemark

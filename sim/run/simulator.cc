@@ -171,6 +171,7 @@ StreamId Simulator::stream_of(std::uint8_t device, StreamId stream) {
 bool Simulator::ends_run(const Instruction& instruction) const {
   switch (instruction.verb) {
     case Verb::kMark:
+    case Verb::kPoint:
     case Verb::kResetPeak:
       return true;
     case Verb::kLaunch:
@@ -230,6 +231,9 @@ void Simulator::execute_alone(const Instruction& instruction) {
   switch (instruction.verb) {
     case Verb::kMark:
       begin_phase(instruction.label);
+      return;
+    case Verb::kPoint:
+      measure(*devices_[instruction.device], instruction.label);
       return;
     case Verb::kResetPeak: {
       Device& device = *devices_[instruction.device];
@@ -303,6 +307,19 @@ void Simulator::end_phase(Device& device) {
   }
   device.peaks.phase_began(now);
   device.allocator->reset_peak();
+}
+
+void Simulator::measure(Device& device, LabelId label) {
+  MeasuredPoint point;
+  point.name = program_.labels.text(label);
+  point.event = static_cast<std::uint32_t>(device.history.events.size());
+  if (!device.result.phases.empty())
+    point.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
+  point.time_ns = is_timed_ ? engine_.now() : 0;
+  point.statistics = device.allocator->statistics();
+  raise_peaks(point.statistics, device.peaks.of_program());
+  point.device_free_bytes = device.memory.free_bytes();
+  device.result.points.push_back(std::move(point));
 }
 
 void Simulator::note_oom(Device& device, const Instruction& instruction, std::uint64_t index) {

@@ -64,6 +64,7 @@ class Simulator final : public Sink {
   void execute_alone(const Instruction& instruction);
   void launch(const Instruction& instruction);
   void begin_phase(LabelId label);
+  void measure(Device& device, LabelId label);
   void end_phase(Device& device);
   void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
   /// Gives events that have no time yet the present one.

@@ -306,17 +306,18 @@ constexpr std::array kRemedies{
 
 }  // namespace
 
-ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides) {
+ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides,
+                             std::string variant) {
   auto text = std::make_shared<SourceText>();
   text->name = path == "-" ? "<stdin>" : path;
   text->text = read_whole_file(path);
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty() || path == "-") folder = ".";
-  return {std::move(text), std::move(folder), std::move(overrides)};
+  return {std::move(text), std::move(folder), std::move(overrides), std::move(variant)};
 }
 
 Scenario read_scenario(const ScenarioSource& source) {
-  return parse_scenario(source.text, source.folder, source.overrides);
+  return parse_scenario(source.text, source.folder, source.overrides, source.variant);
 }
 
 ScenarioSource changed(const ScenarioSource& source, const Change& change) {

@@ -19,9 +19,11 @@ struct ScenarioSource {
   std::shared_ptr<const SourceText> text;
   std::string folder;  ///< where relative paths in it start
   std::vector<Override> overrides;
+  std::string variant;  ///< the named one of `variants:`; empty: the file as it stands
 };
 /// Errors: IoError when the file cannot be read.
-ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides);
+ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides,
+                             std::string variant = {});
 /// Errors: as parse_scenario.
 Scenario read_scenario(const ScenarioSource& source);
 

@@ -150,9 +150,15 @@ void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_
   push(Verb::kLaunch, ops::Device{0}, 0, static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
 }
 
-void Emitter::mark(std::string_view name) {
+void Emitter::begin_phase(std::string_view name) {
   if (stopped_) return;
   push(Verb::kMark, ops::Device{0}, 0, kNoRequest, 0);
+  chunk_.back().label = program_.labels.intern(name);
+}
+
+void Emitter::measure(std::string_view name, ops::Device device) {
+  if (stopped_) return;
+  push(Verb::kPoint, device, 0, kNoRequest, 0);
   chunk_.back().label = program_.labels.intern(name);
 }
 

@@ -46,7 +46,9 @@ class Emitter final : public ops::Memory, public ops::Recorder {
 
   // ---- the loop
   /// From here on the phase is `name`.
-  void mark(std::string_view name);
+  void begin_phase(std::string_view name);
+  /// The statistics of this moment are kept under a name.
+  void measure(std::string_view name, ops::Device device);
   void empty_cache(ops::Device device) override;
   void reset_peak(ops::Device device);
   void record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream);

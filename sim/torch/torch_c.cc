@@ -88,8 +88,17 @@ void add_events(Session& session, lang::Module& module) {
     module.set(session.interp.intern(lang::function_name(signature)),
                session.interp.function(signature, std::move(body)));
   };
-  add("mark(name)", [s](Interp&, Arguments& a) {
-    s->emitter.mark(a.text(0));
+  add("begin_phase(name)", [s](Interp&, Arguments& a) {
+    s->emitter.begin_phase(a.text(0));
+    return Value::none();
+  });
+  add("mark(name, device=None)", [s](Interp&, Arguments& a) {
+    if (a.has(1)) {
+      s->emitter.measure(a.text(0), s->device_from(a[1]));
+      return Value::none();
+    }
+    for (int i = 0; i < s->device_count; ++i)
+      s->emitter.measure(a.text(0), ops::Device{static_cast<std::int8_t>(i)});
     return Value::none();
   });
   add("set_op_label(name)", [s](Interp& in, Arguments& a) {

@@ -120,6 +120,7 @@ bool Allocator::execute(const Instruction& instruction) {
       break;
     case Verb::kWait:
     case Verb::kMark:
+    case Verb::kPoint:
     case Verb::kDeviceBytes:
       break;
   }

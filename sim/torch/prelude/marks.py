@@ -2,6 +2,8 @@
 # defines: phase mark
 import torch._C as _C
 
+mark = _C.mark
+
 
 class phase:
     """names what follows until the next one begins"""
@@ -10,12 +12,8 @@ class phase:
         self.name = name
 
     def __enter__(self):
-        _C.mark(self.name)
+        _C.begin_phase(self.name)
         return self
 
     def __exit__(self, *error):
         return False
-
-
-def mark(name):
-    _C.mark(name)

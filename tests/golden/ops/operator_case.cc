@@ -68,7 +68,7 @@ class EventText final : public Sink {
 
  private:
   void take(const Instruction& instruction) {
-    if (instruction.verb == Verb::kMark) {
+    if (instruction.verb == Verb::kPoint) {
       const std::string_view mark = program_.labels.text(instruction.label);
       const std::size_t blank = mark.find(' ');
       const std::string run(mark.substr(0, blank == std::string_view::npos ? 0 : blank));

@@ -1,0 +1,265 @@
+// Runs every variant of configs/articles and compares with what the real PyTorch did: eleven
+// figures at every marked point, the texts of out-of-memory errors, and for some every event with
+// its address. Prints one line a variant; fails when one differs that is not among the exceptions.
+//
+//     golden_articles [--exceptions FILE] [--change-number] [NAME...]
+//
+// --exceptions FILE: lines "NAME: reason"; these may differ. An exception that is exact fails too,
+// so that the list cannot grow stale.
+// --change-number: changes a recorded number first, to show that the comparison notices.
+// NAME: "S21/empty_cache", or "S21/*" for all that begin so.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/format/events_csv.h"
+#include "sim/format/whole_file.h"
+#include "sim/lang/yaml.h"
+#include "sim/run/run.h"
+#include "sim/timeline/diff.h"
+
+namespace tidemark {
+namespace {
+
+using lang::YamlEntry;
+using lang::YamlNode;
+
+const std::string kData = TIDEMARK_SOURCE_DIR "/tests/golden/articles/";
+const std::string kConfigs = TIDEMARK_SOURCE_DIR "/configs/articles/";
+
+struct Request {
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::string>> exceptions;
+  bool change_number = false;
+};
+
+bool matches(const std::string& name, const std::string& pattern) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : name == pattern;
+}
+
+std::int64_t figure(const MeasuredPoint& point, const DeviceSpec& device, std::string_view name) {
+  const AllocatorStatistics& s = point.statistics;
+  if (name == "allocated") return s.allocated_bytes.all.current;
+  if (name == "peak") return s.allocated_bytes.all.peak;
+  if (name == "reserved") return s.reserved_bytes.all.current;
+  if (name == "peak_reserved") return s.reserved_bytes.all.peak;
+  if (name == "requested") return s.requested_bytes.all.current;
+  if (name == "inactive_split") return s.inactive_split_bytes.all.current;
+  if (name == "segments") return s.segment.all.current;
+  if (name == "blocks") return s.allocation.all.current;
+  if (name == "retries") return s.num_alloc_retries;
+  if (name == "ooms") return s.num_ooms;
+  return static_cast<std::int64_t>(device.total_bytes - point.device_free_bytes);
+}
+
+/// One variant's comparison. `first`: the first difference in words; empty: it is exact.
+struct Comparison {
+  std::size_t points = 0;
+  std::size_t events = 0;
+  std::string first;
+};
+
+/// Requests numbered from 0 in the order in which they first appear.
+std::vector<Event> renumbered(std::vector<Event> events) {
+  std::map<RequestId, RequestId> numbers;
+  for (Event& event : events) {
+    if (event.id == kNoRequest) continue;
+    event.id = numbers.try_emplace(event.id, static_cast<RequestId>(numbers.size())).first->second;
+  }
+  return events;
+}
+
+class Comparer {
+ public:
+  Comparer(const YamlNode& recorded, const RunResult& result)
+      : recorded_(recorded), result_(result) {}
+
+  Comparison compare(std::int64_t change) {
+    compare_points(change);
+    compare_texts();
+    compare_events();
+    return std::move(comparison_);
+  }
+
+ private:
+  void note(std::string text) {
+    if (comparison_.first.empty()) comparison_.first = std::move(text);
+  }
+
+  /// Points by name; a name that comes again is "NAME#2".
+  void collect() {
+    for (const DeviceResult& device : result_.devices) {
+      for (const MeasuredPoint& point : device.points) {
+        std::string name = point.name;
+        for (int again = 2; measured_.contains(name); ++again)
+          name = fmt::format("{}#{}", point.name, again);
+        measured_[name] = {&point, &device.spec};
+      }
+    }
+  }
+
+  void compare_points(std::int64_t change) {
+    collect();
+    const YamlNode& points = *recorded_.find("points");
+    if (points.entries.size() != measured_.size()) {
+      note(fmt::format("{} points marked, recorded {}", measured_.size(), points.entries.size()));
+    }
+    for (const YamlEntry& point : points.entries) {
+      ++comparison_.points;
+      const auto found = measured_.find(point.key);
+      if (found == measured_.end()) {
+        note(fmt::format("'{}' was not reached", point.key));
+        continue;
+      }
+      for (const YamlEntry& cell : point.value.entries) {
+        const std::int64_t wanted = yaml_integer(cell.value).value_or(-1) + change;
+        const std::int64_t got = figure(*found->second.first, *found->second.second, cell.key);
+        if (wanted != got) {
+          note(fmt::format("'{}': {} is {}, recorded {} ({:+})", point.key, cell.key, got, wanted,
+                           got - wanted));
+        }
+      }
+    }
+  }
+
+  /// Every refusal that PyTorch's handler saw, in order, and the errors that it printed.
+  void compare_texts() {
+    const YamlNode* notes = recorded_.find("notes");
+    std::size_t refusals = 0;
+    if (notes != nullptr) {
+      for (const YamlEntry& entry : notes->entries) {
+        const std::string& text = entry.value.text;
+        if (text.starts_with("CUDA out of memory")) {
+          const std::vector<OomResult>& ooms = result_.devices[0].ooms;
+          if (refusals >= ooms.size()) {
+            note(fmt::format("{} refusals, recorded more", ooms.size()));
+          } else if (ooms[refusals].message != text) {
+            note(fmt::format("refusal {}: {}", refusals, ooms[refusals].message));
+          }
+          ++refusals;
+        } else if (entry.key == "error" && result_.printed.find(text) == std::string::npos) {
+          note(fmt::format("'{}' was not printed", text));
+        }
+      }
+    }
+    if (refusals != result_.devices[0].ooms.size()) {
+      note(fmt::format("{} refusals, recorded {}", result_.devices[0].ooms.size(), refusals));
+    }
+  }
+
+  void compare_events() {
+    const YamlNode* trace = recorded_.find("trace");
+    if (trace == nullptr) return;
+    const std::string path = kData + trace->find("file")->text;
+    const std::vector<Event> wanted =
+        renumbered(read_events_csv(read_whole_file(path), path).events);
+    const std::vector<Event> got = renumbered(result_.devices[0].events);
+    comparison_.events = wanted.size();
+    const EventDiff diff = diff_events(wanted, got, {});
+    if (diff.differing == 0) return;
+    note(fmt::format("{} of {} events differ, the first is event {}", diff.differing, wanted.size(),
+                     diff.first.value_or(0)));
+  }
+
+  const YamlNode& recorded_;
+  const RunResult& result_;
+  std::map<std::string, std::pair<const MeasuredPoint*, const DeviceSpec*>> measured_;
+  Comparison comparison_;
+};
+
+/// "S21/empty_cache" as file and variant; "base" is the file as it stands.
+Comparison compare_variant(const std::string& name, const YamlNode& recorded, std::int64_t change) {
+  const std::size_t slash = name.find('/');
+  const std::string file = kConfigs + name.substr(0, slash) + ".yaml";
+  const std::string variant = name.substr(slash + 1);
+  RunOptions options;
+  options.keep_events = recorded.find("trace") != nullptr;
+  options.keep_live = false;
+  options.keep_times = false;
+  try {
+    const RunResult result =
+        run(load_scenario(file, {}, variant == "base" ? std::string() : variant), options);
+    return Comparer(recorded, result).compare(change);
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    Comparison comparison;
+    comparison.first = "not run: " + message.substr(0, message.find('\n'));
+    return comparison;
+  }
+}
+
+std::string exception_of(const Request& request, const std::string& name) {
+  for (const auto& [pattern, reason] : request.exceptions) {
+    if (matches(name, pattern)) return reason;
+  }
+  return {};
+}
+
+int run_all(const Request& request) {
+  const std::string path = kData + "numbers.json.gz";
+  auto source = std::make_shared<SourceText>();
+  source->name = path;
+  source->text = read_whole_file(path);
+  const YamlNode numbers = lang::parse_yaml(source);  // JSON is YAML
+  fmt::print("{:<44} {:>6} {:>7} {:>8}\n", "variant", "points", "events", "ms");
+  std::size_t runs = 0;
+  std::size_t exact = 0;
+  std::size_t excepted = 0;
+  std::vector<std::string> failed;
+  for (const YamlEntry& entry : numbers.entries) {
+    const bool is_wanted =
+        request.names.empty() ||
+        std::any_of(request.names.begin(), request.names.end(),
+                    [&](const std::string& pattern) { return matches(entry.key, pattern); });
+    if (!is_wanted) continue;
+    ++runs;
+    const auto begin = std::chrono::steady_clock::now();
+    const Comparison got = compare_variant(entry.key, entry.value, request.change_number ? 1 : 0);
+    const double ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    const std::string reason = exception_of(request, entry.key);
+    const std::string verdict = got.first.empty()   ? "exact"
+                                : reason.empty()    ? got.first
+                                                    : "excepted (" + reason + "): " + got.first;
+    fmt::print("{:<44} {:>6} {:>7} {:>8.1f}  {}\n", entry.key, got.points, got.events, ms, verdict);
+    std::fflush(stdout);
+    if (got.first.empty()) ++exact;
+    if (!got.first.empty() && !reason.empty()) ++excepted;
+    if (got.first.empty() != reason.empty()) failed.push_back(entry.key);
+  }
+  fmt::print("{} of {} variants exact, {} excepted\n", exact, runs, excepted);
+  if (!failed.empty()) fmt::print("not as they must be: {}\n", fmt::join(failed, ", "));
+  return failed.empty() && runs > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+int main(int argc, char** argv) {
+  tidemark::Request request;
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--change-number") {
+      request.change_number = true;
+    } else if (words[i] == "--exceptions" && i + 1 < words.size()) {
+      std::istringstream lines(tidemark::read_whole_file(words[++i]));
+      for (std::string line; std::getline(lines, line);) {
+        const std::size_t colon = line.find(": ");
+        if (!line.starts_with('#') && colon != std::string::npos)
+          request.exceptions.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+      }
+    } else {
+      request.names.push_back(words[i]);
+    }
+  }
+  return tidemark::run_all(request);
+}
