@@ -62,8 +62,8 @@ struct OutOfMemory {
 ///
 /// For who drives it: set_instruction(n) before each instruction stamps the events that follow
 /// (execute() does it by itself); kSync and kSyncDevice go to the EventClock, kDeviceBytes to the
-/// DeviceMemory, kLaunch, kRecord, kWait, kMark and kPoint to nobody here. A request of a dead ID is
-/// ignored, as formats.md asks of traces.
+/// DeviceMemory, kLaunch, kRecord, kWait, kMark and kPoint to nobody here. A request of a dead ID
+/// is ignored, as formats.md asks of traces.
 class Allocator {
  public:
   virtual ~Allocator() = default;

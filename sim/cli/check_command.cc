@@ -38,8 +38,8 @@ class CheckCommand final : public Command {
       for (const std::string& variant : load_variant_names(name)) out.print("{}\n", variant);
       return ExitCode::kDone;
     }
-    const Scenario scenario = load_scenario(name, parse_overrides(args.values("set")),
-                                            args.value("variant"));
+    const Scenario scenario =
+        load_scenario(name, parse_overrides(args.values("set")), args.value("variant"));
     std::vector<Problem> problems;
     check_code(scenario.model.source, problems);
     check_code(scenario.loop, problems);

@@ -39,8 +39,8 @@ enum class Verb : std::uint8_t {
   kPoint,        ///< the statistics of this moment are kept under the name `label`
 };
 
-/// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator (module path,
-/// op), for reports only. Nothing below may decide anything by it.
+/// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator
+/// (module path, op), for reports only. Nothing below may decide anything by it.
 struct Instruction {
   Bytes bytes = 0;
   RequestId id = kNoRequest;

@@ -197,8 +197,7 @@ std::vector<std::string> variant_names(const YamlNode& root) {
     names.push_back(entry.key);
     if (entry.value.kind == YamlNode::Kind::kMap || entry.value.kind == YamlNode::Kind::kNull)
       continue;
-    problems.push_back({entry.value.at,
-                        "variants." + entry.key,
+    problems.push_back({entry.value.at, "variants." + entry.key,
                         fmt::format("expected a map of overrides, found {}", describe(entry.value)),
                         "write {KEY: VALUE}"});
   }

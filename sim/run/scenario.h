@@ -48,9 +48,9 @@ struct Scenario {
 
 /// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked
 /// up from `folder`. Strict: unknown and repeated keys, values of another type or out of range are
-/// errors. `variant`: the named one of `variants:`, put in before the overrides; empty: the file as it
-/// stands. Errors: InputError with all problems found; IoError when a file that it names cannot be
-/// read.
+/// errors. `variant`: the named one of `variants:`, put in before the overrides; empty: the file as
+/// it stands. Errors: InputError with all problems found; IoError when a file that it names cannot
+/// be read.
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides = {},
                         const std::string& variant = {});

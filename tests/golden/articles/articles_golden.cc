@@ -227,9 +227,9 @@ int run_all(const Request& request) {
     const double ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     const std::string reason = exception_of(request, entry.key);
-    const std::string verdict = got.first.empty()   ? "exact"
-                                : reason.empty()    ? got.first
-                                                    : "excepted (" + reason + "): " + got.first;
+    const std::string verdict = got.first.empty() ? "exact"
+                                : reason.empty()  ? got.first
+                                                  : "excepted (" + reason + "): " + got.first;
     fmt::print("{:<44} {:>6} {:>7} {:>8.1f}  {}\n", entry.key, got.points, got.events, ms, verdict);
     std::fflush(stdout);
     if (got.first.empty()) ++exact;
