@@ -33,7 +33,7 @@ class FitCommand final : public Command {
         {{"over", "WHAT", "batch, length, layers, device, or the path of an integer: params.width",
           "batch"},
          {"headroom", "SHARE", "what must stay free, of the device's total: 5%", "0%"},
-         {"window", "N", "values tried on either side of the answer", "4"},
+         {"window", "N", "values tried on either side of the answer", "2"},
          {"highest", "N", "no value above is tried", "1048576"},
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
          {"format", "text|json", "how to print", "text"}},
@@ -46,7 +46,7 @@ class FitCommand final : public Command {
     FitOptions options;
     options.over = args.value("over");
     options.headroom_ppm = parse_share(args.value("headroom"));
-    options.window = static_cast<std::int64_t>(args.number("window", 0, 10'000).value_or(4));
+    options.window = static_cast<std::int64_t>(args.number("window", 0, 10'000).value_or(2));
     options.highest =
         static_cast<std::int64_t>(args.number("highest", 1, 1U << 30U).value_or(1U << 20U));
     const ScenarioSource source =

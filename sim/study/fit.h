@@ -24,7 +24,7 @@ struct FitOptions {
   std::string over;                ///< "batch", "length", "layers", or the path of any integer
   std::uint32_t headroom_ppm = 0;  ///< of the device's total, to stay free
   std::int64_t highest = 1 << 20;  ///< no value above is tried
-  std::int64_t window = 4;         ///< values looked at on either side of the answer
+  std::int64_t window = 2;         ///< values looked at on either side of the answer
 };
 
 struct FitResult {
