@@ -65,35 +65,42 @@ class Search {
     std::int64_t low = 0;
     std::int64_t high = options_.highest + 1;
     std::int64_t next = std::clamp<std::int64_t>(first, 1, options_.highest);
-    bool guesses = true;
+    std::int64_t stride = 0;  // 0: no guess yet
     while (high - low > 1) {
-      if (probe(next).fits) {
-        low = next;
+      (probe(next).fits ? low : high) = next;
+      const bool is_open = high > options_.highest;
+      if (stride == 0 && guess().value_or(0) > low) {
+        next = *guess();
+        stride = 1;
+      } else if (is_open) {
+        next = stride == 0 ? std::max<std::int64_t>(low, 1) * 2 : low + stride;
+        stride *= 2;
+      } else if (stride > 0 && high - low > 2 * stride) {
+        next = high - stride;  // the line led too high
+        stride *= 2;
       } else {
-        high = next;
+        next = low + (high - low) / 2;
       }
-      if (high - low <= 1) break;
-      const std::int64_t middle =
-          high > options_.highest ? std::min(low * 2, options_.highest) : low + (high - low) / 2;
-      next = std::clamp(guesses ? guess().value_or(middle) : middle, low + 1, high - 1);
-      guesses = !guesses;
+      next = std::clamp(next, low + 1, std::max(low + 1, high - 1));
+    }
+    for (std::int64_t i = 1; low > 0 && i <= options_.window; ++i) {
+      if (low + 1 + i > options_.highest || !probe(low + 1 + i).fits) continue;
+      low += 1 + i;
+      while (low < options_.highest && probe(low + 1).fits) ++low;
+      i = 0;
     }
     FitResult result;
     result.path = path_;
     result.reached_highest = low == options_.highest;
     if (low > 0) result.best = low;
     for (std::int64_t i = 1; i <= options_.window; ++i) {
-      if (low - i >= 1 && !probe(low - i).fits) result.holes.push_back(low - i);
-      if (low + 1 + i <= options_.highest && probe(low + 1 + i).fits)
-        result.islands.push_back(low + 1 + i);
+      if (low - i >= 1) probe(low - i);
     }
     for (const auto& [value, one] : probes_) {
-      if (value < low - options_.window && !one.fits) result.holes.push_back(value);
-      if (value > low + 1 + options_.window && one.fits) result.islands.push_back(value);
+      if (value < low && !one.fits) result.holes.push_back(value);
+      if (value > low && one.fits) result.islands.push_back(value);
       result.probes.push_back(one);
     }
-    std::sort(result.holes.begin(), result.holes.end());
-    std::sort(result.islands.begin(), result.islands.end());
     return result;
   }
 

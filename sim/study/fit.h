@@ -32,8 +32,8 @@ struct FitResult {
   std::optional<std::int64_t> best;  ///< fits, and best + 1 does not; none: not even 1
   bool reached_highest = false;
   std::vector<FitProbe> probes;       ///< every run made, by value
-  std::vector<std::int64_t> holes;    ///< below best, and do not fit
-  std::vector<std::int64_t> islands;  ///< above best + 1, and fit
+  std::vector<std::int64_t> holes;    ///< below best, run, and do not fit
+  std::vector<std::int64_t> islands;  ///< above best, run, and fit
 };
 
 /// The path that a word stands for in this scenario: batch, length and layers by the usual names of
