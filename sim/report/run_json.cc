@@ -113,6 +113,21 @@ void add_phases(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.end_array();
 }
 
+/// torch.cuda.memory_stats() at every mark().
+void add_points(JsonWriter& json, const DeviceResult& device) {
+  if (device.points.empty()) return;
+  json.key("points").begin_array();
+  for (const MeasuredPoint& point : device.points) {
+    json.begin_object(true).member("name", point.name).member("event", point.event);
+    json.member("device_used_bytes", device.spec.total_bytes - point.device_free_bytes);
+    json.key("stats").begin_object(true);
+    for (const auto& [key, value] : flatten(point.statistics, device.settings.version))
+      json.member(key, value);
+    json.end_object().end_object();
+  }
+  json.end_array();
+}
+
 void add_ooms(JsonWriter& json, const RunResult& result, const DeviceResult& device) {
   json.key("ooms").begin_array();
   for (const OomResult& oom : device.ooms) {
@@ -142,6 +157,7 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   add_peak(json, "peak_allocated", result, device, device.peak_allocated, top);
   add_peak(json, "peak_reserved", result, device, device.peak_reserved, top);
   add_phases(json, result, device);
+  add_points(json, device);
   add_ooms(json, result, device);
   json.end_object();
 }

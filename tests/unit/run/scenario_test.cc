@@ -108,6 +108,27 @@ TEST_CASE("a list of layers and a loop of one's own") {
   CHECK(scenario.loop->indent == 2);
 }
 
+TEST_CASE("a variant's overrides are put in by its name") {
+  const auto text = std::make_shared<SourceText>(SourceText{
+      "s.yaml",
+      "schema_version: 1\ndevice: h100\nparams: {n: 1}\nloop: pass\nvariants:\n  two: {n: 2}\n"
+      "  small: {device: t4, widht: 3}\n"});
+  CHECK(parse_scenario(text, ".").params.at(0).value == "1");
+  CHECK(parse_scenario(text, ".", {}, "two").params.at(0).value == "2");
+  CHECK(parse_scenario(text, ".", {{"n", "5"}}, "two").params.at(0).value == "5");
+  const auto message = [&](const std::string& variant) -> std::string {
+    try {
+      parse_scenario(text, ".", {}, variant);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  CHECK(has(message("twoo"), "--variant twoo: there is no such variant; did you mean 'two'?"));
+  CHECK(has(message("small"), "s.yaml:7:"));
+  CHECK(has(message("small"), "variants.small.widht: leads nowhere: there is no 'widht'"));
+}
+
 TEST_CASE("the ways to say what a batch is") {
   const auto train = [](const std::string& keys) {
     return *parse(std::string(kHead) + "params: {b: 4}\ntrain: {" + keys + "}\n").train;
@@ -314,7 +335,7 @@ TEST_CASE("every example of the scenarios' page is a whole scenario") {
       example += line + "\n";
     }
   }
-  CHECK(examples == 4);
+  CHECK(examples == 5);
 }
 
 TEST_CASE("a file that cannot be read is named") {
