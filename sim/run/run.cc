@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/whole_file.h"
+#include "sim/run/record.h"
 #include "sim/torch/model_source.h"
 
 namespace tidemark {
@@ -47,7 +48,36 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   return program;
 }
 
+/// Takes every instruction and refuses none.
+class Recorder final : public Sink {
+ public:
+  explicit Recorder(Recording& recording) : recording_(recording) {}
+  Outcome execute(std::span<const Instruction> chunk) override {
+    recording_.instructions.insert(recording_.instructions.end(), chunk.begin(), chunk.end());
+    return {};
+  }
+  Bytes query(MemoryQuery /*what*/, std::uint8_t /*device*/) override {
+    recording_.asks = true;
+    return 0;
+  }
+  std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t /*device*/) override {
+    recording_.asks = true;
+    return {};
+  }
+
+ private:
+  Recording& recording_;
+};
+
 }  // namespace
+
+Recording record(const Scenario& scenario) {
+  Recording recording;
+  Recorder recorder(recording);
+  torch::ModelSource source(program_of(scenario), {});
+  source.run(recording.program, recorder);
+  return recording;
+}
 
 RunResult run(const Scenario& scenario, const RunOptions& options) {
   SimulatorOptions simulation;

@@ -2,6 +2,8 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
+#include "sim/run/record.h"
+#include "sim/run/run.h"
 
 using namespace tidemark;
 
@@ -178,4 +180,45 @@ TEST_CASE("speed is measured over requests and frees") {
   CHECK(speed.run_ns.size() == 4);
   CHECK(speed.best_events_per_s >= speed.median_events_per_s);
   CHECK(speed.median_events_per_s > 0);
+}
+
+namespace {
+
+Scenario from_text(const std::string& loop, const std::string& conf) {
+  auto text = std::make_shared<SourceText>();
+  text->name = "test.yaml";
+  text->text = "schema_version: 1\ndevice: h100-sxm-80gb\nallocator: {conf: \"" + conf +
+               "\"}\nlayers: [Linear(300, 7000), ReLU(), Linear(7000, 10)]\nloop: |\n" + loop;
+  return parse_scenario(text, ".");
+}
+
+constexpr const char* kTwoSteps =
+    "  opt = torch.optim.AdamW(model.parameters())\n"
+    "  for batch in [700, 30]:\n"
+    "    model(torch.zeros(batch, 300).to('cuda')).sum().backward()\n"
+    "    opt.step()\n"
+    "    torch.cuda.reset_peak_memory_stats()\n";
+
+}  // namespace
+
+TEST_CASE("a scenario recorded once has the peaks of its own run under every setting", "[study]") {
+  const Recording recording = record(from_text(kTwoSteps, ""));
+  REQUIRE_FALSE(recording.asks);
+  for (const std::string conf :
+       {"", "expandable_segments:True", "max_split_size_mb:21", "roundup_power2_divisions:4",
+        "garbage_collection_threshold:0.5"}) {
+    INFO(conf);
+    const Scenario scenario = from_text(kTwoSteps, conf);
+    ReplayOptions options;
+    options.device = scenario.device;
+    const ReplayResult replayed = replay(recording.instructions, scenario.settings, options);
+    const RunResult ran = run(scenario);
+    CHECK(replayed.summary.peak_reserved == ran.devices.front().peak_reserved.bytes);
+    CHECK(replayed.summary.peak_allocated == ran.devices.front().peak_allocated.bytes);
+    CHECK(replayed.summary.device_calls == ran.devices.front().device_calls);
+  }
+}
+
+TEST_CASE("a recording says when the code asked for memory figures", "[study]") {
+  CHECK(record(from_text("  print(torch.cuda.memory_allocated())\n", "")).asks);
 }

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/program/source.h"
+#include "sim/run/scenario.h"
+
+namespace tidemark {
+
+/// What a scenario's code asks of the device, before any allocator: one recording serves a hundred
+/// settings and the policies sync, ready and lag of events (replay_all() in
+/// sim/study/replay.h; on one stream they do not matter).
+///
+/// It is what run() would give the allocator as long as no request is refused and `asks` is false:
+/// where a replay tells of a refused request, or the code asks for memory figures, run() decides.
+struct Recording {
+  Program program;
+  std::vector<Instruction> instructions;
+  bool asks = false;  ///< the code read memory figures: they were all 0 here
+};
+
+/// Runs the scenario's code without a device. Independent of scenario.settings; what the operators
+/// themselves choose by the device (kernels, workspaces) is the scenario's device's. Safe from
+/// several threads at a time, as run() is. Errors: InputError; IoError for an imported file. Cost:
+/// linear in the operators run.
+Recording record(const Scenario& scenario);
+
+}  // namespace tidemark
