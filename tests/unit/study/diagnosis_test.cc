@@ -66,8 +66,10 @@ struct Case {
 };
 
 Diagnosis diagnosis_of(const std::string& text) {
-  const ScenarioSource source{
-      std::make_shared<const SourceText>(SourceText{"case.yaml", text}), "configs/scenarios", {}};
+  const ScenarioSource source{std::make_shared<const SourceText>(SourceText{"case.yaml", text}),
+                              "configs/scenarios",
+                              {},
+                              {}};
   return diagnose(source, run(read_scenario(source), {}));
 }
 
