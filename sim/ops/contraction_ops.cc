@@ -80,9 +80,10 @@ Tensor sumproduct_pair(Context& c, Tensor left, Tensor right, const Dims& sum_di
   for (std::size_t i = 0; i < out_order.size(); ++i) {
     back[static_cast<std::size_t>(out_order[i])] = static_cast<std::int64_t>(i);
   }
-  left = reshape(c, permute(c, left, left_order), left_sizes);
-  right = reshape(c, permute(c, right, right_order), right_sizes);
-  return permute(c, view(c, bmm(c, left, right), out_sizes), back);
+  // Locals of sumproduct_pair: the right one goes first.
+  const Tensor left_matrix = reshape(c, permute(c, left, left_order), left_sizes);
+  const Tensor right_matrix = reshape(c, permute(c, right, right_order), right_sizes);
+  return permute(c, view(c, bmm(c, left_matrix, right_matrix), out_sizes), back);
 }
 
 namespace {

@@ -171,12 +171,25 @@ class TransformerEncoder(Module):
         src_key_padding_mask = F._canonical_mask(src_key_padding_mask, src.dtype)
         mask = F._canonical_mask(mask, src.dtype)
         output = src
-        is_causal = bool(is_causal)
+        is_causal = _is_causal_mask(mask, is_causal, _length(src, self.layers[0].self_attn))
         for mod in self.layers:
             output = mod(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
         if self.norm is not None:
             output = self.norm(output)
         return output
+
+
+def _length(x, attention):
+    return x.size(1 if x.dim() == 3 and attention.batch_first else 0)
+
+
+def _is_causal_mask(mask, is_causal, size):
+    """compares a mask with the causal one, which is made for it"""
+    make_causal = is_causal is True
+    if is_causal is None and mask is not None:
+        causal = torch.triu(torch.full((size, size), float("-inf"), dtype=mask.dtype, device=mask.device), diagonal=1)
+        make_causal = mask.size() == causal.size() and bool((mask == causal).all())
+    return make_causal
 
 
 class TransformerDecoderLayer(Module):
@@ -235,7 +248,7 @@ class TransformerDecoder(Module):
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
                 tgt_is_causal=None, memory_is_causal=False):
         output = tgt
-        tgt_is_causal = bool(tgt_is_causal)
+        tgt_is_causal = _is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0].self_attn))
         for mod in self.layers:
             output = mod(output, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
                          memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,

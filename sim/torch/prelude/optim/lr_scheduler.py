@@ -58,7 +58,16 @@ class ConstantLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    pass
+    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
+                 cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, *args, **kwargs):
+        super().__init__(optimizer)
+        if not cycle_momentum:
+            return
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        for group in optimizer.param_groups:
+            if "momentum" in group:
+                group["momentum"] = max_momentum
 
 
 class ReduceLROnPlateau(LRScheduler):

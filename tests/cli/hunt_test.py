@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Tests of tools/hunt that need no PyTorch: draws repeat, parse, and survive their file form; differences are found and made smaller."""
+
+import ast
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from hunting import compare, draw, shrink  # noqa: E402
+from hunting.case import Case, read_scenario  # noqa: E402
+
+
+class Draws(unittest.TestCase):
+    def test_one_seed_draws_the_same_programs(self):
+        self.assertEqual([draw.draw("s", i) for i in range(20)], [draw.draw("s", i) for i in range(20)])
+        self.assertNotEqual(draw.draw("s", 0), draw.draw("t", 0))
+
+    def test_every_draw_is_a_program_and_survives_its_file(self):
+        for i in range(200):
+            case = draw.draw("p", i)
+            ast.parse(case.code)
+            ast.parse(case.loop)
+            again = read_scenario(case.scenario())
+            for field in ("code", "loop"):
+                self.assertEqual(ast.dump(ast.parse(getattr(again, field))), ast.dump(ast.parse(getattr(case, field))))
+            self.assertEqual((again.device, again.conf, again.backends, again.name), (case.device, case.conf, case.backends, case.name))
+
+
+class Differences(unittest.TestCase):
+    EVENTS = [["alloc", 512, 100, 0, "p"], ["free_requested", 512, 100, 0, "p"], ["free_completed", 512, 100, 0, "p"]]
+
+    def ours(self, op=""):
+        return [event + [op] for event in self.EVENTS]
+
+    def test_equal_events_do_not_differ(self):
+        self.assertIsNone(compare.first_difference(self.EVENTS, self.ours()))
+
+    def test_each_part_of_an_event_counts(self):
+        for at, kind in ((0, "action"), (1, "address"), (2, "bytes"), (3, "stream")):
+            changed = self.ours()
+            changed[1][at] = "alloc" if at == 0 else 7
+            self.assertEqual(compare.first_difference(self.EVENTS, changed), (1, kind))
+
+    def test_missing_and_further_events_differ(self):
+        self.assertEqual(compare.first_difference(self.EVENTS, self.ours()[:2]), (2, "missing"))
+        self.assertEqual(compare.first_difference(self.EVENTS[:2], self.ours()), (2, "extra"))
+
+    def test_only_frees_of_autocasts_cache_may_come_in_another_order(self):
+        frees = [["free_requested", at, 8, 0, "p"] for at in (512, 1024)]
+        turned = [frees[1], frees[0]]
+        self.assertIsNone(compare.first_difference(frees, [e + [compare.NO_ORDER] for e in turned]))
+        self.assertEqual(compare.first_difference(frees, [e + ["relu"] for e in turned]), (0, "address"))
+
+
+class Shrinking(unittest.TestCase):
+    def test_what_does_not_matter_goes(self):
+        case = Case("a = 1\ndef make():\n    b = 2\n    return bad(nn.Linear(3, 4), 5)\n", "for step in range(3):\n    x = 1\n    y = 2\n", conf="expandable_segments:True")
+        judge = lambda c: compare.Outcome("differs" if "bad(" in c.code and "y = 2" in c.loop else "exact")  # noqa: E731
+        small = shrink.smaller(case, judge, compare.Outcome("differs"), limit_s=20)
+        self.assertEqual((small.code, small.loop, small.conf), ("def make():\n    return bad()\n", "y = 2\n", ""))
+
+    def test_another_kind_of_difference_is_not_taken_for_it(self):
+        case = Case("def make():\n    return 1\n", "x = 1\n")
+        judge = lambda c: compare.Outcome("differs", kind="bytes")  # noqa: E731
+        self.assertEqual(shrink.smaller(case, judge, compare.Outcome("differs", kind="action"), limit_s=5), case)
+
+
+if __name__ == "__main__":
+    unittest.main()
