@@ -36,17 +36,18 @@ class Ref {
   explicit Ref(T* object) : object_(object) { retain(); }
   Ref(const Ref& other) : object_(other.object_) { retain(); }
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  // NOLINTBEGIN(google-explicit-constructor): as pointers convert, so do these
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
-      : object_(other.get()) {  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other) : object_(other.get()) {
     retain();
   }
   template <class U>
   requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
-  noexcept : object_(other.detach()) {}  // NOLINT(google-explicit-constructor)
+  noexcept : object_(other.detach()) {}
+  // NOLINTEND(google-explicit-constructor)
   ~Ref() { release(); }
   /// The new value is in place before the old one is dropped, as in CPython's assignment.
-  Ref& operator=(const Ref& other) {
+  Ref& operator=(const Ref& other) {  // NOLINT(bugprone-unhandled-self-assignment): by a copy
     Ref copy(other);
     std::swap(object_, copy.object_);
     return *this;

@@ -4,6 +4,7 @@
 #include "sim/cli/snapshot_input.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/assertion.h"
 #include "sim/report/diagnosis_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/snapshot_export.h"
@@ -65,6 +66,21 @@ void write_exports(const Arguments& args, const RunResult& result) {
   }
 }
 
+/// Errors: InputError with the problems of all of them.
+std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts) {
+  std::vector<Assertion> assertions;
+  std::vector<Problem> problems;
+  for (const std::string& text : texts) {
+    try {
+      assertions.push_back(parse_assertion(text));
+    } catch (const InputError& error) {
+      problems.push_back(error.problems().front());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return assertions;
+}
+
 class RunCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -96,6 +112,8 @@ class RunCommand final : public Command {
           ""},
          {"equation", "", "add the memory equation beside the truth, and what it leaves out", ""},
          {"process", "", "add what nvidia-smi would show", ""},
+         {"assert", "CLAIM", "exit with 5 and a line where this is false: 'peak_reserved < 70GiB'",
+          "", true},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10",
@@ -114,6 +132,7 @@ class RunCommand final : public Command {
         usage_error("--" + std::string(option), "is for --format text");
     }
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
+    const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     const ScenarioSource source =
         open_scenario(title, parse_overrides(args.values("set")), args.value("variant"));
     const Scenario scenario = read_scenario(source);
@@ -131,8 +150,10 @@ class RunCommand final : public Command {
     for (std::size_t i = 0; i < result.devices.size(); ++i)
       write_device_files(args, title, result, i);
     write_exports(args, result);
-    return result.ended_by_oom && args.has("fail-on-oom") ? ExitCode::kOutOfMemory
-                                                          : ExitCode::kDone;
+    const std::vector<std::string> failed = failed_assertions(assertions, result);
+    for (const std::string& line : failed) err.write(line + "\n");
+    if (result.ended_by_oom && args.has("fail-on-oom")) return ExitCode::kOutOfMemory;
+    return failed.empty() ? ExitCode::kDone : ExitCode::kAssertionFailed;
   }
 
  private:

@@ -234,11 +234,13 @@ Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
   return result;
 }
 
-void Evaluator::run_module_body(Interp& in, Module& module, std::shared_ptr<SyntaxTree> tree) {
-  run_expression(in, module, std::move(tree));
+void Evaluator::run_module_body(Interp& in, Module& module,
+                                const std::shared_ptr<SyntaxTree>& tree) {
+  run_expression(in, module, tree);
 }
 
-Value Evaluator::run_expression(Interp& in, Module& module, std::shared_ptr<SyntaxTree> tree) {
+Value Evaluator::run_expression(Interp& in, Module& module,
+                                const std::shared_ptr<SyntaxTree>& tree) {
   const Code& code = tree->codes.front();
   Frame frame;
   frame.code = &code;
@@ -455,7 +457,8 @@ Value Interp::call(const Value& callee, std::vector<Value> positional) {
 }
 
 Value Interp::call(const Value& callee, std::vector<Value> positional,
-                   std::vector<std::pair<Name, Value>> keywords) {
+                   std::vector<std::pair<Name, Value>>
+                       keywords) {  // NOLINT(performance-unnecessary-value-param): moved from
   std::vector<Name> keyword_names;
   const std::size_t count = positional.size();
   for (auto& [keyword, value] : keywords) {

@@ -174,8 +174,10 @@ class Evaluator {
   /// What a call of a Function does. `args` may be moved from when they are movable.
   static Value call_function(Interp& interp, Function& function, CallArgs& args);
   /// Runs a module's statements (or a piece of one) in its globals.
-  static void run_module_body(Interp& interp, Module& module, std::shared_ptr<SyntaxTree> tree);
-  static Value run_expression(Interp& interp, Module& module, std::shared_ptr<SyntaxTree> tree);
+  static void run_module_body(Interp& interp, Module& module,
+                              const std::shared_ptr<SyntaxTree>& tree);
+  static Value run_expression(Interp& interp, Module& module,
+                              const std::shared_ptr<SyntaxTree>& tree);
   /// Variables of a finished frame: dropped in order, or kept by the frame object if a traceback
   /// has it.
   static void leave(Interp& interp, Frame& frame, std::size_t count);

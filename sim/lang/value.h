@@ -79,12 +79,14 @@ class Value {
   }
   Value(Value&& other) noexcept
       : tag_(std::exchange(other.tag_, Tag::kEmpty)), bits_(other.bits_) {}
+  // NOLINTBEGIN(google-explicit-constructor): a Ref is a value
   template <class T>
   requires std::is_convertible_v<T*, Object*> Value(Ref<T> object)
-  noexcept {  // NOLINT(google-explicit-constructor): a Ref is a value
+  noexcept {
     bits_.object = object.detach();
     tag_ = bits_.object == nullptr ? Tag::kEmpty : Tag::kObject;
   }
+  // NOLINTEND(google-explicit-constructor)
   ~Value() {
     if (tag_ == Tag::kObject) Ref<Object>::adopt(bits_.object);
   }

@@ -1,3 +1,4 @@
+#include "tests/support/big_stack.h"
 #include "tests/support/lang_program.h"
 
 using namespace tidemark::lang;
@@ -15,9 +16,12 @@ TEST_CASE("every problem in model code has its message") {
     const std::size_t next = std::min(all.find("##### ", expected), all.size());
     const std::string title = all.substr(at + 6, title_end - at - 6);
     CAPTURE(title);
-    LangProgram program;
-    CHECK(program.problems(all.substr(title_end + 1, divider - title_end), "model.py") ==
-          all.substr(expected, next - expected));
+    std::string problems;
+    with_stack(96U << 20U, [&] {
+      LangProgram program(Limits{.stack_bytes = 80U << 20U});
+      problems = program.problems(all.substr(title_end + 1, divider - title_end), "model.py");
+    });
+    CHECK(problems == all.substr(expected, next - expected));
     at = next == all.size() ? std::string::npos : next;
   }
   CHECK(cases >= 80);

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -47,11 +47,10 @@ TEST_CASE("every bad snapshot is refused with its message, soon and in little me
   std::map<std::string, std::string> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(TIDEMARK_BAD_SNAPSHOTS)) {
     if (entry.path().extension() != ".bad") continue;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     found[entry.path().stem().string()] = message_of(entry.path());
-    const auto spent = std::chrono::steady_clock::now() - start;
     INFO(entry.path());
-    CHECK(spent < std::chrono::seconds(5));
+    CHECK((std::clock() - start) / CLOCKS_PER_SEC < 5);  // of this process, not of a busy machine
   }
   REQUIRE(found.size() >= 60);
   for (const auto& [name, message] : found) {
