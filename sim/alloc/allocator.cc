@@ -12,6 +12,39 @@ void Allocator::finish_samples() {
   }
 }
 
+namespace {
+
+/// The end of the message: what PyTorch would try.
+std::string advice(const OutOfMemory& failure) {
+  const bool knows_reserve = failure.version >= Version{2, 15};
+  if (knows_reserve && failure.expandable_reserve_bytes > 0) {
+    if (failure.segment_bytes > failure.expandable_reserve_bytes &&
+        failure.segment_bytes <= failure.device_total_bytes) {
+      return fmt::format(
+          "This allocation exceeds the expandable-segment reserve of {} for this stream, and a "
+          "single allocation cannot span expandable segments. Raise PYTORCH_CUDA_ALLOC_CONF "
+          "expandable_segments_reserve or expandable_segments_reserve_by_class (or unset it) so "
+          "that a segment is at least {}.",
+          format_bytes(failure.expandable_reserve_bytes), format_bytes(failure.segment_bytes));
+    }
+    return "expandable_segments is enabled. If instead the process is running out of virtual "
+           "address space (VSZ), expandable segments may be over-reserving VA (each segment "
+           "reserves ~9/8 of device memory, times the number of streams); reduce it via "
+           "PYTORCH_CUDA_ALLOC_CONF expandable_segments_reserve / "
+           "expandable_segments_reserve_by_class.";
+  }
+  return fmt::format(
+      "If reserved but unallocated memory is large try setting "
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
+      "for Memory Management  ({})",
+      failure.version >= Version{2, 10}
+          ? "https://docs.pytorch.org/docs/stable/notes/"
+            "cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf"
+          : "https://pytorch.org/docs/stable/notes/cuda.html#environment-variables");
+}
+
+}  // namespace
+
 std::string oom_message(const OutOfMemory& failure) {
   if (failure.kind == OutOfMemory::Kind::kHuge) {
     return "CUDA out of memory. Tried to allocate more than 1EB memory.";
@@ -28,9 +61,9 @@ std::string oom_message(const OutOfMemory& failure) {
   }
   if (failure.kind == OutOfMemory::Kind::kRejected) {
     return fmt::format(
-        "CUDA out of memory. Tried to allocate {} bytes, which per_process_memory_fraction does "
-        "not allow.",
-        failure.requested_bytes);
+        "CUDA out of memory. Allocation was preemptively rejected because it would exceed "
+        "per_process_memory_fraction limit. Requested size: {}",
+        format_bytes(failure.requested_bytes));
   }
   const Bytes private_free = failure.private_free_bytes;
   std::string text = fmt::format(
@@ -48,17 +81,9 @@ std::string oom_message(const OutOfMemory& failure) {
     text += fmt::format("with {} allocated in private pools (e.g., CUDA Graphs), ",
                         format_bytes(private_free));
   }
-  const bool new_address = failure.version >= Version{2, 10};
-  text += fmt::format(
-      "and {} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large "
-      "try setting "
-      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
-      "for Memory "
-      "Management  ({})",
-      format_bytes(failure.reserved_bytes - failure.allocated_bytes - private_free),
-      new_address ? "https://docs.pytorch.org/docs/stable/notes/"
-                    "cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf"
-                  : "https://pytorch.org/docs/stable/notes/cuda.html#environment-variables");
+  text += fmt::format("and {} is reserved by PyTorch but unallocated. {}",
+                      format_bytes(failure.reserved_bytes - failure.allocated_bytes - private_free),
+                      advice(failure));
   return text;
 }
 

@@ -54,6 +54,8 @@ struct OutOfMemory {
   Bytes reserved_bytes = 0;
   Bytes private_free_bytes = 0;  ///< free blocks of private pools
   Bytes process_bytes = 0;  ///< what the driver says that this process has, its context included
+  /// Of expandable segments: what one may reserve; 0: they are off.
+  Bytes expandable_reserve_bytes = 0;
   Version version;
   std::uint8_t device = 0;
 };

@@ -23,6 +23,7 @@ CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemo
                                    EventClock& clock)
     : settings_(settings), device_(device), clock_(clock) {
   TIDEMARK_CHECK(settings.backend == Backend::kNative, std::string("another backend's settings"));
+  device_number_ = device.config().device;
   small_.kind = PoolKind::kSmall;
   large_.kind = PoolKind::kLarge;
   if (settings.max_split_bytes != kUnlimitedBytes)

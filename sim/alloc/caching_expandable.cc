@@ -60,6 +60,23 @@ BlockIndex CachingAllocator::find_growth(Lane& lane, Bytes rounded) {
   return kNoBlock;
 }
 
+/// The address space of one expandable range, before whole pages are made of it.
+Bytes CachingAllocator::expandable_reserve_bytes() const {
+  const Bytes total = device_.total_bytes();
+  const Bytes full = total + total / 8;
+  const ExpandableReserve& reserve = settings_.expandable_segments_reserve;
+  switch (reserve.kind) {
+    case ExpandableReserve::Kind::kFull:
+      break;
+    case ExpandableReserve::Kind::kFraction:
+      return static_cast<Bytes>(
+          std::min(reserve.fraction * static_cast<double>(total), static_cast<double>(full)));
+    case ExpandableReserve::Kind::kBytes:
+      return std::min(reserve.bytes, full);
+  }
+  return full;
+}
+
 BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
   const Bytes page = page_bytes(lane.kind);
   if (page % DeviceMemory::kGranule != 0) {
@@ -68,22 +85,7 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
                              .message = "CUDA driver error: invalid argument",
                              .hint = "expandable_segments needs an even large_segment_size_mb"});
   }
-  const Bytes total = device_.total_bytes();
-  const Bytes full = total + total / 8;
-  Bytes wanted = full;
-  switch (settings_.expandable_segments_reserve.kind) {
-    case ExpandableReserve::Kind::kFull:
-      break;
-    case ExpandableReserve::Kind::kFraction:
-      wanted = static_cast<Bytes>(
-          std::min(settings_.expandable_segments_reserve.fraction * static_cast<double>(total),
-                   static_cast<double>(full)));
-      break;
-    case ExpandableReserve::Kind::kBytes:
-      wanted = std::min(settings_.expandable_segments_reserve.bytes, full);
-      break;
-  }
-  const Bytes bytes = round_up(wanted, page);
+  const Bytes bytes = round_up(expandable_reserve_bytes(), page);
   if (bytes < rounded && settings_.version >= Version{2, 14}) return kNoBlock;
   const auto address = device_.reserve(bytes);
   if (!address) return kNoBlock;

@@ -16,12 +16,15 @@ constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes);
 
 }  // namespace
 
-template <bool kHistory>
+template <bool kPlain, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::note(Action action, std::uint64_t address,
                                                           Bytes bytes, StreamId stream,
                                                           RequestId id) {
-  if constexpr (kHistory)
-    append({address, bytes, id, instruction_, stream, action, device_.config().device});
+  if constexpr (kHistory && kPlain) {
+    *recent_end_++ = {address, bytes, id, instruction_, stream, action, device_number_};
+  } else if constexpr (kHistory) {
+    note(action, address, bytes, stream, id);
+  }
 }
 
 /// Requires: blocks_[index] is in no set; it lies in `lane`.
@@ -34,7 +37,7 @@ template <bool kPlain, bool kHistory>
   const Tally& other = *lane.other;
   Block* block = &blocks_[index];
   // Events are noted before anything moves: the sample of the event before is taken there.
-  note<kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
+  note<kPlain, kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
   Bytes taken = block->bytes;
   const Bytes rest = taken - rounded;
   const std::uint8_t flags = block->flags;
@@ -110,8 +113,8 @@ template <bool kPlain, bool kHistory>
   Lane& lane = *block.lane;
   Tally& own = *lane.own;
   const Tally& other = *lane.other;
-  note<kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream,
-                 block.life.id);
+  note<kPlain, kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream,
+                         block.life.id);
   own.decrease(Amount::kRequestedBytes, as_signed(block.requested_bytes));
   const Bytes freed = block.bytes;
   Bytes whole = freed;
@@ -203,27 +206,30 @@ template <bool kPlain, bool kHistory>
     return;
   Block& block = blocks_[index];
   const Lane& lane = *block.lane;
-  note<kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream, id);
+  note<kPlain, kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream,
+                         id);
   const std::uint8_t flags = block.flags;
   block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
   lane.own->decrease(Amount::kAllocations, 1);
   lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   if (kPlain && (flags & Block::kUsed) == 0) [[likely]] {
-    if constexpr (kHistory) completing_bytes_ = block.bytes;
     complete_inline<true, kHistory>(index);
-    if constexpr (kHistory) completing_bytes_ = 0;
   } else {
     free_generally(index);
   }
 }
 
 /// Calls the version of `function` for what is in force now. Neither can change before it returns.
+/// Samples are taken on the long way alone.
 template <class Function>
 auto CachingAllocator::specialised(const Function& function) {
   using Yes = std::true_type;
   using No = std::false_type;
-  if (plain_) return history_ != nullptr ? function(Yes(), Yes()) : function(Yes(), No());
-  return history_ != nullptr ? function(No(), Yes()) : function(No(), No());
+  const bool plain = plain_ && (history_ == nullptr || !history_->sampling);
+  if (history_ == nullptr) return plain ? function(Yes(), No()) : function(No(), No());
+  const auto result = plain ? function(Yes(), Yes()) : function(No(), Yes());
+  keep_recent();
+  return result;
 }
 
 bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
@@ -233,12 +239,16 @@ bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, Pool
 }
 
 void CachingAllocator::free(RequestId id) {
-  specialised([&](auto plain, auto history) { free_inline<plain, history>(id); });
+  specialised([&](auto plain, auto history) {
+    free_inline<plain, history>(id);
+    return true;
+  });
 }
 
 template <bool kPlain, bool kHistory>
 std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   const std::uint32_t start = instruction_;
+  [[maybe_unused]] std::uint32_t next = start;
   const Instruction* const begin = chunk.data();
   const Instruction* const end = begin + chunk.size();
   const auto executed = [begin](const Instruction* at) {
@@ -246,8 +256,10 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   };
   for (const Instruction* at = begin; at != end; ++at) {
     if constexpr (kHistory) {
-      instruction_ = start + static_cast<std::uint32_t>(executed(at));
-      if (history_->sampling) finish_samples();
+      if (recent_end_ > &recent_[kRecent - 2]) [[unlikely]]
+        keep_recent();
+      instruction_ = next++;
+      if constexpr (!kPlain) finish_samples();
     }
     if (at->verb == Verb::kAlloc) {
       if (allocate_inline<kPlain, kHistory>(at->id, at->bytes, at->stream, at->pool)) [[likely]]

@@ -49,20 +49,22 @@ bool CachingAllocator::serve_with_new_memory(Request& request) {
 }
 
 bool CachingAllocator::refuse(const Request& request, OutOfMemory::Kind kind) {
-  failure_ = {.kind = kind,
-              .id = request.id,
-              .requested_bytes = request.bytes,
-              .rounded_bytes = request.rounded,
-              .segment_bytes = segment_bytes(request.rounded),
-              .device_free_bytes = device_.free_bytes(),
-              .device_total_bytes = device_.total_bytes(),
-              .limit_bytes = limit_bytes_,
-              .allocated_bytes = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes)),
-              .reserved_bytes = static_cast<Bytes>(reserved_bytes_.all.current),
-              .private_free_bytes = 0,
-              .process_bytes = device_.config().context_bytes + device_.taken_bytes(),
-              .version = settings_.version,
-              .device = device_.config().device};
+  failure_ = {
+      .kind = kind,
+      .id = request.id,
+      .requested_bytes = request.bytes,
+      .rounded_bytes = request.rounded,
+      .segment_bytes = segment_bytes(request.rounded),
+      .device_free_bytes = device_.free_bytes(),
+      .device_total_bytes = device_.total_bytes(),
+      .limit_bytes = limit_bytes_,
+      .allocated_bytes = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes)),
+      .reserved_bytes = static_cast<Bytes>(reserved_bytes_.all.current),
+      .private_free_bytes = 0,
+      .process_bytes = device_.config().context_bytes + device_.taken_bytes(),
+      .expandable_reserve_bytes = settings_.expandable_segments ? expandable_reserve_bytes() : 0,
+      .version = settings_.version,
+      .device = device_.config().device};
   if (kind != OutOfMemory::Kind::kDevice) return false;
   for (const auto& [key, pool] : private_pools_) {
     scratch_.clear();

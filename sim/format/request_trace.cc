@@ -54,7 +54,7 @@ class Reader {
     std::vector<char> buffer(kBufferBytes);
     std::size_t held = 0;
     bool at_end = false;
-    while (!at_end && problems_.size() < InputError::kMaxProblems) {
+    while (!at_end && goes_on()) {
       const std::size_t count = source_.read(std::span(buffer).subspan(held));
       at_end = count < buffer.size() - held;
       held += count;
@@ -76,11 +76,14 @@ class Reader {
   }
 
  private:
+  [[nodiscard]] bool goes_on() const {
+    return !is_other_file_ && problems_.size() < InputError::kMaxProblems;
+  }
   /// Returns how many bytes of an unfinished line are left, from rest_ on.
   std::size_t take_lines(std::string_view text, bool at_end) {
     const char* at = text.data();
     const char* const end = at + text.size();
-    while (at < end && problems_.size() < InputError::kMaxProblems) {
+    while (at < end && goes_on()) {
       const auto* line_end =
           static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
       if (line_end == nullptr) {
@@ -104,6 +107,7 @@ class Reader {
     if (!started_) {
       if (verb != "tidemark-trace" || word() != "1" || !word().empty()) {
         problem(0, line_.size(), fmt::format("expected the first line '{}'", kHeader));
+        is_other_file_ = true;
       }
       started_ = true;
       return;
@@ -260,6 +264,7 @@ class Reader {
   std::string_view name_;
   RequestTrace trace_;
   LiveIds live_;
+  bool is_other_file_ = false;  ///< its first line says so: the others' problems would tell nothing
   std::vector<Problem> problems_;
   std::string_view line_;
   const char* rest_ = nullptr;

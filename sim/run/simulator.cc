@@ -39,10 +39,16 @@ PhaseBytes at_phase_end(const StatArray& now, const StatArray& peaks) {
 class Simulator::Clock final : public EventClock {
  public:
   Clock(Simulator& simulator, std::uint8_t device)
-      : simulator_(simulator), policy_(trace_clock(simulator.options_.policy)), device_(device) {}
+      : simulator_(simulator), policy_(trace_clock(simulator.options_.policy)), device_(device) {
+    follow_policy();
+  }
 
   Ticket record(StreamId stream) override {
-    if (policy_ != nullptr) return policy_->record(stream);
+    if (policy_ != nullptr) {
+      const Ticket ticket = policy_->record(stream);
+      follow_policy();
+      return ticket;
+    }
     stamp();  // a full launch queue holds the host
     return engine().mark(number(stream));
   }
@@ -53,6 +59,7 @@ class Simulator::Clock final : public EventClock {
   void wait(StreamId stream, Ticket ticket) override {
     if (policy_ != nullptr) {
       policy_->wait(stream, ticket);
+      follow_policy();
     } else {
       stamp();
       engine().synchronize_to(static_cast<tidemark::Ticket>(ticket));
@@ -60,12 +67,14 @@ class Simulator::Clock final : public EventClock {
   }
   void synchronize(StreamId stream) override {
     if (policy_ != nullptr) policy_->synchronize(stream);
+    follow_policy();
     if (!simulator_.is_timed_) return;
     stamp();
     engine().synchronize(number(stream));
   }
   void synchronize_device() override {
     if (policy_ != nullptr) policy_->synchronize_device();
+    follow_policy();
     if (!simulator_.is_timed_) return;
     stamp();
     const std::vector<StreamId>& streams = simulator_.streams_[device_];
@@ -99,6 +108,10 @@ class Simulator::Clock final : public EventClock {
         break;
     }
     return DriverCall::kMalloc;
+  }
+  /// Simulated time moves at any call, so only a policy can tell that nothing is new.
+  void follow_policy() {
+    if (policy_ != nullptr) progress_ = policy_->progress();
   }
   Engine& engine() { return simulator_.engine_; }
   /// The clock is about to move: events so far happened before.

@@ -16,39 +16,15 @@ constexpr std::size_t kShownBlocks = 8;
 
 RecordingFigures figures_of(const SnapshotProgram& program) {
   RecordingFigures figures;
-  Bytes reserved = program.start.reserved_bytes();
+  const Bytes reserved = program.start.reserved_bytes();
   Bytes requested = 0;
   for (const StateBlock& block : program.start.blocks) requested += block.requested_bytes;
-  figures.peak_reserved_bytes = reserved;
-  figures.peak_requested_bytes = requested;
+  const EventTotals totals = event_totals(program.recorded, {reserved, requested});
   figures.events = program.recorded.size();
-  for (const Event& event : program.recorded) {
-    switch (event.action) {
-      case Action::kSegmentAlloc:
-      case Action::kSegmentMap:
-        reserved += event.bytes;
-        break;
-      case Action::kSegmentFree:
-      case Action::kSegmentUnmap:
-        reserved -= std::min(reserved, event.bytes);
-        break;
-      case Action::kAlloc:
-        requested += event.bytes;
-        break;
-      case Action::kFreeCompleted:
-        requested -= std::min(requested, event.bytes);
-        break;
-      case Action::kOom:
-        ++figures.ooms;
-        break;
-      case Action::kFreeRequested:
-      case Action::kSnapshot:
-        break;
-    }
-    figures.peak_reserved_bytes = std::max(figures.peak_reserved_bytes, reserved);
-    figures.peak_requested_bytes = std::max(figures.peak_requested_bytes, requested);
-  }
-  figures.end_reserved_bytes = reserved;
+  figures.peak_reserved_bytes = totals.peak_reserved_bytes;
+  figures.peak_requested_bytes = totals.peak_requested_bytes;
+  figures.end_reserved_bytes = totals.end_reserved_bytes;
+  figures.ooms = totals.count[static_cast<std::size_t>(Action::kOom)];
   return figures;
 }
 

@@ -37,10 +37,10 @@ std::vector<std::size_t> canonical_order(std::span<const Event> events,
 
 }  // namespace
 
-EventTotals event_totals(std::span<const Event> events) {
+EventTotals event_totals(std::span<const Event> events, HeldBefore before) {
   EventTotals totals;
-  Bytes reserved = 0;
-  Bytes requested = 0;
+  Bytes reserved = totals.peak_reserved_bytes = before.reserved_bytes;
+  Bytes requested = totals.peak_requested_bytes = before.requested_bytes;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& event = events[i];
     const auto action = static_cast<std::size_t>(event.action);

@@ -33,7 +33,12 @@ struct EventTotals {
   Bytes end_requested_bytes = 0;
   friend bool operator==(const EventTotals&, const EventTotals&) = default;
 };
-EventTotals event_totals(std::span<const Event> events);
+/// What was held before the first of some events.
+struct HeldBefore {
+  Bytes reserved_bytes = 0;
+  Bytes requested_bytes = 0;
+};
+EventTotals event_totals(std::span<const Event> events, HeldBefore before = {});
 
 /// How two sequences of events compare, position by position.
 struct EventDiff {

@@ -128,6 +128,47 @@ TEST_CASE("the refusal of a huge request leaves no trace") {
   CHECK(rig.count(Action::kOom) == 1);
 }
 
+TEST_CASE("a rejected request's message names what was asked for") {
+  // 1000 MiB may be used, 900 are held; 150 MiB and a byte would exceed that.
+  Rig rig(Version{2, 12}, 1000 * kMiB);
+  AllocatorSettings settings = Rig::settings(Version{2, 12});
+  settings.throw_on_cudamalloc_oom = true;
+  rig.allocator.set_settings(settings);
+  REQUIRE(rig.allocator.allocate(0, 900 * kMiB, 0, 0));
+  CHECK_FALSE(rig.allocator.allocate(1, 150 * kMiB + 1, 0, 0));
+  CHECK(oom_message(rig.allocator.failure()) ==
+        "CUDA out of memory. Allocation was preemptively rejected because it would exceed "
+        "per_process_memory_fraction limit. Requested size: 150.00 MiB");
+  CHECK(rig.count(Action::kOom) == 0);
+}
+
+TEST_CASE("with expandable segments 2.15 advises about their address space") {
+  Rig rig(Version{2, 15}, 85017755648);
+  AllocatorSettings settings = Rig::settings(Version{2, 15});
+  settings.expandable_segments = true;
+  // 1 % of the device, 810.79 MiB: 41 pages of 20 MiB. What the device could hold blames the
+  // reserve, what it could not hold does not.
+  settings.expandable_segments_reserve = {ExpandableReserve::Kind::kFraction, 0.01, 0};
+  rig.allocator.set_settings(settings);
+  CHECK(rig.allocator.allocate(0, 820 * kMiB, 0, 0));
+  const auto end_of_message = [&rig] {
+    const std::string text = oom_message(rig.allocator.failure());
+    return text.substr(text.find("unallocated. ") + 13);
+  };
+  CHECK_FALSE(rig.allocator.allocate(1, 821 * kMiB, 0, 0));
+  CHECK(end_of_message() ==
+        "This allocation exceeds the expandable-segment reserve of 810.79 MiB for this stream, and "
+        "a single allocation cannot span expandable segments. Raise PYTORCH_CUDA_ALLOC_CONF "
+        "expandable_segments_reserve or expandable_segments_reserve_by_class (or unset it) so that "
+        "a segment is at least 822.00 MiB.");
+  CHECK_FALSE(rig.allocator.allocate(2, 80 * kGiB, 0, 0));
+  CHECK(end_of_message() ==
+        "expandable_segments is enabled. If instead the process is running out of virtual address "
+        "space (VSZ), expandable segments may be over-reserving VA (each segment reserves ~9/8 of "
+        "device memory, times the number of streams); reduce it via PYTORCH_CUDA_ALLOC_CONF "
+        "expandable_segments_reserve / expandable_segments_reserve_by_class.");
+}
+
 TEST_CASE("the out-of-memory message is PyTorch's") {
   Rig rig(kDefaultVersion, 85017755648);
   REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 1));

@@ -86,7 +86,7 @@ TEST_CASE(
     for (const ExampleSpec& example : spec.examples) {
       CHECK(example.command.starts_with("tidemark " + std::string(spec.name)));
     }
-    CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') <= 55);
+    CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') <= 50);
     std::size_t begin = 0;
     while (begin < printed.out.size()) {
       const std::size_t end = printed.out.find('\n', begin);
