@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace tidemark::ops {
 
 namespace {
@@ -83,6 +86,33 @@ bool has_stream(const std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
 
 }  // namespace
 
+CublasHandle& Context::cublas_handle(Device device) {
+  for (const auto& [at, handle] : thread_->cublas_handles) {
+    if (at == device) return cublas_handles_[handle];
+  }
+  const auto is_of_device = [&](std::size_t handle) {
+    return cublas_handles_[handle].device == device;
+  };
+  const auto last =
+      std::find_if(free_cublas_handles_.rbegin(), free_cublas_handles_.rend(), is_of_device);
+  std::size_t handle = cublas_handles_.size();
+  if (last == free_cublas_handles_.rend()) {
+    cublas_handles_.push_back({device, {}, {}});
+  } else {
+    handle = *last;
+    free_cublas_handles_.erase(std::next(last).base());
+  }
+  thread_->cublas_handles.emplace_back(device, handle);
+  return cublas_handles_[handle];
+}
+
+void Context::end_thread(Thread& thread) {
+  for (const auto& [device, handle] : thread.cublas_handles) {
+    free_cublas_handles_.push_back(handle);
+  }
+  thread.cublas_handles.clear();
+}
+
 void Context::cublas_workspace(Device device, bool lt) {
   if (!device.is_cuda()) return;
   // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
@@ -95,8 +125,9 @@ void Context::cublas_workspace(Device device, bool lt) {
     workspace->storage->set_role(Role::kWorkspace);
     workspaces.emplace_back(stream, std::move(workspace));
   };
-  make_one(thread_->cublas_workspaces, spec_.compute_capability == 90 ? kHopper : kOther);
-  if (lt) make_one(thread_->cublaslt_workspaces, kMiB);
+  CublasHandle& handle = cublas_handle(device);
+  make_one(handle.workspaces, spec_.compute_capability == 90 ? kHopper : kOther);
+  if (lt) make_one(handle.lt_workspaces, kMiB);
 }
 
 }  // namespace tidemark::ops

@@ -65,12 +65,17 @@ struct Thread {
   std::vector<PackHook> pack_hooks;  ///< the innermost, the last, counts
   /// What is to run when the backward pass under way has ended; null: none is.
   std::vector<std::function<void()>>* final_callbacks = nullptr;
-  /// cuBLAS and cuBLASLt workspaces by stream, made at the first use, never freed. Source:
-  /// training-semantics.md 12.
-  std::vector<std::pair<std::uint16_t, Tensor>> cublas_workspaces;
-  std::vector<std::pair<std::uint16_t, Tensor>> cublaslt_workspaces;
+  std::vector<std::pair<Device, std::size_t>> cublas_handles;  ///< one a device; into the context's
   /// Convolutions that torch.backends.cudnn.benchmark has timed on this thread, by their numbers.
   std::set<std::vector<std::int64_t>> timed_convolutions;
+};
+
+/// A cuBLAS handle with its workspaces, cuBLAS's and cuBLASLt's, by stream: made at the first use,
+/// never freed. Source: training-semantics.md 12.
+struct CublasHandle {
+  Device device;
+  std::vector<std::pair<std::uint16_t, Tensor>> workspaces;
+  std::vector<std::pair<std::uint16_t, Tensor>> lt_workspaces;
 };
 
 /// A weight cast by autocast, kept until the outermost autocast region ends. `key` keeps the source
@@ -120,6 +125,8 @@ class Context {
   /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
   /// the bias epilogue). Source: training-semantics.md 12.
   void cublas_workspace(Device device, bool lt = false);
+  /// A host thread ends: its cuBLAS handles wait for the next thread that wants one.
+  void end_thread(Thread& thread);
 
   // ---- labels
   // ----------------------------------------------------------------------------------------------
@@ -133,6 +140,10 @@ class Context {
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
 
  private:
+  CublasHandle& cublas_handle(Device device);
+
+  std::vector<CublasHandle> cublas_handles_;
+  std::vector<std::size_t> free_cublas_handles_;  ///< the last is taken first
   Memory& memory_;
   Recorder& recorder_;
   const DeviceSpec& spec_;

@@ -19,8 +19,8 @@ using lang::YamlEntry;
 using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
-    {"schema_version", "name", "notes", "device", "pytorch", "allocator", "backends", "params",
-     "model", "layers", "train", "loop", "variants"});
+    {"schema_version", "name", "notes", "device", "device_count", "pytorch", "allocator",
+     "backends", "params", "model", "layers", "train", "loop", "variants"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {

@@ -44,7 +44,7 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   program.loop = scenario.loop;
   program.resolver = files_in(scenario.model.import_folders);
   program.backends = scenario.backends;
-  program.devices = {scenario.device};
+  program.devices.assign(static_cast<std::size_t>(scenario.device_count), scenario.device);
   return program;
 }
 
@@ -94,7 +94,9 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
 
   Program program;
   std::string printed;
-  Simulator simulator(program, {device}, simulation);
+  const std::vector<SimulatedDevice> devices(static_cast<std::size_t>(scenario.device_count),
+                                             device);
+  Simulator simulator(program, devices, simulation);
   torch::ModelSource source(program_of(scenario), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
   RunResult result = simulator.finish();

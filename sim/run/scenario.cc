@@ -106,6 +106,7 @@ class Reader {
   void read_device() {
     fields_.require("device");
     const YamlNode* node = fields_.get("device");
+    scenario_.device_count = fields_.integer("device_count", 1, 64).value_or(1);
     if (node == nullptr) return;
     if (node->is_text()) {
       collect(

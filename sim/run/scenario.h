@@ -34,7 +34,8 @@ struct Scenario {
   std::string name;
   std::string notes;
   DeviceSpec device;
-  Bytes other_bytes = 0;  ///< taken on the device by other processes
+  std::int64_t device_count = 1;  ///< GPUs of that kind, each with an allocator of its own; 1 to 64
+  Bytes other_bytes = 0;          ///< taken on the device by other processes
   AllocatorSettings settings;
   std::optional<double> memory_fraction;
   EventPolicy policy;

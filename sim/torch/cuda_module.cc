@@ -81,6 +81,9 @@ void fill_cuda(Session& session, lang::Module& module) {
     s->current_device = s->device_from(a[0]);
     return Value::none();
   });
+  add("can_device_access_peer(device, peer_device)", [s](Interp&, Arguments& a) {
+    return Value::boolean(!(s->device_from(a[0]) == s->device_from(a[1])));
+  });
   add("get_device_name(device=None)",
       [s](Interp& in, Arguments&) { return in.str(s->c.spec().name); });
   add("get_device_capability(device=None)", [s](Interp& in, Arguments&) {

@@ -89,6 +89,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   const auto id = static_cast<ops::RequestNumber>(device_of_.size());
   device_of_.push_back(number(device));
   program_.categories.push_back(Category::kTemporary);
+  launch_device_ = device;
   if (stopped_) return id;
   push(Verb::kAlloc, device, stream, id, bytes);
   if (lockstep_ || chunk_.size() >= kChunk) flush();
@@ -147,7 +148,7 @@ void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_
   if (stopped_) return;
   program_.costs.push_back(
       {flops, bytes_moved, static_cast<CostClass>(kind), precision_of(precision)});
-  push(Verb::kLaunch, ops::Device{0}, 0, static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  push(Verb::kLaunch, launch_device_, 0, static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
 }
 
 void Emitter::begin_phase(std::string_view name) {

@@ -85,6 +85,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   std::string_view op_;
   std::uint32_t module_label_ = 0;
   LabelId label_ = 0;
+  ops::Device launch_device_{
+      0};  ///< where the kernel runs: the device that memory was last asked of
   std::uint32_t instructions_ = 0;
   bool label_known_ = true;
   bool lockstep_;

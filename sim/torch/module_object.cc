@@ -205,6 +205,17 @@ Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value
   return copy;
 }
 
+Value ModuleObject::replica() {
+  const Ref<ModuleObject> copy = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
+  copy->initialised = initialised;
+  copy->not_persistent = not_persistent;
+  copy->label_ = label_;
+  copy->pre_hooks = pre_hooks;
+  copy->post_hooks = post_hooks;
+  for (const auto& entry : attrs().entries()) copy->attrs().set(entry.name, entry.value);
+  return copy;
+}
+
 namespace {
 
 ModuleObject& module_of(const Value& value) { return *value.as<ModuleObject>(); }
@@ -329,6 +340,8 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) ==
                           names.end());
   });
+  method("_replicate_for_data_parallel(self)",
+         [](Interp&, Arguments& a) { return module_of(a[0]).replica(); });
   method("_set_hooks(self, pre, post)", [](Interp&, Arguments& a) {
     ModuleObject& module = module_of(a[0]);
     module.pre_hooks = a[1].is_none() ? Value() : a[1];

@@ -23,6 +23,10 @@ class ModuleObject final : public lang::HostObject {
   lang::Value deep_copy(lang::Interp& interp,
                         std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
 
+  /// Source: torch's Module._replicate_for_data_parallel: the attributes, no parameters, buffers or
+  /// children.
+  lang::Value replica();
+
   lang::AttrMap parameters;
   lang::AttrMap buffers;
   lang::AttrMap modules;

@@ -105,6 +105,25 @@ void fill_reducer(Session& session, lang::Module& module) {
         [s, function = a[0]] { s->interp.call(Value(function), {}); });
     return Value::none();
   });
+  // A host thread of the program's own runs from here to end_worker(); its settings are a new
+  // thread's but for the gradient mode. Gives the device that was current.
+  add("begin_worker(device, grad_enabled)", [s](Interp& in, Arguments& a) {
+    auto worker = std::make_unique<ops::Thread>();
+    worker->grad_enabled = a.boolean(1);
+    s->c.set_thread(*worker);
+    s->workers.push_back(std::move(worker));
+    const ops::Device before = s->current_device;
+    s->current_device = s->device_from(a[0]);
+    (void)in;
+    return s->wrap(before);
+  });
+  add("end_worker(device)", [s](Interp&, Arguments& a) {
+    s->c.end_thread(*s->workers.back());
+    s->workers.pop_back();
+    s->c.set_thread(s->workers.empty() ? s->c.main_thread : *s->workers.back());
+    s->current_device = s->device_from(a[0]);
+    return Value::none();
+  });
   // The part of a flat buffer that stands for `like`, laid out as it is where it is dense.
   add("part_like(buffer, offset, like)", [s](Interp&, Arguments& a) {
     const Tensor& buffer = a.object<TensorObject>(0, "Tensor").tensor;

@@ -117,6 +117,8 @@ class Session {
   std::unordered_map<std::string, Ref<lang::ClassObject>>
       return_types;  ///< torch.return_types, by name
   std::uint32_t next_event = 0;
+  /// Host threads that the program started and waits for, one after another.
+  std::vector<std::unique_ptr<ops::Thread>> workers;
 
   /// Drops what the session itself holds of the language. Call it when the program has ended,
   /// before the interpreter goes.

@@ -124,6 +124,7 @@ void add_modules(Session& session) {
                                       "torch.nn.utils",
                                       "torch.nn.modules",
                                       "torch.nn.parallel",
+                                      "torch.nn.parallel.comm",
                                       "torch.distributed",
                                       "torch.optim",
                                       "torch.optim.lr_scheduler",

@@ -1,5 +1,5 @@
 # module: torch.distributed
-# defines: init_process_group destroy_process_group is_available is_initialized is_nccl_available get_rank get_world_size get_backend HashStore ReduceOp barrier all_reduce broadcast reduce all_gather group GroupMember _bucket_assignment _broadcast_coalesced _verify_params_across_processes _get_default_group _DEFAULT_FIRST_BUCKET_BYTES
+# defines: init_process_group destroy_process_group is_available is_initialized is_nccl_available get_rank get_world_size get_backend HashStore ReduceOp barrier all_reduce broadcast reduce all_gather group GroupMember _flatten _bucket_assignment _broadcast_coalesced _verify_params_across_processes _get_default_group _DEFAULT_FIRST_BUCKET_BYTES
 import torch
 import torch._C as _C
 
@@ -146,7 +146,7 @@ def _bucket_assignment(tensors, limits, expect_sparse=None, indices=None):
             bucket[0], bucket[1] = [], 0
             if bucket[2] + 1 < len(limits):
                 bucket[2] += 1
-    for bucket in open_buckets.values():
+    for bucket in list(open_buckets.values())[::-1]:  # as C++'s hash table gives them: the newest key first
         if bucket[0]:
             result.append(bucket[0])
     return sorted(result, key=min) if indices is None else result
