@@ -27,6 +27,7 @@ class CheckCommand final : public Command {
             {{"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
              {"variant", "NAME", "read one of the scenario's variants", ""},
              {"list-variants", "", "print the names of the scenario's variants", ""},
+             kDeviceOption,
              {"show-loop", "", "print the loop that runs, 'train:' spelled out", ""}},
             {{"tidemark check s.yaml", "is it in order?"},
              {"tidemark check s.yaml --show-loop", "the loop, to copy and change"}}};
@@ -38,8 +39,7 @@ class CheckCommand final : public Command {
       for (const std::string& variant : load_variant_names(name)) out.print("{}\n", variant);
       return ExitCode::kDone;
     }
-    const Scenario scenario =
-        load_scenario(name, parse_overrides(args.values("set")), args.value("variant"));
+    const Scenario scenario = load_scenario(name, scenario_overrides(args), args.value("variant"));
     std::vector<Problem> problems;
     check_code(scenario.model.source, problems);
     check_code(scenario.loop, problems);

@@ -90,10 +90,13 @@ class RunCommand final : public Command {
         "Runs the scenario's model and loop abstractly, every request against PyTorch's caching "
         "allocator, and\n"
         "tells what a GPU would have seen. Nothing is executed on this machine but the simulation.",
-        {{"SCENARIO", "a scenario in YAML (docs/scenario.md); - for standard input"}},
+        {{"SCENARIO",
+          "a scenario in YAML (docs/scenario.md), or a training script in Python; - for standard "
+          "input"}},
         {{"set", "KEY=VALUE",
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants; 'check' lists them", ""},
+         kDeviceOption,
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
@@ -118,6 +121,7 @@ class RunCommand final : public Command {
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10",
           "another batch, and what is largest at the peak"},
+         {"tidemark run train.py --device h100-sxm-80gb", "a training script as it is"},
          {"tidemark run s.yaml --plot peak.png --events events.csv.gz",
           "a picture, and every event"}}};
   }
@@ -134,7 +138,7 @@ class RunCommand final : public Command {
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     const ScenarioSource source =
-        open_scenario(title, parse_overrides(args.values("set")), args.value("variant"));
+        open_scenario(title, scenario_overrides(args), args.value("variant"));
     const Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;

@@ -16,6 +16,12 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   return overrides;
 }
 
+std::vector<Override> scenario_overrides(const Arguments& args) {
+  std::vector<Override> overrides = parse_overrides(args.values("set"));
+  if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
+  return overrides;
+}
+
 std::string render_warning(const Problem& warning) {
   std::string text = render_problem(warning);
   constexpr std::string_view kError = "error: ";

@@ -4,12 +4,20 @@
 #include <vector>
 
 #include "sim/base/problem.h"
+#include "sim/cli/command.h"
 #include "sim/run/overrides.h"
 
 namespace tidemark::cli {
 
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
+
+/// What --device and --set ask for, in this order.
+std::vector<Override> scenario_overrides(const Arguments& args);
+
+/// The option that every command on scenarios has beside --set.
+inline constexpr OptionSpec kDeviceOption{
+    "device", "ID", "the device, whatever the scenario says; a script has none of its own", ""};
 
 /// A problem's text with "warning" in place of "error".
 std::string render_warning(const Problem& warning);

@@ -415,7 +415,11 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     return;
   }
   if (auto* module = object.as<Module>()) {
-    module->set(name, std::move(value));
+    module->set(name, value);
+    if (module->make_missing) {  // a host module may want to know what is set in it
+      const Value hook = find_module_member(*module, intern("__tidemark_store__"));
+      if (!hook.empty()) call(hook, {str(std::string(text(name))), value});
+    }
     return;
   }
   if (auto* function = object.as<Function>()) {

@@ -14,5 +14,6 @@ struct LibraryFile {
 /// All of them; they are parsed when they are first imported.
 std::span<const LibraryFile> library_files();
 std::span<const LibraryFile> library_function_files();  // itertools, functools, operator
+std::span<const LibraryFile> library_system_files();    // time, random, os, argparse, ...
 
 }  // namespace tidemark::lang

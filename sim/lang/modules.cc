@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "sim/lang/ast.h"
 #include "sim/lang/library.h"
 #include "sim/lang/library_code.h"
 
@@ -259,6 +260,29 @@ void fill_host(Interp& in, Module& module) {
     const Value* own = type == nullptr ? nullptr : type->attrs.find(known(name::kAnnotations));
     return own == nullptr ? Value(interp.dict()) : *own;
   });
+  define(in, module, "own_attributes(cls)", [](Interp& interp, Arguments& args) -> Value {
+    const Ref<Dict> out = interp.dict();
+    for (const AttrMap::Entry& entry : args.object<ClassObject>(0, "class").attrs.entries())
+      out->table.set(interp, interp.str(std::string(interp.text(entry.name))), entry.value);
+    return out;
+  });
+  define(in, module, "parameter_names(obj)", [](Interp& interp, Arguments& args) -> Value {
+    // Of a class: those of its __init__, self left out.
+    const Value* callee = &args[0];
+    const auto* type = args[0].as<ClassObject>();
+    if (type != nullptr) callee = type->lookup(interp.intern("__init__"));
+    const auto* function = callee == nullptr ? nullptr : callee->as<Function>();
+    if (function == nullptr || function->code->parameters == nullptr)
+      interp.type_error(fmt::format("no signature found for {}", interp.repr(args[0])));
+    std::vector<Value> names;
+    const Parameters& parameters = *function->code->parameters;
+    for (const auto* list : {&parameters.positional, &parameters.keyword_only}) {
+      for (const Parameter& parameter : *list)
+        names.push_back(interp.str(std::string(interp.text(parameter.name->name))));
+    }
+    if (type != nullptr && !names.empty()) names.erase(names.begin());
+    return interp.list(std::move(names));
+  });
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();
@@ -346,7 +370,8 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
-  for (const std::span<const LibraryFile> files : {library_files(), library_function_files()}) {
+  for (const std::span<const LibraryFile> files :
+       {library_files(), library_function_files(), library_system_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
         interp.run_in(module, std::make_shared<const SourceText>(SourceText{

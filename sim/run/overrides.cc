@@ -20,7 +20,7 @@ using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
     {"schema_version", "name", "notes", "device", "device_count", "pytorch", "allocator",
-     "backends", "params", "model", "layers", "train", "loop", "variants"});
+     "backends", "params", "model", "layers", "train", "loop", "script", "variants"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {
@@ -111,6 +111,8 @@ class Setter {
     const std::vector<std::string_view> keys = scenario_keys();
     if (params != nullptr && params->find(word) != nullptr) {
       steps.insert(steps.begin(), {"params", std::nullopt});
+    } else if (!is_among(word, keys) && root_.find("script") != nullptr) {
+      steps.insert(steps.begin(), {"params", std::nullopt});  // a constant of the script
     } else if (!is_among(word, keys)) {
       const std::vector<std::string_view> of_train = train_keys();
       if (!is_among(word, of_train) || root_.find("train") == nullptr) {

@@ -36,6 +36,7 @@ lang::ModuleResolver files_in(std::vector<std::string> folders) {
 torch::ModelProgram program_of(const Scenario& scenario) {
   torch::ModelProgram program;
   program.model = scenario.model.source;
+  program.is_script = scenario.is_script;
   for (const Parameter& parameter : scenario.params) {
     program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
                                                    "params." + parameter.name, parameter.value}));

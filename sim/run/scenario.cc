@@ -14,6 +14,7 @@
 #include "sim/format/whole_file.h"
 #include "sim/lang/yaml_fields.h"
 #include "sim/run/overrides.h"
+#include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 
 namespace tidemark {
@@ -41,13 +42,6 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-std::shared_ptr<const SourceText> scenario_text(const std::string& path) {
-  auto source = std::make_shared<SourceText>();
-  source->name = path == "-" ? "<stdin>" : path;
-  source->text = read_whole_file(path);
-  return source;
-}
-
 class Reader {
  public:
   Reader(const YamlNode& root, const SourceText& source, std::string folder)
@@ -65,11 +59,15 @@ class Reader {
     read_allocator();
     read_backends();
     read_params();
-    read_model();
-    read_loop();
+    if (fields_.get("script") != nullptr) {
+      read_script();
+    } else {
+      read_model();
+      read_loop();
+    }
     fields_.done();
     if (!problems_.empty()) throw InputError(in_order(std::move(problems_)));
-    spell_out_train();
+    if (!scenario_.is_script) spell_out_train();
     return std::move(scenario_);
   }
 
@@ -104,6 +102,13 @@ class Reader {
   }
 
   void read_device() {
+    if (fields_.get("device") == nullptr && fields_.get("script") != nullptr) {
+      problems_.push_back({{},
+                           source_.name,
+                           "a script needs a device to run on",
+                           "give --device, h100-sxm-80gb for example"});
+      return;
+    }
     fields_.require("device");
     const YamlNode* node = fields_.get("device");
     scenario_.device_count = fields_.integer("device_count", 1, 64).value_or(1);
@@ -239,6 +244,22 @@ class Reader {
         parameter.integer = other->integer;
       scenario_.params.push_back(std::move(parameter));
     }
+  }
+
+  /// A whole program: its own model, data and loop.
+  void read_script() {
+    for (const std::string_view key : {"model", "layers", "train", "loop"}) {
+      if (const YamlNode* node = fields_.get(key))
+        fields_.report(*node, key, "cannot stand beside script");
+    }
+    scenario_.is_script = true;
+    const std::optional<std::string> file = fields_.text("script");
+    if (!file) return;
+    auto source = std::make_shared<SourceText>();
+    source->name = joined_path(folder_, *file);
+    source->text = read_whole_file(source->name);
+    scenario_.model.import_folders.push_back(folder_of(source->name));
+    scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
   }
 
   void read_model() {
@@ -409,6 +430,15 @@ Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::strin
   apply_variant(root, variant);
   apply_overrides(root, overrides);
   return Reader(root, *text, folder).read();
+}
+
+std::shared_ptr<const SourceText> scenario_text(const std::string& path) {
+  auto source = std::make_shared<SourceText>();
+  source->name = path == "-" ? "<stdin>" : path;
+  source->text = is_script_path(path)
+                     ? scenario_of_script(std::filesystem::path(path).filename().string())
+                     : read_whole_file(path);
+  return source;
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides,

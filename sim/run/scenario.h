@@ -28,8 +28,8 @@ struct ModelSpec {
       setup;  ///< run before a loop of the user's own: makes the model; else null
 };
 
-/// All that a scenario says, read and checked. Either `train` or `loop` is there.
-/// Source: docs/scenario.md has each key.
+/// All that a scenario says, read and checked. Either `train` or `loop` is there, or a script,
+/// which is then the loop. Source: docs/scenario.md has each key.
 struct Scenario {
   std::string name;
   std::string notes;
@@ -42,6 +42,7 @@ struct Scenario {
   ops::Backends backends;
   std::vector<Parameter> params;
   ModelSpec model;
+  bool is_script = false;  ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
   std::vector<Problem> warnings;  ///< accepted, but without the effect that they seem to ask for
@@ -55,6 +56,9 @@ struct Scenario {
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides = {},
                         const std::string& variant = {});
+/// The text of a scenario file ("-": of standard input); of one that ends in ".py", a script, the
+/// scenario that runs it. Errors: IoError when the file cannot be read.
+std::shared_ptr<const SourceText> scenario_text(const std::string& path);
 /// Errors: IoError when the file cannot be read, else as above.
 Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {},
                        const std::string& variant = {});

@@ -308,9 +308,7 @@ constexpr std::array kRemedies{
 
 ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides,
                              std::string variant) {
-  auto text = std::make_shared<SourceText>();
-  text->name = path == "-" ? "<stdin>" : path;
-  text->text = read_whole_file(path);
+  std::shared_ptr<const SourceText> text = scenario_text(path);
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty() || path == "-") folder = ".";
   return {std::move(text), std::move(folder), std::move(overrides), std::move(variant)};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "sim/base/check.h"
 #include "sim/ops/node.h"
 
@@ -161,6 +163,19 @@ void Emitter::measure(std::string_view name, ops::Device device) {
   if (stopped_) return;
   push(Verb::kPoint, device, 0, kNoRequest, 0);
   chunk_.back().label = program_.labels.intern(name);
+}
+
+void Emitter::name_phases() {
+  phase_ = "model";
+  begin_phase(phase_);
+}
+
+void Emitter::begin(std::string_view kind) {
+  if (phase_.empty()) return;
+  std::string name = fmt::format("{} {}", kind, step_);
+  if (name == phase_) return;
+  phase_ = std::move(name);
+  begin_phase(phase_);
 }
 
 void Emitter::empty_cache(ops::Device device) {

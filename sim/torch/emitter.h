@@ -49,6 +49,13 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   void begin_phase(std::string_view name);
   /// The statistics of this moment are kept under a name.
   void measure(std::string_view name, ops::Device device);
+  /// Phases are named by what the program does: "model" now, then "inputs 0", "forward 0" and so
+  /// on.
+  void name_phases();
+  /// What begins now, "forward" say; nothing unless phases are named so.
+  void begin(std::string_view kind);
+  /// An optimizer has stepped: what follows is of the next step.
+  void end_step() { ++step_; }
   void empty_cache(ops::Device device) override;
   void reset_peak(ops::Device device);
   void record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream);
@@ -88,6 +95,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   ops::Device launch_device_{
       0};  ///< where the kernel runs: the device that memory was last asked of
   std::uint32_t instructions_ = 0;
+  std::uint32_t step_ = 0;
+  std::string phase_;  ///< named last; empty: the program names its phases itself
   bool label_known_ = true;
   bool lockstep_;
   bool stopped_ = false;

@@ -55,11 +55,14 @@ void ModelSource::run(Program& program, Sink& sink) {
     Session session(interp, emitter, model_.devices);
     session.c.backends = model_.backends;
     try {
-      const Ref<lang::Module> main = interp.run(
-          std::make_shared<const SourceText>(SourceText{"<names>", std::string(kCommon)}),
-          "__main__");
+      const std::string_view common = model_.is_script ? std::string_view() : kCommon;
+      const Ref<lang::Module> main =
+          interp.run(std::make_shared<const SourceText>(SourceText{"<names>", std::string(common)}),
+                     "__main__");
+      if (model_.is_script) emitter.name_phases();
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
+        if (model_.is_script) break;
         main->set(interp.intern(name), interp.evaluate(*main, expression));
       }
       if (model_.setup) interp.run_in(*main, model_.setup);

@@ -26,8 +26,11 @@ struct ModelProgram {
   std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
   /// Run before the loop. May be null.
   std::shared_ptr<const SourceText> setup;
-  /// The loop.
+  /// The loop, or a whole program.
   std::shared_ptr<const SourceText> loop;
+  /// `loop` is a program of its own: no name is there without an import, `names` are not bound, and
+  /// phases are named by what it does.
+  bool is_script = false;
   /// Finds the files that the code imports. May be null.
   lang::ModuleResolver resolver;
   lang::Limits limits;

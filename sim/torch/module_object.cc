@@ -129,6 +129,8 @@ Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
     name_tree(std::string(interp.text(type().name())), true);
   }
   ops::Context& c = session_.c;
+  if (c.module_label == 0 && !c.thread().is_engine)
+    session_.emitter.begin(c.grad_enabled() ? "forward" : "inference");
   struct Label {
     ops::Context& context;
     std::uint32_t before;

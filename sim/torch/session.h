@@ -119,6 +119,7 @@ class Session {
   std::uint32_t next_event = 0;
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;
+  bool moves_module = false;  ///< a module is being moved: what is copied is no input
 
   /// Drops what the session itself holds of the language. Call it when the program has ended,
   /// before the interpreter goes.

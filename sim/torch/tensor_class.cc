@@ -191,6 +191,9 @@ Value to_method(Session& session, lang::CallArgs& args) {
       interp.type_error(fmt::format("to() got an unexpected keyword argument '{}'", name));
     }
   }
+  const bool is_input = !self.is_cuda() && options.device && options.device->is_cuda() &&
+                        !self->is_parameter && session.c.module_label == 0;
+  if (is_input && !session.moves_module) session.emitter.begin("inputs");
   return session.guarded([&] {
     Tensor out = ops::to(session.c, self, options);
     if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
@@ -230,6 +233,7 @@ Value backward_method(Session& session, Arguments& a) {
     session.interp.refuse("backward(create_graph=True) is not modelled",
                           "gradients of gradients are outside the model");
   }
+  session.emitter.begin("backward");
   try {
     session.guarded([&] {
       const Tensor& root = tensor_of(a[0]);

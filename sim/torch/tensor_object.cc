@@ -177,6 +177,27 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
   return interp.format(zero, spec);
 }
 
+/// Tensor.__deepcopy__: the whole storage once, however many tensors look at it; then an empty
+/// tensor that is set onto it. Parameters are cloned, without their gradient. Source:
+/// torch/_tensor.py, torch/nn/parameter.py.
+ops::Tensor TensorObject::copy_storage(const std::vector<std::pair<Value, Value>>& copies) {
+  ops::Tensor storage;
+  for (const auto& [from, to] : copies) {
+    const auto* other = from.as<TensorObject>();
+    if (other != nullptr && !other->tensor->is_parameter &&
+        other->tensor->storage == tensor->storage) {
+      storage = to.as<TensorObject>()->tensor;
+    }
+  }
+  if (!storage.defined()) {
+    const auto elements =
+        static_cast<std::int64_t>(tensor->storage->bytes() / ops::element_bytes(tensor.dtype()));
+    storage = session_.c.empty({elements}, tensor.dtype(), tensor.device());
+  }
+  session_.c.empty({}, tensor.dtype(), tensor.device());  // replaced by set_()
+  return ops::Context::alias(storage, tensor->sizes, tensor->strides, tensor->offset);
+}
+
 Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
   if (tensor->grad_fn) {
     interp.runtime_error(
@@ -189,20 +210,17 @@ Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value,
   }
   ops::Tensor copy = session_.guarded([&] {
     const ops::GradMode off(session_.c, false);
-    ops::Tensor fresh = session_.c.empty_like(tensor);
-    // A plain tensor is made with one element and then takes the copied storage; a parameter is
-    // cloned.
-    if (!tensor->is_parameter && tensor.is_cuda()) {
-      const ops::Tensor one = session_.c.empty({1}, tensor.dtype(), tensor.device());
-    }
-    if (tensor->grad) fresh->grad = session_.c.empty_like(ops::Tensor(tensor->grad)).ref();
-    return fresh;
+    return tensor->is_parameter ? session_.c.empty_like(tensor) : copy_storage(copies);
   });
   copy->requires_grad = tensor->requires_grad;
   copy->is_parameter = tensor->is_parameter;
   if (tensor->is_parameter) copy->storage->set_role(ops::Role::kParameter);
-  Value value = session_.wrap(std::move(copy));
+  Value value = session_.wrap(copy);
   copies.emplace_back(self, value);
+  if (tensor->grad && !tensor->is_parameter) {
+    const Value grad = interp.deep_copy(session_.wrap(ops::Tensor(tensor->grad)), copies);
+    copy->grad = grad.as<TensorObject>()->tensor.ref();
+  }
   return value;
 }
 

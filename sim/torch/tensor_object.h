@@ -32,6 +32,7 @@ class TensorObject final : public lang::HostObject {
   ops::Tensor tensor;
 
  private:
+  ops::Tensor copy_storage(const std::vector<std::pair<lang::Value, lang::Value>>& copies);
   Session& session_;
 };
 

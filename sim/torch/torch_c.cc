@@ -101,6 +101,19 @@ void add_events(Session& session, lang::Module& module) {
       s->emitter.measure(a.text(0), ops::Device{static_cast<std::int8_t>(i)});
     return Value::none();
   });
+  add("begin(kind)", [s](Interp&, Arguments& a) {
+    s->emitter.begin(a.text(0));
+    return Value::none();
+  });
+  add("end_step()", [s](Interp&, Arguments&) {
+    s->emitter.end_step();
+    return Value::none();
+  });
+  add("set_moves_module(value)", [s](Interp&, Arguments& a) {
+    const bool before = s->moves_module;
+    s->moves_module = a.boolean(0);
+    return Value::boolean(before);
+  });
   add("set_op_label(name)", [s](Interp& in, Arguments& a) {
     // Names are interned for the whole run, so that the text stays where it is.
     s->c.op_label = in.text(in.intern(a.text(0)));
@@ -155,6 +168,7 @@ void add_events(Session& session, lang::Module& module) {
     for (const Value& v : in.unpack(a[1])) {
       gradients.push_back(v.is_none() ? ops::Tensor() : v.as<TensorObject>()->tensor);
     }
+    s->emitter.begin("backward");
     s->guarded([&] {
       backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2));
       return 0;

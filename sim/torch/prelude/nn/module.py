@@ -165,10 +165,16 @@ class Module(_C.ModuleBase):
                 return t.to(device, dtype if floating else None, memory_format=memory_format)
             return t.to(device, dtype if floating else None)
 
-        return self._apply(convert)
+        before = _C.set_moves_module(True)
+        self._apply(convert)
+        _C.set_moves_module(before)
+        return self
 
     def cuda(self, device=None):
-        return self._apply(lambda t: t.cuda(device))
+        before = _C.set_moves_module(True)
+        self._apply(lambda t: t.cuda(device))
+        _C.set_moves_module(before)
+        return self
 
     def cpu(self):
         return self._apply(lambda t: t.cpu())

@@ -40,7 +40,7 @@ class RNNBase(Module):
     def flatten_parameters(self):
         """one buffer for all weights, as cuDNN wants them"""
         weights = self._flat_weights
-        if all(w.is_cuda for w in weights) and torch.backends.cudnn.enabled and _C.backend("cudnn"):
+        if all(w.is_cuda for w in weights) and _C.backend("cudnn"):
             _C.flatten_weights(weights)
 
     def _apply(self, fn):

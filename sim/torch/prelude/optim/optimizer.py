@@ -51,6 +51,7 @@ class Optimizer:
         return tensor
 
     def zero_grad(self, set_to_none=True):
+        _C.begin("zero_grad")
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
@@ -75,6 +76,7 @@ class Optimizer:
 
     def step(self, closure=None):
         loss = None
+        _C.begin("optimizer")
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
@@ -84,6 +86,7 @@ class Optimizer:
             self._step()
         finally:
             _C.set_grad_enabled(before)
+        _C.end_step()
         return loss
 
     def __repr__(self):

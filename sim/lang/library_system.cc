@@ -1,0 +1,544 @@
+#include <array>
+
+#include "sim/lang/library_code.h"
+
+/// Modules of Python's that scripts use around their training loop: what they tell of the machine
+/// is fixed, so that every run is the same.
+namespace tidemark::lang {
+
+namespace {
+
+constexpr std::string_view kTime = R"py(
+_now = [0.0]
+
+
+def time():
+    _now[0] += 0.001
+    return _now[0]
+
+
+perf_counter = monotonic = process_time = time
+
+
+def time_ns():
+    return int(time() * 1000000000)
+
+
+perf_counter_ns = monotonic_ns = time_ns
+
+
+def sleep(seconds):
+    _now[0] += seconds
+
+
+def strftime(format, t=None):
+    return format
+)py";
+
+constexpr std::string_view kRandom = R"py(
+import math
+
+_n, _m = 624, 397
+_state = []
+_index = [0]
+
+
+def _init(seed):
+    state = [seed]
+    for i in range(1, _n):
+        previous = state[i - 1]
+        state.append((1812433253 * (previous ^ (previous >> 30)) + i) & 0xffffffff)
+    return state
+
+
+def seed(a=None, version=2):
+    if a is None:
+        raise RuntimeError("random.seed() without a number takes the operating system's chance; give a number")
+    if isinstance(a, float) or isinstance(a, str):
+        raise RuntimeError("random.seed(): only whole numbers are modelled")
+    a = abs(int(a))
+    key = [a & 0xffffffff]
+    if a >> 32:
+        key.append(a >> 32)
+    state = _init(19650218)
+    i, j = 1, 0
+    for k in range(max(_n, len(key))):
+        # products of two 32-bit numbers are taken in halves: they need more than 63 bits
+        previous = state[i - 1] ^ (state[i - 1] >> 30)
+        product = ((((previous >> 16) * 1664525 & 0xffff) << 16) + (previous & 0xffff) * 1664525) & 0xffffffff
+        state[i] = ((state[i] ^ product) + key[j] + j) & 0xffffffff
+        i, j = i + 1, j + 1
+        if i >= _n:
+            state[0] = state[_n - 1]
+            i = 1
+        if j >= len(key):
+            j = 0
+    for k in range(_n - 1):
+        previous = state[i - 1] ^ (state[i - 1] >> 30)
+        product = ((((previous >> 16) * 1566083941 & 0xffff) << 16) + (previous & 0xffff) * 1566083941) & 0xffffffff
+        state[i] = ((state[i] ^ product) - i) & 0xffffffff
+        i += 1
+        if i >= _n:
+            state[0] = state[_n - 1]
+            i = 1
+    state[0] = 0x80000000
+    _state[:] = state
+    _index[0] = _n
+
+
+def _word():
+    if not _state:
+        raise RuntimeError("random is used before random.seed(number): its values would differ from run to run")
+    if _index[0] >= _n:
+        for i in range(_n):
+            y = (_state[i] & 0x80000000) | (_state[(i + 1) % _n] & 0x7fffffff)
+            _state[i] = _state[(i + _m) % _n] ^ (y >> 1) ^ (0x9908b0df if y & 1 else 0)
+        _index[0] = 0
+    y = _state[_index[0]]
+    _index[0] += 1
+    y ^= y >> 11
+    y ^= (y << 7) & 0x9d2c5680
+    y ^= (y << 15) & 0xefc60000
+    return y ^ (y >> 18)
+
+
+def random():
+    a, b = _word() >> 5, _word() >> 6
+    return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0)
+
+
+def getrandbits(k):
+    if k <= 32:
+        return _word() >> (32 - k)
+    if k > 62:
+        raise OverflowError("getrandbits: at most 62 bits are modelled")
+    low = _word()
+    return low | ((_word() >> (64 - k)) << 32)
+
+
+def _below(n):
+    k = n.bit_length()
+    r = getrandbits(k)
+    while r >= n:
+        r = getrandbits(k)
+    return r
+
+
+def randrange(start, stop=None, step=1):
+    if stop is None:
+        start, stop = 0, start
+    width = stop - start
+    n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
+    if n <= 0:
+        raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
+    return start + step * _below(n)
+
+
+def randint(a, b):
+    return randrange(a, b + 1)
+
+
+def uniform(a, b):
+    return a + (b - a) * random()
+
+
+def choice(seq):
+    if not len(seq):
+        raise IndexError("Cannot choose from an empty sequence")
+    return seq[_below(len(seq))]
+
+
+def choices(population, weights=None, *, cum_weights=None, k=1):
+    n = len(population)
+    if cum_weights is None:
+        if weights is None:
+            return [population[math.floor(random() * (n + 0.0))] for i in range(k)]
+        total, cum_weights = 0, []
+        for w in weights:
+            total += w
+            cum_weights.append(total)
+    total = cum_weights[-1] + 0.0
+    out = []
+    for i in range(k):
+        x, at = random() * total, 0
+        while at < n - 1 and cum_weights[at] <= x:
+            at += 1
+        out.append(population[at])
+    return out
+
+
+def shuffle(x):
+    for i in reversed(range(1, len(x))):
+        j = _below(i + 1)
+        x[i], x[j] = x[j], x[i]
+
+
+def sample(population, k, *, counts=None):
+    n = len(population)
+    if not 0 <= k <= n:
+        raise ValueError("Sample larger than population or is negative")
+    size = 21
+    if k > 5:
+        size += 4 ** math.ceil(math.log(k * 3, 4))
+    if n <= size:
+        pool, out = list(population), []
+        for i in range(k):
+            j = _below(n - i)
+            out.append(pool[j])
+            pool[j] = pool[n - i - 1]
+        return out
+    selected, out = set(), []
+    for i in range(k):
+        j = _below(n)
+        while j in selected:
+            j = _below(n)
+        selected.add(j)
+        out.append(population[j])
+    return out
+)py";
+
+constexpr std::string_view kOs = R"py(
+_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
+
+
+class _Environ:
+    def __init__(self):
+        self._values = {}
+
+    def __setitem__(self, key, value):
+        if key in _ALLOCATOR:
+            raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.conf={value}")
+        self._values[key] = value
+
+    def __getitem__(self, key):
+        return self._values[key]
+
+    def __contains__(self, key):
+        return key in self._values
+
+    def get(self, key, default=None):
+        return self._values.get(key, default)
+
+    def setdefault(self, key, default=None):
+        if key not in self._values:
+            self[key] = default
+        return self._values[key]
+
+    def pop(self, key, default=None):
+        return self._values.pop(key, default)
+
+
+environ = _Environ()
+sep = "/"
+
+
+def getenv(key, default=None):
+    return environ.get(key, default)
+
+
+def cpu_count():
+    return 8
+
+
+def getpid():
+    return 1
+
+
+def getcwd():
+    return "."
+
+
+def makedirs(name, mode=0o777, exist_ok=False):
+    pass
+
+
+class path:
+    @staticmethod
+    def join(first, *rest):
+        out = first
+        for part in rest:
+            out = part if part.startswith("/") else out + part if out == "" or out.endswith("/") else out + "/" + part
+        return out
+
+    @staticmethod
+    def basename(p):
+        return p.split("/")[-1]
+
+    @staticmethod
+    def dirname(p):
+        return "/".join(p.split("/")[:-1])
+
+    @staticmethod
+    def exists(p):
+        return False
+
+    isfile = isdir = exists
+)py";
+
+constexpr std::string_view kSys = R"py(
+argv = ["train.py"]
+version_info = (3, 11, 0, "final", 0)
+version = "3.11.0"
+platform = "linux"
+maxsize = 9223372036854775807
+
+
+def exit(status=None):
+    raise SystemExit(status)
+
+
+class _Stream:
+    def write(self, text):
+        return len(text)
+
+    def flush(self):
+        pass
+
+
+stdout = _Stream()
+stderr = _Stream()
+)py";
+
+constexpr std::string_view kArgparse = R"py(
+class Namespace:
+    def __init__(self, **kwargs):
+        for key, value in kwargs.items():
+            setattr(self, key, value)
+
+    def __contains__(self, key):
+        return hasattr(self, key)
+
+    def __repr__(self):
+        return "Namespace(" + ", ".join([f"{k}={v!r}" for k, v in self.__dict__.items()]) + ")"
+
+
+class ArgumentDefaultsHelpFormatter:
+    pass
+
+
+class BooleanOptionalAction:
+    pass
+
+
+class _Group:
+    def __init__(self, parser):
+        self._parser = parser
+
+    def add_argument(self, *flags, **options):
+        return self._parser.add_argument(*flags, **options)
+
+    def add_argument_group(self, *args, **kwargs):
+        return _Group(self)
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return _Group(self)
+
+
+class ArgumentParser(_Group):
+    """a script is run without arguments: each has its default"""
+
+    def __init__(self, *args, **kwargs):
+        self._parser = self
+        self._values = {}
+        self._missing = []
+
+    def add_argument(self, *flags, action="store", nargs=None, const=None, default=None, type=None, choices=None, required=False,
+                     help=None, metavar=None, dest=None, version=None):
+        long = [f for f in flags if f.startswith("--")]
+        name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
+        if action == "store_true":
+            default = False if default is None else default
+        elif action == "store_false":
+            default = True if default is None else default
+        elif action == "version" or action == "help":
+            return
+        if isinstance(default, str) and type is not None:
+            default = type(default)
+        positional = not flags[0].startswith("-") and nargs not in ("?", "*")
+        if required or positional:
+            self._missing.append("/".join(flags))
+        self._values[name] = default
+
+    def set_defaults(self, **kwargs):
+        self._values.update(kwargs)
+
+    def parse_args(self, args=None, namespace=None):
+        if args:
+            raise RuntimeError("parse_args() with a list of arguments is not modelled: change the defaults")
+        if self._missing:
+            raise RuntimeError("the following arguments are required: " + ", ".join(self._missing) +
+                               "; a script is run without arguments: give them defaults")
+        return Namespace(**self._values)
+
+    def parse_known_args(self, args=None, namespace=None):
+        return self.parse_args(args), []
+)py";
+
+constexpr std::string_view kLogging = R"py(
+DEBUG, INFO, WARNING, ERROR, CRITICAL = 10, 20, 30, 40, 50
+
+
+class Logger:
+    def __init__(self, name="root"):
+        self.name = name
+
+    def debug(self, msg, *args, **kwargs):
+        pass
+
+    info = warning = error = critical = exception = debug
+
+    def log(self, level, msg, *args, **kwargs):
+        pass
+
+    def setLevel(self, level):
+        pass
+
+    def addHandler(self, handler):
+        pass
+
+
+_root = Logger()
+
+
+def getLogger(name=None):
+    return _root if name is None else Logger(name)
+
+
+def basicConfig(**kwargs):
+    pass
+
+
+debug, info, warning, error, critical = _root.debug, _root.info, _root.warning, _root.error, _root.critical
+)py";
+
+constexpr std::string_view kTqdm = R"py(
+class tqdm:
+    def __init__(self, iterable=None, desc=None, total=None, leave=True, disable=False, **kwargs):
+        self.iterable, self.total, self.n = iterable, total, 0
+
+    def __iter__(self):
+        iterable = self.iterable
+        for obj in iterable:
+            yield obj
+
+    def __len__(self):
+        return self.total if self.iterable is None else len(self.iterable)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+    def update(self, n=1):
+        self.n += n
+
+    def set_postfix(self, ordered_dict=None, refresh=True, **kwargs):
+        pass
+
+    def set_postfix_str(self, s="", refresh=True):
+        pass
+
+    def set_description(self, desc=None, refresh=True):
+        pass
+
+    def refresh(self):
+        pass
+
+    def close(self):
+        pass
+
+    @staticmethod
+    def write(s, file=None, end="\n"):
+        print(s, end=end)
+
+
+def trange(*args, **kwargs):
+    return tqdm(range(*args), **kwargs)
+)py";
+
+constexpr std::string_view kEnum = R"py(
+import _tidemark
+
+
+class auto:
+    pass
+
+
+class Enum:
+    def __init_subclass__(cls):
+        members, last = {}, 0
+        for name, value in list(_tidemark.own_attributes(cls).items()):
+            if name.startswith("_") or callable(value) and not isinstance(value, auto) or isinstance(value, (property, staticmethod, classmethod)):
+                continue
+            if isinstance(value, auto):
+                value = last + 1
+            last = value
+            member = object.__new__(cls)
+            member.name, member.value = name, value
+            members[name] = member
+            setattr(cls, name, member)
+        cls.__members__ = members
+        _tidemark.set_construct(cls, _by_value)
+
+    def __repr__(self):
+        return f"<{type(self).__name__}.{self.name}: {self.value!r}>"
+
+    def __str__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+def _by_value(cls, value):
+    for member in cls.__members__.values():
+        if member is value or member.value == value:
+            return member
+    raise ValueError(f"{value!r} is not a valid {cls.__name__}")
+)py";
+
+constexpr std::string_view kInspect = R"py(
+import _tidemark
+
+
+class _Parameter:
+    def __init__(self, name):
+        self.name = name
+
+
+class Signature:
+    def __init__(self, names):
+        self.parameters = {name: _Parameter(name) for name in names}
+
+
+def signature(obj):
+    return Signature(_tidemark.parameter_names(obj))
+
+
+def isfunction(obj):
+    return callable(obj) and not isinstance(obj, type)
+
+
+def isclass(obj):
+    return isinstance(obj, type)
+)py";
+
+constexpr std::array kFiles = std::to_array<LibraryFile>({
+    {"time", kTime},
+    {"random", kRandom},
+    {"os", kOs},
+    {"sys", kSys},
+    {"argparse", kArgparse},
+    {"logging", kLogging},
+    {"enum", kEnum},
+    {"inspect", kInspect},
+    {"tqdm", kTqdm},
+    {"tqdm.auto", kTqdm},
+});
+
+}  // namespace
+
+std::span<const LibraryFile> library_system_files() { return kFiles; }
+
+}  // namespace tidemark::lang

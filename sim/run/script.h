@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/base/source.h"
+#include "sim/run/literals.h"
+
+namespace tidemark {
+
+/// Whether a path names a training script rather than a scenario: it ends in ".py".
+bool is_script_path(std::string_view path);
+
+/// The scenario that runs the script at `path` and says nothing else.
+std::string scenario_of_script(std::string_view path);
+
+/// `script` with other values for its constants: the line `NAME = ...` (or `NAME: type = ...`) at
+/// the left margin gets the parameter's value. Line numbers stay. Errors: into `problems`, for a
+/// name that the script does not define so, with the names that it does.
+std::shared_ptr<const SourceText> with_constants(std::shared_ptr<const SourceText> script,
+                                                 const std::vector<Parameter>& constants,
+                                                 std::vector<Problem>& problems);
+
+}  // namespace tidemark
