@@ -40,9 +40,12 @@ Tensor where_operand(Arguments& a, std::size_t i, std::size_t other) {
 
 OpResult clamped(Arguments& a, bool in_place) {
   if (a.is_tensor(1) || a.is_tensor(2)) {
-    throw NotModelled(
-        "clamp with tensors as bounds is not modelled; use numbers, or torch.maximum and "
-        "torch.minimum");
+    const bool mixed = !(a.is_none(1) || a.is_tensor(1)) || !(a.is_none(2) || a.is_tensor(2));
+    if (mixed) throw OpError("clamp(): min and max must both be numbers or both be tensors");
+    if (in_place) {
+      throw NotModelled("clamp_ with tensors as bounds is not modelled; use x = x.clamp(min, max)");
+    }
+    return clamp_tensors(a.context(), a.tensor(0), a.optional_tensor(1), a.optional_tensor(2));
   }
   const bool has_min = !a.is_none(1);
   const bool has_max = !a.is_none(2);
@@ -135,6 +138,15 @@ std::span<const OpDef> arithmetic_ops() {
        [](Arguments& a) -> OpResult {
          return a.is_tensor(1) ? pow_tensors_(a.context(), a.tensor(0), a.tensor(1))
                                : pow_(a.context(), a.tensor(0), a.operand(1), a.number(1));
+       },
+       kSource},
+      {"xlogy(operand input, operand other)", "torch method",
+       [](Arguments& a) -> OpResult {
+         if (!a.is_tensor(0)) return xlogy_of_number(a.context(), a.operand(0), a.tensor(1));
+         if (!a.is_tensor(1)) {
+           return xlogy(a.context(), a.tensor(0), a.operand(1), a.number(1));
+         }
+         return binary(a.context(), "xlogy", a.tensor(0), a.tensor(1));
        },
        kSource},
       {"where(Tensor condition, operand input, operand other)", "torch",

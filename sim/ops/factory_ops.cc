@@ -5,6 +5,7 @@
 
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
+#include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_rule.h"
@@ -110,7 +111,6 @@ OpResult triangle_indices(Arguments& a) {
   return make(a, kLower ? "tril_indices" : "triu_indices", {2, count}, ScalarType::kInt64, 3);
 }
 
-constexpr PointwiseRule kFill{"fill_", "FillBackward0", "", "", "z"};
 constexpr PointwiseRule kZero{"zero_", "ZeroBackward0", "", "", "z"};
 constexpr PointwiseRule kRandom{"random_", "RandomBackward0", "", "", "z"};
 
@@ -277,7 +277,10 @@ std::span<const OpDef> factory_ops() {
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); },
        kSource},
       {"fill_(Tensor input, operand value)", "method",
-       [](Arguments& a) -> OpResult { return overwrite(a, kFill); }, kSource},
+       [](Arguments& a) -> OpResult {
+         return fill_(a.context(), a.tensor(0), a.is_tensor(1) ? a.tensor(1) : Tensor());
+       },
+       kSource},
       {"zero_(Tensor input)", "method",
        [](Arguments& a) -> OpResult { return overwrite(a, kZero); }, kSource},
       {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method",

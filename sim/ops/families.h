@@ -28,6 +28,7 @@ std::span<const OpDef> convolution_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> transformer_ops();  ///< the fused layers of inference
 std::span<const OpDef> attention_ops();
+std::span<const OpDef> composite_ops();  ///< composite_ops.cc: stacks, diagonals, orders of dims
 std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm

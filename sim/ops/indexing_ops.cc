@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -326,6 +327,19 @@ Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, cons
   Tensor out = clone(c, self);
   put_kernel(c, out, indices, values, accumulate);
   return op.result(std::move(out), index_put_backward(indices.size(), values, accumulate));
+}
+
+Tensor fill_(Context& c, const Tensor& self, const Tensor& value) {
+  if (value.defined() && value.dim() > 0) {
+    throw OpError(fmt::format(
+        "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+        value.dim()));
+  }
+  Op op(c, "fill_", value.defined() ? "FillBackward1" : "FillBackward0", {&self, &value});
+  return op.in_place(self, [](Backward& b) {
+    if (b.needs(1)) b.grads[1] = sum(b.c, b.grad(), {}, false);
+    if (b.needs(0)) b.grads[0] = zeros_like(b.c, b.grad());
+  });
 }
 
 Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {

@@ -1,6 +1,84 @@
 #include "sim/ops/node.h"
 
+#include <fmt/format.h>
+
+#include "sim/ops/context.h"
+
 namespace tidemark::ops {
+
+namespace {
+
+/// "torch.cuda.FloatTensor"
+std::string class_name(const Tensor& tensor) {
+  struct Row {
+    ScalarType type;
+    std::string_view name;
+  };
+  static constexpr Row kRows[] = {{ScalarType::kFloat32, "Float"},
+                                  {ScalarType::kFloat64, "Double"},
+                                  {ScalarType::kFloat16, "Half"},
+                                  {ScalarType::kBFloat16, "BFloat16"},
+                                  {ScalarType::kInt64, "Long"},
+                                  {ScalarType::kInt32, "Int"},
+                                  {ScalarType::kInt16, "Short"},
+                                  {ScalarType::kInt8, "Char"},
+                                  {ScalarType::kUInt8, "Byte"},
+                                  {ScalarType::kBool, "Bool"},
+                                  {ScalarType::kComplex64, "ComplexFloat"}};
+  std::string_view name = "";
+  for (const Row& row : kRows) {
+    if (row.type == tensor.dtype()) name = row.name;
+  }
+  return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "", name);
+}
+
+/// Source: torch's SavedVariable::unpack.
+void check_version(const Node& node, const SavedTensor& saved) {
+  if (!saved.version || saved.version->value == saved.written) return;
+  std::string from;
+  if (saved.is_result) {
+    from = fmt::format(", which is output 0 of {},", node.name);
+  } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
+    from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
+                       saved.tensor->grad_fn->name);
+  }
+  throw OpError(fmt::format(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly "
+      "detection to find the operation that failed to compute its gradient, with "
+      "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+      class_name(saved.tensor), to_string(saved.tensor.sizes()), from, saved.version->value,
+      saved.written));
+}
+
+}  // namespace
+
+TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
+  if (node.released) {
+    throw OpError(
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        "calling backward.");
+  }
+  Backward call{c, node, incoming, {}, {}};
+  call.saved.reserve(node.saved.size());
+  for (const SavedTensor& s : node.saved) {
+    if (!s.packed) check_version(node, s);
+    call.saved.push_back(s.packed ? s.packed->unpack() : s.tensor);
+  }
+  call.grads.resize(node.next.size());
+  node.backward(call);
+  while (!call.saved.empty()) call.saved.pop_back();
+  return std::move(call.grads);
+}
+
+void Node::retain(TensorImpl& tensor) { retained.push_back({&tensor, tensor.output_nr}); }
+
+void Node::forget_retained(const TensorImpl& tensor) {
+  std::erase_if(retained, [&](const RetainedGradient& r) { return r.tensor == &tensor; });
+}
 
 void Node::release_variables() {
   for (SavedTensor& s : saved) {

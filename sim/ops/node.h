@@ -24,6 +24,9 @@ class PackedTensor : public RefCounted<PackedTensor> {
 struct SavedTensor {
   Tensor tensor;
   Ref<PackedTensor> packed;
+  Ref<VersionCounter> version;  ///< of the tensor that was saved
+  std::uint32_t written = 0;    ///< its value then: another one in backward is an error
+  bool is_result = false;       ///< what was saved is a result of the node itself
 };
 
 struct Edge {
@@ -72,14 +75,29 @@ class Node final : public RefCounted<Node> {
   BackwardFunction backward;
   Tensor variable;  ///< AccumulateGrad: the leaf
   std::vector<std::function<void(TensorList&)>> pre_hooks;
+  /// Keep the gradient of an output that retain_grad() was called on: run after pre_hooks.
+  struct RetainedGradient {
+    TensorImpl* tensor;  ///< not owned: takes its entry away when it dies
+    std::uint32_t output_nr;
+  };
+  std::vector<RetainedGradient> retained;
+  std::vector<std::function<void()>> accumulate_hooks;  ///< after .grad of the leaf has its value
   std::vector<std::function<void()>> post_hooks;
   std::function<void()>
       on_release;         ///< called after the saved tensors are gone; a custom function's context
   bool released = false;  ///< its saved tensors are gone: a second backward is an error
 
+  /// From here on (or no longer) the gradient of this output of the node stays in its .grad.
+  void retain(TensorImpl& tensor);
+  void forget_retained(const TensorImpl& tensor);
+
   /// Drops the saved tensors in order.
   void release_variables();
 };
+
+/// Runs a node's backward function on its incoming gradients, its saved tensors unpacked. Errors:
+/// OpError with PyTorch's words when they are gone, or were written over since.
+TensorList run_backward_function(Context& c, Node& node, TensorList& incoming);
 
 inline bool Backward::needs(std::size_t i) const {
   return i < node.next.size() && static_cast<bool>(node.next[i].node);

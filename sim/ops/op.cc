@@ -1,11 +1,13 @@
 #include "sim/ops/op.h"
 
 #include "sim/base/check.h"
+#include "sim/ops/copy_slices.h"
 
 namespace tidemark::ops {
 
 Edge gradient_edge(Context& c, const Tensor& tensor) {
   if (!tensor.defined()) return {};
+  if (tensor->view_base) refresh_view_history(c, tensor);
   if (tensor->grad_fn) return {tensor->grad_fn, tensor->output_nr};
   if (!tensor->requires_grad) return {};
   if (tensor->grad_accumulator != nullptr) return {Ref<Node>(tensor->grad_accumulator), 0};
@@ -68,19 +70,27 @@ void Op::save(std::size_t slot, const Tensor& tensor) {
     return;
   }
   if (tensor.device().is_cuda()) tensor->storage->set_role(Role::kActivation);
+  if (!tensor->version) tensor->version = make_ref<VersionCounter>();
+  node_->saved[slot].version = tensor->version;
+  node_->saved[slot].written = tensor->version->value;
   // An input is kept as it is, history included; a result has none yet.
   node_->saved[slot].tensor = tensor.requires_grad() ? tensor : Context::shallow_copy(tensor);
 }
 
 void Op::forget_history(const Tensor& result) {
   for (SavedTensor& saved : node_->saved) {
+    if (!saved.version || saved.version != result->version) continue;
     if (saved.tensor == result) saved.tensor = Context::shallow_copy(result);
+    saved.written = result->version->value;
+    saved.is_result = saved.tensor->storage == result->storage;
   }
 }
 
-void Op::attach(Tensor& output) {
+void Op::attach(Tensor& output, ViewKind kind) {
   if (!output.defined()) return;
   output->producer = vertex_;
+  if (output->view_base && !c_.grad_enabled()) output->view_kind = ViewKind::kNoGrad;
+  if (output->view_base && kind != ViewKind::kPlain) output->view_kind = kind;
   if (!node_) return;
   node_->metadata.push_back({output.sizes(), output.dtype(), output.device()});
   if (!is_differentiable(output.dtype())) return;
@@ -91,20 +101,21 @@ void Op::attach(Tensor& output) {
 
 void Op::rebase(const Tensor& self) {
   self->producer = vertex_;
+  if (self->version) ++self->version->value;
   if (!node_) return;
   if (self->requires_grad && !self->grad_fn) {
     throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");
   }
-  if (self->view_base) {
-    throw NotModelled(
-        "writing in place into a view while gradients are recorded is not modelled: write into the "
-        "tensor itself, or "
-        "build the result out of place");
-  }
   node_->metadata.push_back({self.sizes(), self.dtype(), self.device()});
   forget_history(self);
-  self->grad_fn = node_;
-  self->output_nr = 0;
+  if (self->retains_grad && self->grad_fn) self->grad_fn->forget_retained(*self.impl());
+  if (self->view_base) {
+    rebase_view(c_, self, node_);
+  } else {
+    self->grad_fn = node_;
+    self->output_nr = 0;
+  }
+  if (self->retains_grad) self->grad_fn->retain(*self.impl());
 }
 
 }  // namespace tidemark::ops

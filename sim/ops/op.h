@@ -63,7 +63,7 @@ class Op {
   }
   template <class F>
   void results_of(TensorList& outputs, F&& backward) {
-    for (Tensor& output : outputs) attach(output);
+    for (Tensor& output : outputs) attach(output, ViewKind::kOneOfSeveral);
     if (node_) node_->backward = std::forward<F>(backward);
   }
   /// For an operator that wrote into `self`: its history is replaced. Errors: OpError for a leaf
@@ -82,7 +82,7 @@ class Op {
              const std::vector<const Tensor*>& inputs, const std::vector<const Tensor*>& others);
   /// A node must not own its own result: what was saved of it is kept without history.
   void forget_history(const Tensor& result);
-  void attach(Tensor& output);
+  void attach(Tensor& output, ViewKind kind = ViewKind::kPlain);
   void rebase(const Tensor& self);
 
   Context& c_;

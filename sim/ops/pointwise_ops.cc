@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/cub.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_rule.h"
@@ -44,6 +45,12 @@ constexpr PointwiseRule kPowOfNumber{
     "pow", "PowBackward2", "", "", "r1bgb", "", ResultKind::kPromote, CastPolicy::kFp32};
 constexpr PointwiseRule kPowOfZero{
     "pow", "PowBackward2", "", "", "r1b0s1cwgb", "", ResultKind::kPromote, CastPolicy::kFp32};
+constexpr PointwiseRule kXlogyNumber{"xlogy", "XlogyBackward2",  "", "", "g1bs1cmf",
+                                     "",      ResultKind::kFloat};
+constexpr PointwiseRule kXlogyPositive{"xlogy", "XlogyBackward2",  "", "", "g1b",
+                                       "",      ResultKind::kFloat};
+constexpr PointwiseRule kXlogyOfNumber{"xlogy", "XlogyBackward1",  "", "", "g1bsb",
+                                       "",      ResultKind::kFloat};
 constexpr PointwiseRule kClampBoth{"clamp", "ClampBackward1", "", "", "0s1cs1cmgw"};
 constexpr PointwiseRule kClampOne{"clamp", "ClampBackward1", "", "", "0s1cgw"};
 constexpr PointwiseRule kClampMin{"clamp_min", "ClampMinBackward0", "", "", "0s1cgw"};
@@ -102,6 +109,13 @@ Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor
   return out;
 }
 
+Tensor xlogy(Context& c, const Tensor& self, const Tensor& number, double value) {
+  return apply(c, value > 0 ? kXlogyPositive : kXlogyNumber, self, number);
+}
+Tensor xlogy_of_number(Context& c, const Tensor& number, const Tensor& other) {
+  return apply(c, kXlogyOfNumber, other, number);
+}
+
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
     throw OpError(fmt::format(
@@ -138,12 +152,15 @@ Tensor masked_fill_kernel(Context& c, const Tensor& self, const Tensor& mask) {
 }
 
 void masked_fill_backward(Backward& b) {
-  if (b.needs(1)) {
-    throw NotModelled(
-        "the gradient of masked_fill's value is not modelled; fill with a number, or use "
-        "torch.where");
-  }
   if (b.needs(0)) b.grads[0] = masked_fill_kernel(b.c, b.grad(), b.saved[0]);
+  if (b.needs(1)) {
+    // grad.masked_select(mask).sum(): nothing is selected.
+    const Tensor selected = [&] {
+      nonzero_kernel(b.c, expand(b.saved[0], broadcast(b.saved[0].sizes(), b.grad().sizes())));
+      return b.c.empty({0}, b.grad().dtype(), b.grad().device());
+    }();
+    b.grads[1] = sum(b.c, selected, {}, false);
+  }
 }
 
 }  // namespace
@@ -174,6 +191,55 @@ Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max) {
 Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max) {
   return apply_in_place(c, has_min && has_max ? kClampBoth : kClampOne, self);
 }
+namespace {
+
+/// Gradients of clamp's bounds, then of its input. Slots: max, min, self. Source: torch's
+/// clamp_backward_min_max, clamp_backward.
+void clamp_tensors_backward(Backward& b) {
+  b.saved.resize(3);
+  const Tensor& max = b.saved[0];
+  const Tensor& min = b.saved[1];
+  const Tensor& self = b.saved[2];
+  const auto zero = [&b] { return b.c.empty({}, b.grad().dtype(), b.grad().device()); };
+  const auto compare = [&b](const Tensor& x, const Tensor& y) {
+    return pointwise(b.c, {&x, &y}, ScalarType::kBool);
+  };
+  const auto choose = [&b](const Tensor& predicate, const Tensor& nothing) {
+    return pointwise(b.c, {&predicate, &b.grad(), &nothing}, b.grad().dtype());
+  };
+  const bool both = min.defined() && max.defined();
+  const auto bound = [&](std::size_t i, const Tensor& own, const Tensor& nothing) {
+    if (!b.needs(i)) return;
+    const Tensor beyond = compare(self, own);
+    const Tensor order = both ? compare(min, max) : Tensor();
+    b.grads[i] = choose(beyond, nothing);
+  };
+  if (b.needs(1) || b.needs(2)) {
+    const Tensor nothing = zero();
+    bound(1, min, nothing);
+    bound(2, max, nothing);
+  }
+  if (b.needs(0)) {
+    const Tensor nothing = zero();
+    const Tensor first = compare(self, min.defined() ? min : max);
+    const Tensor second = both ? compare(self, max) : Tensor();
+    b.grads[0] = choose(first, nothing);
+  }
+}
+
+}  // namespace
+
+Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Tensor& max) {
+  Op op(c, "clamp", "ClampBackward0", {&self, &min, &max});
+  op.save(0, max);
+  op.save(1, min);
+  op.save(2, self);
+  const Tensor& bound = min.defined() ? min : max;
+  Tensor out = min.defined() && max.defined() ? pointwise(c, {&self, &min, &max})
+                                              : pointwise(c, {&self, &bound});
+  return op.result(std::move(out), clamp_tensors_backward);
+}
+
 Tensor clamp_min(Context& c, const Tensor& self) { return apply(c, kClampMin, self); }
 Tensor clamp_min_(Context& c, const Tensor& self) { return apply_in_place(c, kClampMin, self); }
 

@@ -28,6 +28,9 @@ Tensor pow_(Context& c, const Tensor& self, const Tensor& number, double exponen
 Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor& exponent);
 Tensor pow_tensors(Context& c, const Tensor& self, const Tensor& exponent);
 Tensor pow_tensors_(Context& c, const Tensor& self, const Tensor& exponent);
+/// One side a Python number: as `other` its value matters, as `self` it does not.
+Tensor xlogy(Context& c, const Tensor& self, const Tensor& number, double value);
+Tensor xlogy_of_number(Context& c, const Tensor& number, const Tensor& other);
 Tensor relu(Context& c, const Tensor& self);
 Tensor relu_(Context& c, const Tensor& self);
 /// An operator of one (two) tensors by its name in the table of rules. Requires: it is there.
@@ -40,6 +43,8 @@ Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Ten
 Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value);
 Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max);
 Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max);
+/// Bounds given as tensors; one of them may be undefined.
+Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Tensor& max);
 Tensor clamp_min(Context& c, const Tensor& self);
 Tensor clamp_min_(Context& c, const Tensor& self);
 Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight);

@@ -131,6 +131,11 @@ class Machine {
       case 'm':
         pop();
         return;
+      case 'x':
+        throw NotModelled(fmt::format(
+            "the gradient of {} is not modelled: PyTorch makes a zero without memory of it; detach "
+            "its result",
+            b_.node.name));
       case 'w': {
         const std::array<Tensor, 3> all{pop(), pop(), pop()};
         std::vector<const Tensor*> values;

@@ -29,7 +29,8 @@ enum class ResultKind : std::uint8_t {
 ///     s o r  saved self, other, result      0  a 0-dim tensor of the gradient's type on its device
 ///     1  a Python number                    f  a call of one tensor
 ///     b  a call of two tensors              c  a comparison of two: bool
-///     p  a predicate of one: bool           m  masked_fill_ (or logical_and_) in place: drops its
+///     p  a predicate of one: bool           x  a gradient that is refused
+///     m  masked_fill_ (or logical_and_) in place: drops its
 ///     argument w  where of a bool and two others        d  the end of a statement: temporaries die
 ///
 /// Saved are the tensors that a program mentions: one that a single gradient mentions only if that

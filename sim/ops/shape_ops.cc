@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/copy_slices.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 
@@ -9,6 +10,9 @@ namespace tidemark::ops {
 
 Tensor as_view(const Tensor& base, Tensor view) {
   view->view_base = base->view_base ? base->view_base : base.ref();
+  view->view_kind = base->view_kind;
+  share_version(base, view);
+  view->history_version = view->version->value;
   return view;
 }
 
@@ -353,7 +357,11 @@ Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format) {
   return self.is_contiguous(format) ? self : clone(c, self, format);
 }
 
-Tensor detach(Context& /*c*/, const Tensor& self) { return Context::shallow_copy(self); }
+Tensor detach(Context& /*c*/, const Tensor& self) {
+  Tensor out = Context::shallow_copy(self);
+  share_version(self, out);
+  return out;
+}
 
 Tensor to(Context& c, const Tensor& self, ScalarType dtype) {
   ToOptions options;

@@ -9,7 +9,10 @@
 
 namespace tidemark::ops {
 
-TensorImpl::~TensorImpl() { delete sparse; }
+TensorImpl::~TensorImpl() {
+  if (retains_grad && grad_fn) grad_fn->forget_retained(*this);
+  delete sparse;
+}
 
 std::int64_t Tensor::size(std::int64_t d) const {
   return impl_->sizes[static_cast<std::size_t>(wrap_dim(d, dim()))];

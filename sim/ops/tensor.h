@@ -45,6 +45,20 @@ class Storage final : public RefCounted<Storage> {
   Device device_;
 };
 
+/// How often a tensor was written over. A tensor, its views and what was detached from it share
+/// one; there is none while nobody looks. Source: c10::VariableVersion.
+struct VersionCounter final : RefCounted<VersionCounter> {
+  std::uint32_t value = 0;
+};
+
+/// Under which terms a view may be written into while gradients are recorded. Source: torch's
+/// CreationMeta.
+enum class ViewKind : std::uint8_t {
+  kPlain,
+  kNoGrad,        ///< made while recording was off
+  kOneOfSeveral,  ///< of an operator that gives several views
+};
+
 enum class MemoryFormat : std::uint8_t { kContiguous, kChannelsLast, kChannelsLast3d, kPreserve };
 
 /// What torch calls TensorImpl: a view of a storage and its place in the autograd graph. No values.
@@ -63,7 +77,10 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   bool wrapped_number = false;  ///< a Python number on its way through an operator
   bool retains_grad = false;
   bool is_inference = false;
-  std::uint32_t output_nr = 0;  ///< which output of grad_fn this is
+  ViewKind view_kind = ViewKind::kPlain;
+  std::uint32_t output_nr = 0;        ///< which output of grad_fn this is
+  std::uint32_t history_version = 0;  ///< of a view: `version` when grad_fn was made
+  Ref<VersionCounter> version;
   Ref<Storage> storage;
   Ref<Node> grad_fn;
   Ref<TensorImpl> grad;
@@ -98,7 +115,8 @@ class Tensor {
   [[nodiscard]] bool is_cuda() const { return impl_->device.is_cuda(); }
   [[nodiscard]] Bytes bytes() const;  ///< numel times element size, whatever the storage holds
   [[nodiscard]] bool requires_grad() const {
-    return impl_->requires_grad || static_cast<bool>(impl_->grad_fn);
+    return impl_->requires_grad || static_cast<bool>(impl_->grad_fn) ||
+           (impl_->view_base && (impl_->view_base->requires_grad || impl_->view_base->grad_fn));
   }
   [[nodiscard]] bool is_leaf() const { return !impl_->grad_fn; }
   [[nodiscard]] bool is_sparse() const { return impl_->sparse != nullptr; }

@@ -11,7 +11,6 @@
 
 namespace tidemark::torch {
 
-using ops::Backward;
 using ops::Context;
 using ops::Edge;
 using ops::LabelScope;
@@ -67,7 +66,7 @@ bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
 }
 
 /// Source: torch's AccumulateGrad::accumulateGrad; training-semantics.md 1.6.
-void accumulate_grad(Context& c, Node& node, Tensor grad) {
+void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
   const Tensor& variable = node.variable;
   const LabelScope label(c, "AccumulateGrad", node.label);
   const std::uint32_t expected = node.post_hooks.empty() ? 1 : 2;
@@ -101,6 +100,16 @@ void accumulate_grad(Context& c, Node& node, Tensor grad) {
   variable->grad = kept.ref();
 }
 
+/// Source: torch's RetainsGradHook.
+void retain_gradient(Context& c, ops::TensorImpl& tensor, const Tensor& grad) {
+  if (!grad.defined()) return;
+  const LabelScope label(c, "retain_grad");
+  const Tensor before(tensor.grad);
+  const Tensor kept = before.defined() ? ops::pointwise(c, {&before, &grad}) : ops::clone(c, grad);
+  kept->storage->set_role(ops::Role::kGradient);
+  tensor.grad = kept.ref();
+}
+
 /// Brings each gradient to the shape and type of the input it belongs to. Source: torch's
 /// validate_outputs.
 void validate_outputs(Context& c, const Node& node, TensorList& grads) {
@@ -120,39 +129,20 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
   }
 }
 
-void drop_backward(TensorList& tensors) {
-  while (!tensors.empty()) tensors.pop_back();
-}
-
 /// Runs one node: steps 1 to 5 of training-semantics.md 1.3. Returns the gradients for its edges.
 TensorList call_function(Context& c, Node& node, TensorList inputs) {
-  for (const auto& hook : node.pre_hooks) hook(inputs);
   TensorList grads;
   // Where hooks follow, the engine holds what came in until they have run.
   const TensorList held = node.post_hooks.empty() ? TensorList() : inputs;
   if (node.variable.defined()) {
-    if (inputs[0].defined()) accumulate_grad(c, node, std::move(inputs[0]));
+    if (inputs[0].defined()) {
+      accumulate_grad(c, node, inputs[0]);
+      for (const auto& hook : node.accumulate_hooks) hook();
+      inputs[0].reset();
+    }
   } else {
     const LabelScope label(c, node.name, node.label);
-    if (node.released) {
-      throw ops::OpError(
-          "Trying to backward through the graph a second time (or directly access saved tensors "
-          "after they have already "
-          "been freed). Saved intermediate values of the graph are freed when you call .backward() "
-          "or autograd.grad(). "
-          "Specify retain_graph=True if you need to backward through the graph a second time or if "
-          "you need to access "
-          "saved tensors after calling backward.");
-    }
-    Backward call{c, node, inputs, {}, {}};
-    call.saved.reserve(node.saved.size());
-    for (const ops::SavedTensor& s : node.saved) {
-      call.saved.push_back(s.packed ? s.packed->unpack() : s.tensor);
-    }
-    call.grads.resize(node.next.size());
-    node.backward(call);
-    drop_backward(call.saved);
-    grads = std::move(call.grads);
+    grads = ops::run_backward_function(c, node, inputs);
   }
   validate_outputs(c, node, grads);
   for (const auto& hook : node.post_hooks) hook();
@@ -262,6 +252,10 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     Task task = std::move(ready.back());
     ready.pop_back();
     Node& node = *task.node;
+    for (const auto& hook : node.pre_hooks) hook(task.inputs);
+    for (const Node::RetainedGradient& r : node.retained) {
+      retain_gradient(c, *r.tensor, task.inputs[r.output_nr]);
+    }
     capture(node, task.inputs);
     if (!options.accumulate && node.variable.defined()) continue;
     TensorList grads = call_function(c, node, std::move(task.inputs));

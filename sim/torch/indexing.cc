@@ -35,10 +35,11 @@ struct Sliced {
   bool has_tensors = false;
 };
 
-Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
+/// `is_read`: a whole slice alone is a view of its own.
+Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, bool is_read) {
   ops::Context& c = session.c;
   const std::vector<Value> keys = keys_of(key);
-  const bool alone = key.as<lang::Tuple>() == nullptr;
+  const bool alone = is_read && key.as<lang::Tuple>() == nullptr;
   std::int64_t specified = 0;
   for (const Value& k : keys) specified += consumed(k);
   if (specified > self.dim()) {
@@ -95,6 +96,30 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key) {
   return out;
 }
 
+/// The sizes of `source` without leading ones, as an assignment takes it. Source:
+/// at::indexing::slicePrefix1sSize.
+ops::Dims without_leading_ones(const Tensor& source) {
+  ops::Dims sizes = source.sizes();
+  while (!sizes.empty() && sizes[0] == 1) sizes.erase(0);
+  return sizes;
+}
+
+/// Source: at::indexing::copy_to.
+void copy_to(Session& session, const Tensor& target, const Tensor& source) {
+  if (target.sizes() == source.sizes()) {
+    ops::copy_(session.c, target, source);
+    return;
+  }
+  if (source.dim() == 0 && !source.is_cuda()) {
+    ops::fill_(session.c, target, source);
+    return;
+  }
+  const Tensor prefix = ops::view(session.c, source, without_leading_ones(source));
+  ops::copy_(
+      session.c, target,
+      prefix.sizes() == target.sizes() ? prefix : ops::expand(session.c, prefix, target.sizes()));
+}
+
 void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
                     const Value& value) {
   const auto* source = value.as<TensorObject>();
@@ -102,15 +127,18 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
   }
-  const Tensor values =
+  Tensor values =
       source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);
+  if (const ops::Dims sizes = without_leading_ones(values); !(sizes == values.sizes())) {
+    values = ops::view(session.c, values, sizes);
+  }
   ops::index_put_(session.c, view, indices, values, false);
 }
 
 }  // namespace
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
-  Sliced sliced = apply_slicing(session, self, key);
+  Sliced sliced = apply_slicing(session, self, key, true);
   if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
   if (sliced.view == self) {
     return ops::view(session.c, self, self.sizes());  // x[...] and x[:, :] are views of their own
@@ -119,15 +147,17 @@ Tensor get_item(Session& session, const Tensor& self, const Value& key) {
 }
 
 void set_item(Session& session, const Tensor& self, const Value& key, const Value& value) {
-  Sliced sliced = apply_slicing(session, self, key);
+  Sliced sliced = apply_slicing(session, self, key, false);
   const auto* source = value.as<TensorObject>();
   if (sliced.has_tensors) {
     assign_tensors(session, sliced.view, sliced.indices, value);
   } else if (source != nullptr) {
-    ops::copy_(session.c, sliced.view, source->tensor);
+    copy_to(session, sliced.view, source->tensor);
   } else if (!value.is_number()) {
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
+  } else {
+    ops::fill_(session.c, sliced.view);
   }
 }
 

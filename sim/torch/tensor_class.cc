@@ -110,6 +110,8 @@ constexpr lang::PropertyRow kProperties[] = {
     {"requires_grad", get_requires_grad, set_requires_grad},
     {"grad", get_grad, set_grad},
     {"data", get_data, set_data},
+    {"retains_grad",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v)->retains_grad); }, nullptr},
     {"grad_fn",
      [](Interp& interp, const Value& v) {
        const Tensor& t = tensor_of(v);
@@ -335,11 +337,6 @@ void add_autograd_methods(Session& session) {
     t->grad_fn.reset();
     return a[0];
   });
-  add_method(session, "retain_grad(self)", [](Interp& interp, Arguments& a) {
-    if (tensor_of(a[0]).is_leaf()) return Value::none();
-    interp.refuse("retain_grad() of a computed tensor is not modelled",
-                  "ask for the gradient of a leaf");
-  });
   add_method(session, "record_stream(self, stream)", [s](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     const Value id = interp.find_attr(a[1], interp.intern("_index"));
@@ -398,6 +395,7 @@ void add_tensor_class(Session& session) {
   }
   add_queries(session);
   add_autograd_methods(session);
+  add_tensor_hooks(session);
   add_copies(session);
   session.parameter_class =
       interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});

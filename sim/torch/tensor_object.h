@@ -30,6 +30,7 @@ class TensorObject final : public lang::HostObject {
                         std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
 
   ops::Tensor tensor;
+  Ref<ops::Node> accumulator;  ///< of a leaf with hooks, which it keeps as long as it lives
 
  private:
   ops::Tensor copy_storage(const std::vector<std::pair<lang::Value, lang::Value>>& copies);
@@ -41,6 +42,9 @@ class TensorObject final : public lang::HostObject {
 ops::Tensor get_item(Session& session, const ops::Tensor& self, const lang::Value& key);
 void set_item(Session& session, const ops::Tensor& self, const lang::Value& key,
               const lang::Value& value);
+
+/// Adds register_hook, register_post_accumulate_grad_hook and retain_grad to torch.Tensor.
+void add_tensor_hooks(Session& session);
 
 /// Adds torch.Tensor's own methods and properties (those that are no operators).
 void add_tensor_class(Session& session);
