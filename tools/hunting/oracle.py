@@ -4,33 +4,19 @@ import collections
 import json
 import os
 import pathlib
-import re
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-DEVICES = HERE.parent.parent / "configs" / "devices"
-VARIABLES = {"name": "FAKECUDA_NAME", "total_memory_bytes": "FAKECUDA_TOTAL_BYTES", "context_bytes": "FAKECUDA_CONTEXT_BYTES",
-             "sm_count": "FAKECUDA_SM_COUNT", "l2_bytes": "FAKECUDA_L2_BYTES", "smem_optin_bytes": "FAKECUDA_SMEM_OPTIN",
-             "max_threads_per_sm": "FAKECUDA_THREADS_SM", "compute_capability": "FAKECUDA_CC"}
+sys.path.insert(0, str(HERE.parent.parent / "validation"))
+from pretend import device as pretend_device  # noqa: E402
+
 KEPT = 4  # processes; each holds some 500 MB
 
 
 class OracleFailed(Exception):
     """PyTorch gave no answer: the process of the program died or took too long"""
-
-
-def device_environment(device, total):
-    """what makes the pretend GPU look like a device of configs/devices"""
-    env = {}
-    for line in (DEVICES / (device + ".yaml")).read_text().splitlines():
-        found = re.match(r"(\w+): (.*)$", line)
-        if found and found.group(1) in VARIABLES and found.group(2).strip() not in ("", "null"):
-            env[VARIABLES[found.group(1)]] = found.group(2).strip().strip('"')
-    env["FAKECUDA_CC"] = env["FAKECUDA_CC"].replace(".", "")
-    if total:
-        env["FAKECUDA_TOTAL_BYTES"] = str(total)
-    return env
 
 
 class Oracle:
@@ -47,7 +33,7 @@ class Oracle:
             while len(self.servers) >= KEPT:
                 self.stop(self.servers.popitem(last=False)[1])
             env = {k: v for k, v in os.environ.items() if not k.startswith("PYTORCH_")}
-            env.update(device_environment(*key), PYTHONHASHSEED="0", TORCH_SYMBOLIZE_MODE="dladdr")
+            env.update(pretend_device.environment(*key), PYTHONHASHSEED="0", TORCH_SYMBOLIZE_MODE="dladdr")
             server = subprocess.Popen([str(self.folder / "run"), str(HERE / "server.py")], env=env, text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             if not server.stdout.readline():

@@ -1,0 +1,40 @@
+// What the sibling libraries ask of the device.
+#include "validation/pretend/cuda/core.h"
+
+#include <stdio.h>
+
+using namespace pretend;
+
+EXPORT int fakecuda_is_device_ptr(const void* p) {
+  Lock l(st().mu);
+  return in_device(p);
+}
+EXPORT void fakecuda_enqueue(cudaStream_t s) {
+  Lock l(st().mu);
+  enqueue(as_stream(s));
+}
+EXPORT int fakecuda_cc() { return cfg().p.cc; }
+// Device bytes that a library takes for itself, outside any cudaMalloc.
+EXPORT int fakecuda_take(int dev, size_t bytes, const char* who) {
+  Lock l(st().mu);
+  if (bad_dev(dev)) dev = t_device;
+  context(dev);
+  if (free_bytes(dev) < bytes) {
+    logf("oom", dev, 0, 0, bytes, bytes, who);
+    return 2;
+  }
+  st().dev[dev]->used += bytes;
+  logf("library", dev, 0, 0, bytes, bytes, who);
+  return 0;
+}
+EXPORT void fakecuda_note(const char* what) {
+  Lock l(st().mu);
+  if (cfg().log) logf("note", t_device, 0, 0, 0, 0, what);
+}
+EXPORT void fakecuda_unknown(const char* fn) {
+  if (!cfg().trace_unknown) return;
+  static std::mutex m;
+  static std::unordered_set<std::string> seen;
+  std::lock_guard<std::mutex> l(m);
+  if (seen.insert(fn).second) fprintf(stderr, "fakecuda: no-op %s\n", fn);
+}

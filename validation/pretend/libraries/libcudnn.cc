@@ -1,0 +1,241 @@
+// cuDNN: the graph ("backend") API with one engine that always fits, and the
+// older calls that hand back algorithms or sizes.  Nothing is computed.
+#include <cudnn.h>
+
+#include <map>
+#include <vector>
+
+#include "validation/pretend/libraries/fake.h"
+
+namespace {
+
+struct Attr {
+  cudnnBackendAttributeType_t type;
+  int64_t count;
+  std::vector<char> bytes;
+};
+struct Desc {
+  cudnnBackendDescriptorType_t type;
+  std::map<int, Attr> attrs;
+  bool attention = false;
+};
+
+size_t width(cudnnBackendAttributeType_t t) {
+  switch (t) {
+    case CUDNN_TYPE_HANDLE:
+    case CUDNN_TYPE_VOID_PTR:
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+    case CUDNN_TYPE_INT64:
+    case CUDNN_TYPE_DOUBLE:
+      return 8;
+    case CUDNN_TYPE_BOOLEAN:
+      return sizeof(bool);
+    case CUDNN_TYPE_CHAR:
+      return 1;
+    default:
+      return 4;
+  }
+}
+
+void put(Desc* d, int name, cudnnBackendAttributeType_t t, int64_t n, const void* p) {
+  Attr a{t, n, std::vector<char>(size_t(n) * width(t))};
+  if (n && p) memcpy(a.bytes.data(), p, a.bytes.size());
+  d->attrs[name] = std::move(a);
+}
+
+size_t workspace(const Desc* d = nullptr) {
+  return d && d->attention ? fake::env_bytes("FAKECUDA_CUDNN_SDPA_WORKSPACE", 0)
+                           : fake::env_bytes("FAKECUDA_CUDNN_WORKSPACE", 0);
+}
+
+// descriptors that an attribute points to
+std::vector<Desc*> linked(Desc* d, int name) {
+  auto it = d->attrs.find(name);
+  if (it == d->attrs.end() || it->second.type != CUDNN_TYPE_BACKEND_DESCRIPTOR) return {};
+  std::vector<Desc*> v(it->second.bytes.size() / sizeof(Desc*));
+  memcpy(v.data(), it->second.bytes.data(), v.size() * sizeof(Desc*));
+  return v;
+}
+
+// Attention reaches the backend as a graph with at least two matrix products.
+// The mark goes from the graph to its plans, so that they can have a workspace of their own.
+void mark(Desc* d) {
+  int products = 0;
+  if (d->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+    for (auto* op : linked(d, CUDNN_ATTR_OPERATIONGRAPH_OPS))
+      products += op && op->type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR;
+    d->attention = products > 1;
+  }
+  for (int from : {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
+                   CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG})
+    for (auto* o : linked(d, from)) d->attention |= o && o->attention;
+}
+
+}  // namespace
+
+FAKE_EXPORT size_t cudnnGetVersion(void) {
+  return fake::env_bytes("FAKECUDA_CUDNN_VERSION", CUDNN_VERSION);
+}
+FAKE_EXPORT size_t cudnnGetCudartVersion(void) { return CUDART_VERSION; }
+FAKE_EXPORT const char* cudnnGetErrorString(cudnnStatus_t) { return "fakecuda cudnn status"; }
+FAKE_EXPORT void cudnnGetLastErrorString(char* s, size_t n) {
+  if (n) s[0] = 0;
+}
+FAKE_EXPORT cudnnStatus_t cudnnGetProperty(libraryPropertyType t, int* v) {
+  size_t n = cudnnGetVersion();
+  *v = int(t == MAJOR_VERSION ? n / 10000 : t == MINOR_VERSION ? n / 100 % 100 : n % 100);
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnCreate(cudnnHandle_t* h) {
+  static bool first = true;
+  size_t n = first ? fake::env_bytes("FAKECUDA_CUDNN_BYTES", 0) : 0;
+  first = false;
+  if (n && fakecuda_take(-1, n, "cudnn")) return CUDNN_STATUS_ALLOC_FAILED;
+  *h = (cudnnHandle_t)fake::object();
+  fakecuda_note("cudnnCreate");
+  return CUDNN_STATUS_SUCCESS;
+}
+
+FAKE_EXPORT cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t t,
+                                                       cudnnBackendDescriptor_t* d) {
+  *d = (cudnnBackendDescriptor_t) new Desc{t, {}, false};
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d) {
+  delete (Desc*)d;
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendInitialize(cudnnBackendDescriptor_t) {
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d) {
+  mark((Desc*)d);
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d,
+                                                   cudnnBackendAttributeName_t n,
+                                                   cudnnBackendAttributeType_t t, int64_t count,
+                                                   const void* p) {
+  put((Desc*)d, int(n), t, count, p);
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d_,
+                                                   cudnnBackendAttributeName_t n,
+                                                   cudnnBackendAttributeType_t t, int64_t asked,
+                                                   int64_t* count, void* p) {
+  auto* d = (Desc*)d_;
+  int64_t dummy;
+  if (!count) count = &dummy;
+  *count = 0;
+  switch (n) {
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // the caller made the descriptors
+      *count = 1;
+      if (p && asked && *(Desc**)p) (*(Desc**)p)->attention = d->attention;
+      return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_ENGINECFG_ENGINE:
+      if (d->attrs.count(int(n))) break;
+      *count = 1;
+      if (p && asked && *(Desc**)p) (*(Desc**)p)->attention = d->attention;
+      return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+      *count = 1;
+      if (p && asked) *(int64_t*)p = 1;
+      return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+    case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
+      *count = 1;
+      if (p && asked) *(int64_t*)p = int64_t(workspace(d));
+      return CUDNN_STATUS_SUCCESS;
+#if CUDNN_VERSION >= 90200
+    case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:  // the front end drops a plan whose answer it
+                                                   // cannot read
+      *count = 1;
+      if (p && asked) *(int32_t*)p = 0;
+      return CUDNN_STATUS_SUCCESS;
+#endif
+    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
+      if (d->attrs.count(int(n))) break;
+      *count = 1;
+      if (p && asked) *(int64_t*)p = 0;
+      return CUDNN_STATUS_SUCCESS;
+    default:
+      break;
+  }
+  auto it = d->attrs.find(int(n));
+  if (it == d->attrs.end()) return CUDNN_STATUS_SUCCESS;
+  *count = it->second.count;
+  if (p && asked)
+    memcpy(p, it->second.bytes.data(),
+           std::min<size_t>(it->second.bytes.size(), size_t(asked) * width(t)));
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t, cudnnBackendDescriptor_t,
+                                              cudnnBackendDescriptor_t) {
+  fakecuda_enqueue(nullptr);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+template <class P>
+static cudnnStatus_t one_algorithm(int asked, int* n, P* perf, int algo) {
+  *n = asked > 0 ? 1 : 0;
+  if (asked > 0) {
+    memset(&perf[0], 0, sizeof perf[0]);
+    perf[0].algo = decltype(perf[0].algo)(algo);
+    perf[0].status = CUDNN_STATUS_SUCCESS;
+    perf[0].memory = workspace();
+    perf[0].determinism = CUDNN_DETERMINISTIC;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+#define CONV(name, xd, wd, yd, P, algo)                                                           \
+  FAKE_EXPORT cudnnStatus_t cudnnGetConvolution##name##Algorithm_v7(                              \
+      cudnnHandle_t, const xd, const wd, const cudnnConvolutionDescriptor_t, const yd,            \
+      const int asked, int* n, P* perf) {                                                         \
+    return one_algorithm(asked, n, perf, algo);                                                   \
+  }                                                                                               \
+  FAKE_EXPORT cudnnStatus_t cudnnGetConvolution##name##AlgorithmMaxCount(cudnnHandle_t, int* n) { \
+    *n = 1;                                                                                       \
+    return CUDNN_STATUS_SUCCESS;                                                                  \
+  }
+CONV(Forward, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t,
+     cudnnConvolutionFwdAlgoPerf_t, 1)
+CONV(BackwardData, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
+     cudnnConvolutionBwdDataAlgoPerf_t, 1)
+CONV(BackwardFilter, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t,
+     cudnnConvolutionBwdFilterAlgoPerf_t, 1)
+FAKE_EXPORT cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const void*, const cudnnFilterDescriptor_t,
+    const void*, const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, void*,
+    const int asked, int* n, cudnnConvolutionFwdAlgoPerf_t* perf, void*, size_t) {
+  return one_algorithm(asked, n, perf, 1);
+}
+FAKE_EXPORT cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const void*, const cudnnTensorDescriptor_t,
+    const void*, const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, void*,
+    const int asked, int* n, cudnnConvolutionBwdDataAlgoPerf_t* perf, void*, size_t) {
+  return one_algorithm(asked, n, perf, 1);
+}
+FAKE_EXPORT cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const void*, const cudnnTensorDescriptor_t,
+    const void*, const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, void*,
+    const int asked, int* n, cudnnConvolutionBwdFilterAlgoPerf_t* perf, void*, size_t) {
+  return one_algorithm(asked, n, perf, 1);
+}
+
+#define SIZE(name, args)                \
+  FAKE_EXPORT cudnnStatus_t name args { \
+    *n = workspace();                   \
+    return CUDNN_STATUS_SUCCESS;        \
+  }
+SIZE(cudnnGetConvolutionForwardWorkspaceSize,
+     (cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnFilterDescriptor_t,
+      const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, cudnnConvolutionFwdAlgo_t,
+      size_t* n))
+SIZE(cudnnGetConvolutionBackwardDataWorkspaceSize,
+     (cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
+      const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t,
+      cudnnConvolutionBwdDataAlgo_t, size_t* n))
+SIZE(cudnnGetConvolutionBackwardFilterWorkspaceSize,
+     (cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+      const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t,
+      cudnnConvolutionBwdFilterAlgo_t, size_t* n))
