@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cmath>
 
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario_input.h"
@@ -15,7 +16,7 @@ std::uint32_t parse_share(const std::string& text) {
   const auto [rest, error] = std::from_chars(text.data(), end, percent);
   if (error != std::errc() || rest != end || !(percent >= 0) || percent >= 100)
     usage_error("--headroom", "expected a share from 0% to below 100%, found '" + text + "'");
-  return static_cast<std::uint32_t>(percent * 10'000 + 0.5);
+  return static_cast<std::uint32_t>(std::lround(percent * 10'000));
 }
 
 class FitCommand final : public Command {

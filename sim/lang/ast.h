@@ -389,6 +389,7 @@ struct SyntaxTree : std::enable_shared_from_this<SyntaxTree> {
     Seq<T> out;
     out.size = static_cast<std::uint32_t>(items.size());
     if (items.empty()) return out;
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T is often a pointer to a node, and is meant
     out.data = static_cast<T*>(allocate(sizeof(T) * items.size(), alignof(T)));
     for (std::size_t i = 0; i < items.size(); ++i) new (out.data + i) T(items[i]);
     return out;

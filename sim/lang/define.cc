@@ -9,6 +9,7 @@ namespace tidemark::lang {
 
 std::vector<ClassObject*> merge_bases(Interp& in, const std::vector<Ref<ClassObject>>& bases) {
   std::vector<std::vector<ClassObject*>> lists;
+  lists.reserve(bases.size() + 1);
   for (const Ref<ClassObject>& base : bases) lists.push_back(base->mro());
   lists.emplace_back();
   for (const Ref<ClassObject>& base : bases) lists.back().push_back(base.get());
@@ -58,7 +59,7 @@ Ref<ClassObject> Interp::make_exception_class(std::string_view name, std::string
 }
 
 Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::string module,
-                             std::vector<Value> bases, AttrMap attributes) {
+                             const std::vector<Value>& bases, AttrMap attributes) {
   std::vector<Ref<ClassObject>> types;
   for (const Value& base : bases) {
     Ref<ClassObject> type = base.ref<ClassObject>();
@@ -152,7 +153,7 @@ void Evaluator::class_stmt(const ClassStmt* node) {
     attributes.set(known(name::kAnnotations), dict);
   }
   const Ref<ClassObject> type = build_class(in_, code.name, code.qualname, frame_.globals->name,
-                                            std::move(bases), std::move(attributes));
+                                            bases, std::move(attributes));
   if (own_cell) own_cell->value = type;
   Value result = type;
   for (std::size_t i = decorators.size(); i > 0; --i) {

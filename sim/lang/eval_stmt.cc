@@ -81,8 +81,7 @@ Flow Evaluator::exec(const Stmt* node) {
     case StmtKind::kImportFrom:
       import_from_stmt(static_cast<const ImportFromStmt*>(node));
       break;
-    case StmtKind::kYield:
-      break;  // FunctionGenerator runs what holds one
+    case StmtKind::kYield:  // FunctionGenerator runs what holds one
     case StmtKind::kGlobal:
     case StmtKind::kNonlocal:
       break;

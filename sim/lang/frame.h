@@ -230,7 +230,7 @@ class Evaluator {
 /// Builds a class from its body's namespace: resolution order, __set_name__-free, on_subclass
 /// called.
 Ref<ClassObject> build_class(Interp& interp, Name name, std::string qualname, std::string module,
-                             std::vector<Value> bases, AttrMap attributes);
+                             const std::vector<Value>& bases, AttrMap attributes);
 /// C3 linearisation. Errors: TypeError as Python's.
 std::vector<ClassObject*> merge_bases(Interp& interp, const std::vector<Ref<ClassObject>>& bases);
 /// object.__new__.

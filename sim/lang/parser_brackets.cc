@@ -207,6 +207,7 @@ Expr* Parser::call(Expr* callee) {
   }
   take();
   std::vector<Name> names;
+  names.reserve(keywords.size());
   for (const Keyword& keyword : keywords) names.push_back(keyword.name);
   return make(CallExpr{{ExprKind::kCall, {callee->place.begin, last_end()}},
                        callee,

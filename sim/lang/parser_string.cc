@@ -150,7 +150,7 @@ Expr* Parser::strings() {
     const std::string_view quoted = whole.substr(prefix);
     const bool triple = quoted.size() >= 6 && quoted[1] == quoted[0] && quoted[2] == quoted[0];
     const std::uint32_t marks = triple ? 3 : 1;
-    if (quoted.size() < 2 * marks) continue;  // unterminated: the lexer has said so
+    if (quoted.size() < std::size_t{2} * marks) continue;  // unterminated: the lexer has said so
     body.begin += static_cast<std::uint32_t>(prefix) + marks;
     body.end -= marks;
     if (!is_formatted) {
@@ -228,13 +228,10 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
       ++brackets;
     } else if (brackets > 0) {
       if (c == ')' || c == ']' || c == '}') --brackets;
-    } else if (c == '!' && at + 1 < end && source[at + 1] == '=') {
+    } else if (at + 1 < end && source[at + 1] == '=' &&
+               (c == '!' || c == '=' || c == '<' || c == '>')) {
       ++at;
-    } else if (c == '!' || c == ':' || c == '}') {
-      break;
-    } else if ((c == '=' || c == '<' || c == '>') && at + 1 < end && source[at + 1] == '=') {
-      ++at;
-    } else if (c == '=') {
+    } else if (c == '!' || c == ':' || c == '}' || c == '=') {
       break;
     }
   }

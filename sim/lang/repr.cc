@@ -58,7 +58,7 @@ std::string tuple_repr(Interp& in, const Tuple& tuple) {
 }
 
 std::string dict_repr(Interp& in, const Dict& dict) {
-  const std::string plain = table_repr(in, dict.table, true, "{", "}");
+  std::string plain = table_repr(in, dict.table, true, "{", "}");
   if (dict.type() == nullptr) return plain;
   const std::string name(in.text(dict.type()->name()));
   if (name == "OrderedDict") {

@@ -120,7 +120,8 @@ FormatSpec parse_spec(Interp& in, std::string_view text) {
   return spec;
 }
 
-std::string padded(const FormatSpec& spec, std::string_view sign, std::string body, char fallback) {
+std::string padded(const FormatSpec& spec, std::string_view sign, std::string_view body,
+                   char fallback) {
   const std::int64_t size = utf8_length(sign) + utf8_length(body);
   const std::int64_t missing = std::max<std::int64_t>(0, spec.width - size);
   const char align = spec.align == 0 ? fallback : spec.align;
@@ -131,13 +132,13 @@ std::string padded(const FormatSpec& spec, std::string_view sign, std::string bo
   };
   switch (align) {
     case '<':
-      return std::string(sign) + body + fill(missing);
+      return fmt::format("{}{}{}", sign, body, fill(missing));
     case '^':
-      return fill(missing / 2) + std::string(sign) + body + fill(missing - missing / 2);
+      return fmt::format("{}{}{}{}", fill(missing / 2), sign, body, fill(missing - missing / 2));
     case '=':
-      return std::string(sign) + fill(missing) + body;
+      return fmt::format("{}{}{}", sign, fill(missing), body);
     default:
-      return fill(missing) + std::string(sign) + body;
+      return fmt::format("{}{}{}", fill(missing), sign, body);
   }
 }
 
@@ -271,7 +272,7 @@ std::string format_text(Interp& in, std::string_view value, std::string_view tex
   if (spec.precision) body.resize(utf8_offset(value, *spec.precision));
   FormatSpec plain = spec;
   if (plain.align == '=') plain.align = '<';
-  return padded(plain, "", std::move(body), '<');
+  return padded(plain, "", body, '<');
 }
 
 std::string percent_format(Interp& in, std::string_view format, const Value& values) {

@@ -117,7 +117,7 @@ void Context::cublas_workspace(Device device, bool lt) {
   if (!device.is_cuda()) return;
   // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
   constexpr Bytes kHopper = 32 * kMiB;
-  constexpr Bytes kOther = 2 * 4096 * kKiB + 8 * 16 * kKiB;
+  constexpr Bytes kOther = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
   const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
                             Bytes bytes) {
     if (has_stream(workspaces, stream)) return;

@@ -111,7 +111,11 @@ void copy_slices_backward(Backward& b, Node& fn, const Geometry& base, const Geo
   }
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined() || !b.needs(i)) continue;
-    b.grads[i] = i == 0 ? result : std::move(grads[i]);
+    if (i == 0) {
+      b.grads[i] = result;
+    } else {
+      b.grads[i] = std::move(grads[i]);
+    }
   }
 }
 

@@ -64,7 +64,7 @@ void check_dtype(const Tensor& input, const Tensor& parameter) {
 /// sum replaces what was made first. Source: at::native's LayerNormBackwardKernelImplInternal.
 void sum_partials(Context& c, Rows rows, std::initializer_list<Tensor*> gradients) {
   const std::int64_t columns = rows.width / 32;
-  if (rows.count <= 64 * 1024 || columns >= c.spec().sm_count / 2) return;
+  if (rows.count <= 65'536 || columns >= c.spec().sm_count / 2) return;
   const std::int64_t blocks = std::min(32768 / ceil_div(rows.width, 32), ceil_div(rows.count, 32));
   TensorList partials;
   for (const Tensor* g : gradients) {

@@ -86,6 +86,7 @@ std::string amount(std::uint64_t value, bool is_bytes) {
 
 std::vector<std::string_view> assertion_figures() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kFigures));
   for (const Figure& figure : kFigures) names.push_back(figure.name);
   return names;
 }

@@ -109,10 +109,10 @@ class Setter {
     const std::string& word = steps.front().key;
     const YamlNode* params = root_.find("params");
     const std::vector<std::string_view> keys = scenario_keys();
-    if (params != nullptr && params->find(word) != nullptr) {
+    const bool is_parameter = params != nullptr && params->find(word) != nullptr;
+    const bool is_script_constant = !is_among(word, keys) && root_.find("script") != nullptr;
+    if (is_parameter || is_script_constant) {
       steps.insert(steps.begin(), {"params", std::nullopt});
-    } else if (!is_among(word, keys) && root_.find("script") != nullptr) {
-      steps.insert(steps.begin(), {"params", std::nullopt});  // a constant of the script
     } else if (!is_among(word, keys)) {
       const std::vector<std::string_view> of_train = train_keys();
       if (!is_among(word, of_train) || root_.find("train") == nullptr) {

@@ -197,9 +197,8 @@ class Reader {
     YamlFields map(*node, "backends", problems_);
     ops::Backends& backends = scenario_.backends;
     const YamlNode* cudnn = map.get("cudnn");
-    if (cudnn != nullptr && cudnn->is_plain() && cudnn->text == "benchmark") {
-      backends.cudnn_benchmark = true;
-    } else if (cudnn != nullptr && cudnn->is_text() && cudnn->text == "benchmark") {
+    const bool is_word = cudnn != nullptr && cudnn->is_text();
+    if (is_word && cudnn->text == "benchmark") {
       backends.cudnn_benchmark = true;
     } else if (cudnn != nullptr && !yaml_boolean(*cudnn)) {
       map.report(*cudnn, "cudnn",

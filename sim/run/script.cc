@@ -94,6 +94,7 @@ std::shared_ptr<const SourceText> with_constants(std::shared_ptr<const SourceTex
                                    [&](const ConstantLine& l) { return l.name == constant.name; });
     if (line == lines.end()) {
       std::vector<std::string_view> names;
+      names.reserve(lines.size());
       for (const ConstantLine& l : lines) names.push_back(l.name);
       problems.push_back(
           {{},

@@ -204,6 +204,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
   const OnEngineThread thread(c);
   FinalCallbacks callbacks(c.thread());
   std::vector<graph::VertexId> root_vertices;
+  root_vertices.reserve(roots.size());
   for (const Edge& root : roots) root_vertices.push_back(root.node->vertex);
   graph::BackwardPlan plan(graph, root_vertices);
 

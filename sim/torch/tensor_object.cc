@@ -78,7 +78,7 @@ Value call_op(Session& session, std::string_view where, std::string_view name,
 }  // namespace
 
 Value TensorObject::unary(lang::Interp& /*interp*/, lang::UnaryOp op) {
-  const Value self = Ref<TensorObject>(this);
+  Value self = Ref<TensorObject>(this);
   switch (op) {
     case lang::UnaryOp::kNeg:
       return call_op(session_, "torch", "neg", {self});
