@@ -51,6 +51,7 @@ class ReportCommand final : public Command {
     if (std::ranges::find(confs, agreement.settings.text) == confs.end())
       confs.push_back(agreement.settings.text);
     std::vector<AllocatorSettings> settings;
+    settings.reserve(confs.size());
     for (const std::string& conf : confs)
       settings.push_back(parse_settings("grid", conf, version).settings);
     std::vector<ReplayResult> results = replay_all(program.instructions, settings, options);
