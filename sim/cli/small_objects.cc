@@ -62,8 +62,7 @@ bool open_chunk(Shelf& shelf, std::size_t units) {
   }
   if (used_bytes_ == arena_bytes_) return false;
   sizes_[used_bytes_ / kChunk] = static_cast<std::uint8_t>(units);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): kept as an integer, so that "is it ours?" is one
-  // comparison
+  // An integer, so that "is it ours?" is one comparison. NOLINTNEXTLINE(performance-no-int-to-ptr)
   shelf.begin = reinterpret_cast<char*>(arena_begin_ + used_bytes_);
   shelf.end = shelf.begin + kChunk;
   used_bytes_ += kChunk;
