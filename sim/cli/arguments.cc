@@ -142,16 +142,32 @@ std::string option_usage(const CommandSpec& spec, const std::string& token) {
   return token;
 }
 
+/// "-o" becomes "--output" where the table has that letter.
+std::vector<std::string> with_long_names(const CommandSpec& spec, std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (word == "--") break;
+    if (word.size() != 2 || word[0] != '-') continue;
+    for (const OptionSpec& option : spec.options) {
+      if (option.letter == word[1] && option.letter != 0) {
+        word = "--" + std::string(option.name);
+        break;
+      }
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 void usage_error(std::string path, std::string message, std::string hint) {
   throw InputError(usage_problem(std::move(path), std::move(message), std::move(hint)));
 }
 
-Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::string>& words) {
+Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::string>& given) {
   using po::command_line_style::style_t;
   const po::options_description described = describe(spec);
   Reader reader(spec);
+  const std::vector<std::string> words = with_long_names(spec, given);
   try {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     po::command_line_parser parser(std::vector<std::string>(words.begin(), dashes));

@@ -23,6 +23,7 @@ struct OptionSpec {
   std::string_view help;      ///< one line, lower case, no full stop
   std::string_view fallback;  ///< value when not given; empty: none
   bool repeats = false;       ///< may be given several times
+  char letter = 0;            ///< "-o" for short; 0: none
 };
 
 /// One positional argument.
@@ -53,7 +54,7 @@ class Arguments {
  public:
   /// Errors: InputError with every unknown option, missing value, stray or missing argument, each
   /// with a suggestion where one is near.
-  static Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words);
+  static Arguments parse(const CommandSpec& spec, const std::vector<std::string>& given);
 
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   [[nodiscard]] bool has(std::string_view option) const { return given_.contains(option); }

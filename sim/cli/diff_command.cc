@@ -14,19 +14,23 @@ class DiffCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
     return {"diff",
-            "compare two event traces, or two memory snapshots",
+            "compare two event traces, or two runs, traces or memory snapshots",
             "Compares action, bytes, address, stream and id of every event. Exit code 1 when they "
             "differ.\n"
-            "Two memory snapshots: which call sites hold more at their peaks, and what moved in "
-            "reserved memory.",
-            {{"A", "an event trace in CSV (run --events), plain or gzip; - for standard input"},
+            "Memory snapshots, scenarios and request traces, in any pair: which call sites or "
+            "modules hold more\n"
+            "at their peaks, and what moved in reserved memory and why.",
+            {{"A",
+              "an event trace in CSV (run --events; - for standard input), or a snapshot, a "
+              "scenario, a .tmt"},
              {"B", "the other one"}},
             {{"unordered-frees", "", "compare frees that follow one another as a set", ""},
              {"ignore", "address|id", "leave a column out of the comparison", "", true},
              {"context", "N", "events shown around the first difference", "4"},
              {"format", "text|json|csv", "how to print", "text"}},
             {{"tidemark diff expected.csv.gz actual.csv", "is the run what it was?"},
-             {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"}}};
+             {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"},
+             {"tidemark diff before.pickle scenario.yaml", "what holds more in one, and why"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
@@ -38,8 +42,8 @@ class DiffCommand final : public Command {
     const std::size_t context = args.number("context", 0, 1000).value_or(kContext);
     const std::string& a_name = args.positional()[0];
     const std::string& b_name = args.positional()[1];
-    if (looks_like_snapshot(a_name) || looks_like_snapshot(b_name))
-      return diff_snapshots(args, a_name, b_name, out, err);
+    if (is_recording(a_name) || is_recording(b_name))
+      return diff_recordings(args, a_name, b_name, out, err);
     const EventTable a = read_events_csv(read_whole_file(a_name), a_name);
     const EventTable b = read_events_csv(read_whole_file(b_name), b_name);
     const EventDiff diff = diff_events(a.events, b.events, options);
@@ -58,6 +62,13 @@ class DiffCommand final : public Command {
   }
 
  private:
+  /// A scenario, a request trace or a snapshot, by name and first bytes.
+  static bool is_recording(const std::string& name) {
+    if (name == "-") return false;
+    return name.ends_with(".yaml") || name.ends_with(".yml") || looks_like_snapshot(name) ||
+           looks_like_request_trace(name);
+  }
+
   static MemoryPicture peak_of(const Snapshot& snapshot) {
     const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
     AgreementOptions range;
@@ -67,11 +78,11 @@ class DiffCommand final : public Command {
                       version);
   }
 
-  static ExitCode diff_snapshots(const Arguments& args, const std::string& a_name,
-                                 const std::string& b_name, Output& out, Output& err) {
+  static ExitCode diff_recordings(const Arguments& args, const std::string& a_name,
+                                  const std::string& b_name, Output& out, Output& err) {
     constexpr std::size_t kTop = 10;
-    const MemoryPicture a = peak_of(load_recording(a_name, err));
-    const MemoryPicture b = peak_of(load_recording(b_name, err));
+    const MemoryPicture a = peak_of(load_recording(a_name, err).snapshot);
+    const MemoryPicture b = peak_of(load_recording(b_name, err).snapshot);
     if (args.value("format") == "json") {
       out.write(picture_diff_json(a, b, kTop));
     } else {

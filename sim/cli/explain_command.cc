@@ -19,10 +19,13 @@ class ExplainCommand final : public Command {
         "who pins it. At an out-of-memory error: its class with the proof, and the smallest change "
         "that would have\n"
         "avoided it, found by re-simulation. --churn: growth by step, churners, lifetimes.",
-        {{"SNAPSHOT", "a memory snapshot of PyTorch or of run --snapshot; or a request trace"}},
+        {{"RUN",
+          "a memory snapshot of PyTorch or of run --snapshot, a scenario, or a request trace"}},
         {{"at", "WHEN",
           "peak, oom, an event's number, step:N, time:1.5s or mark:TEXT (default: oom, else peak)",
           ""},
+         {"device-bytes", "N",
+          "what PyTorch can get of the device: tells the largest request served", ""},
          {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
          {"top", "N", "rows of each list", "10"},
          {"gpu", "N", "which of the snapshot's devices (default: the first that recorded)", ""},
@@ -32,15 +35,19 @@ class ExplainCommand final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
-    const Snapshot snapshot = load_recording(args.positional().front(), err);
+    const LoadedRecording loaded = load_recording(args.positional().front(), err);
+    const Snapshot& snapshot = loaded.snapshot;
     const AgreementOptions range = recording_options(args, snapshot);
     const std::size_t top =
         static_cast<std::size_t>(args.number("top", 1, 1'000'000).value_or(kTop));
     const Version version = agreement_with_recording(snapshot, range).settings.version;
     std::string at = args.value("at");
     if (at.empty()) at = has_oom(snapshot, range.device) ? "oom" : "peak";
-    const MemoryPicture picture =
-        picture_at(snapshot, range.device, picture_moment(snapshot, range.device, at), version);
+    std::optional<Bytes> capacity = args.bytes("device-bytes");
+    if (!capacity && range.device < loaded.capacity_bytes.size())
+      capacity = loaded.capacity_bytes[range.device];
+    const MemoryPicture picture = picture_at(
+        snapshot, range.device, picture_moment(snapshot, range.device, at), version, capacity);
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     const bool json = args.value("format") == "json";
     if (json && args.has("churn")) {

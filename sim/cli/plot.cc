@@ -3,6 +3,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <array>
 #include <cerrno>
@@ -71,21 +72,52 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Runs a program with standard output and error as ours. Returns its exit code; 127 when it does
-/// not start.
+/// Runs a program with standard output and error as ours, interrupts included even where ours are
+/// held. Returns its exit code; 127 when it does not start.
 int run_process(std::vector<std::string> words) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t process = 0;
-  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-    return 127;
+  const int failed =
+      posix_spawnp(&process, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) return 127;
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) return 127;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+}
+
+/// Runs a script that writes a file, which appears complete or not at all: it is told another name
+/// beside `path`, and what it wrote there is renamed. Returns as run_process().
+int run_into(const std::string& path, std::vector<std::string> words) {
+  const bool direct = !is_regular_or_new(path);
+  const fs::path place(path);
+  const std::string target =
+      direct
+          ? path
+          : (place.parent_path() / (place.stem().string() + ".part" + place.extension().string()))
+                .string();
+  words.insert(words.end(), {"-o", target});
+  const int code = run_process(std::move(words));
+  if (direct) return code;
+  std::error_code error;
+  if (code == 0) {
+    fs::rename(target, path, error);
+  } else {
+    fs::remove(target, error);
+  }
+  if (code == 0 && error) throw IoError(path + ": " + error.message());
+  return code;
 }
 
 }  // namespace
@@ -100,10 +132,10 @@ void check_plot_name(const std::string& path) {
 void draw_timeline(std::string_view timeline_json, const std::string& title,
                    const std::string& path) {
   const std::string script = script_path("--plot", kTimelineScript);
+  const SignalsHeld until_tidied;
   const TemporaryFile timeline(timeline_json);
   const std::string interpreter = python();
-  const int code =
-      run_process({interpreter, script, timeline.path(), "-o", path, "--title", title});
+  const int code = run_into(path, {interpreter, script, timeline.path(), "--title", title});
   if (code == 0) return;
   if (code == 127) throw IoError("--plot: cannot start " + interpreter + "; it needs Python 3");
   if (code == 1) {
@@ -115,9 +147,10 @@ void draw_timeline(std::string_view timeline_json, const std::string& title,
 
 void write_html_report(std::string_view report_json, const std::string& path) {
   const std::string script = script_path("report", kReportScript);
+  const SignalsHeld until_tidied;
   const TemporaryFile report(report_json);
   const std::string interpreter = python();
-  const int code = run_process({interpreter, script, report.path(), "-o", path});
+  const int code = run_into(path, {interpreter, script, report.path()});
   if (code == 127) throw IoError("report: cannot start " + interpreter + "; it needs Python 3");
   if (code != 0) {
     throw IoError("report: " + path + " was not written; " + interpreter +

@@ -23,16 +23,17 @@ class ReportCommand final : public Command {
         "addresses, call sites and other settings. Needs Python with the package plotly, whose "
         "script it holds.",
         {{"RUN", "a memory snapshot, a scenario in YAML, or a request trace"}},
-        {{"output", "FILE", "where the page goes", "report.html"},
+        {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
          {"at", "WHEN",
           "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
          {"gpu", "N", "which device (default: the first that recorded)", ""}},
-        {{"tidemark report snapshot.pickle --output report.html", "the page of a recorded run"}}};
+        {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional().front();
-    const Snapshot snapshot = load_recording(name, err);
+    const LoadedRecording loaded = load_recording(name, err);
+    const Snapshot& snapshot = loaded.snapshot;
     const AgreementOptions range = recording_options(args, snapshot);
     const Agreement agreement = agreement_with_recording(snapshot, range);
     const Version version = agreement.settings.version;

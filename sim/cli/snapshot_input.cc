@@ -1,6 +1,5 @@
 #include "sim/cli/snapshot_input.h"
 
-#include <array>
 #include <filesystem>
 
 #include "sim/cli/scenario_input.h"
@@ -15,17 +14,31 @@
 
 namespace tidemark::cli {
 
+namespace {
+
+/// The first bytes of a file, unpacked; empty where the packing is damaged, for which the file's
+/// own reader has the message.
+std::string first_bytes(const std::string& path, std::size_t count) {
+  std::string start(count, '\0');
+  try {
+    start.resize(unzipped(bytes_of_file(path), path)->read(start));
+  } catch (const InputError&) {
+    start.clear();
+  }
+  return start;
+}
+
+}  // namespace
+
 bool looks_like_snapshot(const std::string& path) {
   if (path == "-") return false;
-  std::array<char, 4> start{};
-  std::size_t count = 0;
-  try {
-    count = unzipped(bytes_of_file(path), path)->read(start);
-  } catch (const InputError&) {
-    return false;  // the trace reader says what is wrong with the packing
-  }
-  const std::string_view first(start.data(), count);
-  return first.starts_with('\x80') || first.starts_with("PK\x03\x04");
+  const std::string start = first_bytes(path, 4);
+  return start.starts_with('\x80') || start.starts_with("PK\x03\x04");
+}
+
+bool looks_like_request_trace(const std::string& path) {
+  return path.ends_with(".tmt") || path.ends_with(".tmt.gz") ||
+         first_bytes(path, 14) == "tidemark-trace";
 }
 
 Snapshot load_snapshot(const std::string& path, Output& err) {
@@ -54,11 +67,25 @@ Snapshot recording_of(const RunResult& result, const std::string& name) {
   return read_snapshot(*source, name);
 }
 
-Snapshot load_recording(const std::string& path, Output& err) {
-  if (looks_like_snapshot(path)) return load_snapshot(path, err);
+LoadedRecording load_recording(const std::string& path, Output& err) {
+  if (looks_like_snapshot(path)) return {load_snapshot(path, err), {}};
+  LoadedRecording loaded;
   if (path.ends_with(".yaml") || path.ends_with(".yml")) {
-    const Scenario scenario = load_scenario(path, {});
-    return recording_of(run(scenario, {}), path);
+    const RunResult result = run(load_scenario(path, {}), {});
+    for (const DeviceResult& device : result.devices) {
+      loaded.capacity_bytes.push_back(
+          device.device_free_bytes +
+          static_cast<Bytes>(device.statistics.reserved_bytes.all.current));
+    }
+    loaded.snapshot = recording_of(result, path);
+    return loaded;
+  }
+  if (first_bytes(path, 12) == "index,action") {
+    Problem problem;
+    problem.path = path;
+    problem.message = "is an event trace, which does not hold the requests' block sizes";
+    problem.hint = "give the scenario itself, or what `run --snapshot` writes";
+    throw InputError(std::move(problem));
   }
   const RequestTrace trace = read_request_trace_file(path);
   ReplayOptions options;
@@ -68,7 +95,9 @@ Snapshot load_recording(const std::string& path, Output& err) {
   const EventView view = view_of(trace, result, options.device.name);
   const std::string pickled = snapshot_of(std::span(&view, 1), result.settings);
   const auto source = bytes_in_memory(pickled);
-  return read_snapshot(*source, path);
+  loaded.snapshot = read_snapshot(*source, path);
+  loaded.capacity_bytes = {options.device.total_bytes - options.device.context_bytes};
+  return loaded;
 }
 
 void write_folder(const std::string& folder,
@@ -76,6 +105,7 @@ void write_folder(const std::string& folder,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(folder + ": " + error.message());
+  const SignalsHeld all_or_none;
   for (const auto& [name, content] : files) write_whole_file(folder + "/" + name, content);
 }
 

@@ -14,15 +14,23 @@ namespace tidemark::cli {
 /// ("-") is not. Errors: IoError.
 bool looks_like_snapshot(const std::string& path);
 
+/// Whether a file is a request trace, by its name or its first line. Errors: IoError.
+bool looks_like_request_trace(const std::string& path);
+
 /// Reads a snapshot; on a terminal a long read shows how far it is.
 Snapshot load_snapshot(const std::string& path, Output& err);
 
 /// A run as a snapshot of it would tell.
 Snapshot recording_of(const RunResult& result, const std::string& name);
 
-/// A snapshot of anything that has one: a snapshot itself, a scenario's run, or a request trace
-/// played under default settings on an H100.
-Snapshot load_recording(const std::string& path, Output& err);
+/// What happened on the GPUs of a run, however it was given.
+struct LoadedRecording {
+  Snapshot snapshot;
+  std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
+};
+/// A snapshot itself, a scenario's run, or a request trace played under default settings on an
+/// H100. Errors: InputError for anything else, an event trace among it.
+LoadedRecording load_recording(const std::string& path, Output& err);
 
 /// Writes files into a folder, which is made when it is not there. Errors: IoError.
 void write_folder(const std::string& folder,

@@ -102,7 +102,8 @@ struct SnapshotPool {
 struct SnapshotKeys {
   bool compile_context = false;
   bool user_metadata = false;  ///< from 2.11 on
-  bool pool_id = false;        ///< after 2.11
+  bool pool_id = false;        ///< from 2.12 on
+  bool host = false;           ///< the snapshot has 'host_segments': after 2.12, by 2.15
 };
 
 /// A PyTorch memory snapshot, whole: torch.cuda.memory._snapshot() of PyTorch 2.1 to 2.15.

@@ -41,6 +41,7 @@ enum Key : std::uint32_t {
   kDeviceTraces,
   kAllocatorSettings,
   kExternalAnnotations,
+  kHostSegments,
   kConf,
   kMaxSplitSize,
   kThreshold,
@@ -76,6 +77,7 @@ constexpr std::array<std::string_view, kKeyCount> kKeyTexts{"",
                                                             "device_traces",
                                                             "allocator_settings",
                                                             "external_annotations",
+                                                            "host_segments",
                                                             "PYTORCH_CUDA_ALLOC_CONF",
                                                             "max_split_size",
                                                             "garbage_collection_threshold",
@@ -304,7 +306,9 @@ PickleValue SnapshotBuilder::event(PickleReader& reader, const Fields& fields) {
   if (fields[kPoolId].kind() == kPool)
     event.pool = static_cast<std::uint16_t>(fields[kPoolId].payload());
   if (snapshot_.events.empty()) {
-    snapshot_.keys = {fields.has(kCompileContext), fields.has(kUserMetadata), fields.has(kPoolId)};
+    snapshot_.keys.compile_context = fields.has(kCompileContext);
+    snapshot_.keys.user_metadata = fields.has(kUserMetadata);
+    snapshot_.keys.pool_id = fields.has(kPoolId);
   }
   snapshot_.events.push_back(event);
   return {kEvent, static_cast<std::int64_t>(snapshot_.events.size() - 1)};
@@ -419,6 +423,7 @@ void SnapshotBuilder::top(const Fields& fields) {
     has_segments_ = true;
     segments_value_ = fields[kSegments];
   }
+  snapshot_.keys.host = snapshot_.keys.host || fields.has(kHostSegments);
   if (fields.has(kDeviceTraces)) traces_value_ = fields[kDeviceTraces];
   if (fields.has(kExternalAnnotations)) annotations_value_ = fields[kExternalAnnotations];
 }

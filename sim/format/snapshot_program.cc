@@ -118,8 +118,9 @@ class Converter {
     }
   }
 
-  /// The pool of a request: recorded from 2.13 on, else that of the segment in which it lies at the
-  /// end.
+  /// The pool of a request: recorded from 2.12 on, else that of the segment in which it lies at the
+  /// end, provided that the segment was there already: before, its addresses may have been
+  /// another's.
   std::uint16_t pool_of(const SnapshotEvent& event) {
     if (event.pool != 0 || snapshot_.pools.size() == 1) return event.pool;
     const auto after = std::ranges::upper_bound(
@@ -127,10 +128,23 @@ class Converter {
         [](const SnapshotSegment& segment) { return std::pair(segment.device, segment.address); });
     if (after == snapshot_.segments.begin()) return 0;
     const SnapshotSegment& segment = *std::prev(after);
-    return segment.device == options_.device &&
-                   event.address < segment.address + segment.total_bytes
-               ? segment.pool
-               : std::uint16_t{0};
+    const bool inside =
+        segment.device == options_.device && event.address < segment.address + segment.total_bytes;
+    return inside && at_ >= made_at(segment) ? segment.pool : std::uint16_t{0};
+  }
+
+  /// The event that made a segment of the end; 0 for one that was there before, and for expandable
+  /// ones, whose addresses are theirs alone.
+  std::size_t made_at(const SnapshotSegment& segment) {
+    if (segment.expandable) return 0;
+    const auto [made, fresh] = made_at_.try_emplace(segment.address, 0);
+    for (std::size_t i = trace_.size(); fresh && i-- > 0;) {
+      if (trace_[i].action != Action::kSegmentAlloc || trace_[i].address != segment.address)
+        continue;
+      made->second = i;
+      break;
+    }
+    return made->second;
   }
 
   StreamId take_spare_stream() {
@@ -311,6 +325,7 @@ class Converter {
   StartedProgram out_;
   AddressMap<Live> live_;
   std::set<StreamId> idle_streams_;
+  std::map<std::uint64_t, std::size_t> made_at_;  ///< by the address of a segment at the end
   std::vector<std::optional<LabelId>> labels_;
   StreamId spare_stream_ = 0;
   std::size_t from_ = 0;

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <optional>
 #include <system_error>
 
 #include "sim/base/check.h"
@@ -36,12 +37,21 @@ int write_all(int file, std::string_view contents) {
   return 0;
 }
 
+}  // namespace
+
+SignalsHeld::SignalsHeld() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 bool is_regular_or_new(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
-
-}  // namespace
 
 std::string read_whole_file(const std::string& path) {
   const std::string file = path == "-" ? "/dev/stdin" : path;
@@ -66,6 +76,8 @@ void write_whole_file(const std::string& path, std::string_view contents) {
   }
   const bool direct = !is_regular_or_new(path);
   const std::string target = direct ? path : path + ".part";
+  std::optional<SignalsHeld> held;
+  if (!direct) held.emplace();
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   const int file = open(target.c_str(), flags, 0666);
   if (file < 0) fail(path, errno);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,25 @@ std::string read_whole_file(const std::string& path);
 
 /// Writes a file, gzipped where the name ends in ".gz" (the same bytes every time: no time stamp
 /// inside). It appears complete or not at all: written beside its place, then renamed. What is no
-/// regular file (/dev/stdout, a pipe) is written directly. Errors: IoError.
+/// regular file (/dev/stdout, a pipe) is written directly. An interrupt (Ctrl-C) waits until the
+/// file is in its place. Errors: IoError.
 void write_whole_file(const std::string& path, std::string_view contents);
+
+/// While one lives, SIGINT, SIGTERM and SIGHUP to this thread wait: what must be done as a whole is
+/// done as a whole. They may be nested. Requires: no other thread is running.
+class SignalsHeld {
+ public:
+  SignalsHeld();
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld();
+
+ private:
+  sigset_t before_;
+};
+
+/// Whether `path` is a regular file, or nothing yet.
+bool is_regular_or_new(const std::string& path);
 
 /// `contents` as a gzip file.
 std::string gzipped(std::string_view contents);

@@ -42,11 +42,11 @@ std::string differences(const Agreement& agreement) {
 std::string agreement_text(const Agreement& agreement, const TextStyle& style) {
   const RecordingFigures& recorded = agreement.recorded;
   const RecordingFigures& simulated = agreement.simulated;
-  std::string out =
-      fmt::format("Recording of device {}, {} events, PyTorch {}.{} by its behaviour, '{}'{}\n",
-                  agreement.device, grouped(recorded.events), agreement.settings.version.major,
-                  agreement.settings.version.minor, agreement.settings.text,
-                  agreement.warm ? ", begun with a filled cache" : "");
+  std::string out = fmt::format(
+      "Recording of device {}, {} events, allocator of PyTorch {}.{}, {}{}\n", agreement.device,
+      grouped(recorded.events), agreement.settings.version.major, agreement.settings.version.minor,
+      agreement.settings.text.empty() ? "default settings" : "'" + agreement.settings.text + "'",
+      agreement.warm ? ", begun with a filled cache" : "");
   if (agreement.complete()) {
     out += fmt::format("Re-simulated from its own settings: {} agrees, with {}.\n",
                        good("every event", style),

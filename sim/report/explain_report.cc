@@ -50,12 +50,18 @@ std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
       oom.live_bytes + oom.rounded_bytes > oom.capacity_bytes ? ">" : "<=",
       human_bytes(oom.capacity_bytes), human_bytes(oom.cached_free_bytes),
       human_bytes(oom.largest_free_bytes));
-  out += oom.settings_help
-             ? fmt::format("  Re-simulated under other settings: {} avoids it\n",
-                           setting_name(oom.helps))
-             : std::string("  Re-simulated under other settings: none of the grid avoids it\n");
-  out += fmt::format("  Re-simulated with more memory: {} more would have been enough\n",
-                     exact_bytes(oom.more_bytes));
+  out += "  What would have avoided it, each re-simulated, the cheapest first:\n";
+  out += fmt::format("    another setting: {}\n",
+                     oom.helps ? setting_name(*oom.helps)
+                               : fmt::format("none of the {} tried", oom.settings_tried));
+  out += oom.release ? cut(fmt::format("    freed before it: {} in {} blocks, made by {}",
+                                       human_bytes(oom.release->bytes), oom.release->blocks,
+                                       maker_of(oom.release->maker)),
+                           style.width) +
+                           "\n"
+                     : std::string("    freed before it: no single call site's blocks\n");
+  out += fmt::format("    a smaller request: at most {}\n", exact_bytes(oom.smaller_request_bytes));
+  out += fmt::format("    more device memory: {}\n", exact_bytes(oom.more_bytes));
   return out;
 }
 
@@ -97,33 +103,57 @@ std::string holder_text(const HeldBlock& block) {
   return out;
 }
 
-std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style) {
+namespace {
+
+std::string amounts_text(const MemoryPicture& picture, const TextStyle& style) {
   const Bytes free = picture.reserved_bytes - picture.active_bytes;
-  std::string out =
-      fmt::format("After event {} (step {}), '{}'\n", picture.event, picture.step, picture.setting);
-  if (picture.oom) out += oom_text(*picture.oom, style);
-  out += fmt::format("{} reserved: {} in {} live blocks ({} asked for), {} free in the cache\n",
-                     bold(exact_bytes(picture.reserved_bytes), style),
-                     exact_bytes(picture.active_bytes), grouped(picture.live.size()),
-                     human_bytes(picture.requested_bytes), exact_bytes(free));
-  out += fmt::format("The largest request that the cache can serve: {}\n",
-                     exact_bytes(picture.largest_free_bytes));
+  std::string out = fmt::format(
+      "{} reserved: {} in {} live blocks ({} asked for), {} free in the cache\n",
+      bold(exact_bytes(picture.reserved_bytes), style), exact_bytes(picture.active_bytes),
+      grouped(picture.live.size()), human_bytes(picture.requested_bytes), exact_bytes(free));
+  const std::string where =
+      picture.stream == 0 ? std::string() : fmt::format(" on stream {}", picture.stream);
+  out += fmt::format("The largest request that the cache can serve{}: {}\n", where,
+                     exact_bytes(picture.largest_cached_bytes));
+  if (picture.largest_free_bytes > std::max(picture.largest_cached_bytes, kMiB)) {
+    out += fmt::format("  (a free block of {} belongs to another stream or a private pool)\n",
+                       human_bytes(picture.largest_free_bytes));
+  }
+  if (picture.capacity_bytes) {
+    out += fmt::format("The largest request that would be served{} with {} of device: {}\n", where,
+                       human_bytes(*picture.capacity_bytes),
+                       exact_bytes(picture.largest_fitting_bytes));
+  }
+  return out;
+}
+
+std::string pins_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style) {
+  if (picture.pinned.empty()) return {};
   Bytes pinned = 0;
   for (const PinnedSegment& segment : picture.pinned) pinned += segment.free_bytes;
-  if (!picture.pinned.empty()) {
-    out += fmt::format("{} of the free bytes lie in {} segments that live blocks pin:\n",
-                       human_bytes(pinned), picture.pinned.size());
-  }
+  std::string out = fmt::format("{} of the free bytes lie in {} segments that live blocks pin:\n",
+                                human_bytes(pinned), picture.pinned.size());
   for (std::size_t i = 0; i < std::min(top, picture.pinned.size()); ++i) {
     const PinnedSegment& segment = picture.pinned[i];
-    out += cut(fmt::format("  {} free of {} at 0x{:x}, held by {}", human_bytes(segment.free_bytes),
-                           human_bytes(segment.total_bytes), segment.address,
-                           holder_text(segment.holders.front())),
-               style.width);
-    out += segment.holders.size() > 1
-               ? fmt::format("\n    and {} more blocks\n", segment.holders.size() - 1)
-               : "\n";
+    const std::size_t others = segment.holders.size() - 1;
+    out += fmt::format("  {} free of {} at 0x{:x}, held by\n", human_bytes(segment.free_bytes),
+                       human_bytes(segment.total_bytes), segment.address);
+    out += cut("    " + holder_text(segment.holders.front()), style.width) + "\n";
+    if (others > 0)
+      out += fmt::format("    and {} more {}\n", others, others == 1 ? "block" : "blocks");
   }
+  return out;
+}
+
+}  // namespace
+
+std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style) {
+  std::string out =
+      fmt::format("After event {} (step {}), {}\n", picture.event, picture.step,
+                  picture.setting.empty() ? "default settings" : "'" + picture.setting + "'");
+  if (picture.oom) out += oom_text(*picture.oom, style);
+  out += amounts_text(picture, style);
+  out += pins_text(picture, top, style);
   out += "\nWhat it is for, as far as the stacks tell\n";
   Table purposes({Align::kLeft, Align::kRight, Align::kRight}, 2);
   for (std::size_t i = 0; i < kPurposeNames.size(); ++i) {
@@ -133,7 +163,8 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
                                             std::max<Bytes>(picture.active_bytes, 1)))});
   }
   out += purposes.text(style.width);
-  out += fmt::format("  (rule: {})\n\nWho holds it\n", purpose_rule());
+  out += wrapped(fmt::format("(rule: {})", purpose_rule()), style.width, 2);
+  out += "\nWho holds it\n";
   Table sites({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft}, 2);
   sites.add({"bytes", "blocks", "for", "made by"});
   for (std::size_t i = 0; i < std::min(top, picture.sites.size()); ++i) {
@@ -157,6 +188,17 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
       .member("active_bytes", picture.active_bytes);
   json.member("requested_bytes", picture.requested_bytes)
       .member("largest_free_bytes", picture.largest_free_bytes);
+  json.member("stream", std::uint32_t{picture.stream})
+      .member("largest_cached_bytes", picture.largest_cached_bytes);
+  for (const char* name : {"capacity_bytes", "largest_fitting_bytes"}) {
+    json.key(name);
+    if (!picture.capacity_bytes) {
+      json.null();
+    } else {
+      json.value(name == std::string_view("capacity_bytes") ? *picture.capacity_bytes
+                                                            : picture.largest_fitting_bytes);
+    }
+  }
   json.member("segments", std::uint64_t{picture.segments.size()})
       .member("live_blocks", std::uint64_t{picture.live.size()});
   json.key("oom");
@@ -168,12 +210,23 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
     json.member("capacity_bytes", oom.capacity_bytes).member("live_bytes", oom.live_bytes);
     json.member("cached_free_bytes", oom.cached_free_bytes)
         .member("largest_free_bytes", oom.largest_free_bytes);
+    json.member("settings_tried", std::uint64_t{oom.settings_tried});
     json.key("setting_that_helps");
-    if (oom.settings_help) {
-      json.value(oom.helps);
+    if (oom.helps) {
+      json.value(*oom.helps);
     } else {
       json.null();
     }
+    json.key("release_that_helps");
+    if (oom.release) {
+      json.begin_object(true).member("made_by", oom.release->maker);
+      json.member("bytes", oom.release->bytes)
+          .member("blocks", std::uint64_t{oom.release->blocks})
+          .end_object();
+    } else {
+      json.null();
+    }
+    json.member("smaller_request_that_fits_bytes", oom.smaller_request_bytes);
     json.member("more_bytes_that_help", oom.more_bytes).end_object();
   } else {
     json.null();

@@ -215,12 +215,20 @@ Bytes roomy_capacity(const SnapshotProgram& program, Bytes peak_reserved_bytes) 
 }
 
 AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version) {
-  return parse_settings(snapshot.name + ": allocator_settings", snapshot.settings.text, version)
-      .settings;
+  std::string text = snapshot.settings.text;
+  // The first releases record no settings; that segments were expandable shows all the same.
+  const auto expandable = [](const SnapshotSegment& segment) { return segment.expandable; };
+  const auto maps = [](const SnapshotEvent& event) { return event.action == Action::kSegmentMap; };
+  if (!snapshot.settings.recorded && (std::ranges::any_of(snapshot.segments, expandable) ||
+                                      std::ranges::any_of(snapshot.events, maps))) {
+    text = "expandable_segments:True";
+  }
+  return parse_settings(snapshot.name + ": allocator_settings", text, version).settings;
 }
 
 std::vector<Version> plausible_versions(const Snapshot& snapshot) {
-  if (snapshot.keys.pool_id) return {{2, 15}, {2, 13}, {2, 12}};
+  if (snapshot.keys.host) return {{2, 15}, {2, 13}};
+  if (snapshot.keys.pool_id) return {{2, 12}, {2, 13}};
   if (snapshot.keys.user_metadata) return {{2, 11}, {2, 12}, {2, 13}};
   if (snapshot.keys.compile_context) return {{2, 10}, {2, 11}};
   return {{2, 6}, {2, 4}};

@@ -66,7 +66,8 @@ struct AgreementOptions {
 /// cannot be read.
 Agreement agreement_with_recording(const Snapshot& snapshot, const AgreementOptions& options);
 
-/// The settings that a recording names. Errors: as parse_settings.
+/// The settings that a recording names. A recording without any (PyTorch 2.1, 2.2): the default, or
+/// expandable segments where it shows them. Errors: as parse_settings.
 AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version);
 
 /// The releases that may have written the recording, the likeliest first: later ones record more

@@ -6,65 +6,16 @@
 #include <map>
 #include <set>
 
-#include "sim/alloc/device_memory.h"
-#include "sim/alloc/make_allocator.h"
-#include "sim/alloc/settings_parser.h"
+#include "sim/base/problem.h"
 #include "sim/format/address_map.h"
 #include "sim/format/snapshot_program.h"
+#include "sim/study/moment.h"
+#include "sim/study/oom_answer.h"
 #include "sim/study/recording_range.h"
 
 namespace tidemark {
 
 namespace {
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-Purpose by_phase(std::string_view phase) {
-  if (phase.starts_with("optimizer")) return Purpose::kOptimizer;
-  if (phase.starts_with("backward")) return Purpose::kBackward;
-  if (phase.starts_with("forward")) return Purpose::kForward;
-  if (phase.starts_with("model")) return Purpose::kParameters;
-  if (phase.starts_with("inputs")) return Purpose::kInputs;
-  return Purpose::kUnknown;
-}
-
-/// Runs a program and hands the allocator over for questions.
-template <class Ask>
-auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
-               bool recorded_places, Ask ask) {
-  DeviceMemory memory({capacity, 0, 0, 0});
-  if (recorded_places) {
-    DeviceMemory::Recording recording;
-    for (const RecordedAddresses::Segment& each : program.addresses.segments) {
-      recording.segments.push_back({each.bytes, each.address});
-    }
-    recording.reservations = program.addresses.reservations;
-    memory.follow(std::move(recording));
-  }
-  TraceClock clock;
-  const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock);
-  std::size_t refusals = 0;
-  for (std::span<const Instruction> rest(program.instructions); !rest.empty();) {
-    rest = rest.subspan(allocator->execute(rest));
-    if (allocator->refused()) ++refusals;
-  }
-  return ask(*allocator, refusals);
-}
-
-SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
-                              bool exact, const AllocatorSettings& settings) {
-  SnapshotProgramOptions options;
-  options.device = device;
-  options.to_event = event + 1;
-  options.exact_start = exact;
-  options.repeat_reclaims = exact;
-  options.rounded = [&settings](Bytes bytes) { return rounded_request(settings, bytes); };
-  SnapshotProgram program = make_snapshot_program(snapshot, options);
-  for (Instruction& each : program.instructions) each.device = 0;
-  return program;
-}
 
 std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event) {
   return static_cast<std::size_t>(std::ranges::upper_bound(steps, event) - steps.begin()) - 1;
@@ -72,8 +23,11 @@ std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event) {
 
 HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const SnapshotProgram& program,
                      const BlockInfo& block, const std::vector<std::size_t>& steps) {
-  HeldBlock held{
-      block.address, block.bytes, block.requested_bytes, {}, Purpose::kUnknown, std::nullopt, 0};
+  HeldBlock held;
+  held.address = block.address;
+  held.bytes = block.bytes;
+  held.requested_bytes = block.requested_bytes;
+  held.id = block.id;
   if (block.id >= program.origins.size()) return held;
   const RequestOrigin& origin = program.origins[block.id];
   held.maker = stack_summary(snapshot, origin.stack);
@@ -117,87 +71,22 @@ void note_sites(MemoryPicture& picture) {
   std::ranges::stable_sort(picture.sites, std::greater<>(), &CallSite::bytes);
 }
 
-OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture,
-                     const AllocatorSettings& settings) {
-  const SnapshotEvent& refused = snapshot.trace(device)[picture.event];
-  OomAnswer answer;
-  answer.event = picture.event;
-  answer.rounded_bytes = refused.bytes;
-  answer.capacity_bytes = picture.reserved_bytes + refused.address;
-  answer.live_bytes = picture.requested_bytes;
-  answer.cached_free_bytes = picture.reserved_bytes - picture.active_bytes;
-  answer.largest_free_bytes = picture.largest_free_bytes;
-  if (answer.live_bytes + refused.bytes > answer.capacity_bytes) {
-    answer.why = OomClass::kTooMuchLive;
-  } else if (answer.cached_free_bytes + refused.address >= refused.bytes) {
-    answer.why = OomClass::kFragmentation;
-  } else {
-    answer.why = OomClass::kRounding;
-  }
-  const auto refusals = [&](const AllocatorSettings& each, Bytes capacity) {
-    const SnapshotProgram program = program_until(snapshot, device, picture.event, false, each);
-    return simulated(program, each, capacity, false,
-                     [](Allocator&, std::size_t count) { return count; });
-  };
-  for (const std::string& conf : settings_grid(settings.version)) {
-    const AllocatorSettings each = parse_settings("grid", conf, settings.version).settings;
-    if (refusals(each, answer.capacity_bytes) > 0) continue;
-    answer.helps = conf;
-    answer.settings_help = true;
-    break;
-  }
-  // The least that helps, by halving between nothing and certainly enough.
-  constexpr Bytes kStep = 2 * kMiB;
-  Bytes low = 0;
-  Bytes high = round_up(answer.cached_free_bytes + 2 * refused.bytes, kStep) / kStep + 16;
-  while (low < high) {
-    const Bytes middle = (low + high) / 2;
-    if (refusals(settings, answer.capacity_bytes + middle * kStep) > 0) {
-      low = middle + 1;
-    } else {
-      high = middle;
+/// The largest request of the default pools that free blocks of its stream can serve.
+Bytes largest_cached(const std::vector<SegmentInfo>& segments, StreamId stream) {
+  Bytes largest = 0;
+  for (const SegmentInfo& segment : segments) {
+    if (segment.stream != stream || segment.pool != PoolKey{}) continue;
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state != BlockState::kInactive) continue;
+      // A small pool serves requests of 1 MiB and less.
+      largest = std::max(
+          largest, segment.kind == PoolKind::kSmall ? std::min(block.bytes, kMiB) : block.bytes);
     }
   }
-  answer.more_bytes = low * kStep;
-  return answer;
+  return largest;
 }
 
 }  // namespace
-
-std::string_view purpose_rule() {
-  return "a phase name that says so; else a frame in a file of an optimizer: optimizer; else of "
-         "the autograd engine or a "
-         "node: backward; else Module.to or a constructor outside forward: parameters; else named "
-         "forward: forward; else of "
-         "a data loader: inputs";
-}
-
-Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata) {
-  if (const Purpose told = by_phase(snapshot.texts[user_metadata]); told != Purpose::kUnknown)
-    return told;
-  bool optimizer = false;
-  bool backward = false;
-  bool forward = false;
-  bool parameters = false;
-  bool inputs = false;
-  for (const std::uint32_t index : snapshot.stack(stack)) {
-    const std::string_view name = snapshot.texts[snapshot.frames[index].name];
-    const std::string_view file = snapshot.texts[snapshot.frames[index].filename];
-    optimizer = optimizer || holds(file, "torch/optim/") || file.ends_with("optimizer.py") ||
-                holds(file, "optimizers/");
-    backward = backward || holds(name, "torch::autograd::Engine") ||
-               holds(name, "_engine_run_backward") || holds(name, "Backward0");
-    forward = forward || name == "forward" || name == "_call_impl";
-    parameters = parameters || name == "_apply" || name == "__init__";
-    inputs =
-        inputs || holds(file, "dataloader") || holds(name, "pin_memory") || holds(name, "collate");
-  }
-  if (optimizer) return Purpose::kOptimizer;
-  if (backward) return Purpose::kBackward;
-  if (parameters && !forward) return Purpose::kParameters;
-  if (forward) return Purpose::kForward;
-  return inputs ? Purpose::kInputs : Purpose::kUnknown;
-}
 
 std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view at) {
   const std::span<const SnapshotEvent> trace = snapshot.trace(device);
@@ -235,21 +124,17 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
 }
 
 MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
-                         Version version) {
+                         Version version, std::optional<Bytes> capacity) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);
-  const SnapshotProgram program = program_until(snapshot, device, event, true, settings);
-  const std::vector<std::size_t> steps = recording_steps(snapshot, device);
+  const SnapshotProgram program = program_until(snapshot, device, event + 1, true, settings);
+  const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
+  const SnapshotEvent& last = snapshot.trace(device)[event];
   MemoryPicture picture;
   picture.event = event;
   picture.step = step_of(steps, event);
   picture.setting = settings.text;
-  Bytes peak = program.start.reserved_bytes();
-  for (const Event& each : program.recorded) {
-    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
-      peak += each.bytes;
-  }
-  simulated(program, settings, roomy_capacity(program, peak), true,
-            [&](Allocator& allocator, std::size_t) {
+  simulated(program, settings, roomy_capacity(program, reserved_in_all(program)), true,
+            [&](Allocator& allocator, const Refusals&) {
               const MemorySample sample = allocator.sample();
               picture.reserved_bytes = sample.reserved;
               picture.active_bytes = sample.active;
@@ -267,10 +152,18 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
       }
     }
   }
+  picture.stream = last.stream;
+  picture.largest_cached_bytes = largest_cached(picture.segments, picture.stream);
   note_pins(picture);
   note_sites(picture);
-  if (snapshot.trace(device)[event].action == Action::kOom) {
+  if (last.action == Action::kOom) {
     picture.oom = oom_answer(snapshot, device, picture, settings);
+    picture.capacity_bytes = picture.oom->capacity_bytes;
+    picture.largest_fitting_bytes = picture.oom->smaller_request_bytes;
+  } else if (capacity) {
+    picture.capacity_bytes = *capacity;
+    picture.largest_fitting_bytes =
+        MomentTrials(snapshot, device, event + 1, settings, *capacity).largest_served(last.stream);
   }
   return picture;
 }
@@ -279,20 +172,16 @@ std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_
                                            Version version) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);
   const std::size_t last = std::max<std::size_t>(snapshot.trace(device).size(), 1) - 1;
-  SnapshotProgram program = program_until(snapshot, device, last, true, settings);
-  Bytes peak = program.start.reserved_bytes();
-  for (const Event& each : program.recorded) {
-    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
-      peak += each.bytes;
-  }
+  SnapshotProgram program = program_until(snapshot, device, last + 1, true, settings);
+  const Bytes in_all = reserved_in_all(program);
   const std::vector<Instruction> recording(
       program.instructions.begin() + static_cast<std::ptrdiff_t>(program.start_instructions),
       program.instructions.end());
   program.instructions.resize(program.start_instructions);
   History history;
   history.sampling = true;
-  simulated(program, settings, roomy_capacity(program, peak), true,
-            [&](Allocator& allocator, std::size_t) {
+  simulated(program, settings, roomy_capacity(program, in_all), true,
+            [&](Allocator& allocator, const Refusals&) {
               allocator.set_history(&history);
               for (std::span<const Instruction> rest(recording); !rest.empty();)
                 rest = rest.subspan(allocator.execute(rest));
@@ -311,7 +200,7 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
   };
   ChurnReport report;
   const std::span<const SnapshotEvent> trace = snapshot.trace(device);
-  const std::vector<std::size_t> steps = recording_steps(snapshot, device);
+  const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
   report.steps = steps.size();
   std::map<std::string, std::size_t> site_of_maker;
   std::map<StackId, std::size_t> site_of_stack;

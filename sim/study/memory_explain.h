@@ -12,23 +12,10 @@
 #include "sim/alloc/segments.h"
 #include "sim/format/snapshot.h"
 #include "sim/study/agreement.h"
+#include "sim/study/oom_answer.h"
+#include "sim/study/purpose.h"
 
 namespace tidemark {
-
-/// What a block seems to be for, told from the stack that made it: snapshots do not say.
-enum class Purpose : std::uint8_t {
-  kUnknown,
-  kForward,
-  kBackward,
-  kOptimizer,
-  kParameters,
-  kInputs
-};
-inline constexpr std::array<std::string_view, 6> kPurposeNames{
-    "unknown", "forward", "backward", "optimizer", "parameters", "inputs"};
-/// The rule in one line a purpose, in the order in which they are tried.
-std::string_view purpose_rule();
-Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata);
 
 /// A live block with what the recording tells of it.
 struct HeldBlock {
@@ -37,6 +24,7 @@ struct HeldBlock {
   Bytes requested_bytes = 0;
   std::string maker;  ///< stack_summary; empty: not recorded
   Purpose purpose = Purpose::kUnknown;
+  RequestId id = kNoRequest;         ///< of the program that rebuilds the moment
   std::optional<std::size_t> event;  ///< its alloc in the trace; none: alive before the recording
   std::size_t step = 0;              ///< in which it was made
 };
@@ -49,35 +37,6 @@ struct PinnedSegment {
   std::vector<HeldBlock> holders;  ///< smallest first
 };
 
-/// What one call site holds.
-struct CallSite {
-  std::string maker;
-  Purpose purpose = Purpose::kUnknown;
-  Bytes bytes = 0;
-  std::size_t blocks = 0;
-};
-
-/// Why a request was refused. With the figures that prove it in OomAnswer.
-enum class OomClass : std::uint8_t {
-  kTooMuchLive,    ///< live bytes and the request exceed the device: no allocator setting helps
-  kFragmentation,  ///< enough is free inside the cache, but in no one piece that could serve or be
-                   ///< given back
-  kRounding,       ///< the blocks' rounding and unsplit rests take what was missing
-};
-struct OomAnswer {
-  std::size_t event = 0;
-  OomClass why = OomClass::kTooMuchLive;
-  Bytes rounded_bytes = 0;   ///< of the request
-  Bytes capacity_bytes = 0;  ///< what PyTorch could get in all
-  Bytes live_bytes = 0;      ///< requested by the owners of live blocks
-  Bytes cached_free_bytes = 0;
-  Bytes largest_free_bytes = 0;
-  std::string helps;  ///< the first setting of the grid that avoids every refusal; empty: none does
-  bool settings_help = false;
-  Bytes more_bytes =
-      0;  ///< the least further device memory (in 2 MiB) that avoids it under the same setting
-};
-
 /// One device at one moment of a recording.
 struct MemoryPicture {
   std::size_t event = 0;  ///< right after it
@@ -86,7 +45,13 @@ struct MemoryPicture {
   Bytes reserved_bytes = 0;
   Bytes active_bytes = 0;  ///< blocks
   Bytes requested_bytes = 0;
-  Bytes largest_free_bytes = 0;  ///< the largest request that the cache serves without the driver
+  Bytes largest_free_bytes = 0;  ///< the largest free block of any stream and pool
+  StreamId stream = 0;           ///< of the event
+  Bytes largest_cached_bytes =
+      0;  ///< the largest request on `stream` that free blocks serve, without the driver
+  std::optional<Bytes> capacity_bytes;  ///< what PyTorch could get of the device, where it is known
+  Bytes largest_fitting_bytes =
+      0;  ///< with capacity_bytes: the largest request on `stream` that would be served
   std::vector<SegmentInfo> segments;
   std::vector<HeldBlock> live;  ///< by address
   std::array<Bytes, kPurposeNames.size()> by_purpose{};
@@ -99,10 +64,10 @@ struct MemoryPicture {
 /// recording_moment's other words. Errors: InputError when there is no such moment.
 std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view at);
 
-/// Rebuilds the device by re-simulation up to and with `event`. Errors: as
-/// agreement_with_recording.
+/// Rebuilds the device by re-simulation up to and with `event`. `capacity`: what PyTorch can get of
+/// the device; an out-of-memory error tells it itself. Errors: as agreement_with_recording.
 MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
-                         Version version);
+                         Version version, std::optional<Bytes> capacity = std::nullopt);
 
 /// The amounts right after each event of the re-simulation from the recording's own settings.
 std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device,

@@ -8,6 +8,8 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
+#include "sim/study/purpose.h"
+#include "sim/timeline/timeline.h"
 
 namespace tidemark {
 
@@ -51,23 +53,87 @@ std::optional<std::int64_t> microseconds(std::string_view text) {
 }
 
 std::size_t first_event_at(std::span<const SnapshotEvent> trace, std::int64_t time_us) {
-  const auto found = std::ranges::find_if(
-      trace, [time_us](const SnapshotEvent& event) { return event.time_us >= time_us; });
+  const auto found = std::ranges::lower_bound(trace, time_us, {}, &SnapshotEvent::time_us);
   return static_cast<std::size_t>(found - trace.begin());
+}
+
+void add_step(std::vector<std::size_t>& steps, std::size_t event) {
+  if (event > steps.back()) steps.push_back(event);
+}
+
+std::vector<std::size_t> steps_by_profiler(const Snapshot& snapshot, std::uint8_t device) {
+  std::vector<std::size_t> steps{0};
+  for (const SnapshotAnnotation& each : snapshot.annotations) {
+    if (each.device == device && !each.end &&
+        snapshot.texts[each.name].starts_with("ProfilerStep#"))
+      add_step(steps, first_event_at(snapshot.trace(device), each.time_us));
+  }
+  return steps;
+}
+
+std::vector<std::size_t> steps_by_metadata(const Snapshot& snapshot, std::uint8_t device) {
+  std::vector<std::size_t> steps{0};
+  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  TextId text = 0;
+  std::string_view step;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].user_metadata == text) continue;
+    text = trace[i].user_metadata;
+    // Micro-batches "1.0", "1.1" are one step's.
+    const std::string_view micro = split_phase_name(snapshot.texts[text]).step;
+    const std::string_view next = micro.substr(0, micro.find('.'));
+    if (next.empty() || next == step) continue;
+    // What comes before the first step belongs to it.
+    if (!step.empty()) add_step(steps, i);
+    step = next;
+  }
+  return steps;
+}
+
+std::vector<std::size_t> steps_by_optimizer(const Snapshot& snapshot, std::uint8_t device) {
+  std::vector<std::size_t> steps{0};
+  for (const SnapshotAnnotation& each : snapshot.annotations) {
+    if (each.device == device && each.end &&
+        snapshot.texts[each.name].starts_with("Optimizer.step"))
+      add_step(steps, first_event_at(snapshot.trace(device), each.time_us));
+  }
+  return steps;
+}
+
+std::vector<std::size_t> steps_by_stacks(const Snapshot& snapshot, std::uint8_t device) {
+  std::vector<std::size_t> steps{0};
+  std::vector<std::optional<Purpose>> purposes(snapshot.stacks.size());
+  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  bool stepped = false;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].action != Action::kAlloc) continue;
+    std::optional<Purpose>& purpose = purposes[trace[i].stack];
+    if (!purpose) purpose = purpose_of(snapshot, trace[i].stack, 0);
+    if (*purpose == Purpose::kOptimizer) {
+      stepped = true;
+    } else if (stepped && (*purpose == Purpose::kForward || *purpose == Purpose::kBackward ||
+                           *purpose == Purpose::kInputs)) {
+      add_step(steps, i);
+      stepped = false;
+    }
+  }
+  return steps;
 }
 
 }  // namespace
 
-std::vector<std::size_t> recording_steps(const Snapshot& snapshot, std::uint8_t device) {
-  std::vector<std::size_t> steps{0};
-  for (const SnapshotAnnotation& each : snapshot.annotations) {
-    if (each.device != device || !each.end ||
-        !snapshot.texts[each.name].starts_with("Optimizer.step"))
-      continue;
-    const std::size_t event = first_event_at(snapshot.trace(device), each.time_us);
-    if (event > steps.back()) steps.push_back(event);
+RecordingSteps recording_steps(const Snapshot& snapshot, std::uint8_t device) {
+  using Teller = std::vector<std::size_t> (*)(const Snapshot&, std::uint8_t);
+  constexpr std::pair<Teller, std::string_view> kTellers[]{
+      {steps_by_profiler, "the profiler's annotations"},
+      {steps_by_metadata, "the numbers in the events' user_metadata"},
+      {steps_by_optimizer, "annotations 'Optimizer.step'"},
+      {steps_by_stacks, "stacks: requests of an optimizer, then of forward, backward or inputs"}};
+  for (const auto& [teller, name] : kTellers) {
+    std::vector<std::size_t> steps = teller(snapshot, device);
+    if (steps.size() > 1) return {std::move(steps), name};
   }
-  return steps;
+  return {};
 }
 
 std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option,
@@ -84,10 +150,12 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
         refuse(option, fmt::format("there are only {} events", trace.size()));
       return static_cast<std::size_t>(*number);
     }
-    const std::vector<std::size_t> steps = recording_steps(snapshot, device);
+    const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
     if (*number >= steps.size()) {
       refuse(option, steps.size() == 1
-                         ? "the recording has no annotation 'Optimizer.step' to tell steps by"
+                         ? "the recording has nothing to tell steps by: no annotation "
+                           "'ProfilerStep#' or 'Optimizer.step', no number in user_metadata, no "
+                           "optimizer in the stacks"
                          : fmt::format("the recording has only steps 0 to {}", steps.size() - 1));
     }
     return steps[static_cast<std::size_t>(*number)];
@@ -95,6 +163,8 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
   if (form == "time") {
     const std::optional<std::int64_t> time = microseconds(rest);
     if (!time) refuse(option, fmt::format("{}, found '{}'", kForms, text));
+    if (!trace.empty() && trace.front().time_us == 0)
+      refuse(option, "the recording has no times: PyTorch writes them from 2.3 on");
     return trace.empty() ? 0 : first_event_at(trace, trace.front().time_us + *time);
   }
   if (form == "mark") {

@@ -11,19 +11,29 @@
 
 namespace tidemark {
 
+/// Where the steps of a recording begin.
+struct RecordingSteps {
+  std::vector<std::size_t> first_events{0};  ///< ascending; the last step may be empty
+  std::string_view told_by;  ///< what they were told by, in a few words; empty: there is one step
+};
+
+/// Steps are told by the first of these that the recording has:
+///   annotations "ProfilerStep#N" (torch.profiler), where they begin;
+///   the events' user_metadata, where the number at its end changes ("forward 3": of `run
+///   --snapshot`, or set by the program);
+///   annotations "Optimizer.step...", where they end;
+///   stacks: the first request of forward, backward or the inputs after those of an optimizer.
+RecordingSteps recording_steps(const Snapshot& snapshot, std::uint8_t device);
+
 /// A moment of a recording, given in words, as the index of the first event from then on:
 ///   "1234" or "event:1234"  an event of the device's trace, from 0
-///   "step:3"                where step 3 begins: after the third end of an annotation
-///   "Optimizer.step..."; from 0 "time:1.5s", "time:20ms", "time:300us"  since the first event
+///   "step:3"                where step 3 of recording_steps() begins, counted from 0
+///   "time:1.5s", "time:20ms", "time:300us"  since the first event
 ///   "mark:TEXT"             where the first annotation begins whose name holds TEXT
 /// Errors: InputError naming `option` when the text is none of these or the recording has no such
-/// moment.
+/// moment (or, before PyTorch 2.3, no times).
 std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option,
                              std::string_view text);
-
-/// First event of each step: 0, and where each annotation "Optimizer.step..." ends. The last may be
-/// empty.
-std::vector<std::size_t> recording_steps(const Snapshot& snapshot, std::uint8_t device);
 
 /// Settings worth trying on any program, the default first; those that `version` does not know are
 /// left out.

@@ -2,8 +2,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "sim/format/snapshot.h"
+#include "sim/format/snapshot_program.h"
 #include "sim/study/agreement.h"
 
 namespace tidemark {
@@ -20,9 +22,9 @@ std::vector<fs::path> files_in(const fs::path& folder, std::string_view extensio
   return files;
 }
 
-Agreement check_agrees(const fs::path& file) {
-  INFO(file);
-  const Agreement agreement = agreement_with_recording(read_snapshot_file(file.string()), {});
+Agreement check_agrees(const Snapshot& snapshot, const AgreementOptions& options = {}) {
+  INFO(snapshot.name << ", device " << int{options.device});
+  const Agreement agreement = agreement_with_recording(snapshot, options);
   CHECK(agreement.events.differing == 0);
   CHECK(agreement.placed_differently == 0);
   CHECK(agreement.differing_blocks == 0);
@@ -36,9 +38,57 @@ TEST_CASE("PyTorch's own recordings re-simulate from their settings, event by ev
       files_in(TIDEMARK_SOURCE_DIR "/tests/golden/recordings", ".gz");
   REQUIRE(files.size() == 4);
   for (const fs::path& file : files) {
-    const Agreement agreement = check_agrees(file);
+    const Agreement agreement = check_agrees(read_snapshot_file(file.string()));
     CHECK(agreement.settings.version == kDefaultVersion);
     CHECK_FALSE(agreement.warm);
+  }
+}
+
+/// "2.5.1-cut.pickle.gz": the release that wrote it and what it shows.
+struct Recorded {
+  std::string release;
+  std::string kind;
+};
+Recorded recorded_by(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t dash = name.find('-');
+  return {name.substr(0, dash), name.substr(dash + 1, name.find(".pickle") - dash - 1)};
+}
+
+TEST_CASE(
+    "seven releases' recordings of two GPUs, private pools, streams, annotations, cut histories, "
+    "settings and refusals re-simulate event by event") {
+  const std::map<std::string, std::vector<Version>> taken_for{
+      {"2.1.2", {{2, 6}}},   {"2.3.1", {{2, 6}}},   {"2.5.1", {{2, 6}}},
+      {"2.6.0", {{2, 6}}},   {"2.11.0", {{2, 11}}}, {"2.12.0", {{2, 12}, {2, 13}}},
+      {"2.15.0", {{2, 15}}},
+  };
+  const std::vector<fs::path> files =
+      files_in(TIDEMARK_SOURCE_DIR "/tests/golden/recordings/releases", ".gz");
+  REQUIRE(files.size() == 36);
+  for (const fs::path& file : files) {
+    INFO(file);
+    const auto [release, kind] = recorded_by(file);
+    const Snapshot snapshot = read_snapshot_file(file.string());
+    const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
+    CHECK(devices.size() == (kind == "two" || kind == "expand" ? 2 : 1));
+    CHECK((snapshot.pools.size() > 1) == (kind == "pools"));
+    CHECK((snapshot.streams.size() > 1) == (kind == "pools" || kind == "streams"));
+    CHECK(snapshot.settings.recorded == (release != "2.1.2"));
+    const bool annotated = !snapshot.annotations.empty();
+    CHECK(annotated ==
+          (release != "2.1.2" && release != "2.3.1" && kind != "streams" && kind != "oom"));
+    for (const std::uint8_t device : devices) {
+      AgreementOptions options;
+      options.device = device;
+      const Agreement agreement = check_agrees(snapshot, options);
+      const std::vector<Version>& versions = taken_for.at(release);
+      CHECK(std::ranges::find(versions, agreement.settings.version) != versions.end());
+      CHECK(agreement.warm == (kind == "cut" || kind == "late" || kind == "conf"));
+      CHECK((agreement.recorded.ooms > 0) == (kind == "oom"));
+      CHECK((agreement.late_frees > 0) == (kind == "streams"));
+      CHECK(agreement.settings.expandable_segments == (kind == "expand"));
+    }
   }
 }
 
@@ -69,7 +119,7 @@ TEST_CASE("public recordings of real GPUs re-simulate from their settings, event
   CHECK_FALSE(files.empty());
   std::size_t warm = 0;
   for (const fs::path& file : files) {
-    if (check_agrees(file).warm) ++warm;
+    if (check_agrees(read_snapshot_file(file.string())).warm) ++warm;
   }
   std::cout << files.size() << " recordings, " << warm << " of them begun with a filled cache\n";
 }
