@@ -3,7 +3,7 @@
 
     plots/report.py report.json -o report.html
 
-Needs the package plotly (pip install plotly) for its JavaScript alone; nothing of it runs here."""
+Needs the JavaScript of the package plotly (tools/setup puts it into build/plotly; or pip install plotly); none of its Python runs."""
 
 import argparse
 import html
@@ -21,14 +21,16 @@ PAGE = """<!DOCTYPE html>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em; color: #1a1a1a; background: #fff; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin: 2em 0 0.3em; }
 pre { background: #f4f4f4; padding: 1em; white-space: pre-wrap; font-size: 13px; }
-.figure { height: 420px; }
+.figure { height: 420px; } .low { height: 190px; }
 </style>
 </head>
 <body>
 <h1>%(title)s</h1>
 <h2>The answer</h2>
+<p>%(headline)s</p>
 <pre>%(answer)s</pre>
 <h2>Memory over time</h2><div class="figure" id="timeline"></div>
+<h2>What the reserved memory is for at that moment</h2><div class="figure low" id="breakdown"></div>
 <h2>Free inside the cache</h2><div class="figure" id="fragmentation"></div>
 <h2>Addresses at that moment</h2><div class="figure" id="addresses"></div>
 <h2>Who holds it</h2><div class="figure" id="sites"></div>
@@ -47,7 +49,8 @@ SCRIPT = """
 const data = JSON.parse(document.getElementById('data').textContent);
 const gib = bytes => bytes / 1073741824;
 const layout = (x, y) => ({xaxis: {title: {text: x}}, yaxis: {title: {text: y}, rangemode: 'tozero'},
-  margin: {l: 70, r: 20, t: 10, b: 50}, hovermode: 'closest', legend: {orientation: 'h', y: 1.1}});
+  margin: {l: 70, r: 20, t: 50, b: 50}, hovermode: 'closest',
+  legend: {orientation: 'h', x: 0, y: 1, yanchor: 'bottom'}});
 const config = {responsive: true, displaylogo: false};
 const events = data.timeline.event;
 const line = (name, color, width) => ({x: events, y: data.timeline[name].map(gib), name, mode: 'lines',
@@ -58,6 +61,11 @@ Plotly.newPlot('timeline', [line('reserved', '#8c2d04', 2), line('active', '#1f6
 Plotly.newPlot('fragmentation', [{x: events, y: data.timeline.reserved.map((r, i) => gib(r - data.timeline.active[i])),
   mode: 'lines', name: 'free in the cache', fill: 'tozeroy', line: {shape: 'hv', color: '#cc8800'},
   hovertemplate: 'event %{x}<br>%{y:.3f} GiB'}], {...layout('event', 'GiB'), shapes: [moment]}, config);
+const shades = ['#1f6fb4', '#8c2d04', '#41ab5d', '#6a51a3', '#cc8800', '#555555', '#e3e3e3'];
+Plotly.newPlot('breakdown', data.purposes.map((p, i) => ({type: 'bar', orientation: 'h', y: [''], x: [gib(p.bytes)], name: p.name,
+  marker: {color: p.name === 'free in the cache' ? '#e3e3e3' : shades[i % 6], line: {width: 0.4, color: '#fff'}},
+  hovertemplate: p.name + '<br>%{x:.3f} GiB<extra></extra>'})),
+  {...layout('GiB', ''), barmode: 'stack', yaxis: {showticklabels: false}}, config);
 const bars = (live, color, name) => {
   const blocks = data.blocks.filter(b => b.live === live);
   return {type: 'bar', orientation: 'h', name, marker: {color, line: {width: 0.4, color: '#fff'}},
@@ -65,7 +73,7 @@ const bars = (live, color, name) => {
     text: blocks.map(b => b.maker), textposition: 'none', hovertemplate: '%{y}<br>%{x:.3f} MiB<br>%{text}'};
 };
 const rows = new Set(data.blocks.map(b => b.segment)).size;
-document.getElementById('addresses').style.height = Math.max(300, Math.min(2400, 120 + 16 * rows)) + 'px';
+document.getElementById('addresses').style.height = Math.max(300, Math.min(2400, 140 + 14 * rows)) + 'px';
 Plotly.newPlot('addresses', [bars(true, '#1f6fb4', 'live'), bars(false, '#e3e3e3', 'free')],
   {...layout('MiB from the start of the segment', ''), barmode: 'overlay', yaxis: {type: 'category', automargin: true}}, config);
 Plotly.newPlot('sites', [{type: 'bar', orientation: 'h', y: data.sites.map((s, i) => (i + 1) + '  ' + s.maker).reverse(),
@@ -81,13 +89,13 @@ document.body.dataset.ready = 'yes';
 
 def plotly_script():
     spec = importlib.util.find_spec("plotly")
-    if spec is None or not spec.submodule_search_locations:
-        sys.exit("plots/report.py: the Python package plotly is missing (pip install plotly)")
-    for folder in spec.submodule_search_locations:
-        path = pathlib.Path(folder) / "package_data" / "plotly.min.js"
+    folders = [pathlib.Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    folders.append(pathlib.Path(__file__).resolve().parents[1] / "build" / "plotly" / "plotly")  # of tools/setup
+    for folder in folders:
+        path = folder / "package_data" / "plotly.min.js"
         if path.is_file():
             return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
-    sys.exit("plots/report.py: plotly has no package_data/plotly.min.js")
+    sys.exit("plots/report.py: plotly's script is missing: tools/setup gets it, or pip install plotly")
 
 
 def main():
@@ -97,9 +105,9 @@ def main():
     args = parser.parse_args()
     with open(args.report, encoding="utf-8") as file:
         report = json.load(file)
-    data = {key: report[key] for key in ("event", "timeline", "blocks", "sites", "settings")}
+    data = {key: report[key] for key in ("event", "timeline", "purposes", "blocks", "sites", "settings")}
     page = PAGE % {
-        "title": html.escape(report["title"]), "answer": html.escape(report["answer"]),
+        "title": html.escape(report["title"]), "headline": html.escape(report["headline"]), "answer": html.escape(report["answer"]),
         "assumptions": html.escape("\n".join(report["assumptions"])), "plotly": plotly_script(), "script": SCRIPT,
         # A "</" in a text would end the script element.
         "data": json.dumps(data, separators=(",", ":")).replace("</", "<\\/"),

@@ -1,9 +1,9 @@
 # Sourced by tools/setup, tools/test and .ci/*: the Debian 12 packages of each purpose, and how they are installed.
 # shellcheck shell=sh disable=SC2034
 RUN_PACKAGES='g++ cmake ninja-build libfmt-dev zlib1g-dev libyaml-cpp-dev libboost-dev libboost-graph-dev
-  libboost-program-options-dev libsqlite3-dev python3 python3-matplotlib'
+  libboost-program-options-dev libsqlite3-dev python3 python3-matplotlib python3-pip'
 TEST_PACKAGES='catch2 libbenchmark-dev git python3-yaml'
-FULL_PACKAGES='clang clang-format clang-tidy libclang-rt-14-dev'
+FULL_PACKAGES='clang clang-format clang-tidy libclang-rt-14-dev chromium'
 
 # Installs those of "$@" that are missing; says what to do when it may not.
 install_packages() {
@@ -24,4 +24,12 @@ install_packages() {
   $as_root apt-get update -qq
   # shellcheck disable=SC2086  # a list of words
   $as_root apt-get install -y -qq --no-install-recommends $missing
+}
+
+# Puts plotly, whose script the pages of `tidemark report` hold, into build/plotly: Debian's package comes without the script, so it is
+# PyPI's. Without a network everything else works; those pages and their test then need plotly from elsewhere.
+install_plotly() {
+  [ -f build/plotly/plotly/package_data/plotly.min.js ] && return 0
+  python3 -m pip install --quiet --no-deps --target build/plotly plotly==7.1.0 ||
+    echo 'plotly could not be had from PyPI: tidemark report will ask for it, its test is skipped' >&2
 }

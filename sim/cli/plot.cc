@@ -153,8 +153,9 @@ void write_html_report(std::string_view report_json, const std::string& path) {
   const int code = run_into(path, {interpreter, script, report.path()});
   if (code == 127) throw IoError("report: cannot start " + interpreter + "; it needs Python 3");
   if (code != 0) {
-    throw IoError("report: " + path + " was not written; " + interpreter +
-                  " needs the package plotly (TIDEMARK_PYTHON names another Python)");
+    throw IoError("report: " + path +
+                  " was not written; it needs plotly: tools/setup gets it, or " + interpreter +
+                  " -m pip install plotly (TIDEMARK_PYTHON names another Python)");
   }
 }
 

@@ -24,27 +24,29 @@ constexpr std::string_view kPerRunFiles[]{"events",   "stats",    "segments", "t
                                           "snapshot", "perfetto", "columns"};
 constexpr std::string_view kSnapshotOptions[]{"grid", "gpu", "from", "to"};
 
-DeviceSpec device_of(const Arguments& args) {
-  DeviceSpec spec;
-  const std::optional<Bytes> total = args.bytes("device-bytes");
+/// The devices of --device and --device-bytes, as often as they are given; else the default one.
+std::vector<DeviceSpec> devices_of(const Arguments& args) {
+  std::vector<DeviceSpec> specs;
+  for (const std::string& text : args.values("device-bytes")) {
+    const std::optional<Bytes> total = parse_bytes(text);
+    if (!total || *total == 0 || *total > Bytes{1} << 59U)
+      usage_error("--device-bytes",
+                  "expected an amount from 1 byte to 512 PiB such as 80GiB, found '" + text + "'");
+    specs.emplace_back();
+    specs.back().name = "a device";
+    specs.back().total_bytes = *total;
+  }
+  for (const std::string& name : args.values("device")) specs.push_back(load_device(name).spec);
+  if (specs.empty()) specs.push_back(load_device(args.value("device")).spec);
   const std::optional<Bytes> context = args.bytes("context-bytes");
-  if (total) {
-    if (args.has("device")) usage_error("--device-bytes", "cannot be given together with --device");
-    spec.name = "a device";
-    spec.total_bytes = *total;
-  } else {
-    spec = load_device(args.value("device")).spec;
-  }
-  if (context) spec.context_bytes = *context;
-  if (spec.total_bytes == 0 || spec.total_bytes > Bytes{1} << 59U) {
-    usage_error("--device-bytes", "expected an amount from 1 byte to 512 PiB");
-  }
-  if (spec.context_bytes > spec.total_bytes) {
+  for (DeviceSpec& spec : specs) {
+    if (context) spec.context_bytes = *context;
+    if (spec.context_bytes <= spec.total_bytes) continue;
     usage_error("--context-bytes",
                 fmt::format("the context ({} bytes) is larger than the device ({} bytes)",
                             spec.context_bytes, spec.total_bytes));
   }
-  return spec;
+  return specs;
 }
 
 std::optional<double> fraction_of(const Arguments& args) {
@@ -111,15 +113,6 @@ std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded
   return parse_all(confs, recorded.version, err);
 }
 
-/// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their
-/// order.
-void rank(std::vector<ReplayResult>& results) {
-  std::ranges::stable_sort(results, {}, [](const ReplayResult& result) {
-    return std::tuple(result.summary.ooms, result.summary.peak_reserved,
-                      result.summary.device_calls);
-  });
-}
-
 void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result,
                  const std::string& device) {
   if (args.has("events")) write_whole_file(args.value("events"), replay_events_csv(trace, result));
@@ -165,8 +158,11 @@ class ReplayCommand final : public Command {
          {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT",
           ""},
          {"to", "WHEN", "a snapshot: end there, in the same words", ""},
-         {"device", "NAME", "the GPU or a device file (a snapshot: the recorded one)", "h100"},
-         {"device-bytes", "N", "instead of --device: the device's total memory", ""},
+         {"device", "NAME",
+          "the GPU or a device file (a snapshot: the recorded one); several: a table", "h100",
+          true},
+         {"device-bytes", "N", "a device by its total memory; several, with --device too: a table",
+          "", true},
          {"context-bytes", "N", "what the CUDA context takes (the device's; 0 with --device-bytes)",
           ""},
          {"memory-fraction", "F", "torch.cuda.set_per_process_memory_fraction(F), from 0 to 1", ""},
@@ -203,11 +199,14 @@ class ReplayCommand final : public Command {
         usage_error("--" + std::string(option), "is for memory snapshots; '" + name + "' is none");
     }
     ReplayOptions options;
-    options.device = device_of(args);
+    const std::vector<DeviceSpec> devices = devices_of(args);
     const std::vector<AllocatorSettings> settings = settings_of(args, err);
     const RequestTrace trace = read_request_trace_file(name);
-    const Played played = play(args, trace, settings, options);
-    print(args, {name, &trace, &options, played.results, played.speeds, nullptr, {}}, out);
+    const Played played = play(args, trace, settings, devices, options);
+    print(
+        args,
+        {name, &trace, &options, played.results, played.speeds, played.devices, true, nullptr, {}},
+        out);
     return ExitCode::kDone;
   }
 
@@ -215,10 +214,25 @@ class ReplayCommand final : public Command {
   struct Played {
     std::vector<ReplayResult> results;
     std::vector<ReplaySpeed> speeds;
+    std::vector<DeviceSpec> devices;
   };
 
+  /// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their
+  /// order. Each device's rows by themselves.
+  static void rank(Played& played, std::size_t settings) {
+    for (std::size_t first = 0; first < played.results.size(); first += settings) {
+      std::ranges::stable_sort(
+          std::span(played.results).subspan(first, settings), {}, [](const ReplayResult& result) {
+            return std::tuple(result.summary.ooms, result.summary.peak_reserved,
+                              result.summary.device_calls);
+          });
+    }
+  }
+
+  /// Every setting on every device; leaves the first device in `options`.
   static Played play(const Arguments& args, const RequestTrace& trace,
-                     const std::vector<AllocatorSettings>& settings, ReplayOptions& options) {
+                     const std::vector<AllocatorSettings>& settings,
+                     const std::vector<DeviceSpec>& devices, ReplayOptions& options) {
     options.memory_fraction = fraction_of(args);
     options.policy = policy_of(args);
     const std::optional<std::uint64_t> repeats = args.number("repeat", 1, 100'000);
@@ -227,18 +241,23 @@ class ReplayCommand final : public Command {
         usage_error("--" + std::string(file), "holds one run, but there are several --alloc-conf",
                     "give one --alloc-conf, or leave --" + std::string(file) + " out");
       }
+      if (devices.size() > 1 && args.has(file))
+        usage_error("--" + std::string(file), "holds one run, but there are several devices");
     }
     options.keep_samples = args.has("timeline") || args.has("perfetto") || args.has("columns");
     options.keep_events =
         options.keep_samples || args.has("events") || args.has("segments") || args.has("snapshot");
     if (args.has("trace-out")) write_whole_file(args.value("trace-out"), trace_text(trace));
     Played played;
-    played.results = replay_all(trace.instructions, settings, options);
-    if (repeats) {
-      for (const AllocatorSettings& setting : settings) {
-        played.speeds.push_back(measure_replay(trace.instructions, setting, options, *repeats));
-      }
+    for (const DeviceSpec& device : devices) {
+      options.device = device;
+      for (ReplayResult& result : replay_all(trace.instructions, settings, options))
+        played.results.push_back(std::move(result));
+      for (std::size_t i = 0; repeats && i < settings.size(); ++i)
+        played.speeds.push_back(measure_replay(trace.instructions, settings[i], options, *repeats));
+      played.devices.insert(played.devices.end(), settings.size(), device);
     }
+    options.device = devices.front();
     if (played.results.size() == 1)
       write_files(args, trace, played.results.front(), options.device.name);
     return played;
@@ -260,21 +279,25 @@ class ReplayCommand final : public Command {
     SnapshotProgram program = make_snapshot_program(snapshot, program_options);
     std::vector<std::string> notes = caveats(program, device_given);
     ReplayOptions options;
-    if (device_given) {
-      options.device = device_of(args);
-    } else {
-      options.device = load_device(args.value("device")).spec;
-      options.device.name =
+    std::vector<DeviceSpec> devices = devices_of(args);
+    if (!device_given) {
+      DeviceSpec& device = devices.front();
+      device.name =
           program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
-      options.device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
-      options.device.context_bytes = 0;
+      device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
+      device.context_bytes = 0;
     }
+    const bool limited = device_given || program.capacity_bytes != 0;
     for (Instruction& instruction : program.instructions) instruction.device = 0;
     const RequestTrace trace{std::move(program.instructions), std::move(program.program.labels)};
     const std::vector<AllocatorSettings> settings = settings_beside(agreement.settings, args, err);
-    Played played = play(args, trace, settings, options);
-    if (args.has("grid") && played.speeds.empty()) rank(played.results);
-    print(args, {name, &trace, &options, played.results, played.speeds, &agreement, notes}, out);
+    Played played = play(args, trace, settings, devices, options);
+    if (args.has("grid") && played.speeds.empty()) rank(played, settings.size());
+    if (played.results.size() > 1 || device_given) note_other_rows(agreement, notes);
+    print(args,
+          {name, &trace, &options, played.results, played.speeds, played.devices, limited,
+           &agreement, notes},
+          out);
     return ExitCode::kDone;
   }
 
@@ -303,6 +326,22 @@ class ReplayCommand final : public Command {
           program.capacity_bytes));
     }
     return notes;
+  }
+
+  /// What no row but the recording's own can know.
+  static void note_other_rows(const Agreement& agreement, std::vector<std::string>& notes) {
+    notes.emplace_back(
+        "rows play the recorded requests; a program that reads its memory figures or handles "
+        "out-of-memory "
+        "errors, and libraries that choose workspaces by what is free (cuDNN), may ask for other "
+        "things "
+        "under another setting");
+    if (agreement.recorded.ooms > 0) {
+      notes.emplace_back(
+          "after the recorded out-of-memory error every row goes on as the program did; served, it "
+          "had gone "
+          "another way");
+    }
   }
 
   static void print(const Arguments& args, const ReplayReport& report, Output& out) {

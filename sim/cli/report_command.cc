@@ -20,8 +20,8 @@ class ReportCommand final : public Command {
         "write one HTML page on a recorded or simulated run",
         "One self-contained page that needs no network: the answer first, then memory over time, "
         "free memory,\n"
-        "addresses, call sites and other settings. Needs Python with the package plotly, whose "
-        "script it holds.",
+        "addresses, call sites and other settings. Needs Python and the script of plotly, which "
+        "tools/setup gets.",
         {{"RUN", "a memory snapshot, a scenario in YAML, or a request trace"}},
         {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
          {"at", "WHEN",

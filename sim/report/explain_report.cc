@@ -74,11 +74,28 @@ struct SitePair {
   }
 };
 
+/// "blocks.3.attn" is "blocks.*.attn": a model's repeated parts are one call site.
+std::string without_numbers(std::string_view maker) {
+  if (maker.find(' ') != std::string_view::npos) return std::string(maker);  // a line of code
+  std::string out;
+  while (true) {
+    const std::size_t dot = maker.find('.');
+    const std::string_view part = maker.substr(0, dot);
+    const bool number =
+        !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    out += number ? "*" : part;
+    if (dot == std::string_view::npos) return out;
+    out += '.';
+    maker.remove_prefix(dot + 1);
+  }
+}
+
+/// Call sites by name, repeated parts of a model taken together, those that changed most first.
 std::vector<std::pair<std::string, SitePair>> site_pairs(const MemoryPicture& a,
                                                          const MemoryPicture& b) {
   std::map<std::string, SitePair> sites;
-  for (const CallSite& site : a.sites) sites[site.maker].a += site.bytes;
-  for (const CallSite& site : b.sites) sites[site.maker].b += site.bytes;
+  for (const CallSite& site : a.sites) sites[without_numbers(site.maker)].a += site.bytes;
+  for (const CallSite& site : b.sites) sites[without_numbers(site.maker)].b += site.bytes;
   std::vector<std::pair<std::string, SitePair>> list(sites.begin(), sites.end());
   std::erase_if(list, [](const auto& each) { return each.second.growth() == 0; });
   std::ranges::stable_sort(list, std::greater<>(),
@@ -257,16 +274,19 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
 }
 
 std::string churn_text(const ChurnReport& report, std::size_t top, const TextStyle& style) {
-  std::string out = fmt::format("\nOver {} steps\n", report.steps - 1);
+  std::string out = report.told_by.empty() ? std::string("\nGrowth by step\n")
+                                           : fmt::format("\nOver {} steps, told by {}\n",
+                                                         report.steps, report.told_by);
   if (report.steps < 3) {
-    out += "  growth needs two steps at least, told apart by annotations 'Optimizer.step'\n";
+    out += "  growth needs three steps at least that the recording tells apart\n";
   } else if (report.growing.empty()) {
     out += "  no call site holds more after the last step than after the first\n";
   }
   for (std::size_t i = 0; i < std::min(top, report.growing.size()); ++i) {
     const ChurnReport::Site& site = report.growing[i];
-    out += cut(fmt::format("  {} since the first step{}: {}", signed_bytes(site.growth),
-                           site.grows_every_step ? ", more in every step (a leak?)" : "",
+    out += cut(fmt::format("  {} since the first step, {} a step{}: {}", signed_bytes(site.growth),
+                           signed_bytes(site.growth / static_cast<std::int64_t>(report.steps - 2)),
+                           site.grows_every_step ? ", more in every one (a leak?)" : "",
                            maker_of(site.maker)),
                style.width) +
            "\n";
@@ -290,7 +310,16 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
   out += fmt::format("  {:<10}{:>14}\n\n", "to the end", grouped(report.never_freed));
   out += fmt::format("{} different block sizes; roundup_power2_divisions:8 would make {} of them\n",
                      grouped(report.distinct_sizes), grouped(report.distinct_sizes_rounded));
-  return out;
+  if (report.merged.empty()) return out;
+  Table merged({Align::kRight, Align::kRight, Align::kRight, Align::kRight}, 2);
+  merged.add({"requests", "sizes", "from, to", "rounded"});
+  for (std::size_t i = 0; i < std::min(top, report.merged.size()); ++i) {
+    const ChurnReport::Merged& each = report.merged[i];
+    merged.add({grouped(each.requests), grouped(each.sizes),
+                human_bytes(each.smallest) + ", " + human_bytes(each.largest),
+                human_bytes(each.rounded)});
+  }
+  return out + merged.text(style.width);
 }
 
 std::string churn_json(const ChurnReport& report, std::size_t top) {
@@ -298,7 +327,8 @@ std::string churn_json(const ChurnReport& report, std::size_t top) {
   JsonWriter json(out);
   json.begin_object()
       .member("schema_version", kReportSchemaVersion)
-      .member("steps", std::uint64_t{report.steps - 1});
+      .member("steps", std::uint64_t{report.steps})
+      .member("steps_told_by", report.told_by);
   const auto sites = [&json, top](const char* name, const std::vector<ChurnReport::Site>& list) {
     json.key(name).begin_array();
     for (std::size_t i = 0; i < std::min(top, list.size()); ++i) {
@@ -314,41 +344,76 @@ std::string churn_json(const ChurnReport& report, std::size_t top) {
   for (const std::uint64_t count : report.lifetimes) json.value(count);
   json.end_array().member("never_freed", report.never_freed);
   json.member("distinct_sizes", std::uint64_t{report.distinct_sizes});
-  json.member("distinct_sizes_rounded", std::uint64_t{report.distinct_sizes_rounded})
-      .end_object()
-      .finish();
+  json.member("distinct_sizes_rounded", std::uint64_t{report.distinct_sizes_rounded});
+  json.key("merged_sizes").begin_array();
+  for (std::size_t i = 0; i < std::min(top, report.merged.size()); ++i) {
+    const ChurnReport::Merged& each = report.merged[i];
+    json.begin_object(true).member("rounded_bytes", each.rounded).member("requests", each.requests);
+    json.member("sizes", std::uint64_t{each.sizes}).member("smallest_bytes", each.smallest);
+    json.member("largest_bytes", each.largest).end_object();
+  }
+  json.end_array().end_object().finish();
   return out;
 }
 
-std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top,
-                              const TextStyle& style) {
-  std::string out = fmt::format("reserved  {} -> {} ({}), in {} -> {} segments\n",
-                                human_bytes(a.reserved_bytes), human_bytes(b.reserved_bytes),
-                                signed_bytes(difference(b.reserved_bytes, a.reserved_bytes)),
-                                a.segments.size(), b.segments.size());
-  out += fmt::format("in use    {} -> {} ({})\n", human_bytes(a.active_bytes),
-                     human_bytes(b.active_bytes),
-                     signed_bytes(difference(b.active_bytes, a.active_bytes)));
+namespace {
+
+/// The answer in two lines: what moved, and because of whom.
+std::string diff_headline(const MemoryPicture& a, const MemoryPicture& b,
+                          const std::vector<std::pair<std::string, SitePair>>& sites,
+                          const TextStyle& style) {
   const Bytes a_free = a.reserved_bytes - a.active_bytes;
   const Bytes b_free = b.reserved_bytes - b.active_bytes;
-  out += fmt::format("free      {} -> {} ({})\n", human_bytes(a_free), human_bytes(b_free),
-                     signed_bytes(difference(b_free, a_free)));
+  const auto segments =
+      static_cast<std::int64_t>(b.segments.size()) - static_cast<std::int64_t>(a.segments.size());
+  std::string out =
+      fmt::format("{} reserved in B: {} in use, {} free; {:+} {}\n",
+                  bold(signed_bytes(difference(b.reserved_bytes, a.reserved_bytes)), style),
+                  signed_bytes(difference(b.active_bytes, a.active_bytes)),
+                  signed_bytes(difference(b_free, a_free)), segments,
+                  std::abs(segments) == 1 ? "segment" : "segments");
+  if (sites.empty()) return out;
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, sites.size()); ++i) {
+    names += fmt::format("{}{} {}", i == 0 ? "" : "; ", signed_bytes(sites[i].second.growth()),
+                         maker_of(sites[i].first));
+  }
+  return out + wrapped("above all " + names, style.width, 2);
+}
+
+}  // namespace
+
+std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, std::size_t top,
+                              const TextStyle& style) {
+  const auto sites = site_pairs(a, b);
+  std::string out = diff_headline(a, b, sites, style) + "\n";
+  Table amounts({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  amounts.add({"", "A", "B", "change"});
+  const auto amount = [&amounts](std::string name, Bytes from, Bytes to) {
+    amounts.add(
+        {std::move(name), human_bytes(from), human_bytes(to), signed_bytes(difference(to, from))});
+  };
+  amount("reserved", a.reserved_bytes, b.reserved_bytes);
+  amount("in use", a.active_bytes, b.active_bytes);
+  amount("free", a.reserved_bytes - a.active_bytes, b.reserved_bytes - b.active_bytes);
   const auto pinned = [](const MemoryPicture& picture) {
     Bytes sum = 0;
     for (const PinnedSegment& segment : picture.pinned) sum += segment.free_bytes;
     return sum;
   };
-  out +=
-      fmt::format("  of it pinned by live blocks  {} -> {}, in {} -> {} segments\n",
-                  human_bytes(pinned(a)), human_bytes(pinned(b)), a.pinned.size(), b.pinned.size());
-  for (std::size_t i = 0; i < std::min(top, b.pinned.size()); ++i) {
-    out += cut(fmt::format("    B: {} pinned by {}", human_bytes(b.pinned[i].free_bytes),
-                           holder_text(b.pinned[i].holders.front())),
-               style.width) +
-           "\n";
+  amount("  of it pinned by live blocks", pinned(a), pinned(b));
+  out += amounts.text(style.width);
+  for (const auto& [name, picture] : {std::pair("A", &a), std::pair("B", &b)}) {
+    for (std::size_t i = 0; i < std::min(top, picture->pinned.size()); ++i) {
+      out += cut(fmt::format("    {}: {} pinned by {}", name,
+                             human_bytes(picture->pinned[i].free_bytes),
+                             holder_text(picture->pinned[i].holders.front())),
+                 style.width) +
+             "\n";
+    }
   }
   out += "\nCall sites that hold more or less\n";
-  const auto sites = site_pairs(a, b);
   if (sites.empty()) out += "  none\n";
   Table table({Align::kRight, Align::kRight, Align::kRight, Align::kLeft}, 2);
   if (!sites.empty()) table.add({"change", "A", "B", "made by"});

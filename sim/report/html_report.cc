@@ -70,6 +70,48 @@ void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
   json.end_array();
 }
 
+std::string setting_name(const std::string& text) {
+  return text.empty() ? "the default settings" : "'" + text + "'";
+}
+
+/// The page's first sentences.
+std::string headline(const HtmlReport& report) {
+  const MemoryPicture& picture = *report.picture;
+  std::string out = fmt::format(
+      "{} reserved after event {}, {} of it in use and {} free in the cache.",
+      human_bytes(picture.reserved_bytes), picture.event, human_bytes(picture.active_bytes),
+      human_bytes(picture.reserved_bytes - picture.active_bytes));
+  const std::string& own_text = report.agreement->settings.text;
+  const auto own = std::ranges::find(
+      report.settings, own_text, [](const ReplayResult& result) { return result.settings.text; });
+  if (report.settings.empty() || own == report.settings.end()) return out;
+  const ReplayResult& best = report.settings.front();
+  if (best.summary.peak_reserved >= own->summary.peak_reserved &&
+      best.summary.ooms >= own->summary.ooms) {
+    return out +
+           fmt::format(" Of {} settings re-simulated none needs less than {}: {} at the peak.",
+                       report.settings.size(), setting_name(own_text),
+                       human_bytes(own->summary.peak_reserved));
+  }
+  return out + fmt::format(
+                   " Of {} settings re-simulated {} needs least: {} at the peak, against {} "
+                   "with {}.",
+                   report.settings.size(), setting_name(best.settings.text),
+                   human_bytes(best.summary.peak_reserved), human_bytes(own->summary.peak_reserved),
+                   setting_name(own_text));
+}
+
+void write_purposes(const MemoryPicture& picture, JsonWriter& json) {
+  json.key("purposes").begin_array();
+  const auto purpose = [&json](std::string_view name, Bytes bytes) {
+    if (bytes > 0) json.begin_object(true).member("name", name).member("bytes", bytes).end_object();
+  };
+  for (std::size_t i = 0; i < kPurposeNames.size(); ++i)
+    purpose(kPurposeNames[i], picture.by_purpose[i]);
+  purpose("free in the cache", picture.reserved_bytes - picture.active_bytes);
+  json.end_array();
+}
+
 }  // namespace
 
 std::string html_report_json(const HtmlReport& report) {
@@ -79,8 +121,10 @@ std::string html_report_json(const HtmlReport& report) {
   json.begin_object()
       .member("title", report.title)
       .member("event", std::uint64_t{report.picture->event});
+  json.member("headline", headline(report));
   json.member("answer", explain_text(*report.picture, 5, plain));
   write_timeline(report, json);
+  write_purposes(*report.picture, json);
   write_blocks(*report.picture, json);
   json.key("sites").begin_array();
   for (std::size_t i = 0; i < std::min(kSites, report.picture->sites.size()); ++i) {

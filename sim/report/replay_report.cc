@@ -64,13 +64,33 @@ std::string device_text(const ReplayOptions& options) {
   return out;
 }
 
+const DeviceSpec& device_of_row(const ReplayReport& report, std::size_t row) {
+  return report.devices.empty() ? report.options->device : report.devices[row];
+}
+
+bool has_several_devices(const ReplayReport& report) {
+  return std::ranges::any_of(report.devices, [&report](const DeviceSpec& device) {
+    return device.id != report.devices.front().id ||
+           device.total_bytes != report.devices.front().total_bytes;
+  });
+}
+
+/// What the driver still has at the peak.
+Bytes spare_bytes(const ReplayReport& report, std::size_t row) {
+  const DeviceSpec& device = device_of_row(report, row);
+  const Bytes room = device.total_bytes - device.context_bytes - report.options->other_bytes;
+  return room - std::min(room, report.results[row].summary.peak_reserved);
+}
+
 std::string header(const ReplayReport& report, const TextStyle& style) {
   const Counts counts = count(*report.requests);
   const Version version = report.results.front().settings.version;
-  return fmt::format("{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n",
-                     bold(report.trace, style), device_text(*report.options), version.major,
-                     version.minor, event_policy_name(report.options->policy),
-                     grouped(counts.requests), grouped(counts.frees));
+  return fmt::format(
+      "{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n",
+      bold(report.trace, style),
+      has_several_devices(report) ? std::string("several devices") : device_text(*report.options),
+      version.major, version.minor, event_policy_name(report.options->policy),
+      grouped(counts.requests), grouped(counts.frees));
 }
 
 std::string single_text(const ReplayReport& report, const TextStyle& style) {
@@ -107,17 +127,26 @@ std::string single_text(const ReplayReport& report, const TextStyle& style) {
 
 std::string table_text(const ReplayReport& report, const TextStyle& style) {
   std::string out = "Settings\n";
+  const bool several = has_several_devices(report);
   for (std::size_t i = 0; i < report.results.size(); ++i) {
-    out += fmt::format("{:>3}  {}\n", i + 1, setting_text(report.results[i].settings));
+    const DeviceSpec& device = device_of_row(report, i);
+    const std::string name = device.name.empty() ? std::string("a device") : device.name;
+    out += fmt::format("{:>3}  {}{}\n", i + 1, setting_text(report.results[i].settings),
+                       several ? fmt::format("  on {} of {}", name, human_bytes(device.total_bytes))
+                               : std::string());
   }
   out += "\n";
   const bool timed = !report.speeds.empty();
-  std::vector<Align> columns(timed ? 12 : 10, Align::kRight);
-  Table table(std::move(columns));
+  constexpr std::size_t kMostColumns = 13;
+  Table table(std::vector<Align>(kMostColumns, Align::kRight));
   std::vector<std::string> top{"",      "peak", "peak", "fragmentation", "", "most", "device",
                                "their", "",     ""};
   std::vector<std::string> names{"#",        "reserved", "allocated", "at peak", "mean",
                                  "segments", "calls",    "time",      "retries", "OOMs"};
+  if (report.limited) {
+    top.emplace_back();
+    names.emplace_back("spare");
+  }
   if (timed) {
     top.insert(top.end(), {"median", "best"});
     names.insert(names.end(), {"events", "events"});
@@ -136,6 +165,7 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
                                  duration_text(summary.device_call_ns),
                                  std::to_string(summary.retries),
                                  std::to_string(summary.ooms)};
+    if (report.limited) row.push_back(human_bytes(spare_bytes(report, i)));
     if (timed) {
       row.push_back(rate_text(report.speeds[i].median_events_per_s));
       row.push_back(rate_text(report.speeds[i].best_events_per_s));
@@ -197,6 +227,16 @@ std::string replay_json(const ReplayReport& report) {
     const ReplayResult& result = report.results[i];
     const ReplaySummary& summary = result.summary;
     json.begin_object().member("alloc_conf", result.settings.text);
+    if (has_several_devices(report)) {
+      json.member("device", device_of_row(report, i).id)
+          .member("device_bytes", device_of_row(report, i).total_bytes);
+    }
+    json.key("spare_bytes");
+    if (report.limited) {
+      json.value(spare_bytes(report, i));
+    } else {
+      json.null();
+    }
     json.member("peak_reserved_bytes", summary.peak_reserved);
     json.member("peak_allocated_bytes", summary.peak_allocated);
     json.member("peak_live_bytes", summary.peak_live);
@@ -229,7 +269,9 @@ std::string replay_csv(const ReplayReport& report) {
   std::string out =
       "alloc_conf,peak_reserved_bytes,peak_allocated_bytes,peak_live_bytes,fragmentation_at_peak_"
       "ppm,"
-      "mean_fragmentation_ppm,most_segments,device_calls,device_call_ns,retries,ooms";
+      "mean_fragmentation_ppm,most_segments,device_calls,device_call_ns,retries,ooms,spare_bytes";
+  const bool several = has_several_devices(report);
+  if (several) out += ",device,device_bytes";
   if (!report.speeds.empty()) out += ",median_events_per_s,best_events_per_s";
   out += '\n';
   for (std::size_t i = 0; i < report.results.size(); ++i) {
@@ -239,6 +281,11 @@ std::string replay_csv(const ReplayReport& report) {
                        summary.peak_allocated, summary.peak_live, summary.fragmentation_at_peak,
                        summary.mean_fragmentation, summary.most_segments, summary.device_calls,
                        summary.device_call_ns, summary.retries, summary.ooms);
+    out += report.limited ? fmt::format(",{}", spare_bytes(report, i)) : std::string(",");
+    if (several) {
+      const DeviceSpec& device = device_of_row(report, i);
+      out += fmt::format(",{},{}", device.id, device.total_bytes);
+    }
     if (!report.speeds.empty()) {
       out += fmt::format(",{},{}", report.speeds[i].median_events_per_s,
                          report.speeds[i].best_events_per_s);

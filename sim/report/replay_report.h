@@ -16,14 +16,16 @@ namespace tidemark {
 struct ReplayReport {
   std::string trace;                       ///< the file's name as it was given
   const RequestTrace* requests = nullptr;  ///< Requires: outlives the call
-  const ReplayOptions* options = nullptr;  ///< the same
-  std::span<const ReplayResult> results;   ///< one a setting, at least one
-  std::span<const ReplaySpeed> speeds;     ///< one a setting, or empty
+  const ReplayOptions* options = nullptr;  ///< the same; its device: the first row's
+  std::span<const ReplayResult> results;   ///< one a row (a device and a setting), at least one
+  std::span<const ReplaySpeed> speeds;     ///< one a row, or empty
+  std::span<const DeviceSpec> devices;     ///< one a row; empty: all rows have options->device
+  bool limited = true;                     ///< false: the device is made to hold everything
   const Agreement* recording = nullptr;    ///< of a memory snapshot; nullptr: a request trace
   std::span<const std::string> notes;      ///< what to bear in mind with the rows
 };
 
-/// One setting: its figures one a line. Several: a table, one row a setting.
+/// One row: its figures one a line. Several: a table.
 std::string replay_text(const ReplayReport& report, const TextStyle& style);
 /// Schema: docs/formats/json.md, "replay".
 std::string replay_json(const ReplayReport& report);

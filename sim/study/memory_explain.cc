@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "sim/base/problem.h"
 #include "sim/format/address_map.h"
@@ -192,6 +191,28 @@ std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_
   return std::move(history.samples);
 }
 
+namespace {
+
+void note_merged(const std::map<Bytes, std::uint64_t>& sizes, const AllocatorSettings& rounding,
+                 ChurnReport& report) {
+  // Rounding keeps the order, so that sizes that become one stand together.
+  for (const auto& [size, requests] : sizes) {
+    const Bytes rounded = rounded_request(rounding, size);
+    if (report.merged.empty() || report.merged.back().rounded != rounded)
+      report.merged.push_back({rounded, size, size, 0, 0});
+    ChurnReport::Merged& each = report.merged.back();
+    each.largest = size;
+    ++each.sizes;
+    each.requests += requests;
+  }
+  report.distinct_sizes = sizes.size();
+  report.distinct_sizes_rounded = report.merged.size();
+  std::erase_if(report.merged, [](const ChurnReport::Merged& each) { return each.sizes == 1; });
+  std::ranges::stable_sort(report.merged, std::greater<>(), &ChurnReport::Merged::requests);
+}
+
+}  // namespace
+
 ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
   struct Live {
     std::size_t site = 0;
@@ -200,15 +221,16 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
   };
   ChurnReport report;
   const std::span<const SnapshotEvent> trace = snapshot.trace(device);
-  const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
-  report.steps = steps.size();
+  const RecordingSteps recorded_steps = recording_steps(snapshot, device);
+  const std::vector<std::size_t>& steps = recorded_steps.first_events;
+  report.steps = steps.size() - (recorded_steps.last_is_whole ? 0 : 1);
+  report.told_by = recorded_steps.told_by;
   std::map<std::string, std::size_t> site_of_maker;
   std::map<StackId, std::size_t> site_of_stack;
   std::vector<ChurnReport::Site> sites;
   std::vector<std::int64_t> held;
   AddressMap<Live> live;
-  std::set<Bytes> sizes;
-  std::set<Bytes> rounded_sizes;
+  std::map<Bytes, std::uint64_t> sizes;
   AllocatorSettings rounding;
   rounding.roundup_power2_divisions.fill(8);
   std::size_t step = 1;
@@ -239,8 +261,7 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
       site.bytes += event.bytes;
       held[found->second] += static_cast<std::int64_t>(event.bytes);
       live[event.address] = {found->second, i, event.bytes};
-      sizes.insert(round_up(std::max<Bytes>(event.bytes, 1), kMinBlockBytes));
-      rounded_sizes.insert(rounded_request(rounding, event.bytes));
+      ++sizes[round_up(std::max<Bytes>(event.bytes, 1), kMinBlockBytes)];
     } else if (event.action == Action::kFreeCompleted) {
       const Live* block = live.find(event.address);
       if (block == nullptr) continue;
@@ -255,15 +276,15 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
   }
   end_step();
   report.never_freed = live.size();
-  report.distinct_sizes = sizes.size();
-  report.distinct_sizes_rounded = rounded_sizes.size();
+  note_merged(sizes, rounding, report);
   for (ChurnReport::Site& site : sites) {
     // The first step also makes what stays for good: growth counts from its end on.
-    const std::vector<std::int64_t>& ends = site.live_at_step_end;
+    const std::span<const std::int64_t> ends =
+        std::span<const std::int64_t>(site.live_at_step_end).first(report.steps);
     if (ends.size() < 3) continue;
-    site.growth = ends[ends.size() - 2] - ends.front();
+    site.growth = ends.back() - ends.front();
     site.grows_every_step = true;
-    for (std::size_t i = 1; i + 1 < ends.size(); ++i)
+    for (std::size_t i = 1; i < ends.size(); ++i)
       site.grows_every_step = site.grows_every_step && ends[i] > ends[i - 1];
   }
   report.churners = sites;

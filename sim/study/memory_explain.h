@@ -85,7 +85,16 @@ struct ChurnReport {
     std::int64_t growth = 0;
     bool grows_every_step = false;
   };
-  std::size_t steps = 0;
+  /// Block sizes that rounding would make one.
+  struct Merged {
+    Bytes rounded = 0;
+    Bytes smallest = 0;
+    Bytes largest = 0;
+    std::size_t sizes = 0;
+    std::uint64_t requests = 0;
+  };
+  std::size_t steps = 0;       ///< whole ones of recording_steps()
+  std::string_view told_by;    ///< of recording_steps()
   std::vector<Site> growing;   ///< largest growth first
   std::vector<Site> churners;  ///< most bytes asked for first
   std::array<std::uint64_t, 7>
@@ -93,6 +102,7 @@ struct ChurnReport {
   std::uint64_t never_freed = 0;
   std::size_t distinct_sizes = 0;          ///< rounded to 512
   std::size_t distinct_sizes_rounded = 0;  ///< under roundup_power2_divisions:8
+  std::vector<Merged> merged;              ///< under the same, most requests first
 };
 ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device);
 

@@ -37,15 +37,16 @@ bool MomentTrials::serves(Bytes bytes, StreamId stream, std::span<const RequestI
     program_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, 0});
   const auto id = static_cast<RequestId>(program_.origins.size());
   program_.instructions.push_back({bytes, id, 0, stream, 0, Verb::kAlloc, 0});
-  const bool served = simulated(program_, settings_, capacity_, true,
-                                [](Allocator&, const Refusals& refusals) { return !refusals.last; });
+  const bool served =
+      simulated(program_, settings_, capacity_, true,
+                [](Allocator&, const Refusals& refusals) { return !refusals.last; });
   program_.instructions.resize(before);
   return served;
 }
 
 Bytes MomentTrials::largest_served(StreamId stream) {
   for (const Bytes unit : {kMiB, kMinBlockBytes}) {
-    Bytes low = 0;  // served, or nothing
+    Bytes low = 0;                                                   // served, or nothing
     Bytes high = unit == kMiB ? capacity_ / unit + 1 : kMiB / unit;  // refused
     while (low + 1 < high) {
       const Bytes middle = low + (high - low) / 2;

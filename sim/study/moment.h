@@ -28,7 +28,8 @@ struct Refusals {
   bool last = false;  ///< the last instruction's among them
 };
 
-/// Runs a program and hands the allocator over for questions. `recorded_places`: the driver answers with the recorded addresses.
+/// Runs a program and hands the allocator over for questions. `recorded_places`: the driver answers
+/// with the recorded addresses.
 template <class Ask>
 auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
                bool recorded_places, Ask ask) {

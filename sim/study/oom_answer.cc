@@ -14,8 +14,8 @@ namespace {
 
 /// Of the call sites that hold something, least bytes first, the first without which the request is
 /// served.
-std::optional<CallSite> release_that_helps(const MemoryPicture& picture, const SnapshotEvent& refused,
-                                           MomentTrials& trials) {
+std::optional<CallSite> release_that_helps(const MemoryPicture& picture,
+                                           const SnapshotEvent& refused, MomentTrials& trials) {
   constexpr std::size_t kMostSites = 200;
   std::vector<const CallSite*> sites;
   for (const CallSite& site : picture.sites) sites.push_back(&site);
@@ -52,13 +52,11 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
   } else {
     answer.why = OomClass::kRounding;
   }
-  const auto earlier = static_cast<std::size_t>(
-      std::ranges::count(snapshot.trace(device).first(picture.event), Action::kOom,
-                         &SnapshotEvent::action));
+  const auto earlier = static_cast<std::size_t>(std::ranges::count(
+      snapshot.trace(device).first(picture.event), Action::kOom, &SnapshotEvent::action));
   // A setting must not trade this refusal for an earlier one.
   const auto served = [&](const AllocatorSettings& each, Bytes capacity) {
-    const SnapshotProgram program =
-        program_until(snapshot, device, picture.event + 1, false, each);
+    const SnapshotProgram program = program_until(snapshot, device, picture.event + 1, false, each);
     return simulated(program, each, capacity, false, [earlier](Allocator&, const Refusals& now) {
       return !now.last && now.count <= earlier;
     });

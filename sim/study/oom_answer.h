@@ -47,7 +47,6 @@ struct OomAnswer {
       0;  ///< the least further device memory (in 2 MiB) that avoids it under the same setting
 };
 
-
 /// Answers for the refused request at which `picture` was taken. `settings`: the recording's.
 /// Requires: the picture's event is an oom of the device. Cost: some hundred re-simulations of what
 /// came before at most.

@@ -131,7 +131,8 @@ RecordingSteps recording_steps(const Snapshot& snapshot, std::uint8_t device) {
       {steps_by_stacks, "stacks: requests of an optimizer, then of forward, backward or inputs"}};
   for (const auto& [teller, name] : kTellers) {
     std::vector<std::size_t> steps = teller(snapshot, device);
-    if (steps.size() > 1) return {std::move(steps), name};
+    const bool whole = teller != steps_by_optimizer;
+    if (steps.size() > 1) return {std::move(steps), name, whole};
   }
   return {};
 }

@@ -14,7 +14,8 @@ namespace tidemark {
 /// Where the steps of a recording begin.
 struct RecordingSteps {
   std::vector<std::size_t> first_events{0};  ///< ascending; the last step may be empty
-  std::string_view told_by;  ///< what they were told by, in a few words; empty: there is one step
+  std::string_view told_by;   ///< what they were told by, in a few words; empty: there is one step
+  bool last_is_whole = true;  ///< false: what follows the last end that was told
 };
 
 /// Steps are told by the first of these that the recording has:

@@ -137,7 +137,8 @@ class Refusals(unittest.TestCase):
     def test_flags(self):
         self.refused("error: --event-policy: expected sync, ready, lag:N or simulated, found 'lag'\n", "--event-policy", "lag")
         self.refused("error: --memory-fraction: expected a number from 0 to 1, found '1.5'\n", "--memory-fraction", "1.5")
-        self.refused("error: --device-bytes: cannot be given together with --device\n", "--device-bytes", "1GiB", "--device", "t4")
+        self.refused("error: --device-bytes: expected an amount from 1 byte to 512 PiB such as 80GiB, found '0'\n",
+                     "--device-bytes", "0")
         self.refused("error: --context-bytes: the context (2097152 bytes) is larger than the device (1048576 bytes)\n",
                      "--device-bytes", "1MiB", "--context-bytes", "2MiB")
         self.refused("error: --events: holds one run, but there are several --alloc-conf; give one --alloc-conf, or leave "
