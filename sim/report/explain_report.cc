@@ -274,9 +274,10 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
 }
 
 std::string churn_text(const ChurnReport& report, std::size_t top, const TextStyle& style) {
-  std::string out = report.told_by.empty() ? std::string("\nGrowth by step\n")
-                                           : fmt::format("\nOver {} steps, told by {}\n",
-                                                         report.steps, report.told_by);
+  std::string out = report.told_by.empty()
+                        ? std::string("\nGrowth by step\n")
+                        : fmt::format("\nOver {} {}, told by {}\n", report.steps,
+                                      report.steps == 1 ? "step" : "steps", report.told_by);
   if (report.steps < 3) {
     out += "  growth needs three steps at least that the recording tells apart\n";
   } else if (report.growing.empty()) {
