@@ -8,9 +8,11 @@ namespace tidemark::cli {
 
 // One maker a command, each in <name>_command.cc; commands.cc lists them.
 std::unique_ptr<Command> make_check_command();
+std::unique_ptr<Command> make_describe_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_fit_command();
+std::unique_ptr<Command> make_graph_command();
 std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_run_command();

@@ -6,6 +6,7 @@
 #include "sim/format/whole_file.h"
 #include "sim/report/assertion.h"
 #include "sim/report/diagnosis_report.h"
+#include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
@@ -99,6 +100,11 @@ class RunCommand final : public Command {
          kDeviceOption,
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
+         {"at", "EVENT",
+          "every live byte after an event, by its number or as STEP:PHASE (2:backward), by who "
+          "made "
+          "it",
+          ""},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
          {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)",
           ""},
@@ -135,6 +141,8 @@ class RunCommand final : public Command {
       if (args.has(option) && args.value("format") != "text")
         usage_error("--" + std::string(option), "is for --format text");
     }
+    if (args.has("at") && args.value("format") == "csv")
+      usage_error("--at", "is for --format text and json");
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     const ScenarioSource source =
@@ -174,7 +182,11 @@ class RunCommand final : public Command {
 
   static void print(const Arguments& args, const std::string& title, const RunResult& result,
                     std::size_t top, Output& out) {
-    const RunReportOptions report{title, top};
+    RunReportOptions report{title, top};
+    if (args.has("at")) {
+      for (const DeviceResult& device : result.devices)
+        report.at.push_back(event_named(device, args.value("at"), "--at"));
+    }
     const std::string& format = args.value("format");
     if (format == "json") {
       out.write(run_json(result, report));

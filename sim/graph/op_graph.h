@@ -4,6 +4,7 @@
 #include <boost/graph/properties.hpp>
 #include <boost/iterator/counting_iterator.hpp>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -63,6 +64,9 @@ class OpGraph {
     return edges_.data() + (v + 1 < vertices_.size() ? vertices_[v + 1].first_edge : edges_.size());
   }
   [[nodiscard]] const std::vector<OpEdge>& edges() const { return edges_; }
+
+  /// Told of every vertex whose node the backward pass runs; null: nobody asks.
+  std::function<void(VertexId)> on_backward;
 
  private:
   std::vector<OpVertex> vertices_;

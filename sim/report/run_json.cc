@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <span>
+
 #include "sim/format/events_csv.h"
 #include "sim/format/json_writer.h"
 #include "sim/report/headline.h"
@@ -44,12 +46,9 @@ void add_moment(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.member("op", result.program.labels.text(label));
 }
 
-void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& device,
-              const PeakResult& peak, std::size_t top) {
-  if (top == 0) return;
-  json.key("largest_blocks").begin_array();
-  for (std::size_t i = 0; i < std::min(top, peak.live.size()); ++i) {
-    const LiveBlock& block = peak.live[i];
+void add_blocks(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+                std::span<const LiveBlock> blocks) {
+  for (const LiveBlock& block : blocks) {
     json.begin_object(true).member("id", block.id).member("block_bytes", block.block_bytes);
     json.member("requested_bytes", block.requested_bytes);
     json.member("category", kCategoryNames[static_cast<std::size_t>(block.category)]);
@@ -57,7 +56,24 @@ void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& dev
                block.label);
     json.end_object();
   }
+}
+
+void add_live(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+              const PeakResult& peak, std::size_t top) {
+  if (top == 0) return;
+  json.key("largest_blocks").begin_array();
+  add_blocks(json, result, device, std::span(peak.live).first(std::min(top, peak.live.size())));
   json.end_array();
+}
+
+/// All that is live after one event.
+void add_moment_blocks(JsonWriter& json, const RunResult& result, const DeviceResult& device,
+                       std::uint32_t event) {
+  json.key("live_at").begin_object();
+  add_moment(json, result, device, event, phase_of(device, event), device.labels[event]);
+  json.key("blocks").begin_array();
+  add_blocks(json, result, device, live_at(device, result.program, event));
+  json.end_array().end_object();
 }
 
 void add_peak(JsonWriter& json, std::string_view name, const RunResult& result,
@@ -141,7 +157,7 @@ void add_ooms(JsonWriter& json, const RunResult& result, const DeviceResult& dev
 }
 
 void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& device,
-                std::size_t top) {
+                std::size_t top, std::span<const std::uint32_t> at) {
   const Headline headline = headline_of(device);
   json.begin_object();
   json.member("id", device.spec.id).member("name", device.spec.name);
@@ -159,6 +175,7 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   add_phases(json, result, device);
   add_points(json, device);
   add_ooms(json, result, device);
+  if (!at.empty()) add_moment_blocks(json, result, device, at.front());
   json.end_object();
 }
 
@@ -174,7 +191,11 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   if (result.is_timed) json.member("end_ns", std::int64_t{result.end_ns});
   json.member("printed", result.printed);
   json.key("devices").begin_array();
-  for (const DeviceResult& device : result.devices) add_device(json, result, device, options.top);
+  for (std::size_t i = 0; i < result.devices.size(); ++i) {
+    const std::span<const std::uint32_t> at(options.at);
+    add_device(json, result, result.devices[i], options.top,
+               i < at.size() ? at.subspan(i, 1) : std::span<const std::uint32_t>());
+  }
   json.end_array().end_object().finish();
   return out;
 }

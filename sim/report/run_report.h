@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/report/text.h"
 #include "sim/run/run_result.h"
@@ -18,6 +19,8 @@ struct RunReportOptions {
   std::string title;  ///< what ran: the scenario's name as it was given
   std::size_t top =
       0;  ///< how many of the live blocks to list at each peak; needs RunOptions::keep_live
+  std::vector<std::uint32_t> at =
+      {};  ///< by device: after which event to list what is live; or none
 };
 
 /// What a person wants first: does it fit; the peaks with when and what held the memory;

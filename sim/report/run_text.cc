@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/report/headline.h"
+#include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -185,6 +186,11 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));
     add_part(out, largest(result, device, options.top, style));
+    if (i < options.at.size()) {
+      constexpr std::size_t kPlaces = 20;
+      const std::size_t top = options.top == 0 ? kPlaces : options.top;
+      add_part(out, live_text(result, device, options.at[i], top, style));
+    }
     add_part(out, fragmentation_lines(device));
     add_part(out, curves(device, style));
   }

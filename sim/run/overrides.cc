@@ -20,7 +20,7 @@ using lang::YamlNode;
 
 constexpr auto kKeys = std::to_array<std::string_view>(
     {"schema_version", "name", "notes", "device", "device_count", "pytorch", "allocator",
-     "backends", "params", "model", "layers", "train", "loop", "script", "variants"});
+     "backends", "params", "ops", "model", "layers", "train", "loop", "script", "variants"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {

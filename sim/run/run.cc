@@ -37,6 +37,7 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   torch::ModelProgram program;
   program.model = scenario.model.source;
   program.is_script = scenario.is_script;
+  program.ops = scenario.ops;
   for (const Parameter& parameter : scenario.params) {
     program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
                                                    "params." + parameter.name, parameter.value}));
@@ -98,7 +99,10 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   const std::vector<SimulatedDevice> devices(static_cast<std::size_t>(scenario.device_count),
                                              device);
   Simulator simulator(program, devices, simulation);
-  torch::ModelSource source(program_of(scenario), [&](std::string_view text) { printed += text; });
+  torch::ModelProgram model = program_of(scenario);
+  model.watched = options.watched;
+  model.details = options.details;
+  torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
   RunResult result = simulator.finish();
   result.program = std::move(program);

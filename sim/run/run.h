@@ -1,17 +1,22 @@
 #pragma once
 
+#include "sim/graph/details.h"
 #include "sim/run/run_result.h"
 #include "sim/run/scenario.h"
 #include "sim/run/simulator.h"
+#include "sim/torch/model_watch.h"
 
 namespace tidemark {
 
 /// What a run is to keep. The policy of events is the scenario's.
 struct RunOptions {
   CostModel costs;
-  bool keep_events = true;  ///< events, samples, labels; off: peaks and statistics alone
-  bool keep_live = true;    ///< what was live at the peaks
-  bool keep_times = true;   ///< simulated time
+  bool keep_events = true;            ///< events, samples, labels; off: peaks and statistics alone
+  bool keep_live = true;              ///< what was live at the peaks
+  bool keep_times = true;             ///< simulated time
+  graph::Details* details = nullptr;  ///< takes the graph as people look at it; null: nobody asks
+  /// Takes the models that the code calls; null: nobody asks.
+  std::vector<torch::WatchedModel>* watched = nullptr;
 };
 
 /// Runs a scenario: its code abstractly, its memory by the allocator, its time by the engine.

@@ -13,6 +13,7 @@
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
 #include "sim/lang/yaml_fields.h"
+#include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
@@ -59,6 +60,7 @@ class Reader {
     read_allocator();
     read_backends();
     read_params();
+    if (const YamlNode* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     if (fields_.get("script") != nullptr) {
       read_script();
     } else {

@@ -15,6 +15,7 @@
 #include "sim/run/literals.h"
 #include "sim/run/overrides.h"
 #include "sim/run/train_loop.h"
+#include "sim/torch/custom_op_spec.h"
 
 namespace tidemark {
 
@@ -42,7 +43,8 @@ struct Scenario {
   ops::Backends backends;
   std::vector<Parameter> params;
   ModelSpec model;
-  bool is_script = false;  ///< `loop` is a whole program, with nothing before it
+  std::vector<torch::CustomOpSpec> ops;  ///< operators that the user declares
+  bool is_script = false;                ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
   std::vector<Problem> warnings;  ///< accepted, but without the effect that they seem to ask for

@@ -70,6 +70,21 @@ constexpr std::array<DtypeName, 14> kDtypes{{{"float32", true},
                                              {"int8", false},
                                              {"bool", false}}};
 
+/// Whether a name stands in an expression as a word of its own.
+bool mentions(std::string_view expression, std::string_view name) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (std::size_t at = expression.find(name); at != std::string_view::npos;
+       at = expression.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_part(expression[at - 1])) &&
+        (end == expression.size() || !is_part(expression[end])))
+      return true;
+  }
+  return false;
+}
+
 class Reader {
  public:
   Reader(const YamlNode& node, const std::vector<Parameter>& params, std::vector<Problem>& problems)
@@ -263,7 +278,7 @@ class Reader {
     }
     check_expression(*node, "train.loss", problems_);
     spec_.loss = node->text;
-    spec_.loss_is_expression = spec_.loss.ends_with(')');
+    spec_.loss_is_expression = spec_.loss.ends_with(')') || spec_.loss.ends_with(']');
     if (std::find(kLosses.begin(), kLosses.end(), spec_.loss) != kLosses.end())
       spec_.loss.insert(0, "F.");
     if (spec_.loss_is_expression && !spec_.data.empty()) {
@@ -384,7 +399,8 @@ class Reader {
     read_boolean("del_outputs", spec_.del_outputs);
     read_choice("oom", Names3{"raise", "stop", "next"}, spec_.on_oom);
     if (spec_.expand && spec_.batch.values.empty()) fields_.require("batch");
-    const bool has_target = spec_.target || !spec_.data.empty() || fields_.has("target");
+    const bool has_target = spec_.target || !spec_.data.empty() || fields_.has("target") ||
+                            (spec_.loss_is_expression && !mentions(spec_.loss, "y"));
     if (!has_target && !spec_.no_grad && !spec_.forward_only) {
       fields_.require("target");
     }

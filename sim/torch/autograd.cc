@@ -259,6 +259,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     }
     capture(node, task.inputs);
     if (!options.accumulate && node.variable.defined()) continue;
+    if (graph.on_backward) graph.on_backward(node.vertex);
     TensorList grads = call_function(c, node, std::move(task.inputs));
     if (!options.retain_graph) {
       const LabelScope label(c, node.name, node.label);

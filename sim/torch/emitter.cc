@@ -93,6 +93,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   program_.categories.push_back(Category::kTemporary);
   launch_device_ = device;
   if (stopped_) return id;
+  if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
   push(Verb::kAlloc, device, stream, id, bytes);
   if (lockstep_ || chunk_.size() >= kChunk) flush();
   return id;
@@ -104,6 +105,7 @@ void Emitter::release(ops::RequestNumber request) {
 }
 
 void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
+  if (recorder_ && role == ops::Role::kActivation) recorder_->keep(request);
   Category& category = program_.categories[request];
   category = std::max(category, category_of(role));
 }
@@ -130,6 +132,7 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
   vertex.instruction = instructions_;
   vertex.payload = node;
   const graph::VertexId v = graph_.add_vertex(vertex);
+  if (recorder_) recorder_->add_op(v, name, program_.labels.text(module_label), inputs);
   std::uint32_t port = 0;
   for (const ops::Tensor* input : inputs) {
     if ((*input)->producer != graph::kNoVertex) {
@@ -145,6 +148,14 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
   return v;
 }
 
+void Emitter::record_graph(graph::Details& into) {
+  recorder_.emplace(into);
+  graph_.on_backward = [this](graph::VertexId v) {
+    const auto* node = static_cast<const ops::Node*>(graph_[v].payload);
+    recorder_->run_node(*node, program_.labels.text(node->label));
+  };
+}
+
 void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
                      ops::ScalarType precision) {
   if (stopped_) return;
@@ -155,6 +166,7 @@ void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_
 
 void Emitter::begin_phase(std::string_view name) {
   if (stopped_) return;
+  if (recorder_) recorder_->begin_phase(name);
   push(Verb::kMark, ops::Device{0}, 0, kNoRequest, 0);
   chunk_.back().label = program_.labels.intern(name);
 }

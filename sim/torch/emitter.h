@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "sim/graph/op_graph.h"
 #include "sim/ops/context.h"
 #include "sim/program/source.h"
+#include "sim/torch/graph_recorder.h"
 
 namespace tidemark::torch {
 
@@ -43,6 +45,9 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   }
   void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
               ops::ScalarType precision) override;
+
+  /// Writes the graph down as it is made, for people. Call it before anything runs.
+  void record_graph(graph::Details& into);
 
   // ---- the loop
   /// From here on the phase is `name`.
@@ -86,6 +91,7 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   Program& program_;
   Sink& sink_;
   graph::OpGraph graph_;
+  std::optional<GraphRecorder> recorder_;
   std::vector<Instruction> chunk_;
   std::vector<std::uint8_t> device_of_;  ///< by request
   std::unordered_map<std::uint64_t, LabelId> labels_;

@@ -1,8 +1,10 @@
 #include "sim/torch/model_source.h"
 
 #include <cctype>
+#include <optional>
 #include <string_view>
 
+#include "sim/torch/custom_op.h"
 #include "sim/torch/emitter.h"
 #include "sim/torch/session.h"
 
@@ -27,6 +29,23 @@ bool has_keyword(const std::shared_ptr<const SourceText>& source, std::string_vi
   return false;
 }
 
+/// The same error; where torch or a package has no such name, with what to do about it.
+lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
+  const std::string_view text = error.message;
+  const bool is_of_torch =
+      error.type_name == "AttributeError" &&
+      (text.starts_with("module 'torch") || text.starts_with("'Tensor' object") ||
+       text.starts_with("'Parameter' object"));
+  Problem problem = error.problems().front();
+  if (is_of_torch || error.type_name == "ModuleNotFoundError") {
+    if (!problem.hint.empty()) problem.hint += "; ";
+    problem.hint += is_of_torch
+                        ? kWayOut
+                        : "operators of a package can be declared as custom ops: docs/scenario.md";
+  }
+  return {std::move(problem), error.type_name, error.message, error.stack};
+}
+
 /// Names that every program has without an import.
 constexpr std::string_view kCommon =
     "import math\n"
@@ -46,6 +65,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   // Code that handles exceptions may go on after a refused request: it must learn of it at once.
   const bool lockstep = has_keyword(model_.model, "except") || has_keyword(model_.loop, "except");
   Emitter emitter(program, sink, lockstep);
+  if (model_.details != nullptr) emitter.record_graph(*model_.details);
   lang::Interp::Options options;
   options.limits = model_.limits;
   options.print = print_;
@@ -54,11 +74,19 @@ void ModelSource::run(Program& program, Sink& sink) {
     lang::Interp interp(std::move(options));
     Session session(interp, emitter, model_.devices);
     session.c.backends = model_.backends;
+    std::optional<ModelWatch> watch;
+    if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     try {
       const std::string_view common = model_.is_script ? std::string_view() : kCommon;
       const Ref<lang::Module> main =
           interp.run(std::make_shared<const SourceText>(SourceText{"<names>", std::string(common)}),
                      "__main__");
+      if (!model_.ops.empty()) {
+        std::vector<std::pair<std::string, lang::Value>> constants;
+        for (const auto& [name, expression] : model_.names)
+          constants.emplace_back(name, interp.evaluate(*main, expression));
+        add_custom_ops(session, model_.ops, constants, model_.resolver);
+      }
       if (model_.is_script) emitter.name_phases();
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
@@ -75,7 +103,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       emitter.stop();
     } catch (const lang::UncaughtException& e) {
       emitter.stop();
-      if (e.type_name != "torch.OutOfMemoryError") throw;
+      if (e.type_name != "torch.OutOfMemoryError") throw with_way_out(e);
       ended_by_oom_ = true;
       oom_message_ = e.message;
     } catch (...) {
@@ -84,6 +112,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     }
     session.release();
   }
+  emitter.graph().on_backward = nullptr;
   graph_ = std::make_unique<graph::OpGraph>(std::move(emitter.graph()));
 }
 

@@ -10,10 +10,13 @@
 #include "sim/lang/interp.h"
 #include "sim/ops/context.h"
 #include "sim/program/source.h"
+#include "sim/torch/custom_op_spec.h"
+#include "sim/torch/model_watch.h"
 
 namespace tidemark::graph {
 class OpGraph;
-}
+struct Details;
+}  // namespace tidemark::graph
 
 namespace tidemark::torch {
 
@@ -24,6 +27,8 @@ struct ModelProgram {
   std::shared_ptr<const SourceText> model;
   /// Named values, bound between model and loop: name and expression.
   std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
+  /// Operators that the user declares.
+  std::vector<CustomOpSpec> ops;
   /// Run before the loop. May be null.
   std::shared_ptr<const SourceText> setup;
   /// The loop, or a whole program.
@@ -31,6 +36,10 @@ struct ModelProgram {
   /// `loop` is a program of its own: no name is there without an import, `names` are not bound, and
   /// phases are named by what it does.
   bool is_script = false;
+  /// Takes the graph as people look at it; null: nobody asks.
+  graph::Details* details = nullptr;
+  /// Takes the models that the code calls or names; null: nobody asks.
+  std::vector<WatchedModel>* watched = nullptr;
   /// Finds the files that the code imports. May be null.
   lang::ModuleResolver resolver;
   lang::Limits limits;

@@ -124,6 +124,16 @@ Value ModuleObject::run_forward(Interp& interp, lang::CallArgs& args) {
 }
 
 Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
+  ModelWatch* watch = session_.watch;
+  if (watch == nullptr) return run_call(interp, args);
+  const bool is_model = session_.c.module_label == 0 && !session_.c.thread().is_engine;
+  watch->enter(*this, is_model);
+  Value result = run_call(interp, args);
+  watch->leave(*this, result, is_model);
+  return result;
+}
+
+Value ModuleObject::run_call(Interp& interp, lang::CallArgs& args) {
   if (label_ == 0) {
     // The first module called is the root; those it holds are named by their path from it.
     name_tree(std::string(interp.text(type().name())), true);
@@ -352,6 +362,12 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   });
   add_collectors(session, *base);
   torch_c.set(interp.intern("ModuleBase"), base);
+  torch_c.set(interp.intern("watch_model"),
+              interp.function("watch_model(model)", [s = &session](Interp&, Arguments& a) {
+                if (s->watch != nullptr)
+                  s->watch->add(a.object<ModuleObject>(0, "torch.nn.Module"));
+                return Value::none();
+              }));
 }
 
 }  // namespace tidemark::torch

@@ -38,6 +38,7 @@ class ModuleObject final : public lang::HostObject {
  private:
   void name_tree(const std::string& path, bool is_root);
   lang::Value run_forward(lang::Interp& interp, lang::CallArgs& args);
+  lang::Value run_call(lang::Interp& interp, lang::CallArgs& args);
 
   Session& session_;
   std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known

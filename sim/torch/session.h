@@ -9,6 +9,7 @@
 #include "sim/lang/exceptions.h"
 #include "sim/ops/context.h"
 #include "sim/torch/emitter.h"
+#include "sim/torch/model_watch.h"
 
 namespace tidemark::torch {
 
@@ -60,6 +61,10 @@ class MemoryFormatObject final : public lang::HostObject {
   const ops::MemoryFormat format;
 };
 
+/// What to do about an operator that is not modelled.
+inline constexpr const char* kWayOut =
+    "declare it as a custom op: docs/scenario.md; docs/language.md lists what is modelled";
+
 class OpTable;
 
 /// One program in torch's words: the interpreter, the operators' context, and the classes and
@@ -103,7 +108,7 @@ class Session {
     try {
       return body();
     } catch (const ops::NotModelled& e) {
-      interp.refuse(e.what(), "see docs/language.md for what is modelled");
+      interp.refuse(e.what(), kWayOut);
     } catch (const ops::OpError& e) {
       raise_op_error(e);
     } catch (const ops::OutOfMemory& e) {
@@ -119,7 +124,8 @@ class Session {
   std::uint32_t next_event = 0;
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;
-  bool moves_module = false;  ///< a module is being moved: what is copied is no input
+  ModelWatch* watch = nullptr;  ///< looks on; null: nobody does
+  bool moves_module = false;    ///< a module is being moved: what is copied is no input
 
   /// Drops what the session itself holds of the language. Call it when the program has ended,
   /// before the interpreter goes.

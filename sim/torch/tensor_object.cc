@@ -65,8 +65,7 @@ Value call_op(Session& session, std::string_view where, std::string_view name,
               std::initializer_list<Value> arguments) {
   const Value op = session.op_table().find(where, name);
   if (op.empty()) {
-    session.interp.refuse(fmt::format("the operator '{}' is not modelled", name),
-                          "docs/language.md lists the operators that are");
+    session.interp.refuse(fmt::format("the operator '{}' is not modelled", name), kWayOut);
   }
   std::vector<Value> values(arguments);
   lang::CallArgs args;

@@ -1,0 +1,72 @@
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/format/whole_file.h"
+#include "sim/report/graph_report.h"
+#include "sim/run/run.h"
+#include "sim/study/remedy.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+class GraphCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "graph",
+        "the computation graph of one step, for Graphviz, with bytes on its edges",
+        "A box is a module in a phase (or, with --ops, one operator call), with the bytes it asks "
+        "for. Arrows: data and "
+        "gradients solid, saved for backward dashed, views of the same memory dotted, memory "
+        "written over bold. "
+        "Without --depth, modules are collapsed until the picture can be read.",
+        {{"SCENARIO", "a scenario in YAML, or a training script in Python; - for standard input"}},
+        {{"step", "N", "which step", "0"},
+         {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},
+         {"depth", "N", "a box for each module N levels deep", ""},
+         {"ops", "", "a box for each operator call", ""},
+         {"output", "FILE", "write there instead of to standard output", ""},
+         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+         {"variant", "NAME", "one of the scenario's variants", ""},
+         kDeviceOption},
+        {{"tidemark graph configs/scenarios/gpt2.yaml | dot -Tsvg >gpt2.svg",
+          "GPT-2 by its modules"},
+         {"tidemark graph s.yaml --phase backward --depth 2", "the second level, backward alone"},
+         {"tidemark graph s.yaml --ops --phase forward --output forward.dot",
+          "every call of forward"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    GraphOptions drawing;
+    drawing.title = args.positional()[0];
+    drawing.step = args.value("step");
+    drawing.phase = args.value("phase");
+    drawing.each_op = args.has("ops");
+    if (const auto depth = args.number("depth", 0, 100))
+      drawing.depth = static_cast<std::uint32_t>(*depth);
+    if (drawing.each_op && drawing.depth) usage_error("--depth", "cannot stand beside --ops");
+    const Scenario scenario = read_scenario(
+        open_scenario(args.positional()[0], scenario_overrides(args), args.value("variant")));
+    for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
+    graph::Details details;
+    RunOptions options;
+    options.keep_events = false;
+    options.keep_live = false;
+    options.keep_times = false;
+    options.details = &details;
+    tidemark::run(scenario, options);
+    const std::string text = graph_dot(details, drawing);
+    if (args.has("output")) {
+      write_whole_file(args.value("output"), text);
+    } else {
+      out.write(text);
+    }
+    return ExitCode::kDone;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_graph_command() { return std::make_unique<GraphCommand>(); }
+
+}  // namespace tidemark::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/lang/yaml.h"
+#include "sim/torch/custom_op_spec.h"
+
+namespace tidemark {
+
+/// Reads the `ops:` of a scenario. Source: docs/scenario.md, "Custom ops".
+/// Errors: appended to `problems`; the result is fit for use only when there were none.
+std::vector<torch::CustomOpSpec> read_ops(const lang::YamlNode& node,
+                                          std::vector<Problem>& problems);
+
+}  // namespace tidemark
