@@ -16,6 +16,9 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     list.push_back(make_explain_command());
     list.push_back(make_report_command());
     list.push_back(make_diff_command());
+    list.push_back(make_validate_command());
+    list.push_back(make_record_command());
+    list.push_back(make_plan_command());
     return list;
   }();
   return kCommands;

@@ -13,8 +13,11 @@ std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_graph_command();
+std::unique_ptr<Command> make_plan_command();
+std::unique_ptr<Command> make_record_command();
 std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_validate_command();
 
 }  // namespace tidemark::cli

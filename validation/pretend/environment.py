@@ -50,10 +50,15 @@ def run(*words, **keywords):
 def make_python(folder, torch, say):
     python = folder / "v" / "bin" / "python"
     say("installing PyTorch %s into %s" % (torch, folder / "v"))
-    try:
-        run(sys.executable, "-m", "venv", folder / "v")
-    except Missing as error:
-        raise Missing("Python's venv does not work here (Debian: apt install python3-venv)\n%s" % error) from None
+    failures = []
+    for candidate in dict.fromkeys(filter(None, [sys.executable, shutil.which("python3"), shutil.which("python")])):
+        try:
+            run(candidate, "-m", "venv", "--clear", folder / "v")
+            break
+        except Missing as error:
+            failures.append(str(error))
+    else:
+        raise Missing("Python's venv does not work here (Debian: apt install python3-venv)\n%s" % failures[0])
     pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     try:
         # Without NVIDIA's wheels nothing lies on the RPATH of PyTorch's libraries, so that the pretend ones are found.

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sim/alloc/settings_parser.h"
+#include "sim/cli/commands.h"
+#include "sim/cli/plan_input.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/device/device.h"
+#include "sim/format/request_trace.h"
+#include "sim/format/whole_file.h"
+#include "sim/report/plan_text.h"
+#include "sim/run/record.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+bool is_trace(const std::string& path) {
+  return path.ends_with(".tmt") || path.ends_with(".tmt.gz");
+}
+
+ReplayOptions options_of(const DeviceSpec& device) {
+  ReplayOptions options;
+  options.device = device;
+  options.keep_events = true;
+  return options;
+}
+
+class PlanCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "plan",
+        "write what a scenario asks of a device as a plan, for the harness on a real GPU",
+        "A plan is text (docs/formats/plan.md): requests and frees with the places and driver "
+        "calls "
+        "that Tidemark\n"
+        "decides, kernels by kind and work, stream order, marks. validation/cuda executes it on a "
+        "real device.",
+        {{"SCENARIO", "a scenario in YAML, a training script, or a request trace (.tmt)"}},
+        {{"out", "FILE", "where it goes (.gz packs it); not given: standard output", ""},
+         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+         {"variant", "NAME", "a variant of the scenario", ""},
+         {"device", "ID", "the device, whatever the scenario says; of a trace: h100", ""},
+         {"alloc-conf", "CONF", "of a trace: PYTORCH_ALLOC_CONF", ""}},
+        {{"tidemark plan configs/scenarios/gpt2.yaml --out gpt2.plan.gz", "for validation/cuda"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output&) const override {
+    const std::string& path = args.positional()[0];
+    const std::string name = std::filesystem::path(path).stem().string();
+    std::string plan;
+    if (is_trace(path)) {
+      const std::string device = args.has("device") ? args.value("device") : "h100";
+      const AllocatorSettings settings =
+          parse_settings("--alloc-conf", args.value("alloc-conf"), {2, 11}).settings;
+      plan = plan_of_trace(path, name, load_device(device).spec, settings);
+    } else {
+      if (args.has("alloc-conf"))
+        usage_error("--alloc-conf", "is for request traces", "--set allocator.conf=...");
+      plan = plan_of(load_scenario(path, scenario_overrides(args), args.value("variant")), name);
+    }
+    if (args.has("out")) {
+      write_whole_file(args.value("out"), plan);
+    } else {
+      out.write(plan);
+    }
+    return ExitCode::kDone;
+  }
+};
+
+}  // namespace
+
+std::string plan_of(const Scenario& scenario, const std::string& name) {
+  if (scenario.device_count > 1)
+    throw InputError(Problem{{}, name, "a plan is for one device", {}});
+  const Recording recording = record(scenario);
+  if (recording.asks) {
+    throw InputError(Problem{{},
+                             name,
+                             "the code asks for memory figures, which a plan cannot answer",
+                             "take the question out of the loop"});
+  }
+  ReplayOptions options = options_of(scenario.device);
+  options.other_bytes = scenario.other_bytes;
+  options.memory_fraction = scenario.memory_fraction;
+  options.policy = scenario.policy;
+  const ReplayResult result = replay(recording.instructions, scenario.settings, options);
+  return plan_text(name, recording.instructions, recording.program, scenario.device, result);
+}
+
+std::string plan_of_trace(const std::string& path, const std::string& name,
+                          const DeviceSpec& device, const AllocatorSettings& settings) {
+  RequestTrace trace = read_request_trace_file(path);
+  const ReplayResult result = replay(trace.instructions, settings, options_of(device));
+  Program program;
+  program.labels = std::move(trace.labels);
+  return plan_text(name, trace.instructions, program, device, result);
+}
+
+std::unique_ptr<Command> make_plan_command() { return std::make_unique<PlanCommand>(); }
+
+}  // namespace tidemark::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "sim/run/scenario.h"
+
+namespace tidemark::cli {
+
+/// A scenario's plan (docs/formats/plan.md) for its own device. Errors: InputError where the code
+/// asks for memory figures, or needs several devices: a plan is fixed beforehand.
+std::string plan_of(const Scenario& scenario, const std::string& name);
+
+/// The same of a request trace. Errors: InputError; IoError.
+std::string plan_of_trace(const std::string& path, const std::string& name,
+                          const DeviceSpec& device, const AllocatorSettings& settings);
+
+}  // namespace tidemark::cli

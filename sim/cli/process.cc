@@ -1,0 +1,128 @@
+#include "sim/cli/process.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "sim/base/problem.h"
+#include "sim/format/whole_file.h"
+
+extern char** environ;
+
+namespace tidemark::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Ours, with the changes. Kept sorted, so that a program sees the same order every time.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      all.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  for (const auto& [name, value] : variables) {
+    if (value.empty()) {
+      all.erase(name);
+    } else {
+      all[name] = value;
+    }
+  }
+  std::vector<std::string> entries;
+  entries.reserve(all.size());
+  for (const auto& [name, value] : all) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> found;
+  found.reserve(texts.size() + 1);
+  for (std::string& text : texts) found.push_back(text.data());
+  found.push_back(nullptr);
+  return found;
+}
+
+std::string temporary_name() { return (fs::temp_directory_path() / "tidemark-XXXXXX").string(); }
+
+}  // namespace
+
+std::string script_path(std::string_view option, const char* variable, std::string_view folder,
+                        std::string_view source_folder, std::string_view script) {
+  std::vector<fs::path> folders;
+  if (const char* given = std::getenv(variable); given != nullptr && *given != '\0') {
+    folders.emplace_back(given);
+  } else {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back(self.parent_path().parent_path() / "share" / "tidemark" / folder);
+    folders.emplace_back(source_folder);
+  }
+  for (const fs::path& each : folders) {
+    std::error_code error;
+    if (fs::is_regular_file(each / script, error)) return (each / script).string();
+  }
+  throw IoError(std::string(option) + ": " + std::string(script) + " is not in " +
+                folders.back().string() + "; set " + variable + " to the folder that holds it");
+}
+
+std::string python() {
+  if (const char* given = std::getenv("TIDEMARK_PYTHON"); given != nullptr && *given != '\0')
+    return given;
+  // Debian's own comes first: it is the one that has Debian's matplotlib.
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
+}
+
+TemporaryFile::TemporaryFile(std::string_view contents) : path_(temporary_name()) {
+  const int file = mkstemp(path_.data());
+  if (file < 0) throw IoError(path_ + ": " + std::generic_category().message(errno));
+  close(file);
+  write_whole_file(path_, contents);
+}
+
+TemporaryFile::~TemporaryFile() { unlink(path_.c_str()); }
+
+TemporaryFolder::TemporaryFolder() : path_(temporary_name()) {
+  if (mkdtemp(path_.data()) == nullptr)
+    throw IoError(path_ + ": " + std::generic_category().message(errno));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+int run_process(std::vector<std::string> words,
+                const std::map<std::string, std::string>& variables) {
+  constexpr int kDoesNotStart = 127;
+  constexpr int kSignals = 128;
+  std::vector<std::string> entries = environment_with(variables);
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(entries);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t process = 0;
+  const int failed = posix_spawnp(&process, arguments[0], nullptr, &attributes, arguments.data(),
+                                  environment.data());
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) return kDoesNotStart;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return kDoesNotStart;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark::cli {
+
+/// A file of a folder that lies beside the program: in $VARIABLE, where the program was installed
+/// (share/tidemark/FOLDER), or in the source tree. `option` is for messages. Errors: IoError.
+std::string script_path(std::string_view option, const char* variable, std::string_view folder,
+                        std::string_view source_folder, std::string_view script);
+
+/// $TIDEMARK_PYTHON, else /usr/bin/python3, else the first python3 of the path.
+std::string python();
+
+/// A file in the folder for temporary ones that goes away.
+class TemporaryFile {
+ public:
+  /// Errors: IoError.
+  explicit TemporaryFile(std::string_view contents);
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The same for a folder, with all that comes to lie in it.
+class TemporaryFolder {
+ public:
+  /// Errors: IoError.
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Runs a program with our standard output and error, interrupts included even where ours are held.
+/// `variables` are set in its environment, those
+/// of empty text taken out. Returns its exit code; 127 when it does not start, 128 and more when a
+/// signal ended it.
+int run_process(std::vector<std::string> words,
+                const std::map<std::string, std::string>& variables = {});
+
+}  // namespace tidemark::cli

@@ -1,0 +1,121 @@
+#include "sim/cli/torch_runner.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sim/base/problem.h"
+#include "sim/cli/exit_code.h"
+#include "sim/cli/process.h"
+#include "sim/report/torch_job.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kProgramRaised = 2;
+
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+/// A program, or the one of a folder; empty where there is neither.
+std::string program_at(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) return {};
+  if (fs::is_regular_file(path, error)) return path;
+  const std::string program = path + "/run";
+  return fs::is_regular_file(program, error) ? program : std::string();
+}
+
+std::string policy_of(const EventPolicy& policy) {
+  return policy.kind == EventPolicy::Kind::kSimulated ? "sync" : event_policy_name(policy);
+}
+
+/// "2.11.0+cu130" is of 2.11.
+bool is_release(const std::string& torch, Version version) {
+  return torch.starts_with(fmt::format("{}.{}.", version.major, version.minor));
+}
+
+}  // namespace
+
+std::string cache_folder() {
+  if (const std::string given = environment_value("TIDEMARK_CACHE"); !given.empty()) return given;
+  if (const std::string given = environment_value("XDG_CACHE_HOME"); !given.empty())
+    return given + "/tidemark";
+  const std::string home = environment_value("HOME");
+  if (home.empty()) throw IoError("no folder for caches: set TIDEMARK_CACHE");
+  return home + "/.cache/tidemark";
+}
+
+std::string find_torch() {
+  for (const char* name : {"TIDEMARK_TORCH", "TIDEMARK_ORACLE"}) {
+    if (const std::string given = environment_value(name); !given.empty()) {
+      const std::string program = program_at(given);
+      if (program.empty()) {
+        throw IoError(fmt::format("{}: {} is no program and holds no 'run'", name, given));
+      }
+      return program;
+    }
+  }
+  return program_at(cache_folder() + "/torch-2.11.0");
+}
+
+std::map<std::string, std::string> pretend_variables(const DeviceSpec& device) {
+  std::map<std::string, std::string> variables;
+  const auto put = [&variables](const char* name, std::uint64_t value) {
+    if (value > 0) variables[name] = fmt::format("{}", value);
+  };
+  variables["FAKECUDA_NAME"] = device.name;
+  put("FAKECUDA_TOTAL_BYTES", device.total_bytes);
+  variables["FAKECUDA_CONTEXT_BYTES"] = fmt::format("{}", device.context_bytes);
+  put("FAKECUDA_CC", static_cast<std::uint64_t>(device.compute_capability));
+  put("FAKECUDA_SM_COUNT", static_cast<std::uint64_t>(device.sm_count));
+  put("FAKECUDA_THREADS_SM", static_cast<std::uint64_t>(device.max_threads_per_sm));
+  put("FAKECUDA_SMEM_OPTIN", device.shared_memory_per_block_optin);
+  put("FAKECUDA_L2_BYTES", device.l2_bytes);
+  return variables;
+}
+
+std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scenario& scenario,
+                                           const std::string& name, const std::string& command,
+                                           const std::string& folder) {
+  std::map<std::string, std::string> variables = pretend_variables(scenario.device);
+  variables["FAKECUDA_COUNT"] = fmt::format("{}", scenario.device_count);
+  variables["FAKECUDA_OTHER_BYTES"] = fmt::format("{}", scenario.other_bytes);
+  variables["FAKECUDA_EVENTS"] = policy_of(scenario.policy);
+  variables["FAKECUDA_CUDNN_WORKSPACE"] = fmt::format("{}", scenario.backends.cudnn_workspace);
+  variables["PYTORCH_CUDA_ALLOC_CONF"] = scenario.settings.text;
+  variables["PYTORCH_ALLOC_CONF"] = "";
+  variables["PYTHONHASHSEED"] = "0";
+  const TemporaryFile job(torch_job_json(scenario, name, command, "all"));
+  const std::string script = script_path("--against torch", "TIDEMARK_VALIDATION", "validation",
+                                         TIDEMARK_SOURCE_VALIDATION, "torch/run_scenario.py");
+  const int code = run_process({torch, script, job.path(), folder}, variables);
+  if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
+  if (code != 0) {
+    throw InputError(Problem{{},
+                             name,
+                             code == kProgramRaised
+                                 ? "PyTorch raises an error, printed above"
+                                 : fmt::format("{} ended with exit code {}", torch, code),
+                             {}});
+  }
+  MeasuredRun run = read_measured_run(folder, name);
+  if (!is_release(run.provenance.torch, scenario.settings.version)) {
+    const Version wanted = scenario.settings.version;
+    throw InputError(Problem{{},
+                             name,
+                             fmt::format("the scenario asks for PyTorch {}.{}, {} has {}",
+                                         wanted.major, wanted.minor, torch, run.provenance.torch),
+                             "set TIDEMARK_TORCH to another, or give --set pytorch=..."});
+  }
+  return run;
+}
+
+}  // namespace tidemark::cli

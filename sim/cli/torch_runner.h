@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/format/measured_run.h"
+#include "sim/run/scenario.h"
+
+namespace tidemark::cli {
+
+/// The Python that runs the real PyTorch: $TIDEMARK_TORCH (a program, or a folder that
+/// environment.py made), $TIDEMARK_ORACLE (such a folder), else the folder that `tidemark record`
+/// makes. Empty: there is none.
+std::string find_torch();
+
+/// Where environments are kept that are made when they are needed: $TIDEMARK_CACHE, else
+/// $XDG_CACHE_HOME/tidemark, else ~/.cache/tidemark. Errors: IoError without a home.
+std::string cache_folder();
+
+/// What makes the pretend GPU look like the device. Real drivers do not heed it.
+std::map<std::string, std::string> pretend_variables(const DeviceSpec& device);
+
+/// One run of a scenario's own text under PyTorch. The result is left in `folder` too, as NAME.json
+/// and NAME.events.csv.gz. Errors: InputError when the program raises, or the PyTorch is of another
+/// release than the scenario asks for; IoError. std::nullopt: that Python sees no device.
+std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scenario& scenario,
+                                           const std::string& name, const std::string& command,
+                                           const std::string& folder);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/process.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/cli/snapshot_input.h"
+#include "sim/cli/torch_runner.h"
+#include "sim/format/whole_file.h"
+#include "sim/report/validation_report.h"
+#include "sim/run/run.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+/// What to compare with, as --against says it.
+struct Target {
+  enum class Kind : std::uint8_t { kTorch, kRecorded, kSnapshot };
+  Kind kind = Kind::kTorch;
+  std::string path;
+};
+
+Target parse_target(const std::string& text) {
+  constexpr std::string_view kRecorded = "recorded:";
+  constexpr std::string_view kSnapshot = "snapshot:";
+  if (text == "torch") return {Target::Kind::kTorch, {}};
+  if (text.starts_with(kRecorded) && text.size() > kRecorded.size())
+    return {Target::Kind::kRecorded, text.substr(kRecorded.size())};
+  if (text.starts_with(kSnapshot) && text.size() > kSnapshot.size())
+    return {Target::Kind::kSnapshot, text.substr(kSnapshot.size())};
+  usage_error("--against", "expected torch, recorded:FOLDER or snapshot:FILE, found '" + text + "'",
+              did_you_mean(text, {"torch", "recorded:", "snapshot:"}));
+}
+
+/// What a case is called in files: the scenario's name without folder and ending, and its variant.
+std::string case_name(const std::string& path, const std::string& variant) {
+  std::string name = std::filesystem::path(path).stem().string();
+  if (!variant.empty()) name += "-" + variant;
+  std::ranges::replace(name, '/', '-');
+  return name;
+}
+
+/// The variants to run: those given, every one of the scenario with "all", else the plain scenario.
+std::vector<std::string> variants_of(const Arguments& args, const std::string& path) {
+  const std::vector<std::string>& given = args.values("variant");
+  if (given.empty()) return {{}};
+  if (given == std::vector<std::string>{"all"}) return load_variant_names(path);
+  return given;
+}
+
+class ValidateCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "validate",
+        "compare scenarios with what the real PyTorch does, or was recorded to do",
+        "Simulates each scenario and compares every event with a measurement of the same program: "
+        "'torch' runs the\n"
+        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one; "
+        "'recorded:FOLDER' takes\n"
+        "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
+        "case differs, 77\n"
+        "when there is no PyTorch or no device (docs/validation.md says how to get one).",
+        {{"SCENARIO", "scenarios in YAML, or training scripts", true, true}},
+        {{"against", "TARGET", "torch, recorded:FOLDER or snapshot:FILE", "torch"},
+         {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
+         {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
+         kDeviceOption,
+         {"save", "FOLDER", "with --against torch: keep what was measured", ""},
+         {"context", "N", "events shown before and after the first difference", "4"},
+         {"format", "text|json|html", "how to print", "text"}},
+        {{"tidemark validate configs/scenarios/*.yaml", "under PyTorch, now"},
+         {"tidemark validate s.yaml --against torch --save results", "and keep the results"},
+         {"tidemark validate s.yaml --against recorded:results", "with no PyTorch"},
+         {"tidemark validate s.yaml --against snapshot:snapshot.pickle --format html",
+          "with a recording of a GPU"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const Target target = parse_target(args.value("against"));
+    if (args.has("save") && target.kind != Target::Kind::kTorch)
+      usage_error("--save", "is for --against torch");
+    const std::uint64_t context = args.number("context", 0, 10'000).value_or(4);
+    std::string torch;
+    if (target.kind == Target::Kind::kTorch) {
+      torch = find_torch();
+      if (torch.empty()) return no_device(err, "no PyTorch was found");
+    }
+    const SignalsHeld until_tidied;
+    const TemporaryFolder scratch;
+    const std::string folder = args.has("save") ? args.value("save") : scratch.path();
+    std::vector<ValidationCase> cases;
+    for (const std::string& path : args.positional()) {
+      for (const std::string& variant : variants_of(args, path)) {
+        const Scenario scenario = load_scenario(path, scenario_overrides(args), variant);
+        for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
+        const std::string name = case_name(path, variant);
+        std::optional<MeasuredRun> measured;
+        switch (target.kind) {
+          case Target::Kind::kTorch:
+            measured =
+                run_under_torch(torch, scenario, name, command_of(args, path, variant), folder);
+            break;
+          case Target::Kind::kRecorded:
+            measured = read_measured_run(target.path, name);
+            break;
+          case Target::Kind::kSnapshot:
+            measured = measured_of(load_snapshot(target.path, err));
+            break;
+        }
+        if (!measured) return no_device(err, torch + " sees no CUDA device");
+        cases.push_back(validate(name, tidemark::run(scenario, options()), std::move(*measured)));
+      }
+    }
+    print(args, cases, context, out);
+    const bool exact = std::ranges::all_of(cases, &ValidationCase::exact);
+    return exact ? ExitCode::kDone : ExitCode::kDiffers;
+  }
+
+ private:
+  static RunOptions options() {
+    RunOptions options;
+    options.keep_live = false;
+    options.keep_times = false;
+    return options;
+  }
+
+  static ExitCode no_device(Output& err, const std::string& what) {
+    err.print(
+        "{}; validation/pretend/environment.py FOLDER makes one that needs no GPU, and "
+        "TIDEMARK_TORCH=FOLDER names it\n",
+        what);
+    return ExitCode::kNoDevice;
+  }
+
+  /// How the case can be measured again.
+  static std::string command_of(const Arguments& args, const std::string& path,
+                                const std::string& variant) {
+    std::string command =
+        "tidemark validate " + std::filesystem::path(path).filename().string() + " --against torch";
+    if (!variant.empty()) command += " --variant " + variant;
+    if (args.has("device")) command += " --device " + args.value("device");
+    for (const std::string& set : args.values("set")) command += " --set " + set;
+    return command;
+  }
+
+  static void print(const Arguments& args, const std::vector<ValidationCase>& cases,
+                    std::size_t context, Output& out) {
+    const std::string& against = args.value("against");
+    const std::string& format = args.value("format");
+    if (format == "json") {
+      out.write(validation_json(cases, against));
+    } else if (format == "html") {
+      out.write(validation_html(cases, against));
+    } else {
+      const TextStyle style{static_cast<std::size_t>(std::max(out.width(), 120)), out.colour()};
+      out.write(validation_text(cases, against, context, style));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_validate_command() { return std::make_unique<ValidateCommand>(); }
+
+}  // namespace tidemark::cli

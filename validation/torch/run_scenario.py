@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Runs a scenario's own model and loop under the real PyTorch and writes what its allocator did.
+
+    run_scenario.py JOB.json OUT    JOB: what `tidemark validate` makes of a scenario; OUT: a folder, gets NAME.json, NAME.events.csv.gz
+
+Exit codes: 0 done (an out-of-memory error is a result too), 2 the program raised something else, 77 there is no CUDA device.
+"""
+import gc
+import json
+import math
+import os
+import sys
+import traceback
+import types
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import measured
+
+LARGEST_HISTORY = 10**7
+
+
+def skip_values_on_the_host():
+    """initialisers' values do not matter, and take the most time"""
+    for name in ("kaiming_uniform_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_", "kaiming_normal_", "trunc_normal_",
+                 "zeros_", "ones_", "constant_", "orthogonal_"):
+        def on_device_only(tensor, *a, real=getattr(nn.init, name), **k):
+            return tensor if tensor.device.type == "cpu" else real(tensor, *a, **k)
+        setattr(nn.init, name, on_device_only)
+
+
+def set_backends(given):
+    torch.backends.cuda.enable_cudnn_sdp(given["cudnn_sdp"])
+    torch.backends.cuda.enable_flash_sdp(given["flash"])
+    torch.backends.cuda.enable_mem_efficient_sdp(given["efficient"])
+    torch.backends.cuda.enable_math_sdp(given["math"])
+    torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark = given["cudnn"], given["benchmark"]
+    torch.backends.cuda.matmul.allow_tf32 = given["tf32"]
+    if given["deterministic"]:
+        torch.use_deterministic_algorithms(True)
+
+
+class Phase:
+    """with phase("forward 0"): the name stands until the next one begins"""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        set_metadata = getattr(torch.cuda.memory, "_set_memory_metadata", None)  # from 2.11 on
+        if set_metadata:
+            set_metadata(self.name)
+
+    def __exit__(self, *error):
+        return False
+
+
+def namespace(job):
+    """what the program's texts share"""
+    module = sys.modules["__main__" if job["is_script"] else "scenario"] = types.ModuleType("__main__" if job["is_script"] else "scenario")
+    if job["is_script"]:
+        module.__file__ = job["texts"][-1]["name"]
+    else:
+        module.__dict__.update(torch=torch, nn=nn, F=F, math=math, phase=Phase, mark=lambda name, device=None: None)
+    return module.__dict__
+
+
+def execute(job, space):
+    """the program's end in words: kinds completed, oom, error"""
+    try:
+        for text in job["texts"]:
+            exec(compile(text["text"], text["name"], "exec"), space)
+    except torch.OutOfMemoryError as error:
+        # Its traceback keeps what was live alive, as in a program that ends here.
+        return {"ended_by_oom": True, "oom_message": str(error), "error": ""}, error
+    except SystemExit as end:
+        return {"ended_by_oom": False, "oom_message": "", "error": "" if not end.code else "exit %s" % end.code}, end
+    except Exception as error:  # noqa: BLE001  whatever the program raises is its answer
+        names = {text["name"] for text in job["texts"]}
+        lines = ["%s:%d" % (f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in names]
+        return {"ended_by_oom": False, "oom_message": "", "error": "%s: %s (%s)" % (type(error).__name__, error, (lines or ["?"])[-1])}, error
+    return {"ended_by_oom": False, "oom_message": "", "error": ""}, None
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        job = json.load(file)
+    if not torch.cuda.is_available():
+        print("no CUDA device", file=sys.stderr)
+        return 77
+    sys.path[:0] = job["import_folders"]
+    skip_values_on_the_host()
+    warnings.simplefilter("ignore")
+    set_backends(job["backends"])
+    if job["memory_fraction"] is not None:
+        for device in range(torch.cuda.device_count()):
+            torch.cuda.set_per_process_memory_fraction(float(job["memory_fraction"]), device)
+    torch.manual_seed(0)
+    os.dup2(2, 1)  # what the program prints is not the answer
+    gc.collect()
+    gc.disable()  # when it runs is no rule of PyTorch's
+    torch.cuda.init()
+    torch.cuda.memory._record_memory_history(enabled="all", context="all", stacks=job["stacks"], max_entries=LARGEST_HISTORY)
+    space = namespace(job)
+    ended, kept = execute(job, space)
+    traces = torch.cuda.memory._snapshot()["device_traces"][:torch.cuda.device_count()]
+    own = {text["name"] for text in job["texts"]}
+    measured.write(sys.argv[2], job["name"], traces, ended, job["command"], own)
+    del kept
+    if ended["error"]:
+        print(ended["error"], file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(2 if ended["error"] else 0)  # tearing down is not part of the run
+
+
+if __name__ == "__main__":
+    sys.exit(main())

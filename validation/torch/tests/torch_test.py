@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""The runners and the commands over them, with the real PyTorch: torch_test.py PATH/TO/tidemark
+
+Environment: TIDEMARK_TORCH or TIDEMARK_ORACLE, as environment.py makes it. Exit codes: 0 passed, 1 failed, 77 there is none.
+"""
+import csv
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+VALIDATION = HERE.parents[1]
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "tidemark"
+TORCH = os.environ.get("TIDEMARK_TORCH") or os.environ.get("TIDEMARK_ORACLE") or ""
+sys.path.append(str(VALIDATION / "pretend"))
+import device  # noqa: E402
+
+
+def run(*words, **variables):
+    return subprocess.run([str(w) for w in words], env={**os.environ, "TIDEMARK_TORCH": TORCH, **variables}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def under_torch(script, *words, **variables):
+    program = pathlib.Path(TORCH) / "run" if os.path.isdir(TORCH) else TORCH
+    return run(program, script, *words, **{**device.environment("h100"), **variables})
+
+
+def rows(path):
+    with (gzip.open(path, "rt") if str(path).endswith(".gz") else open(path, newline="")) as file:
+        return [[row[k] for k in ("action", "address", "bytes", "stream", "id")] for row in csv.DictReader(file)]
+
+
+class Validate(unittest.TestCase):
+    def test_ten_scenarios_are_exact(self):
+        scenarios = sorted((VALIDATION / "scenarios").glob("*.yaml"))
+        done = run(PROGRAM, "validate", *scenarios, "--against", "torch", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(done.stdout)["summary"]
+        self.assertGreaterEqual(summary["cases"], 10)
+        self.assertEqual((summary["exact_cases"], summary["differing_events"], summary["wrong_oom_verdicts"]), (summary["cases"], 0, 0))
+
+    def test_a_program_that_raises_is_no_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "s.yaml"
+            scenario.write_text("schema_version: 1\ndevice: h100\nloop: |\n  x = torch.zeros(4, device='cuda')\n  assert x.sum().item() == 1\n")
+            done = run(PROGRAM, "validate", scenario)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("AssertionError", done.stderr)
+
+
+class Record(unittest.TestCase):
+    SCRIPT = HERE / "causal_lm.py"
+
+    @staticmethod
+    def up_to_oom(events):
+        """what comes later is the interpreter letting go of values while the error leaves the program"""
+        refused = [i for i, event in enumerate(events) if event[0] == "oom"]
+        return events[:refused[-1] + 1] if refused else events
+
+    def record(self, folder, total, *words):
+        done = run(PROGRAM, "record", "--format", "json", "--snapshot", pathlib.Path(folder) / "s.pickle", "--device-bytes", total,
+                   "--events", pathlib.Path(folder) / ("events-%s.csv" % total), *words, "--", "python", self.SCRIPT)
+        return done.returncode, json.loads(done.stdout[done.stdout.index("{"):]), done.stderr
+
+    def test_it_fits_eighty_gigabytes_and_fails_on_eight_where_the_simulator_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, large, errors = self.record(folder, "85017755648")
+            self.assertEqual((code, large["ended_by_oom"]), (0, False), errors)
+            code, small, errors = self.record(folder, "8GiB", "--fail-on-oom")
+            self.assertEqual((code, small["ended_by_oom"]), (3, True), errors)
+            self.assertIn("torch.OutOfMemoryError", errors)
+            events = pathlib.Path(folder) / "e.csv"
+            for total, recorded in (("85017755648", large), ("8GiB", small)):
+                done = run(PROGRAM, "run", self.SCRIPT, "--device", "h100-sxm-80gb", "--set", "device.total=" + total, "--events", events, "--format", "json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                simulated = json.loads(done.stdout)
+                self.assertEqual(simulated["ended_by_oom"], recorded["ended_by_oom"])
+                self.assertEqual(self.up_to_oom(rows(events)), self.up_to_oom(rows(pathlib.Path(folder) / ("events-%s.csv" % total))))
+                self.assertEqual(simulated["devices"][0]["peak_reserved"]["bytes"], recorded["devices"][0]["peak_reserved_bytes"])
+            self.assertIn("linear", small["devices"][0]["oom_op"])
+            replayed = run(PROGRAM, "replay", pathlib.Path(folder) / "s.pickle")
+            self.assertEqual(replayed.returncode, 0, replayed.stderr)
+
+    def test_a_script_without_cuda_is_told_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "plain.py"
+            script.write_text("import torch\nprint(torch.zeros(3).sum().item())\n")
+            done = run(PROGRAM, "record", "--snapshot", folder + "/s.pickle", "--", "python", script)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("record: the program ended before it used CUDA", done.stderr)
+
+
+class Traces(unittest.TestCase):
+    TRACE = "tidemark-trace 1\nalloc 0 1000\nalloc 1 3000000\nalloc 2 5000000 stream=1\nuse 1 stream=1\nfree 1\nalloc 3 2000000\nsync\n" \
+            "alloc 4 30000000\nfree 2\nempty_cache\nalloc 5 700 pool=1\nfree 5\nfree 4\nalloc 6 90000000000\nalloc 7 1\n"
+
+    def test_a_trace_is_played_as_replay_does(self):
+        for conf in ("", "expandable_segments:True", "roundup_power2_divisions:4,max_split_size_mb:32"):
+            with tempfile.TemporaryDirectory() as folder:
+                trace, mine = pathlib.Path(folder) / "t.tmt", pathlib.Path(folder) / "e.csv"
+                trace.write_text(self.TRACE)
+                done = under_torch(VALIDATION / "torch" / "play_trace.py", trace, folder, PYTORCH_CUDA_ALLOC_CONF=conf, FAKECUDA_EVENTS="sync")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                replayed = run(PROGRAM, "replay", trace, "--events", mine, "--alloc-conf", conf, "--device", "h100")
+                self.assertEqual(replayed.returncode, 0, replayed.stderr)
+                theirs, ours = rows(pathlib.Path(folder) / "t.events.csv.gz"), rows(mine)
+                self.assertEqual([r[:4] for r in theirs], [r[:4] for r in ours], conf)
+
+
+class Faults(unittest.TestCase):
+    """what PyTorch makes of the pretend device's faults"""
+
+    def error(self, **variables):
+        program = "import torch\nx = [torch.zeros(4 << 20, device='cuda') for _ in range(8)]\ntorch.cuda.synchronize()\nprint('done')\n"
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "s.py"
+            script.write_text(program)
+            done = under_torch(script, **variables)
+        return done.stdout.strip() or done.stderr.strip().splitlines()[-1] if "Error" not in done.stderr else \
+            next(line for line in done.stderr.splitlines() if "Error:" in line)
+
+    def test_none(self):
+        self.assertEqual(self.error(), "done")
+
+    def test_a_failing_cudamalloc_is_an_out_of_memory_error_when_it_fails_again(self):
+        self.assertEqual(self.error(FAKECUDA_FAIL_MEMORY="3"), "done")  # PyTorch frees its cache and asks again
+        self.assertIn("OutOfMemoryError: CUDA out of memory. Tried to allocate 16.00 MiB", self.error(FAKECUDA_FAIL_MEMORY="3-"))
+
+    def test_a_lost_device_is_an_error_of_its_own(self):
+        self.assertIn("unspecified launch failure", self.error(FAKECUDA_LOST_AFTER="3"))
+
+    def test_a_slow_driver_changes_nothing(self):
+        self.assertEqual(self.error(FAKECUDA_SLOW_US="2000"), "done")
+
+
+if __name__ == "__main__":
+    if not TORCH:
+        print("skipped: TIDEMARK_TORCH names no PyTorch")
+        sys.exit(77)
+    unittest.main()
