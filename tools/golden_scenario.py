@@ -137,7 +137,7 @@ def scenario_of(config, models, folder):
         workload, "image" if given("image") or given("images") else "None",
         "seq" if given("seq") or given("seqs") else "None", "".join(", %s=%r" % item for item in arguments.items()))
 
-    defines_all = re.search(r"(?m)^WORKLOADS\b", open(models).read()) is not None
+    defines_all = os.path.realpath(models) == os.path.realpath(MODELS) or re.search(r"(?m)^WORKLOADS\b", open(models).read()) is not None
     stem = os.path.splitext(os.path.basename(models))[0]
     imports = "from %s import WORKLOADS" % stem if defines_all else "import %s; from models import WORKLOADS" % stem
     folders = [os.path.dirname(os.path.abspath(models))]
