@@ -1,5 +1,7 @@
 #include "sim/format/snapshot_writer.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <unordered_map>
 
@@ -153,7 +155,16 @@ class SnapshotWriter {
     pickle_.member("stream", std::uint32_t{event.stream});
     pickle_.member("time_us", time_us(device, index));
     pickle_.member("compile_context", "N/A");
-    pickle_.member("user_metadata", phase);
+    const bool told =
+        event.id < device.categories.size() && device.categories[event.id] != Category::kUnknown;
+    if (told) {
+      const std::string_view category =
+          kCategoryNames[static_cast<std::size_t>(device.categories[event.id])];
+      const std::string text = fmt::format("{}{}[{}]", phase, phase.empty() ? "" : " ", category);
+      pickle_.member("user_metadata", std::string_view(text));
+    } else {
+      pickle_.member("user_metadata", phase);
+    }
     if (index < device.labels.size() && !device.labels[index].empty()) {
       pickle_.value("frames");
       stack(device.labels[index]);

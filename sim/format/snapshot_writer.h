@@ -30,6 +30,9 @@ struct SnapshotDevice {
       times_ns;  ///< one an event, or none: then event N is at N microseconds
   std::span<const SegmentInfo> segments;  ///< at the end
   std::span<const SnapshotPhase> phases;  ///< become annotations, and user_metadata of their events
+  /// By RequestId, or none: what a request is for, in the user_metadata of its events behind the
+  /// phase, "forward 0 [activations]".
+  std::span<const Category> categories;
 };
 
 /// Appends what torch.cuda.memory._snapshot() of PyTorch 2.11 would have returned, pickled:

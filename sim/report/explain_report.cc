@@ -171,7 +171,7 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
   if (picture.oom) out += oom_text(*picture.oom, style);
   out += amounts_text(picture, style);
   out += pins_text(picture, top, style);
-  out += "\nWhat it is for, as far as the stacks tell\n";
+  out += "\nWhat it is for\n";
   Table purposes({Align::kLeft, Align::kRight, Align::kRight}, 2);
   for (std::size_t i = 0; i < kPurposeNames.size(); ++i) {
     if (picture.by_purpose[i] == 0) continue;

@@ -138,6 +138,7 @@ EventView view_of(const DeviceResult& device, const Program& program) {
   view.samples = device.samples;
   view.segments = device.segments;
   view.times_ns = device.times_ns;
+  view.categories = program.categories;
   for (const LabelId label : device.labels) view.labels.push_back(program.labels.text(label));
   for (const PhaseResult& phase : device.phases)
     view.phases.push_back({phase.name, phase.first_event, phase.events});
@@ -147,7 +148,8 @@ EventView view_of(const DeviceResult& device, const Program& program) {
 std::string snapshot_of(std::span<const EventView> devices, const AllocatorSettings& settings) {
   std::vector<SnapshotDevice> parts;
   for (const EventView& view : devices) {
-    parts.push_back({view.events, view.labels, view.times_ns, view.segments, view.phases});
+    parts.push_back(
+        {view.events, view.labels, view.times_ns, view.segments, view.phases, view.categories});
   }
   std::string out;
   write_snapshot(parts, settings, out);

@@ -26,6 +26,7 @@ struct EventView {
   std::span<const MemorySample> samples;  ///< one an event, or none
   std::span<const SegmentInfo> segments;  ///< at the end
   std::vector<SnapshotPhase> phases;
+  std::span<const Category> categories;  ///< by RequestId, or none
 };
 /// Requires for segments in the view: the replay kept its events; for samples, that it kept them.
 EventView view_of(const RequestTrace& requests, const ReplayResult& result,

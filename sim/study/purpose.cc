@@ -1,11 +1,25 @@
 #include "sim/study/purpose.h"
 
+#include <algorithm>
+
 namespace tidemark {
 
 namespace {
 
 bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// "forward 0 [activations]": the category, where one is named.
+Purpose by_category(std::string_view metadata) {
+  const std::size_t phase_end = phase_in_metadata(metadata).size();
+  if (phase_end == metadata.size()) return Purpose::kUnknown;
+  std::string_view category = metadata.substr(metadata.find('[', phase_end) + 1);
+  category.remove_suffix(1);
+  const auto named = std::ranges::find(kPurposeNames, category);
+  return named == kPurposeNames.end()
+             ? Purpose::kUnknown
+             : static_cast<Purpose>(std::distance(kPurposeNames.begin(), named));
 }
 
 Purpose by_phase(std::string_view phase) {
@@ -19,8 +33,17 @@ Purpose by_phase(std::string_view phase) {
 
 }  // namespace
 
+std::string_view phase_in_metadata(std::string_view user_metadata) {
+  if (!user_metadata.ends_with(']')) return user_metadata;
+  const std::size_t bracket = user_metadata.rfind('[');
+  if (bracket == std::string_view::npos) return user_metadata;
+  const std::string_view phase = user_metadata.substr(0, bracket);
+  return phase.ends_with(' ') ? phase.substr(0, phase.size() - 1) : phase;
+}
+
 std::string_view purpose_rule() {
-  return "a phase name that says so; else a frame in a file of an optimizer: optimizer; else of "
+  return "a category that the recording names; else a phase name that says so; else a frame in a "
+         "file of an optimizer: optimizer; else of "
          "the autograd engine or a "
          "node: backward; else Module.to or a constructor outside forward: parameters; else named "
          "forward: forward; else of "
@@ -28,8 +51,9 @@ std::string_view purpose_rule() {
 }
 
 Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata) {
-  if (const Purpose told = by_phase(snapshot.texts[user_metadata]); told != Purpose::kUnknown)
-    return told;
+  const std::string_view metadata = snapshot.texts[user_metadata];
+  if (const Purpose named = by_category(metadata); named != Purpose::kUnknown) return named;
+  if (const Purpose told = by_phase(metadata); told != Purpose::kUnknown) return told;
   bool optimizer = false;
   bool backward = false;
   bool forward = false;

@@ -8,19 +8,30 @@
 
 namespace tidemark {
 
-/// What a block seems to be for, told from the stack that made it: snapshots do not say.
+/// What a block is for: as the recording says, or as it seems from the stack that made it, since
+/// PyTorch's snapshots do not say.
 enum class Purpose : std::uint8_t {
   kUnknown,
   kForward,
   kBackward,
   kOptimizer,
   kParameters,
-  kInputs
+  kInputs,
+  // Only where the recording says so (`run --snapshot`): the categories of a run.
+  kActivations,
+  kGradients,
+  kOptimizerState,
+  kWorkspace,
+  kTemporaries,
 };
-inline constexpr std::array<std::string_view, 6> kPurposeNames{
-    "unknown", "forward", "backward", "optimizer", "parameters", "inputs"};
+inline constexpr std::array<std::string_view, 11> kPurposeNames{
+    "unknown",     "forward",   "backward",        "optimizer", "parameters", "inputs",
+    "activations", "gradients", "optimizer state", "workspace", "temporaries"};
 /// The rule in one line a purpose, in the order in which they are tried.
 std::string_view purpose_rule();
 Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata);
+
+/// The phase in an event's user_metadata: "forward 0 [activations]" without the category.
+std::string_view phase_in_metadata(std::string_view user_metadata);
 
 }  // namespace tidemark

@@ -80,7 +80,7 @@ std::vector<std::size_t> steps_by_metadata(const Snapshot& snapshot, std::uint8_
     if (trace[i].user_metadata == text) continue;
     text = trace[i].user_metadata;
     // Micro-batches "1.0", "1.1" are one step's.
-    const std::string_view micro = split_phase_name(snapshot.texts[text]).step;
+    const std::string_view micro = split_phase_name(phase_in_metadata(snapshot.texts[text])).step;
     const std::string_view next = micro.substr(0, micro.find('.'));
     if (next.empty() || next == step) continue;
     // What comes before the first step belongs to it.

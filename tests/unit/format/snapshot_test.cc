@@ -74,6 +74,26 @@ TEST_CASE("what is written is read again: events, blocks, stacks, phases") {
   CHECK(snapshot.annotations.size() == 4);
 }
 
+TEST_CASE("what requests are for stands behind the phase in their events' user_metadata") {
+  const std::vector<Event> events{event(Action::kSegmentAlloc, kBase, 2 * kMiB, kNoRequest),
+                                  event(Action::kAlloc, kBase, 100, 0),
+                                  event(Action::kAlloc, kBase + 512, 100, 1),
+                                  event(Action::kAlloc, kBase + 1024, 100, 2)};
+  const std::vector<SnapshotPhase> phases{{"forward 0", 0, 3}};
+  const std::vector<Category> categories{Category::kActivation, Category::kUnknown,
+                                         Category::kParameter};
+  SnapshotDevice device;
+  device.events = events;
+  device.phases = phases;
+  device.categories = categories;
+  const Snapshot snapshot = round_trip(device);
+  std::vector<std::string_view> told;
+  for (const SnapshotEvent& each : snapshot.trace(0))
+    told.push_back(snapshot.texts[each.user_metadata]);
+  CHECK(told == std::vector<std::string_view>{"forward 0", "forward 0 [activations]", "forward 0",
+                                              "[parameters]"});
+}
+
 TEST_CASE("integers of every length are written and read unchanged") {
   for (const std::int64_t number :
        {std::int64_t{0}, std::int64_t{255}, std::int64_t{256}, std::int64_t{65535},
