@@ -138,6 +138,18 @@ Tensor alpha_dropout(Context& c, const Tensor& input, double p, bool train, bool
 
 namespace {
 
+/// The slopes are drawn into a tensor of the input's size, in evaluation too. Slots: noise, then
+/// the input (its result, where it is written into).
+OpResult rrelu(Context& c, const Tensor& self, bool in_place) {
+  Op op(c, in_place ? "rrelu_with_noise_" : "rrelu_with_noise", "RreluWithNoiseBackward0", {&self});
+  const Tensor noise = c.empty_like(self);
+  op.save(0, noise);
+  const auto backward = [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}); };
+  op.save(1, self);
+  if (in_place) return op.in_place(self, backward);
+  return op.result(c.empty_like(self), backward);
+}
+
 OpResult unbatched_dropout(Arguments& a, std::int64_t sample_rank) {
   Context& c = a.context();
   const Tensor& input = a.tensor(0);
@@ -169,6 +181,18 @@ std::span<const OpDef> activation_ops() {
        kActivation},
       {"prelu(Tensor input, Tensor weight)", "F torch method",
        [](Arguments& a) -> OpResult { return prelu(a.context(), a.tensor(0), a.tensor(1)); },
+       kActivation},
+      {"rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
+       "training=False, bool inplace=False)",
+       "F", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), a.flag(4)); },
+       kActivation},
+      {"rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
+       "training=False)",
+       "torch", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), false); },
+       kActivation},
+      {"rrelu_(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
+       "training=False)",
+       "F torch", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), true); },
        kActivation},
       {"softsign(Tensor input)", "F",
        [](Arguments& a) -> OpResult { return softsign(a.context(), a.tensor(0)); }, kActivation},

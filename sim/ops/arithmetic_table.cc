@@ -1,6 +1,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
 
@@ -128,10 +129,14 @@ std::span<const OpDef> arithmetic_ops() {
        [](Arguments& a) -> OpResult { return power(a, 1, 0); }, kSource},
       {"pow(operand input, operand exponent)", "torch method",
        [](Arguments& a) -> OpResult { return power(a, 0, 1); }, kSource},
-      {"float_power(operand input, operand exponent)", "torch method",
-       [](Arguments& /*a*/) -> OpResult {
-         throw NotModelled(
-             "float_power is not modelled; use x.double() ** y, which is what it does");
+      {"float_power(Tensor input, operand exponent)", "torch method",
+       [](Arguments& a) -> OpResult {
+         Context& c = a.context();
+         const Tensor exponent =
+             a.is_tensor(1) ? to(c, a.tensor(1), ScalarType::kFloat64) : a.operand(1);
+         const Tensor base = to(c, a.tensor(0), ScalarType::kFloat64);
+         return a.is_tensor(1) ? pow_tensors(c, base, exponent)
+                               : pow(c, base, exponent, a.number(1));
        },
        kSource},
       {"pow_(Tensor input, operand exponent)", "method",

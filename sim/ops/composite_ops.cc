@@ -1,3 +1,5 @@
+#include "sim/ops/composite_ops.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,6 +126,8 @@ Tensor diagonal_view(const Tensor& x, std::int64_t offset, std::int64_t dim1, st
   return Context::alias(x, sizes, strides, x->offset + start);
 }
 
+}  // namespace
+
 Tensor diagonal(Context& c, const Tensor& self, std::int64_t offset, std::int64_t dim1,
                 std::int64_t dim2) {
   Op op(c, "diagonal", "DiagonalBackward0", {&self});
@@ -132,6 +136,8 @@ Tensor diagonal(Context& c, const Tensor& self, std::int64_t offset, std::int64_
                      b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
                    });
 }
+
+namespace {
 
 Tensor diag_embed(Context& c, const Tensor& self, std::int64_t offset, std::int64_t dim1,
                   std::int64_t dim2) {
@@ -216,7 +222,9 @@ OpResult broadcast_tensors(Arguments& a) {
   Dims shape;
   for (const Tensor& t : a.tensors(0)) shape = broadcast(shape, t.sizes());
   TensorList out;
-  for (const Tensor& t : a.tensors(0)) out.push_back(expand(a.context(), t, shape));
+  for (const Tensor& t : a.tensors(0)) {
+    out.push_back(t.sizes() == shape ? t : expand(a.context(), t, shape));
+  }
   return OpResult::tuple(std::move(out));
 }
 

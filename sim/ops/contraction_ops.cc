@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/composite_ops.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
@@ -178,6 +179,7 @@ Tensor placed(Context& c, const Tensor& operand, const std::vector<std::size_t>&
   Dims from = Dims::filled(static_cast<std::size_t>(labels.all), -1);
   std::int64_t next = 0;
   const std::int64_t covered = operand.dim() - static_cast<std::int64_t>(names.size()) + 1;
+  Tensor out = operand;
   for (const std::size_t name : names) {
     if (name == kEllipsis) {
       for (std::int64_t k = 0; k < covered; ++k) {
@@ -188,14 +190,22 @@ Tensor placed(Context& c, const Tensor& operand, const std::vector<std::size_t>&
     }
     std::int64_t& place = from[static_cast<std::size_t>(labels.place[name])];
     if (place >= 0) {
-      throw NotModelled(
-          fmt::format("einsum() with a subscript twice in operand {} (a diagonal) is not modelled; "
-                      "take torch.diagonal first",
-                      index));
+      // A label twice: the diagonal of its two dimensions stands where the first was.
+      if (out.size(place) != out.size(next)) {
+        throw OpError(
+            fmt::format("einsum(): subscript is repeated for operand {} but the sizes don't match, "
+                        "{} != {}",
+                        index, out.size(next), out.size(place)));
+      }
+      const Tensor along = diagonal(c, out, 0, place, next);
+      Dims order;
+      for (std::int64_t d = 0; d + 1 < along.dim(); ++d) order.push_back(d);
+      order.insert(static_cast<std::size_t>(place), along.dim() - 1);
+      out = permute(c, along, order);
+      continue;
     }
     place = next++;
   }
-  Tensor out = operand;
   for (std::int64_t& place : from) {
     if (place >= 0) continue;
     out = unsqueeze(c, out, -1);
@@ -429,17 +439,6 @@ std::span<const OpDef> contraction_ops() {
   static constexpr OpDef kOps[] = {
       {"einsum(str equation, Tensor[] *operands)", "torch",
        [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); },
-       kSource},
-      {"tensordot(Tensor a, Tensor b, int dims=2)", "torch",
-       [](Arguments& a) -> OpResult {
-         Dims first;
-         Dims second;
-         for (std::int64_t i = 0; i < a.integer(2); ++i) {
-           first.push_back(i - a.integer(2));
-           second.push_back(i);
-         }
-         return tensordot(a.context(), a.tensor(0), a.tensor(1), first, second);
-       },
        kSource},
       {"outer(Tensor input, Tensor vec2)", "torch method",
        [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },

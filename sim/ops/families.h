@@ -33,5 +33,13 @@ std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
 std::span<const OpDef> norm_ops();        ///< layer_norm, rms_norm, group_norm
+std::span<const OpDef> product_ops();  ///< product_ops.cc: addmv, addr and the rest of the products
+std::span<const OpDef> distance_ops();        ///< distance_ops.cc: cdist, pdist
+std::span<const OpDef> class_losses();        ///< class_losses.cc: margins between classes, CTC
+std::span<const OpDef> scatter_reduce_ops();  ///< scatter_reduce_ops.cc: writes that reduce
+std::span<const OpDef> window_ops();          ///< window_ops.cc: unfold, as_strided, views in place
+std::span<const OpDef>
+unpooling_ops();  ///< unpooling_ops.cc: unpooling, affine grids, weight norm, packing
+std::span<const OpDef> counting_ops();  ///< counting_ops.cc: nansum, searchsorted, histc
 
 }  // namespace tidemark::ops

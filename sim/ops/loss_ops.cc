@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
@@ -146,15 +147,19 @@ Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& targ
     out = sum(c, smooth, {}, false, {});
   } else if (reduction == Reduction::kMean) {
     if (weight.defined()) {
-      throw NotModelled(
-          "cross_entropy with label_smoothing, class weights and reduction='mean' is not modelled: "
-          "it selects targets by "
-          "value; leave out one of the three");
+      // Normalised by the weights of the targets that count: they are selected by value.
+      const Tensor counted = unary(c, "bitwise_not", ignored);
+      const Tensor selected = masked_select(c, target, counted);
+      const Tensor weights = gather(c, weight, 0, selected);
+      const Tensor weight_sum = sum(c, weights, {}, false, {});
+      const Tensor total = sum(c, smooth, {}, false, {});
+      out = div(c, total, weight_sum);
+    } else {
+      const Tensor counted = unary(c, "bitwise_not", ignored);
+      const Tensor count = sum(c, counted, {}, false, {});
+      const Tensor total = sum(c, smooth, {}, false, {});
+      out = div(c, total, count);
     }
-    const Tensor counted = unary(c, "bitwise_not", ignored);
-    const Tensor count = sum(c, counted, {}, false, {});
-    const Tensor total = sum(c, smooth, {}, false, {});
-    out = div(c, total, count);
   }
   const Tensor smooth_part = mul(c, out, number_tensor(c));
   const Tensor nll_part = mul(c, nll, number_tensor(c));

@@ -73,7 +73,7 @@ Tensor hinge_embedding_loss(Context& c, Tensor self, Tensor target, Reduction re
   return apply_reduction(c, out, reduction);
 }
 
-Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input,
+Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input, bool full,
                         Reduction reduction) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&input, &target});
   const Tensor loss = [&] {
@@ -87,6 +87,21 @@ Tensor poisson_nll_loss(Context& c, Tensor input, Tensor target, bool log_input,
     const Tensor product = mul(c, target, logs);
     return sub(c, input, product);
   }();
+  if (full) {
+    // Stirling's approximation, for targets above one.
+    const Tensor stirling = [&] {
+      const Tensor scaled = mul(c, target, real(c));
+      const Tensor log_scaled = unary(c, "log", scaled);
+      const Tensor half = mul(c, log_scaled, real(c));
+      const Tensor log_target = unary(c, "log", target);
+      const Tensor product = mul(c, target, log_target);
+      const Tensor difference = sub(c, product, target);
+      return add(c, difference, half);
+    }();
+    const Tensor small = binary(c, "le", target, number_tensor(c, ScalarType::kInt64));
+    const Tensor counted = masked_fill(c, stirling, small, number_tensor(c));
+    add_(c, loss, counted);
+  }
   return apply_reduction(c, loss, reduction);
 }
 
@@ -132,10 +147,7 @@ std::span<const OpDef> margin_losses() {
        "eps=1e-08, any reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         if (a.flag(3))
-           throw NotModelled(
-               "poisson_nll_loss(full=True) is not modelled; leave out the Stirling term");
-         return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2),
+         return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2), a.flag(3),
                                  reduction_from(a.text(7)));
        },
        kSource},

@@ -124,18 +124,13 @@ Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& m
         "ReplicationPad1DBackward0", "ReplicationPad2DBackward0", "ReplicationPad3DBackward0"};
     return mirror_pad(c, self, pad, kNames[dims], kNodes[dims], false);
   }
-  if (mode == "circular") {
-    throw NotModelled(
-        "F.pad(mode=\"circular\") is not modelled; write it with torch.cat of slices, or use "
-        "mode=\"reflect\"");
-  }
   throw OpError(fmt::format("Unrecognised padding mode {}", mode));
 }
 
 std::span<const OpDef> padding_ops() {
   static constexpr std::string_view kSource = "training-semantics.md 5.6";
   static constexpr OpDef kOps[] = {
-      {"pad(Tensor input, int[] pad, str mode='constant', number? value=None)", "F",
+      {"_nn_pad(Tensor input, int[] pad, str mode='constant', number? value=None)", "torch",
        [](Arguments& a) -> OpResult { return pad(a.context(), a.tensor(0), a.dims(1), a.text(2)); },
        kSource},
       {"constant_pad_nd(Tensor input, int[] pad, number value=0)", "torch",

@@ -31,7 +31,7 @@ constexpr WriteRule kWrites[] = {{"scatter", "ScatterBackward0", false, false},
 
 /// `source` is undefined for a number.
 Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tensor& index,
-             Tensor source, bool in_place) {
+             Tensor source, bool in_place, bool scaled = false) {
   std::optional<AutocastScope> cast;
   if (which == Write::kScatterAdd && !in_place) {
     cast.emplace(c, CastPolicy::kPromote, std::initializer_list<Tensor*>{&self, &source});
@@ -48,7 +48,7 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
   Op op(c, rule.name, rule.node, {&self, &source}, {&index});
   op.save(0, index);
   op.save_if(rule.by_rows, 1, source);
-  const auto backward = [rule, d](Backward& b) {
+  const auto backward = [rule, d, scaled](Backward& b) {
     if (b.needs(0)) b.grads[0] = rule.adds ? b.grad() : clone(b.c, b.grad());
     if (!b.needs(1)) return;
     const Tensor& positions = b.saved[0];
@@ -58,6 +58,7 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
       sizes[static_cast<std::size_t>(d)] = positions.numel();
     }
     b.grads[1] = b.c.empty(sizes, b.grad().dtype(), b.grad().device());
+    if (scaled) b.grads[1] = pointwise(b.c, {&b.grads[1]});
   };
   if (in_place) return op.in_place(self, backward);
   return op.result(clone(c, self), backward);
@@ -70,6 +71,12 @@ OpResult write_tensor(Arguments& a) {
 template <Write kWhich, bool kInPlace>
 OpResult write_number(Arguments& a) {
   return write(a.context(), kWhich, a.tensor(0), a.integer(1), a.tensor(2), {}, kInPlace);
+}
+
+template <bool kInPlace>
+OpResult index_add(Arguments& a) {
+  return write(a.context(), Write::kIndexAdd, a.tensor(0), a.integer(1), a.tensor(2), a.tensor(3),
+               kInPlace, a.number(4) != 1);
 }
 
 Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
@@ -164,9 +171,9 @@ std::span<const OpDef> indexing_ops() {
       {"scatter_add_(Tensor input, int dim, Tensor index, Tensor src)", "method",
        write_tensor<Write::kScatterAdd, true>, kSource},
       {"index_add(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
-       "torch method", write_tensor<Write::kIndexAdd, false>, kSource},
+       "torch method", index_add<false>, kSource},
       {"index_add_(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
-       "method", write_tensor<Write::kIndexAdd, true>, kSource},
+       "method", index_add<true>, kSource},
       {"index_copy(Tensor input, int dim, Tensor index, Tensor source)", "torch method",
        write_tensor<Write::kIndexCopy, false>, kSource},
       {"index_copy_(Tensor input, int dim, Tensor index, Tensor source)", "method",

@@ -57,26 +57,6 @@ Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarTy
   return one_softmax(c, self, dim, log, self.dtype());
 }
 
-Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim) {
-  if (hard) {
-    throw NotModelled(
-        "gumbel_softmax(hard=True) is not modelled; take hard=False and write the one-hot out");
-  }
-  Tensor gumbels = [&] {
-    const GradMode off(c, false);
-    Tensor exponentials = c.empty(logits.sizes(), logits.dtype(), logits.device());
-    Tensor logs = unary(c, "log", exponentials);
-    exponentials.reset();
-    return unary(c, "neg", logs);
-  }();
-  // The sum dies before the name's former tensor.
-  gumbels = [&] {
-    const Tensor sum = add(c, logits, gumbels);
-    return div(c, sum, number_tensor(c, ScalarType::kInt64));
-  }();
-  return softmax(c, gumbels, dim, {}, false);
-}
-
 namespace {
 
 std::int64_t legacy_softmax_dim(const Arguments& a, std::size_t i) {
@@ -103,12 +83,6 @@ std::span<const OpDef> softmax_ops() {
        [](Arguments& a) -> OpResult {
          const Tensor negative = unary(a.context(), "neg", a.tensor(0));
          return softmax(a.context(), negative, legacy_softmax_dim(a, 1), a.dtype(2), false);
-       },
-       kSource},
-      {"gumbel_softmax(Tensor logits, number tau=1, bool hard=False, float eps=1e-10, int dim=-1)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return gumbel_softmax(a.context(), a.tensor(0), a.flag(2), a.integer(4));
        },
        kSource},
   };

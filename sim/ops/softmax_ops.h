@@ -11,7 +11,6 @@ namespace tidemark::ops {
 /// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
 Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,
                bool log);
-Tensor gumbel_softmax(Context& c, const Tensor& logits, bool hard, std::int64_t dim);
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 /// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".

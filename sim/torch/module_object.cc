@@ -28,6 +28,7 @@ void ModuleObject::traverse(lang::Visitor& visitor) const {
   modules.traverse(visitor);
   visitor.visit(pre_hooks);
   visitor.visit(post_hooks);
+  visitor.visit(backward_hooks);
 }
 
 void ModuleObject::clear() {
@@ -36,14 +37,21 @@ void ModuleObject::clear() {
   modules.clear(heap());
   pre_hooks.reset();
   post_hooks.reset();
+  backward_hooks.reset();
   HostObject::clear();
 }
 
-Value ModuleObject::get_missing_attr(Interp& /*interp*/, Name name) {
+Value ModuleObject::get_missing_attr(Interp& interp, Name name) {
   for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
     if (const Value* found = table->find(name)) return *found;
   }
-  return {};
+  // A parametrized tensor is computed at each use. Source: torch.nn.utils.parametrize.
+  const Value* all = modules.find(interp.intern("parametrizations"));
+  const auto* by_name = all == nullptr ? nullptr : all->as<ModuleObject>();
+  const Value* one = by_name == nullptr ? nullptr : by_name->modules.find(name);
+  if (one == nullptr || one->as<ModuleObject>() == nullptr) return {};
+  const Value parametrization = *one;
+  return interp.call(parametrization);
 }
 
 void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
@@ -160,41 +168,115 @@ Value ModuleObject::run_call(Interp& interp, lang::CallArgs& args) {
   lang::CallArgs kept = args;
   kept.movable = false;
   if (pre_hooks.empty() && post_hooks.empty()) return run_forward(interp, kept);
+  return call_with_hooks(interp, kept);
+}
 
+namespace {
+
+/// A hook, and whether it wants keyword arguments: (hook, True) then.
+std::pair<Value, bool> hook_of(const Value& entry) {
+  const auto* pair = entry.as<lang::Tuple>();
+  return pair == nullptr ? std::pair(entry, false) : std::pair(pair->items[0], true);
+}
+
+/// The arguments of a call that hooks may replace.
+class HookedCall {
+ public:
+  HookedCall(Interp& interp, lang::CallArgs& args)
+      : interp_(interp), args_(args), values_(args.values, args.values + args.total()) {
+    args_.values = values_.data();
+  }
+  [[nodiscard]] Value positional() const {
+    return interp_.tuple(std::vector<Value>(
+        values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(args_.positional)));
+  }
+  [[nodiscard]] Value keywords() const {
+    Ref<lang::Dict> dict = interp_.dict();
+    for (std::size_t k = 0; k < args_.keyword_count; ++k) {
+      interp_.set_item(Value(dict), interp_.str(std::string(interp_.text(args_.keywords[k]))),
+                       values_[args_.positional + k]);
+    }
+    return dict;
+  }
+  /// A tuple of new positional arguments, or the only one.
+  void replace_positional(Value given) {
+    std::vector<Value> replaced;
+    if (const auto* tuple = given.as<lang::Tuple>()) {
+      replaced = tuple->items;
+    } else {
+      replaced.push_back(std::move(given));
+    }
+    const std::size_t count = replaced.size();
+    for (std::size_t k = 0; k < args_.keyword_count; ++k)
+      replaced.push_back(values_[args_.positional + k]);
+    values_ = std::move(replaced);
+    args_.positional = count;
+    args_.values = values_.data();
+  }
+  void replace_keywords(const Value& given) {
+    for (std::size_t k = 0; k < args_.keyword_count; ++k) {
+      values_[args_.positional + k] =
+          interp_.get_item(given, interp_.str(std::string(interp_.text(args_.keywords[k]))));
+    }
+  }
+
+ private:
+  Interp& interp_;
+  lang::CallArgs& args_;
+  std::vector<Value> values_;
+};
+
+std::vector<Value> hooks_in(const Value& table) {
+  std::vector<Value> hooks;
+  if (const auto* dict = table.as<lang::Dict>()) {
+    for (const auto& entry : dict->table.entries()) {
+      if (!entry.key.empty()) hooks.push_back(entry.value);
+    }
+  }
+  return hooks;
+}
+
+}  // namespace
+
+/// Source: torch.nn.Module._call_impl.
+Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
   const Value self = Ref<ModuleObject>(this);
-  std::vector<Value> values(kept.values, kept.values + kept.total());
-  if (const auto* hooks = pre_hooks.as<lang::Dict>()) {
-    for (const auto& entry : std::vector(hooks->table.entries())) {
-      if (entry.key.empty()) continue;
-      std::vector<Value> positional(values.begin(),
-                                    values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
-      Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional))});
-      if (changed.is_none()) continue;
-      std::vector<Value> replaced;
-      if (const auto* tuple = changed.as<lang::Tuple>()) {
-        replaced = tuple->items;
-      } else {
-        replaced.push_back(std::move(changed));
+  HookedCall given(interp, args);
+  for (const Value& entry : hooks_in(pre_hooks)) {
+    const auto [hook, with_keywords] = hook_of(entry);
+    std::vector<Value> arguments{self, given.positional()};
+    if (with_keywords) arguments.push_back(given.keywords());
+    Value changed = interp.call(hook, std::move(arguments));
+    if (changed.is_none()) continue;
+    if (with_keywords) {
+      const std::vector<Value> both = interp.unpack(changed);
+      if (both.size() != 2) {
+        interp.runtime_error(
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs)");
       }
-      const std::size_t count = replaced.size();
-      for (std::size_t k = 0; k < kept.keyword_count; ++k)
-        replaced.push_back(values[kept.positional + k]);
-      values = std::move(replaced);
-      kept.positional = count;
+      changed = both[0];
+      given.replace_keywords(both[1]);
     }
+    given.replace_positional(std::move(changed));
   }
-  kept.values = values.data();
-  Value result = run_forward(interp, kept);
-  if (const auto* hooks = post_hooks.as<lang::Dict>()) {
-    for (const auto& entry : std::vector(hooks->table.entries())) {
-      if (entry.key.empty()) continue;
-      std::vector<Value> positional(values.begin(),
-                                    values.begin() + static_cast<std::ptrdiff_t>(kept.positional));
-      Value changed = interp.call(entry.value, {self, interp.tuple(std::move(positional)), result});
-      if (!changed.is_none()) result = std::move(changed);
-    }
+  Value through;  // what stands at the module's border in backward
+  if (!backward_hooks.empty()) through = interp.call(backward_hooks, {self});
+  const bool hooks_backward = !through.empty() && !through.is_none();
+  if (hooks_backward) {
+    given.replace_positional(
+        interp.call_method(through, interp.intern("setup_input_hook"), {given.positional()}));
   }
-  return result;
+  Value result = run_forward(interp, args);
+  for (const Value& entry : hooks_in(post_hooks)) {
+    const auto [hook, with_keywords] = hook_of(entry);
+    std::vector<Value> arguments{self, given.positional()};
+    if (with_keywords) arguments.push_back(given.keywords());
+    arguments.push_back(result);
+    Value changed = interp.call(hook, std::move(arguments));
+    if (!changed.is_none()) result = std::move(changed);
+  }
+  if (!hooks_backward) return result;
+  return interp.call_method(through, interp.intern("setup_output_hook"), {std::move(result)});
 }
 
 Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
@@ -224,6 +306,7 @@ Value ModuleObject::replica() {
   copy->label_ = label_;
   copy->pre_hooks = pre_hooks;
   copy->post_hooks = post_hooks;
+  copy->backward_hooks = backward_hooks;
   for (const auto& entry : attrs().entries()) copy->attrs().set(entry.name, entry.value);
   return copy;
 }
@@ -358,6 +441,10 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     ModuleObject& module = module_of(a[0]);
     module.pre_hooks = a[1].is_none() ? Value() : a[1];
     module.post_hooks = a[2].is_none() ? Value() : a[2];
+    return Value::none();
+  });
+  method("_set_backward_hooks(self, begin)", [](Interp&, Arguments& a) {
+    module_of(a[0]).backward_hooks = a[1];
     return Value::none();
   });
   add_collectors(session, *base);

@@ -33,12 +33,16 @@ class ModuleObject final : public lang::HostObject {
   std::vector<lang::Name> not_persistent;
   lang::Value pre_hooks;  ///< a dict of the language, or Empty
   lang::Value post_hooks;
+  /// What gives an object for the hooks of one call's backward, or None; Empty: there were never
+  /// any.
+  lang::Value backward_hooks;
   bool initialised = false;
 
  private:
   void name_tree(const std::string& path, bool is_root);
   lang::Value run_forward(lang::Interp& interp, lang::CallArgs& args);
   lang::Value run_call(lang::Interp& interp, lang::CallArgs& args);
+  lang::Value call_with_hooks(lang::Interp& interp, lang::CallArgs& args);
 
   Session& session_;
   std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known

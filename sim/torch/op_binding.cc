@@ -289,9 +289,10 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
     if (!parameter.keyword_only && next < args.positional) {
       const Value& value = args.values[next];
       // x.view(2, 3): the numbers from here on are one list.
-      if (parameter.rest && value.is_integral()) {
+      // A bool is the next parameter: x.sum(1, True).
+      if (parameter.rest && value.is_int()) {
         ops::Dims dims;
-        while (next < args.positional && args.values[next].is_integral()) {
+        while (next < args.positional && args.values[next].is_int()) {
           dims.push_back(args.values[next++].as_int());
         }
         out[i] = dims;

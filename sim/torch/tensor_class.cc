@@ -129,6 +129,27 @@ constexpr lang::PropertyRow kProperties[] = {
        });
      },
      nullptr},
+    {"H",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       const Tensor& t = tensor_of(v);
+       return s.guarded([&] {
+         if (t.dim() != 0 && t.dim() != 2) {
+           throw ops::OpError(
+               fmt::format("tensor.H is only supported on matrices (2-D tensors). Got "
+                           "{}-D tensor.",
+                           t.dim()));
+         }
+         return s.wrap(t.dim() == 0 ? t : ops::transpose(s.c, t, 0, 1));
+       });
+     },
+     nullptr},
+    {"mH",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
+     },
+     nullptr},
     {"mT",
      [](Interp&, const Value& v) {
        Session& s = self_of(v).session();
@@ -234,6 +255,10 @@ Value backward_method(Session& session, Arguments& a) {
   if (a.has(3) && a.boolean(3)) {
     session.interp.refuse("backward(create_graph=True) is not modelled",
                           "gradients of gradients are outside the model");
+  }
+  if (a.has(4)) {
+    session.interp.refuse("backward(inputs=) is not modelled",
+                          "use torch.autograd.grad, or requires_grad_(False) on the others");
   }
   session.emitter.begin("backward");
   try {

@@ -29,11 +29,16 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+  const auto words = words_of(text);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 /// The name from the op table or from the prelude file that defines it; Empty: neither has it.
 Value make_name(Session& session, lang::Module& module, std::string_view place, Name name) {
   const std::string_view text = session.interp.text(name);
   for (const PreludeFile& file : prelude()) {
-    if (file.module != module.name) continue;
+    if (!has_word(file.module, module.name)) continue;
     const auto names = words_of(file.defines);
     if (std::find(names.begin(), names.end(), text) == names.end()) continue;
     const auto source = std::make_shared<const SourceText>(
@@ -56,7 +61,7 @@ void make_lazy(Session& session, lang::Module& module, std::string_view place) {
   module.list_missing = [&session, place, own = module.name] {
     std::vector<std::string_view> names;
     for (const PreludeFile& file : prelude()) {
-      if (file.module != own) continue;
+      if (!has_word(file.module, own)) continue;
       const auto words = words_of(file.defines);
       names.insert(names.end(), words.begin(), words.end());
     }
@@ -66,6 +71,22 @@ void make_lazy(Session& session, lang::Module& module, std::string_view place) {
     }
     return names;
   };
+}
+
+/// Methods of tensors that prelude files define: the first module of such a file has the function.
+void add_prelude_methods(Session& session) {
+  for (const PreludeFile& file : prelude()) {
+    if (!has_word(file.module, "torch.Tensor")) continue;
+    const std::string home(words_of(file.module).front());
+    for (const std::string_view text : words_of(file.defines)) {
+      const Name name = session.interp.intern(text);
+      if (session.tensor_class->attrs.find(name) != nullptr) continue;
+      session.tensor_class->attrs.set(
+          name, session.interp.raw_function(text, [home, name](Interp& in, lang::CallArgs& args) {
+            return in.call(in.get_attr(in.import(home), name), args);
+          }));
+    }
+  }
 }
 
 void fill_torch(Session& session, lang::Module& torch) {
@@ -80,6 +101,7 @@ void fill_torch(Session& session, lang::Module& torch) {
     torch.set(interp.intern(name), session.formats.at(static_cast<std::uint8_t>(value)));
   };
   format("contiguous_format", ops::MemoryFormat::kContiguous);
+  format("legacy_contiguous_format", ops::MemoryFormat::kContiguous);
   format("channels_last", ops::MemoryFormat::kChannelsLast);
   format("channels_last_3d", ops::MemoryFormat::kChannelsLast3d);
   format("preserve_format", ops::MemoryFormat::kPreserve);
@@ -122,7 +144,7 @@ void add_modules(Session& session) {
   });
   for (const std::string_view name : {"torch.nn.init",
                                       "torch.nn.utils",
-                                      "torch.nn.modules",
+                                      "torch.nn.modules.utils",
                                       "torch.nn.parallel",
                                       "torch.nn.parallel.comm",
                                       "torch.distributed",
@@ -143,12 +165,47 @@ void add_modules(Session& session) {
                                       "torch.linalg",
                                       "torch.special",
                                       "torch.random",
+                                      "torch._tensor",
+                                      "torch.fft",
+                                      "torch.nn.utils.rnn",
+                                      "torch.nn.utils.parametrize",
+                                      "torch.nn.utils.parametrizations",
                                       "torch.nn.attention",
                                       "torch._marks"}) {
     interp.add_module(std::string(name), [&session](Interp&, lang::Module& module) {
       make_lazy(session, module, "");
     });
   }
+  // The files that torch.nn is made of: each has torch.nn's names.
+  for (const std::string_view name : {"torch.nn.modules",
+                                      "torch.nn.modules.activation",
+                                      "torch.nn.modules.batchnorm",
+                                      "torch.nn.modules.container",
+                                      "torch.nn.modules.conv",
+                                      "torch.nn.modules.distance",
+                                      "torch.nn.modules.dropout",
+                                      "torch.nn.modules.flatten",
+                                      "torch.nn.modules.instancenorm",
+                                      "torch.nn.modules.linear",
+                                      "torch.nn.modules.loss",
+                                      "torch.nn.modules.module",
+                                      "torch.nn.modules.normalization",
+                                      "torch.nn.modules.padding",
+                                      "torch.nn.modules.pixelshuffle",
+                                      "torch.nn.modules.pooling",
+                                      "torch.nn.modules.rnn",
+                                      "torch.nn.modules.sparse",
+                                      "torch.nn.modules.transformer",
+                                      "torch.nn.modules.upsampling"}) {
+    interp.add_module(std::string(name), [](Interp& in, lang::Module& module) {
+      const Ref<lang::Module> nn = in.import("torch.nn");
+      module.make_missing = [nn](Interp& run, lang::Module&, Name wanted) {
+        return run.find_attr(Value(nn), wanted);
+      };
+      module.list_missing = nn->list_missing;
+    });
+  }
+  add_prelude_methods(session);
 }
 
 }  // namespace tidemark::torch

@@ -1,9 +1,9 @@
 # module: torch.autograd
-# defines: Function backward grad graph set_grad_enabled no_grad enable_grad
+# defines: Function BackwardHookFunction Variable backward grad graph set_grad_enabled no_grad enable_grad inference_mode set_detect_anomaly detect_anomaly gradcheck gradgradcheck
 import torch
 import torch._C as _C
 import torch.autograd.graph as graph
-from torch import no_grad, enable_grad, set_grad_enabled
+from torch import no_grad, enable_grad, set_grad_enabled, inference_mode
 
 
 def _tensors(value):
@@ -13,6 +13,8 @@ def _tensors(value):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     if create_graph:
         _C.refuse("backward(create_graph=True) is not modelled", "gradients of gradients are outside the model")
+    if inputs is not None:
+        _C.refuse("backward(inputs=) is not modelled", "use torch.autograd.grad, or requires_grad_(False) on the others")
     tensors = _tensors(tensors)
     grads = [None] * len(tensors) if grad_tensors is None else _tensors(grad_tensors)
     _C.backward(tensors, grads, bool(retain_graph))
@@ -54,3 +56,46 @@ class Function:
     @classmethod
     def apply(cls, *args):
         return _C.apply_function(cls, _Context(), args)
+
+
+class BackwardHookFunction(Function):
+    """hands its tensors on; `callback` sees their gradients and says what goes on"""
+
+    @staticmethod
+    def forward(ctx, callback, *tensors):
+        ctx.callback = callback
+        return tensors
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return (None,) + ctx.callback(grads)
+
+
+def Variable(data, requires_grad=False, volatile=None):
+    out = data.detach() if isinstance(data, torch.Tensor) else torch.tensor(data)
+    return out.requires_grad_(True) if requires_grad else out
+
+
+class set_detect_anomaly:
+    def __init__(self, mode, check_nan=True):
+        if mode:
+            _C.refuse("anomaly detection is not modelled", "it looks for NaN in every gradient: leave it off")
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *args):
+        return False
+
+
+class detect_anomaly(set_detect_anomaly):
+    def __init__(self, check_nan=True):
+        super().__init__(True, check_nan)
+
+
+def gradcheck(*args, **kwargs):
+    _C.refuse("gradcheck is not modelled", "it compares values: run it with PyTorch")
+
+
+def gradgradcheck(*args, **kwargs):
+    _C.refuse("gradgradcheck is not modelled", "it compares values: run it with PyTorch")

@@ -1,10 +1,13 @@
 # module: torch.nn.functional
-# defines: normalize local_response_norm lp_pool1d lp_pool2d lp_pool3d gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss
+# defines: normalize local_response_norm lp_pool1d lp_pool2d lp_pool3d gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss ctc_loss affine_grid upsample upsample_nearest upsample_bilinear max_unpool1d max_unpool2d max_unpool3d gumbel_softmax pad max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices native_channel_shuffle
 import torch
 import torch.nn.functional as F
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    if out is not None:
+        denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
+        return out
     denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / denom
 
@@ -119,3 +122,161 @@ def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     return _lp_pool(F.avg_pool3d, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def pad(input, pad, mode="constant", value=None):
+    if mode == "circular":
+        return _circular_pad(input, pad)
+    return torch._nn_pad(input, pad, mode, value)
+
+
+def _circular_pad(input, pad):
+    """the input in the middle, then each side's rows from the other side, the last dimension first"""
+    spatial = len(pad) // 2
+    if len(pad) % 2 != 0 or input.dim() not in (spatial + 1, spatial + 2) or spatial > 3:
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+    first = input.dim() - spatial
+    sizes = list(input.shape)
+    for i in range(spatial):
+        left, right = pad[2 * i], pad[2 * i + 1]
+        dim = first + spatial - 1 - i
+        if left > sizes[dim] or right > sizes[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if left + right + sizes[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        sizes[dim] += left + right
+    out = input.new_empty(sizes)
+    middle = out
+    inner = input
+    for i in range(spatial):
+        left, right = pad[2 * i], pad[2 * i + 1]
+        dim = first + spatial - 1 - i
+        middle = middle.narrow(dim, max(left, 0), sizes[dim] - max(right, 0) - max(left, 0))
+        inner = inner.narrow(dim, max(-left, 0), input.size(dim) - max(-right, 0) - max(-left, 0))
+    middle.copy_(inner)
+    for i in range(spatial):
+        left, right = pad[2 * i], pad[2 * i + 1]
+        dim = first + spatial - 1 - i
+        if left > 0:
+            out.narrow(dim, 0, left).copy_(out.narrow(dim, sizes[dim] - left - max(right, 0), left))
+        if right > 0:
+            out.narrow(dim, sizes[dim] - right, right).copy_(out.narrow(dim, max(left, 0), right))
+    return out
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    gumbels = -torch.empty_like(logits, memory_format=torch.legacy_contiguous_format).exponential_().log()
+    gumbels = (logits + gumbels) / tau
+    y_soft = gumbels.softmax(dim)
+    if hard:
+        index = y_soft.max(dim, keepdim=True)[1]
+        y_hard = torch.zeros_like(logits, memory_format=torch.legacy_contiguous_format).scatter_(dim, index, 1.0)
+        ret = y_hard - y_soft.detach() + y_soft
+    else:
+        ret = y_soft
+    return ret
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    longest = max(_known(target_lengths, "ctc_loss", "target_lengths"), default=0)
+    batched = log_probs.dim() == 3
+    if not batched:
+        log_probs = log_probs.unsqueeze(1)
+        targets = targets.unsqueeze(0) if targets.dim() == 1 else targets
+    res = torch._ctc_loss(log_probs, targets, longest)
+    if zero_infinity:
+        zero = torch.zeros((), dtype=res.dtype, device=res.device)
+        infinite = res == float("inf")
+        res = torch.where(infinite, zero, res)
+        del zero, infinite
+    if reduction == "mean":
+        count = res.size(0)
+        lengths = torch.empty(count, dtype=torch.int64).to(device=res.device, dtype=res.dtype)
+        target_length = lengths.clamp_min(1)
+        del lengths
+        ratio = res / target_length
+        out = ratio.mean()
+        del ratio
+    elif reduction == "sum":
+        out = res.sum()
+    else:
+        out = res
+    return out if batched or reduction != "none" else out.squeeze(0)
+
+
+def _known(lengths, where, name):
+    """lengths as numbers: what a list, or a tensor made of one, says"""
+    if isinstance(lengths, (list, tuple)):
+        return [int(length) for length in lengths]
+    values = getattr(lengths, "_values", None)
+    if values is None:
+        torch._C.refuse(f"{where}: the values of {name} are not known", f"give {name} as a list, or as torch.tensor([...]) on the host")
+    return values if isinstance(values, list) else [values]
+
+
+def affine_grid(theta, size, align_corners=None):
+    if len(size) not in (4, 5):
+        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
+                                  f"Got size {size}.")
+    return torch._affine_grid_generator(theta, list(size), bool(align_corners))
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    return F.interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return F.interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return F.interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def _unpooled_size(input, kernel_size, stride, padding, output_size, dims):
+    if output_size is not None:
+        return list(output_size)[-dims:]
+    spread = lambda value: list(value) if isinstance(value, (tuple, list)) else [value] * dims
+    kernel_size, stride, padding = spread(kernel_size), spread(kernel_size if stride is None else stride), spread(padding)
+    return [(input.size(d - dims) - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)]
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    size = _unpooled_size(input, kernel_size, stride, padding, output_size, 1)
+    return torch._max_unpool(input.unsqueeze(-1), indices.unsqueeze(-1), size + [1]).squeeze(-1)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return torch._max_unpool(input, indices, _unpooled_size(input, kernel_size, stride, padding, output_size, 2))
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return torch._max_unpool(input, indices, _unpooled_size(input, kernel_size, stride, padding, output_size, 3))
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return F.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
+    return F.adaptive_max_pool1d(input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
+    return F.adaptive_max_pool2d(input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
+    return F.adaptive_max_pool3d(input, output_size, True)
+
+
+def native_channel_shuffle(input, groups):
+    return F.channel_shuffle(input, groups)

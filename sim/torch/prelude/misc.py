@@ -1,5 +1,5 @@
 # module: torch
-# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions
+# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions get_float32_matmul_precision set_num_threads get_num_threads set_num_interop_threads set_anomaly_enabled are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_default_device is_inference
 import torch
 import torch._C as _C
 
@@ -109,6 +109,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     out = torch.empty(shape, dtype=dtype, device=device)
     if requires_grad:
         out.requires_grad_(True)
+    if kind == 1 and len(shape) < 2 and not out.is_cuda and not isinstance(data, torch.Tensor):
+        out._values = [_int(item) for item in data] if shape else _int(data)
     return out
 
 
@@ -146,3 +148,40 @@ def iinfo(dtype):
     if dtype == torch.uint8:
         return _Info(bits=8, min=0, max=255)
     return _Info(bits=bits, min=-(2 ** (bits - 1) - 1) - 1, max=2 ** (bits - 1) - 1)
+
+
+def get_float32_matmul_precision():
+    return "high" if _C.backend("tf32") else "highest"
+
+
+def set_num_threads(count):
+    return None
+
+
+def set_num_interop_threads(count):
+    return None
+
+
+def get_num_threads():
+    return 1
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    if mode:
+        _C.refuse("anomaly detection is not modelled", "it looks for NaN in every gradient: leave it off")
+
+
+def are_deterministic_algorithms_enabled():
+    return _C.backend("deterministic")
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return False
+
+
+def get_default_device():
+    return torch.device("cpu")
+
+
+def is_inference(input):
+    return False

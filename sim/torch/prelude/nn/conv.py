@@ -1,5 +1,5 @@
 # module: torch.nn
-# defines: Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+# defines: Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d _ConvNd
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter

@@ -1,5 +1,5 @@
 # module: torch.nn
-# defines: CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CosineEmbeddingLoss TripletMarginLoss MarginRankingLoss HingeEmbeddingLoss CTCLoss PoissonNLLLoss GaussianNLLLoss CosineSimilarity
+# defines: CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CosineEmbeddingLoss TripletMarginLoss MarginRankingLoss HingeEmbeddingLoss CTCLoss PoissonNLLLoss GaussianNLLLoss CosineSimilarity _Loss
 import torch.nn.functional as F
 from torch.nn import Module
 

@@ -14,6 +14,85 @@ class _Handle:
         self.hooks.pop(self.key, None)
 
 
+class _BackwardHook:
+    """one call of a module that has backward hooks. Source: torch.utils.hooks.BackwardHook"""
+
+    def __init__(self, module, user_hooks, user_pre_hooks):
+        self.module, self.user_hooks, self.user_pre_hooks = module, user_hooks, user_pre_hooks
+        self.grad_outputs = None
+        self.n_inputs = self.n_outputs = -1
+        self.input_tensors_index = self.output_tensors_index = None
+
+    def _through(self, values, callback):
+        """the values, those that want a gradient through a node that calls back"""
+        if not torch.is_grad_enabled():
+            return values, None
+        wanted = [i for i, value in enumerate(values) if isinstance(value, torch.Tensor) and value.requires_grad]
+        if not wanted:
+            return values, None
+        new = torch.autograd.BackwardHookFunction.apply(callback, *[values[i] for i in wanted])
+        values = list(values)
+        for i, value in zip(wanted, new):
+            values[i] = value
+        return tuple(values), wanted
+
+    def setup_input_hook(self, args):
+        self.n_inputs = len(args)
+        res, self.input_tensors_index = self._through(args, self._inputs_ready)
+        return res
+
+    def setup_output_hook(self, args):
+        is_tuple = isinstance(args, tuple)
+        if not is_tuple:
+            args = (args,)
+        self.n_outputs = len(args)
+        res, self.output_tensors_index = self._through(args, self._outputs_ready)
+        return res if is_tuple else res[0]
+
+    def _packed(self, indices, values, size):
+        res = [None] * size
+        for i, value in zip(indices, values):
+            res[i] = value
+        return tuple(res)
+
+    def _outputs_ready(self, grads):
+        self.grad_outputs = self._packed(self.output_tensors_index, grads, self.n_outputs)
+        for hook in self.user_pre_hooks:
+            res = hook(self.module, self.grad_outputs)
+            if res is not None:
+                self.grad_outputs = res if isinstance(res, tuple) else (res,)
+        local = self.grad_outputs
+        if self.input_tensors_index is None:
+            grad_inputs = (None,) * self.n_inputs
+            for hook in self.user_hooks:
+                res = hook(self.module, grad_inputs, self.grad_outputs)
+                if res is not None and not (isinstance(res, tuple) and all(el is None for el in res)):
+                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or "
+                                       "None for all gradients.")
+            self.grad_outputs = None
+        return tuple([local[i] for i in self.output_tensors_index])
+
+    def _inputs_ready(self, grads):
+        if self.grad_outputs is None:
+            return grads
+        res = self._packed(self.input_tensors_index, grads, self.n_inputs)
+        for hook in self.user_hooks:
+            out = hook(self.module, res, self.grad_outputs)
+            if out is None:
+                continue
+            out = out if isinstance(out, tuple) else (out,)
+            if len(out) != len(res):
+                raise RuntimeError(f"Backward hook returned an invalid number of grad_input, got {len(out)}, but expected {len(res)}")
+            res = out
+        self.grad_outputs = None
+        return tuple([res[i] for i in self.input_tensors_index])
+
+
+def _backward_hook(module):
+    hooks, pre_hooks = list(module._hooks("backward").values()), list(module._hooks("backward_pre").values())
+    return _BackwardHook(module, hooks, pre_hooks) if hooks or pre_hooks else None
+
+
 class Module(_C.ModuleBase):
     training = True
     dump_patches = False
@@ -223,26 +302,41 @@ class Module(_C.ModuleBase):
 
     def _hooks(self, kind):
         if "_hook_tables" not in self.__dict__:
-            self._hook_tables = {"pre": {}, "post": {}}
+            self._hook_tables = {"pre": {}, "post": {}, "backward": {}, "backward_pre": {}}
             self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
         return self._hook_tables[kind]
 
-    def _add_hook(self, kind, hook):
+    def _add_hook(self, kind, hook, prepend=False, with_kwargs=False):
         hooks = self._hooks(kind)
-        key = len(hooks)
-        while key in hooks:
-            key += 1
-        hooks[key] = hook
+        key = max(hooks, default=-1) + 1
+        hooks[key] = (hook, True) if with_kwargs else hook
+        if prepend:
+            others = [(k, h) for k, h in hooks.items() if k != key]
+            for k, h in others:
+                del hooks[k]
+                hooks[k] = h
         return _Handle(hooks, key)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return self._add_hook("pre", hook)
+        return self._add_hook("pre", hook, prepend, with_kwargs)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        return self._add_hook("post", hook)
+        if always_call:
+            _C.refuse("register_forward_hook(always_call=True) is not modelled", "leave always_call out")
+        return self._add_hook("post", hook, prepend, with_kwargs)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        _C.refuse("register_full_backward_hook is not modelled", "take the hook away, or use hooks of tensors")
+        handle = self._add_hook("backward", hook, prepend)
+        self._set_backward_hooks(_backward_hook)
+        return handle
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        handle = self._add_hook("backward_pre", hook, prepend)
+        self._set_backward_hooks(_backward_hook)
+        return handle
+
+    def register_backward_hook(self, hook):
+        _C.refuse("register_backward_hook is not modelled", "use register_full_backward_hook, which PyTorch recommends")
 
     # ---- texts
 

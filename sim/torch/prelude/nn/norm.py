@@ -1,5 +1,5 @@
 # module: torch.nn
-# defines: BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d RMSNorm LocalResponseNorm
+# defines: BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d RMSNorm LocalResponseNorm _BatchNorm _NormBase
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter

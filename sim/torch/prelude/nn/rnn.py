@@ -3,6 +3,7 @@
 import torch
 import torch._C as _C
 from torch.nn import Module, Parameter
+from torch.nn.utils.rnn import PackedSequence
 
 
 class RNNBase(Module):
@@ -62,6 +63,135 @@ class RNNBase(Module):
     def extra_repr(self):
         return f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}"
 
+    # ---- packed sequences
+
+    def _forward_packed(self, packed, hx, run, cell):
+        data, batch_sizes, sorted_indices, unsorted_indices = packed
+        sizes = batch_sizes._values
+        lstm = self.gates == 4
+        if hx is None:
+            shape = (self.num_layers * self.num_directions, sizes[0], self.hidden_size)
+            hx = torch.zeros(shape, dtype=data.dtype, device=data.device)
+            if lstm:
+                hx = (hx, torch.zeros(shape, dtype=data.dtype, device=data.device))
+        else:
+            hx = self._permuted(hx, sorted_indices)
+        if data.is_cuda and _C.backend("cudnn"):
+            result = run(data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                         self.bidirectional, False)
+            output = result[0]
+            hidden = result[1:] if lstm else result[1]
+        else:
+            output, hidden = self._run_packed(data, sizes, hx, cell)
+        return PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices), self._permuted(hidden, unsorted_indices)
+
+    def _permuted(self, hx, permutation):
+        if permutation is None:
+            return hx
+        if self.gates == 4:
+            return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
+        return hx.index_select(1, permutation)
+
+    def _run_packed(self, data, sizes, hx, cell):
+        """the steps one by one, as PyTorch does without cuDNN"""
+        lstm = self.gates == 4
+        states = list(zip(hx[0].unbind(0), hx[1].unbind(0))) if lstm else [(h,) for h in hx.unbind(0)]
+        del hx
+        per_cell = 4 if self.bias else 2
+        weights = self._flat_weights
+        cells = [weights[i:i + per_cell] for i in range(0, len(weights), per_cell)]
+        del weights
+        last = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(self.num_directions):
+                at = layer * self.num_directions + direction
+                output, final = _packed_layer(cell, data, sizes, states[at], cells[at], direction == 1)
+                outputs.append(output)
+                last.append(final)
+                del output, final
+            data = outputs[0] if self.num_directions == 1 else torch.cat(outputs, -1)
+            while outputs:
+                outputs.pop()
+            if self.dropout != 0 and self.training and layer + 1 < self.num_layers:
+                data = torch.dropout(data, self.dropout, True)
+        del states, cells
+        parts = len(last[0])
+        stacked = [None] * parts
+        columns = [[state[k] for state in last] for k in range(parts)]
+        while last:
+            last.pop(0)
+        for k in reversed(range(parts)):
+            stacked[k] = torch.stack(columns[k], 0)
+        for column in reversed(columns):
+            while column:
+                column.pop(0)
+        return data, tuple(stacked) if lstm else stacked[0]
+
+
+# Of the two parts of an LSTM's state C++ makes the second first.
+
+
+def _slice(hidden, start, length):
+    return tuple(reversed([h.narrow(0, start, length) for h in reversed(hidden)]))
+
+
+def _join(hiddens):
+    return tuple(reversed([torch.cat([h[k] for h in hiddens], 0) for k in reversed(range(len(hiddens[0])))]))
+
+
+def _packed_layer(cell, data, sizes, hidden, weights, reverse):
+    """one direction of one layer: what each step puts out, joined, and the last states of all sequences"""
+    outputs = []
+    if not reverse:
+        hiddens = []
+        offset, before = 0, sizes[0]
+        for size in sizes:
+            step = data.narrow(0, offset, size)
+            offset += size
+            if size < before:
+                hiddens.append(_slice(hidden, size, before - size))
+                hidden = _slice(hidden, 0, size)
+            before = size
+            hidden = cell(step, hidden, weights)
+            outputs.append(hidden[0])
+        hiddens.append(hidden)
+        hiddens.reverse()
+        joined = torch.cat(outputs, 0)
+        return joined, _join(hiddens)
+    initial = hidden
+    offset, before = data.size(0), sizes[-1]
+    hidden = _slice(initial, 0, before)
+    for size in reversed(sizes):
+        if size > before:
+            hidden = _join([hidden, _slice(initial, before, size - before)])
+        step = data.narrow(0, offset - size, size)
+        offset -= size
+        before = size
+        hidden = cell(step, hidden, weights)
+        outputs.append(hidden[0])
+    outputs.reverse()
+    joined = torch.cat(outputs, 0)
+    while outputs:
+        outputs.pop(0)
+    return joined, hidden
+
+
+def _lstm_step(step, hidden, weights):
+    return torch.lstm_cell(step, hidden, *weights)
+
+
+def _gru_step(step, hidden, weights):
+    return (torch.gru_cell(step, hidden[0], *weights),)
+
+
+def _tanh_step(step, hidden, weights):
+    return (torch.rnn_tanh_cell(step, hidden[0], *weights),)
+
+
+def _relu_step(step, hidden, weights):
+    return (torch.rnn_relu_cell(step, hidden[0], *weights),)
+
 
 class RNN(RNNBase):
     def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
@@ -71,6 +201,10 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
+        if isinstance(input, PackedSequence):
+            if self.nonlinearity == "tanh":
+                return self._forward_packed(input, hx, torch.rnn_tanh, _tanh_step)
+            return self._forward_packed(input, hx, torch.rnn_relu, _relu_step)
         self._check(input)
         is_batched = input.dim() == 3
         if not is_batched:
@@ -94,6 +228,8 @@ class LSTM(RNNBase):
     gates = 4
 
     def forward(self, input, hx=None):
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx, torch.lstm, _lstm_step)
         self._check(input)
         is_batched = input.dim() == 3
         if not is_batched:
@@ -118,6 +254,8 @@ class GRU(RNNBase):
     gates = 3
 
     def forward(self, input, hx=None):
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx, torch.gru, _gru_step)
         self._check(input)
         is_batched = input.dim() == 3
         if not is_batched:

@@ -2,6 +2,7 @@
 # defines: Optimizer
 import torch
 import torch._C as _C
+from collections import defaultdict
 
 
 class _Required:
@@ -12,10 +13,20 @@ class _Required:
 required = _Required()
 
 
+class _Handle:
+    """what register_step_*_hook gives: remove() takes the hook away"""
+
+    def __init__(self, hooks, key):
+        self.hooks, self.key = hooks, key
+
+    def remove(self):
+        self.hooks.pop(self.key, None)
+
+
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
-        self.state = {}
+        self.state = defaultdict(dict)
         self.param_groups = []
         param_groups = list(params)
         if len(param_groups) == 0:
@@ -69,14 +80,29 @@ class Optimizer:
         self.param_groups = state_dict["param_groups"]
 
     def register_step_post_hook(self, hook):
-        _C.refuse("optimizer hooks are not modelled")
+        return self._add_hook("_post_hooks", hook)
 
     def register_step_pre_hook(self, hook):
-        _C.refuse("optimizer hooks are not modelled")
+        return self._add_hook("_pre_hooks", hook)
+
+    def _add_hook(self, kind, hook):
+        if not hasattr(self, kind):
+            setattr(self, kind, {})
+        hooks = getattr(self, kind)
+        key = max(hooks, default=-1) + 1
+        hooks[key] = hook
+        return _Handle(hooks, key)
+
+    def _run_hooks(self, kind, closure):
+        for hook in list(getattr(self, kind, {}).values()):
+            args = (self,) if closure is None else (self, closure)
+            if hook(self, args, {}) is not None:
+                _C.refuse("an optimizer's hook that replaces arguments is not modelled", "return None from it")
 
     def step(self, closure=None):
         loss = None
         _C.begin("optimizer")
+        self._run_hooks("_pre_hooks", closure)
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
@@ -86,6 +112,7 @@ class Optimizer:
             self._step()
         finally:
             _C.set_grad_enabled(before)
+        self._run_hooks("_post_hooks", closure)
         _C.end_step()
         return loss
 

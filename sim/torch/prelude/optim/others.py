@@ -12,6 +12,7 @@ class ASGD(Optimizer):
             torch._C.refuse("capturable=True is modelled for Adam and AdamW only", "leave capturable out")
         super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize))
+        self._mu_known = set()
 
     def _step(self):
         for group in self.param_groups:
@@ -38,7 +39,9 @@ class ASGD(Optimizer):
                     self._many(group, *lists[:-1])
             else:
                 for i, param in enumerate(params):
-                    self._one(group, param, grads[i], axs[i], mus[i])
+                    # What ones() wrote counts as zero; from the second step on mu comes from the host, and is 1.
+                    self._one(group, param, grads[i], axs[i], mus[i], param in self._mu_known)
+                    self._mu_known.add(param)
 
     def _many(self, group, params, grads, axs, mus, etas, steps):
         lambd, decay = group["lambd"], group["weight_decay"]
@@ -65,13 +68,13 @@ class ASGD(Optimizer):
     def _new_eta(self, group, step):
         return torch.as_tensor(group["lr"] / (1 + group["lambd"] * group["lr"] * step) ** group["alpha"], device=step.device)
 
-    def _one(self, group, param, grad, ax, mu):
+    def _one(self, group, param, grad, ax, mu, is_one):
         grad = -grad if group["maximize"] else grad
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         param.mul_(1)
         param.add_(grad, alpha=-1)
-        if mu.item() != 1:
+        if not is_one:
             ax.add_(param.sub(ax).mul_(mu))
         else:
             ax.copy_(param)
@@ -106,8 +109,7 @@ class Rprop(Optimizer):
                 for lists in _grouped([params, grads, prevs, sizes]):
                     self._many(group, *lists[:-1])
             else:
-                for i, param in enumerate(params):
-                    self._one(group, param, grads[i], prevs[i], sizes[i])
+                self._one_by_one(group, params, grads, prevs, sizes)
 
     def _many(self, group, params, grads, prevs, sizes):
         etaminus, etaplus = group["etas"]
@@ -130,18 +132,22 @@ class Rprop(Optimizer):
         grad_signs = [grad.sign() for grad in grads]
         torch._foreach_addcmul_(params, grad_signs, sizes, value=-1)
 
-    def _one(self, group, param, grad, prev, step_size):
+    def _one_by_one(self, group, params, grads, prevs, sizes):
         etaminus, etaplus = group["etas"]
-        grad = -grad if group["maximize"] else grad
-        sign = grad.mul(prev).sign()
-        sign[sign.gt(0)] = etaplus
-        sign[sign.lt(0)] = etaminus
-        sign[sign.eq(0)] = 1
-        step_size.mul_(sign).clamp_(*group["step_sizes"])
-        grad = grad.clone(memory_format=torch.preserve_format)
-        grad[sign.eq(etaminus)] = 0
-        param.addcmul_(grad.sign(), step_size, value=-1)
-        prev.copy_(grad)
+        for i, param in enumerate(params):
+            grad = grads[i]
+            grad = grad if not group["maximize"] else -grad
+            prev = prevs[i]
+            step_size = sizes[i]
+            sign = grad.mul(prev).sign()
+            sign[sign.gt(0)] = etaplus
+            sign[sign.lt(0)] = etaminus
+            sign[sign.eq(0)] = 1
+            step_size.mul_(sign).clamp_(*group["step_sizes"])
+            grad = grad.clone(memory_format=torch.preserve_format)
+            grad[sign.eq(etaminus)] = 0
+            param.addcmul_(grad.sign(), step_size, value=-1)
+            prev.copy_(grad)
 
 
 class Adafactor(Optimizer):

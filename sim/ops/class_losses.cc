@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/softmax_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "ATen: Loss.cpp, MultiMarginLoss.cu, LossCTC.cu; oracle";
+
+/// multi_margin_loss: the loss of each row, summed by a second kernel.
+Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p, Tensor weight,
+                         Reduction reduction) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &weight});
+  if (p != 1 && p != 2) throw OpError("multi_margin_loss: p == 1 and p == 2 supported");
+  if (self.dim() > 2) {
+    throw OpError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: " +
+                  to_string(self.sizes()));
+  }
+  Op op(c, "multi_margin_loss", "MultiMarginLossBackward0", {&self}, {&target, &weight});
+  op.save(0, self);
+  op.save(1, target);
+  op.save(2, weight);
+  const std::int64_t rows = self.dim() == 2 ? self.size(0) : 1;
+  const bool keeps = reduction == Reduction::kNone && target.dim() > 0;
+  Tensor out = c.empty(keeps ? Dims{rows} : Dims{}, self.dtype(), self.device());
+  contiguous(c, self);
+  if (reduction != Reduction::kNone && self.dim() == 2) {
+    const Tensor per_row = c.empty({rows}, self.dtype(), self.device());
+    reduction_scratch(c, per_row, {}, element_bytes(accumulate_type(self.dtype())));
+  }
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor& x = b.saved[0];
+    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+  });
+}
+
+/// multilabel_margin_loss: which classes are targets is kept for backward, in the input's type.
+Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Reduction reduction) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self});
+  if (!(self.sizes() == target.sizes())) {
+    throw OpError(fmt::format("inconsistent target size: {} for input of size: {}",
+                              to_string(target.sizes()), to_string(self.sizes())));
+  }
+  Op op(c, "multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", {&self}, {&target});
+  op.save(0, self);
+  op.save(1, target);
+  const Tensor is_target = c.empty(target.sizes(), self.dtype(), self.device());
+  op.save(2, is_target);
+  Tensor out;
+  const bool matrix = self.dim() == 2;
+  if (matrix && reduction == Reduction::kNone) {
+    out = c.empty({self.size(0)}, self.dtype(), self.device());
+  } else if (matrix) {
+    const Tensor per_row = c.empty({self.size(0)}, self.dtype(), self.device());
+    out = c.empty({}, self.dtype(), self.device());
+    reduction_scratch(c, per_row, {}, element_bytes(accumulate_type(self.dtype())));
+  } else {
+    out = c.empty({}, self.dtype(), self.device());
+  }
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor& x = b.saved[0];
+    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+  });
+}
+
+/// log(1 + exp(-target * input)) in place after the first product.
+Tensor soft_margin_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
+  Op op(c, "soft_margin_loss", "SoftMarginLossBackward0", {&self}, {&target});
+  op.save(0, self);
+  op.save(1, target);
+  Tensor out = pointwise(c, {&self, &target});
+  if (reduction != Reduction::kNone) {
+    // The reduced result keeps the storage that was made for the full shape.
+    reduce(c, out, {}, false, out.dtype());
+    out = Context::alias(out, {}, {}, 0);
+  }
+  return op.result(std::move(out), [](Backward& b) {
+    Context& bc = b.c;
+    const Tensor& x = b.saved[0];
+    const Tensor& y = b.saved[1];
+    const Tensor slope = [&] {
+      const Tensor product = pointwise(bc, {&y, &x});
+      const Tensor power = pointwise(bc, {&product});
+      return pointwise(bc, {&y, &power});
+    }();
+    b.grads[0] = pointwise(bc, {&slope, &b.grad()});
+  });
+}
+
+// ---- connectionist temporal classification
+
+/// Lengths of inputs and targets and the targets' offsets go to the device as int64.
+struct CtcLengths {
+  CtcLengths(Context& c, const Tensor& like, std::int64_t batch) {
+    for (Tensor* t : {&inputs, &targets, &offsets}) {
+      *t = c.empty({batch}, ScalarType::kInt64, like.device());
+    }
+  }
+  ~CtcLengths() {
+    targets.reset();
+    inputs.reset();
+    offsets.reset();
+  }
+  CtcLengths(const CtcLengths&) = delete;
+  CtcLengths& operator=(const CtcLengths&) = delete;
+  Tensor inputs;
+  Tensor targets;
+  Tensor offsets;
+};
+
+/// The loss of each sample. `longest`: of the targets; probabilities of all positions, blanks
+/// between them, are kept for every step.
+Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {&log_probs});
+  if (log_probs.dim() != 3) {
+    throw OpError("log_probs must have 3 dimensions (T, N, C), but got " +
+                  to_string(log_probs.sizes()));
+  }
+  Op op(c, "_ctc_loss", "CtcLossBackward0", {&log_probs}, {&targets});
+  op.save(0, log_probs);
+  op.save(1, targets);
+  const std::int64_t batch = log_probs.size(1);
+  const Dims alpha{batch, log_probs.size(0), 2 * longest + 1};
+  Tensor out;
+  {
+    const CtcLengths lengths(c, log_probs, batch);
+    const Tensor log_alpha = c.empty(alpha, log_probs.dtype(), log_probs.device());
+    out = c.empty({batch}, log_probs.dtype(), log_probs.device());
+    op.save(2, out);
+    op.save(3, log_alpha);
+  }
+  return op.result(std::move(out), [alpha](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const CtcLengths lengths(b.c, x, alpha[0]);
+    const Tensor log_beta = b.c.empty(alpha, x.dtype(), x.device());
+    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+  });
+}
+
+}  // namespace
+
+std::span<const OpDef> class_losses() {
+  static constexpr OpDef kOps[] = {
+      {"multi_margin_loss(Tensor input, Tensor target, number p=1, number margin=1.0, Tensor? "
+       "weight=None, any size_average=None, any reduce=None, str reduction='mean')",
+       "F",
+       [](Arguments& a) -> OpResult {
+         return multi_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.number(2),
+                                  a.optional_tensor(4), reduction_from(a.text(7)));
+       },
+       kSource},
+      {"multilabel_margin_loss(Tensor input, Tensor target, any size_average=None, any "
+       "reduce=None, str reduction='mean')",
+       "F",
+       [](Arguments& a) -> OpResult {
+         return multilabel_margin_loss(a.context(), a.tensor(0), a.tensor(1),
+                                       reduction_from(a.text(4)));
+       },
+       kSource},
+      {"soft_margin_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+       "reduction='mean')",
+       "F",
+       [](Arguments& a) -> OpResult {
+         return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
+       },
+       kSource},
+      {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target)", "torch",
+       [](Arguments& a) -> OpResult {
+         return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

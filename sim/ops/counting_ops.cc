@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/reduction_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "ATen: ReduceOps.cpp, Bucketization.cu, SummaryOps.cu; oracle";
+
+/// The gradient goes to what was counted.
+Tensor nansum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
+              std::optional<ScalarType> dtype) {
+  if (!is_differentiable(self.dtype())) return sum(c, self, dims, keepdim, dtype);
+  Op op(c, "nansum", "NansumBackward0", {&self});
+  op.save(0, self);
+  Tensor out = reduce(c, self, dims, keepdim, dtype.value_or(self.dtype()));
+  return op.result(std::move(out), [dims, keepdim](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const Tensor grad = expand(restore_dims(b.grad(), dims, keepdim, x.dim()), x.sizes());
+    const Tensor missing = pointwise(b.c, {&x}, ScalarType::kBool);
+    const Tensor counted = pointwise(b.c, {&missing}, ScalarType::kBool);
+    b.grads[0] = pointwise(b.c, {&grad, &counted}, grad.dtype());
+  });
+}
+
+/// Where values would stand in sorted boundaries: integers, so without history.
+OpResult searched(Context& c, std::string_view name, const Tensor& values, const Tensor& boundaries,
+                  bool narrow) {
+  Op op(c, name, "", {}, {&values, &boundaries});
+  const Tensor dense_values = contiguous(c, values);
+  const Tensor dense_boundaries = contiguous(c, boundaries);
+  return op.result(c.empty(values.sizes(), narrow ? ScalarType::kInt32 : ScalarType::kInt64,
+                           values.device()),
+                   nullptr);
+}
+
+/// Counts in equal bins; the range is looked up where none is given.
+OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, double max) {
+  Op op(c, "histc", "", {}, {&self});
+  Tensor out = c.empty({bins}, self.dtype(), self.device());
+  if (min == max && self.numel() > 0) {
+    reduce(c, self, {}, false, self.dtype());
+    reduce(c, self, {}, false, self.dtype());
+  }
+  return op.result(std::move(out), nullptr);
+}
+
+}  // namespace
+
+std::span<const OpDef> counting_ops() {
+  static constexpr OpDef kOps[] = {
+      {"nansum(Tensor input, *, dtype? dtype=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return nansum(a.context(), a.tensor(0), {}, false, a.dtype(1));
+       },
+       kSource},
+      {"nansum(Tensor input, int[]? dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return nansum(a.context(), a.tensor(0), a.optional_dims(1).value_or(Dims{}), a.flag(2),
+                       a.dtype(3));
+       },
+       kSource},
+      {"bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         return searched(a.context(), "bucketize", a.tensor(0), a.tensor(1), a.flag(2));
+       },
+       kSource},
+      {"searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool "
+       "right=False, str? side=None)",
+       "torch",
+       [](Arguments& a) -> OpResult {
+         return searched(a.context(), "searchsorted", a.tensor(1), a.tensor(0), a.flag(2));
+       },
+       kSource},
+      {"histc(Tensor input, int bins=100, number min=0, number max=0)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return histc(a.context(), a.tensor(0), a.integer(1), a.number(2), a.number(3));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/contraction_ops.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/linear_ops.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "training-semantics.md 2.2; oracle";
+
+/// A gradient times beta or alpha; the gradient itself for one. Source: maybe_multiply.
+Tensor scaled(Context& c, const Tensor& grad, double factor) {
+  return factor == 1 ? grad : pointwise(c, {&grad});
+}
+
+void check_fits(const Tensor& self, const Dims& sizes, bool in_place) {
+  if (!(broadcast(self.sizes(), sizes) == sizes) || (in_place && !(self.sizes() == sizes))) {
+    throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}",
+                              to_string(sizes), to_string(self.sizes())));
+  }
+}
+
+/// A matrix with a vector, and the outer product of two vectors: gradients below autograd.
+Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector) {
+  (void)vector;
+  Tensor out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
+  c.cublas_workspace(matrix.device());
+  return out;
+}
+Tensor outer_kernel(Context& c, const Tensor& first, const Tensor& second) {
+  const Tensor column = unsqueeze(first, 1);
+  const Tensor row = unsqueeze(second, 0);
+  return pointwise(c, {&column, &row});
+}
+
+struct Factors {
+  double beta;
+  double alpha;
+};
+
+/// beta * self + alpha * (mat @ vec).
+Tensor addmv(Context& c, Tensor self, Tensor mat, Tensor vec, Factors f, bool in_place) {
+  std::optional<AutocastScope> cast;
+  if (!in_place) {
+    cast.emplace(c, CastPolicy::kLowPrecision, std::initializer_list<Tensor*>{&self, &mat, &vec});
+  }
+  if (mat.dim() != 2 || vec.dim() != 1 || self.dim() > 1 || mat.size(1) != vec.size(0)) {
+    throw OpError(fmt::format("size mismatch, got input ({}), mat ({}), vec ({})",
+                              to_string(self.sizes()), to_string(mat.sizes()),
+                              to_string(vec.sizes())));
+  }
+  check_fits(self, {mat.size(0)}, in_place);
+  Op op(c, "addmv", "AddmvBackward0", {&self, &mat, &vec});
+  op.save_if(op.needs(2), 0, mat);
+  op.save_if(op.needs(1), 1, vec);
+  Tensor out = in_place ? self : c.empty({mat.size(0)}, mat.dtype(), mat.device());
+  c.cublas_workspace(mat.device());
+  const auto backward = [f](Backward& b) {
+    if (b.needs(1)) b.grads[1] = scaled(b.c, outer_kernel(b.c, b.grad(), b.saved[1]), f.alpha);
+    if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
+    if (b.needs(2)) {
+      b.grads[2] = scaled(b.c, mv_kernel(b.c, transpose(b.saved[0], 0, 1), b.grad()), f.alpha);
+    }
+  };
+  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
+}
+
+/// beta * self + alpha * the sum over the batch of batch1 @ batch2.
+Tensor addbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, Factors f, bool in_place) {
+  std::optional<AutocastScope> cast;
+  if (!in_place) {
+    cast.emplace(c, CastPolicy::kLowPrecision,
+                 std::initializer_list<Tensor*>{&self, &batch1, &batch2});
+  }
+  if (batch1.dim() != 3 || batch2.dim() != 3) {
+    throw OpError("batch1 and batch2 must be 3D tensors");
+  }
+  if (batch1.size(0) != batch2.size(0) || batch1.size(2) != batch2.size(1)) {
+    throw OpError(fmt::format("Incompatible matrix sizes for bmm ({}x{} and {}x{})",
+                              batch1.size(1), batch1.size(2), batch2.size(1), batch2.size(2)));
+  }
+  const Dims sizes{batch1.size(1), batch2.size(2)};
+  check_fits(self, sizes, in_place);
+  Op op(c, "addbmm", "AddbmmBackward0", {&self, &batch1, &batch2});
+  op.save_if(op.needs(2), 0, batch1);
+  op.save_if(op.needs(1), 1, batch2);
+  Tensor out = in_place ? self : c.empty(sizes, batch1.dtype(), batch1.device());
+  c.cublas_workspace(batch1.device());
+  const auto backward = [f, n = batch1.size(0)](Backward& b) {
+    const Tensor grad = expand(b.grad(), {n, b.grad().size(0), b.grad().size(1)});
+    if (b.needs(1)) {
+      b.grads[1] = scaled(b.c, bmm_kernel(b.c, grad, transpose(b.saved[1], 1, 2)), f.alpha);
+    }
+    if (b.needs(2)) {
+      b.grads[2] = scaled(b.c, bmm_kernel(b.c, transpose(b.saved[0], 1, 2), grad), f.alpha);
+    }
+    if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
+  };
+  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
+}
+
+/// beta * self + alpha * (vec1 outer vec2): one element-wise kernel.
+Tensor addr(Context& c, Tensor self, Tensor vec1, Tensor vec2, Factors f, bool in_place) {
+  std::optional<AutocastScope> cast;
+  if (!in_place) {
+    cast.emplace(c, CastPolicy::kLowPrecision, std::initializer_list<Tensor*>{&self, &vec1, &vec2});
+  }
+  if (vec1.dim() != 1 || vec2.dim() != 1) {
+    throw OpError(fmt::format("addr: Expected 1-D argument vec{}, but got {}-D",
+                              vec1.dim() != 1 ? 1 : 2, vec1.dim() != 1 ? vec1.dim() : vec2.dim()));
+  }
+  check_fits(self, {vec1.size(0), vec2.size(0)}, in_place);
+  Op op(c, "addr", "AddrBackward0", {&self, &vec1, &vec2});
+  op.save_if(op.needs(2), 0, vec1);
+  op.save_if(op.needs(1), 1, vec2);
+  Tensor out = self;
+  if (!in_place) {
+    const Tensor column = unsqueeze(vec1, 1);
+    out = pointwise(c, {&self, &column, &vec2});
+  }
+  const auto backward = [f](Backward& b) {
+    if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
+    if (b.needs(1)) b.grads[1] = scaled(b.c, mv_kernel(b.c, b.grad(), b.saved[1]), f.alpha);
+    if (b.needs(2)) {
+      b.grads[2] = scaled(b.c, mv_kernel(b.c, transpose(b.grad(), 0, 1), b.saved[0]), f.alpha);
+    }
+  };
+  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
+}
+
+/// self = beta * self + alpha * (first @ second), of matrices or batches of them.
+Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const Tensor& second,
+                    Factors f) {
+  const bool batched = self.dim() == 3;
+  Op op(c, batched ? "baddbmm_" : "addmm_", batched ? "BaddbmmBackward0" : "AddmmBackward0",
+        {&self, &first, &second});
+  op.save_if(op.needs(2), 0, first);
+  op.save_if(op.needs(1), 1, second);
+  {
+    const GradMode off(c, false);
+    Dims sizes = first.sizes();
+    sizes.back() = second.size(-1);
+    check_fits(self, sizes, true);
+    c.cublas_workspace(self.device());
+  }
+  return op.in_place(self, [f, batched](Backward& b) {
+    const auto product = [&b, batched](const Tensor& x, const Tensor& y) {
+      return batched ? bmm_kernel(b.c, x, y) : mm_kernel(b.c, x, y);
+    };
+    if (b.needs(1)) {
+      b.grads[1] = scaled(b.c, product(b.grad(), transpose(b.saved[1], -1, -2)), f.alpha);
+    }
+    if (b.needs(2)) {
+      b.grads[2] = scaled(b.c, product(transpose(b.saved[0], -1, -2), b.grad()), f.alpha);
+    }
+    if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
+  });
+}
+
+/// Of real vectors what dot does, but its gradients come in the other order.
+Tensor vdot(Context& c, Tensor self, Tensor other) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
+  if (self.dim() != 1 || other.dim() != 1 || self.numel() != other.numel()) {
+    throw OpError(fmt::format("1D tensors of one size expected, but got {} and {}",
+                              to_string(self.sizes()), to_string(other.sizes())));
+  }
+  Op op(c, "vdot", "VdotBackward0", {&self, &other});
+  op.save_if(op.needs(0), 0, other);
+  op.save_if(op.needs(1), 1, self);
+  Tensor out = c.empty({}, self.dtype(), self.device());
+  c.cublas_workspace(self.device());
+  return op.result(std::move(out), [](Backward& b) {
+    if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[1]});
+    if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]});
+  });
+}
+
+template <Tensor (*kProduct)(Context&, Tensor, Tensor, Tensor, Factors, bool), bool kInPlace>
+OpResult run(Arguments& a) {
+  return kProduct(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), {a.number(3), a.number(4)},
+                  kInPlace);
+}
+OpResult run_in_place(Arguments& a) {
+  return add_product_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
+                      {a.number(3), a.number(4)});
+}
+
+}  // namespace
+
+std::span<const OpDef> product_ops() {
+  static constexpr OpDef kOps[] = {
+      {"addmv(Tensor input, Tensor mat, Tensor vec, *, number beta=1, number alpha=1)",
+       "torch method", run<addmv, false>, kSource},
+      {"addmv_(Tensor input, Tensor mat, Tensor vec, *, number beta=1, number alpha=1)", "method",
+       run<addmv, true>, kSource},
+      {"addbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
+       "torch method", run<addbmm, false>, kSource},
+      {"addbmm_(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
+       "method", run<addbmm, true>, kSource},
+      {"addr(Tensor input, Tensor vec1, Tensor vec2, *, number beta=1, number alpha=1)",
+       "torch method", run<addr, false>, kSource},
+      {"addr_(Tensor input, Tensor vec1, Tensor vec2, *, number beta=1, number alpha=1)", "method",
+       run<addr, true>, kSource},
+      {"addmm_(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1)", "method",
+       run_in_place, kSource},
+      {"baddbmm_(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
+       "method", run_in_place, kSource},
+      {"vdot(Tensor input, Tensor other)", "torch method",
+       [](Arguments& a) -> OpResult { return vdot(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"_tensordot(Tensor a, Tensor b, int[] dims_a, int[] dims_b)", "torch",
+       [](Arguments& a) -> OpResult {
+         return tensordot(a.context(), a.tensor(0), a.tensor(1), a.dims(2), a.dims(3));
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

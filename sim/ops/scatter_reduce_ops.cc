@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+
+#include "sim/ops/cub.h"
+#include "sim/ops/families.h"
+#include "sim/ops/indexing_ops.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "torch: FunctionsManual.cpp, scatter_reduce_backward; oracle";
+
+/// Slots of what scatter_reduce and index_reduce save.
+enum Slot : std::size_t { kIndex, kResult, kSelf, kSource_ };
+
+struct Writing {
+  std::string reduce;
+  bool include_self;
+  bool by_rows;  ///< index_reduce: the index is a vector of rows
+};
+
+Tensor equal_values(Context& c, const Tensor& x, const Tensor& y) {
+  return pointwise(c, {&x, &y}, ScalarType::kBool);
+}
+Tensor taken(Context& c, const Tensor& from, const Tensor& like) {
+  return c.empty(like.sizes(), from.dtype(), from.device());
+}
+
+/// The mean: how many values went to each place, once more for what each place gets.
+void mean_backward(Backward& b) {
+  Context& c = b.c;
+  const Tensor& grad = b.grad();
+  const Tensor& source = b.saved[kSource_];
+  Tensor count = zeros_like(c, grad);
+  {
+    const Tensor ones = c.empty_like(source);
+    count = clone(c, count);
+  }
+  pointwise(c, {&count}, ScalarType::kBool);
+  b.grads[0] = pointwise(c, {&grad, &count});
+  const Tensor count_there = taken(c, count, source);
+  const Tensor grad_there = taken(c, grad, source);
+  b.grads[1] = pointwise(c, {&grad_there, &count_there});
+}
+
+/// Extremes: the gradient is shared evenly by all that are equal to the result.
+void extreme_backward(Backward& b, const Writing& writing) {
+  Context& c = b.c;
+  const Tensor& grad = b.grad();
+  const Tensor& result = b.saved[kResult];
+  const Tensor& self = b.saved[kSelf];
+  const Tensor& source = b.saved[kSource_];
+  const Tensor value = taken(c, result, source);
+  const auto as_number = [&c](const Tensor& x, const Tensor& y) {
+    const Tensor flag = equal_values(c, x, y);
+    return to_dtype(c, flag, x.dtype());
+  };
+  const Tensor self_is_result = as_number(self, result);
+  const Tensor source_is_result = as_number(source, value);
+  const Tensor count = clone(c, self_is_result);
+  const Tensor share = pointwise(c, {&grad, &count});
+  if (writing.by_rows) {
+    b.grads[0] = pointwise(c, {&self_is_result, &share});
+    const Tensor share_there = taken(c, share, source);
+    b.grads[1] = pointwise(c, {&source_is_result, &share_there});
+    return;
+  }
+  {
+    const Tensor flag = equal_values(c, self, result);
+    b.grads[0] = pointwise(c, {&flag, &share}, grad.dtype());
+  }
+  const Tensor share_there = taken(c, share, source);
+  const Tensor flag = equal_values(c, source, value);
+  b.grads[1] = pointwise(c, {&flag, &share_there}, grad.dtype());
+}
+
+void reduce_backward(Backward& b, const Writing& writing) {
+  if (writing.reduce == "prod") {
+    throw NotModelled(fmt::format(
+        "the gradient of {} with reduce='prod' is not modelled; use 'sum' of logarithms",
+        writing.by_rows ? "index_reduce" : "scatter_reduce"));
+  }
+  if (writing.reduce == "sum") {
+    if (b.needs(0)) b.grads[0] = b.grad();
+    if (b.needs(1)) b.grads[1] = taken(b.c, b.grad(), b.saved[kIndex]);
+  } else if (writing.reduce == "mean") {
+    mean_backward(b);
+  } else {
+    extreme_backward(b, writing);
+  }
+  if (!writing.include_self && b.needs(0)) b.grads[0] = clone(b.c, b.grads[0]);
+}
+
+Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index,
+                      const Tensor& source, Writing writing, bool in_place) {
+  wrap_dim(dim, self.dim());
+  const std::string_view name = writing.by_rows ? "index_reduce" : "scatter_reduce";
+  const bool known = writing.reduce == "mean" || writing.reduce == "amax" ||
+                     writing.reduce == "amin" || writing.reduce == "prod" ||
+                     (writing.reduce == "sum" && !writing.by_rows);
+  if (!known) {
+    throw OpError(fmt::format("{}(): reduce argument must be either sum, prod, mean, amax or amin, "
+                              "got {}",
+                              name, writing.reduce));
+  }
+  if (self.dtype() != source.dtype()) {
+    throw OpError(fmt::format("{}(): Expected self.dtype to be equal to src.dtype", name));
+  }
+  Op op(c, name, writing.by_rows ? "IndexReduceBackward0" : "ScatterReduceBackward0",
+        {&self, &source}, {&index});
+  op.save(kIndex, index);
+  op.save(kSelf, in_place && op.records() ? clone(c, self) : self);
+  op.save(kSource_, source);
+  Tensor out = in_place ? self : clone(c, self);
+  if (writing.reduce == "mean") {
+    const Tensor count = clone(c, self);
+    Tensor ones = c.empty(source.sizes(), self.dtype(), self.device());
+    if (writing.by_rows) ones.reset();
+    pointwise(c, {&count}, ScalarType::kBool);
+  }
+  op.save(kResult, out);
+  const auto backward = [writing](Backward& b) {
+    b.saved.resize(4);
+    reduce_backward(b, writing);
+  };
+  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
+}
+
+template <bool kInPlace, bool kByRows>
+OpResult run(Arguments& a) {
+  return scatter_reduce(a.context(), a.tensor(0), a.integer(1), a.tensor(2), a.tensor(3),
+                        {a.text(4), a.flag(5), kByRows}, kInPlace);
+}
+
+/// Values of the source in order, where the mask says so: a running count says which goes where.
+Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const Tensor& source,
+                      bool in_place) {
+  if (mask.dtype() != ScalarType::kBool) {
+    throw OpError("masked_scatter_ only supports boolean masks, but got mask with dtype " +
+                  std::string(info(mask.dtype()).name));
+  }
+  if (self.dtype() != source.dtype()) {
+    throw OpError("masked_scatter: expected self and source to have same dtypes");
+  }
+  const Dims shape = broadcast(self.sizes(), mask.sizes());
+  Op op(c, "masked_scatter", "MaskedScatterBackward0", {&self, &source}, {&mask});
+  op.save(0, mask);
+  Tensor out = in_place ? self : clone_in(c, expand(self, shape), MemoryFormat::kPreserve);
+  {
+    const std::int64_t n = numel_of(shape);
+    const Tensor dense = contiguous(c, expand(mask, shape));
+    const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
+    c.scratch(scan_bytes(n, 8), self.device());
+  }
+  const auto backward = [sizes = source.sizes()](Backward& b) {
+    const Tensor& chosen = b.saved[0];
+    if (b.needs(0)) {
+      b.grads[0] = clone_in(b.c, expand(b.grad(), broadcast(b.grad().sizes(), chosen.sizes())),
+                            MemoryFormat::kContiguous);
+    }
+    if (b.needs(1)) {
+      // masked_select gives nothing; zeros stand for the rest.
+      nonzero_kernel(b.c, expand(chosen, broadcast(b.grad().sizes(), chosen.sizes())));
+      const Tensor rest = zeros(b.c, {numel_of(sizes)}, b.grad().dtype(), b.grad().device());
+      const Tensor joined = b.c.empty({numel_of(sizes)}, b.grad().dtype(), b.grad().device());
+      b.grads[1] = view(joined, sizes);
+    }
+  };
+  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
+}
+
+/// Reading, and writing, with positions in the flattened tensor.
+Tensor take(Context& c, const Tensor& self, const Tensor& index) {
+  if (index.dtype() != ScalarType::kInt64) throw OpError("take(): Expected a long tensor for index");
+  Op op(c, "take", "TakeBackward0", {&self}, {&index});
+  op.save(0, index);
+  return op.result(c.empty(index.sizes(), self.dtype(), self.device()),
+                   [sizes = self.sizes()](Backward& b) {
+                     b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
+                   });
+}
+
+}  // namespace
+
+std::span<const OpDef> scatter_reduce_ops() {
+  static constexpr OpDef kOps[] = {
+      {"scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
+       "include_self=True)",
+       "torch method", run<false, false>, kSource},
+      {"scatter_reduce_(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
+       "include_self=True)",
+       "method", run<true, false>, kSource},
+      {"index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
+       "include_self=True)",
+       "torch method", run<false, true>, kSource},
+      {"index_reduce_(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
+       "include_self=True)",
+       "method", run<true, true>, kSource},
+      {"masked_scatter(Tensor input, Tensor mask, Tensor source)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), false);
+       },
+       kSource},
+      {"masked_scatter_(Tensor input, Tensor mask, Tensor source)", "method",
+       [](Arguments& a) -> OpResult {
+         return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), true);
+       },
+       kSource},
+      {"take(Tensor input, Tensor index)", "torch method",
+       [](Arguments& a) -> OpResult { return take(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource = "ATen: TensorShape.cpp, UnfoldBackward.cpp; oracle";
+
+/// x.unfold(dim, size, step): windows along a dimension, as a view.
+Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t size,
+              std::int64_t step) {
+  const std::int64_t d = self.dim() == 0 ? 0 : wrap_dim(dim, self.dim());
+  const std::int64_t length = self.dim() == 0 ? 1 : self.size(d);
+  if (size < 0 || size > length) {
+    throw OpError(fmt::format("maximum size for tensor at dimension {} is {} but size is {}", d,
+                              length, size));
+  }
+  if (step <= 0) throw OpError(fmt::format("step is {} but must be > 0", step));
+  Dims sizes = self.sizes();
+  Dims strides = self.strides();
+  const std::int64_t count = (length - size) / step + 1;
+  strides.push_back(self.dim() == 0 ? 1 : self.stride(d));
+  sizes.push_back(size);
+  if (self.dim() > 0) {
+    sizes[static_cast<std::size_t>(d)] = count;
+    strides[static_cast<std::size_t>(d)] *= step;
+  }
+  Op op(c, "unfold", "UnfoldBackward0", {&self});
+  return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
+                   [all = self.sizes(), count, size, step](Backward& b) {
+                     b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
+                     // Windows that meet: which of them each place belongs to is counted up.
+                     if (step < size && b.grad().numel() > 0) {
+                       b.c.empty({(count - 1) * step + size}, ScalarType::kInt64, b.grad().device());
+                     }
+                   });
+}
+
+/// Whether two index tuples may mean one element. Source: at::geometry_is... in as_strided_backward.
+bool may_overlap(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> order;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 1) order.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(order.begin(), order.end());
+  std::int64_t reach = 0;
+  for (const auto& [stride, size] : order) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+/// Source: torch's as_strided_backward: the gradient is written into a storage of zeros.
+Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims& strides,
+                  std::optional<std::int64_t> offset) {
+  if (sizes.size() != strides.size()) {
+    throw OpError(fmt::format("mismatch in length of strides and shape: {} and {}",
+                              to_string(strides), to_string(sizes)));
+  }
+  const std::int64_t start = offset.value_or(self->offset);
+  std::int64_t reach = start;
+  for (std::size_t i = 0; i < sizes.size(); ++i) reach += (sizes[i] - 1) * strides[i];
+  const auto held = static_cast<std::int64_t>(self->storage->bytes() / element_bytes(self.dtype()));
+  if (numel_of(sizes) > 0 && reach >= held) {
+    throw OpError(fmt::format(
+        "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage "
+        "size of {} are out of bounds for storage of size {}",
+        to_string(sizes), to_string(strides), start, element_bytes(self.dtype()),
+        (reach + 1) * static_cast<std::int64_t>(element_bytes(self.dtype())),
+        self->storage->bytes()));
+  }
+  Op op(c, "as_strided", "AsStridedBackward0", {&self});
+  if (op.records() && !self.is_contiguous()) {
+    throw NotModelled(
+        "the gradient of as_strided of a tensor that is not contiguous is not modelled; call "
+        ".contiguous() first");
+  }
+  return op.result(
+      as_view(self, Context::alias(self, sizes, strides, start)),
+      [all = self.sizes(), sizes, strides](Backward& b) {
+        b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
+        if (!may_overlap(sizes, strides)) return;
+        // Positions in the storage, and those that the view has, one after another.
+        const Tensor positions = b.c.empty({numel_of(all)}, ScalarType::kInt64, b.grad().device());
+        const Tensor seen = b.c.empty({numel_of(sizes)}, ScalarType::kInt64, b.grad().device());
+        contiguous(b.c, b.grad());
+      });
+}
+
+/// squeeze_, transpose_ and their like: the tensor itself is seen otherwise.
+Tensor reseen(Context& c, const Tensor& self, std::string_view name, std::string_view node,
+              const Tensor& seen, BackwardFunction backward) {
+  Op op(c, name, node, {&self});
+  if (op.records() && self->view_base) {
+    throw NotModelled(fmt::format(
+        "{} of a view while gradients are recorded is not modelled; use the operator without the "
+        "underscore",
+        name));
+  }
+  self->sizes = seen.sizes();
+  self->strides = seen.strides();
+  return op.in_place(self, std::move(backward));
+}
+
+OpResult transpose_in_place(Context& c, const Tensor& self, std::int64_t d0, std::int64_t d1,
+                            std::string_view name) {
+  return reseen(c, self, name, "TransposeBackward0", transpose(self, d0, d1),
+                [d0, d1](Backward& b) {
+                  b.grads[0] = as_view(b.grad(), transpose(b.grad(), d0, d1));
+                });
+}
+
+Tensor squeezed(const Tensor& self, const Dims& dims) {
+  Dims sizes;
+  Dims strides;
+  for (std::int64_t d = 0; d < self.dim(); ++d) {
+    bool asked = dims.empty();
+    for (const std::int64_t wanted : dims) asked = asked || wrap_dim(wanted, self.dim()) == d;
+    if (asked && self.size(d) == 1) continue;
+    sizes.push_back(self.size(d));
+    strides.push_back(self.stride(d));
+  }
+  return Context::alias(self, sizes, strides, self->offset);
+}
+
+/// The gradient gets its lost dimensions back; without any it is handed on.
+BackwardFunction unsqueeze_backward(const Dims& sizes) {
+  return [sizes](Backward& b) {
+    b.grads[0] = b.grad().sizes() == sizes ? b.grad() : as_view(b.grad(), view(b.grad(), sizes));
+  };
+}
+
+}  // namespace
+
+std::span<const OpDef> window_ops() {
+  static constexpr OpDef kOps[] = {
+      {"unfold(Tensor input, int dimension, int size, int step)", "method",
+       [](Arguments& a) -> OpResult {
+         return unfold(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
+       },
+       kSource},
+      {"as_strided(Tensor input, int[] size, int[] stride, int? storage_offset=None)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         return as_strided(a.context(), a.tensor(0), a.dims(1), a.dims(2), a.optional_integer(3));
+       },
+       kSource},
+      {"squeeze_(Tensor input)", "method",
+       [](Arguments& a) -> OpResult {
+         const Tensor& x = a.tensor(0);
+         return reseen(a.context(), x, "squeeze_", "SqueezeBackward0", squeezed(x, {}),
+                       unsqueeze_backward(x.sizes()));
+       },
+       kSource},
+      {"squeeze_(Tensor input, int[] dim)", "method",
+       [](Arguments& a) -> OpResult {
+         const Tensor& x = a.tensor(0);
+         return reseen(a.context(), x, "squeeze_", "SqueezeBackward1", squeezed(x, a.dims(1)),
+                       unsqueeze_backward(x.sizes()));
+       },
+       kSource},
+      {"squeeze(Tensor input, int[] dim)", "torch method",
+       [](Arguments& a) -> OpResult {
+         const Tensor& x = a.tensor(0);
+         Op op(a.context(), "squeeze", "SqueezeBackward2", {&x});
+         return op.result(as_view(x, squeezed(x, a.dims(1))), unsqueeze_backward(x.sizes()));
+       },
+       kSource},
+      {"unsqueeze_(Tensor input, int dim)", "method",
+       [](Arguments& a) -> OpResult {
+         const Tensor& x = a.tensor(0);
+         const std::int64_t d = wrap_dim(a.integer(1), x.dim() + 1);
+         return reseen(a.context(), x, "unsqueeze_", "UnsqueezeBackward0", unsqueeze(x, d),
+                       [d](Backward& b) { b.grads[0] = as_view(b.grad(), squeeze(b.grad(), d)); });
+       },
+       kSource},
+      {"transpose_(Tensor input, int dim0, int dim1)", "method",
+       [](Arguments& a) -> OpResult {
+         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
+                                   "transpose_");
+       },
+       kSource},
+      {"swapaxes_(Tensor input, int axis0, int axis1)", "method",
+       [](Arguments& a) -> OpResult {
+         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
+                                   "transpose_");
+       },
+       kSource},
+      {"swapdims_(Tensor input, int dim0, int dim1)", "method",
+       [](Arguments& a) -> OpResult {
+         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
+                                   "transpose_");
+       },
+       kSource},
+      {"t_(Tensor input)", "method",
+       [](Arguments& a) -> OpResult {
+         const Tensor& x = a.tensor(0);
+         if (x.dim() < 2) return x;
+         return transpose_in_place(a.context(), x, 0, 1, "t_");
+       },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops

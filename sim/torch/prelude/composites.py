@@ -1,0 +1,255 @@
+# module: torch torch.Tensor
+# defines: inner kron diff nanmean quantile nanquantile msort equal sum_to_size broadcast_shapes tensordot cartesian_prod chain_matmul result_type promote_types bincount arctan2 trapezoid trapz isin scalar_tensor norm_except_dim _weight_norm
+import torch
+
+# Operators that ATen makes of others, in the order in which it calls them; what C++ holds until a statement or a function
+# ends is held as long here.
+
+
+def inner(input, other):
+    if input.dim() == 0 or other.dim() == 0:
+        return input * other
+    if input.dim() == 1 and other.dim() == 1:
+        return torch.dot(input, other)
+    return torch._tensordot(input, other, [-1], [-1])
+
+
+def tensordot(a, b, dims=2):
+    if isinstance(dims, (tuple, list)):
+        dims_a, dims_b = dims
+        dims_a = [dims_a] if not isinstance(dims_a, (tuple, list)) else list(dims_a)
+        dims_b = [dims_b] if not isinstance(dims_b, (tuple, list)) else list(dims_b)
+    else:
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        dims_a = list(range(-dims, 0))
+        dims_b = list(range(dims))
+    return torch._tensordot(a, b, dims_a, dims_b)
+
+
+def kron(input, other):
+    rank = max(input.dim(), other.dim())
+    left = [1] * (rank - input.dim()) + list(input.shape)
+    right = [1] * (rank - other.dim()) + list(other.shape)
+    wide = [n for size in left for n in (size, 1)]
+    narrow = [n for size in right for n in (1, size)]
+    product = input.reshape(wide) * other.reshape(narrow)
+    return product.view([m * n for m, n in zip(left, right)])
+
+
+def chain_matmul(*matrices):
+    return torch.linalg.multi_dot(matrices)
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    result = torch.cat(parts, dim) if len(parts) > 1 else input
+    if n == 0:
+        return result.clone()
+    for i in range(min(n, result.size(dim))):
+        length = result.size(dim) - 1
+        if result.dtype == torch.bool:
+            lower = result.narrow(dim, 0, length)
+            result = torch.logical_xor(result.narrow(dim, 1, length), lower)
+        else:
+            lower = result.narrow(dim, 0, length)
+            result = result.narrow(dim, 1, length) - lower
+        del lower
+    return result
+
+
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    if x is not None:
+        torch._C.refuse("trapezoid over given points is not modelled", "give dx=")
+    last = y.select(dim, -1)
+    ends = y.select(dim, 0) + last
+    half = ends * 0.5
+    total = y.sum(dim)
+    rest = total - half
+    out = rest * dx
+    del rest, total, half, ends, last
+    return out
+
+
+trapz = trapezoid
+
+
+def msort(input):
+    return torch.sort(input, dim=0)[0]
+
+
+def equal(input, other):
+    if input.shape != other.shape:
+        return False
+    same = torch.eq(input, other)
+    verdict = same.all()
+    out = verdict.item()
+    del verdict, same
+    return out
+
+
+def arctan2(input, other):
+    return torch.atan2(input, other)
+
+
+def nanmean(input, dim=None, keepdim=False, *, dtype=None):
+    missing = torch.isnan(input)
+    missing.logical_not_()
+    factor = missing.sum() if dim is None else missing.sum(dim, keepdim)
+    del missing
+    total = torch.nansum(input) if dim is None else torch.nansum(input, dim, keepdim)
+    return total / factor
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    return _quantile(input, q, dim, keepdim, interpolation, False)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    return _quantile(input, q, dim, keepdim, interpolation, True)
+
+
+def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
+    if input.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if not isinstance(q, torch.Tensor):
+        q = torch.full((), q, dtype=input.dtype, device=input.device)
+    rank_of_input = input.dim()
+    if rank_of_input > 0 and dim is not None:
+        dim = dim % rank_of_input
+    reduced = [1] * rank_of_input if dim is None else list(input.shape)
+    if dim is not None and reduced:
+        reduced[dim] = 1
+    if not keepdim:
+        reduced = [] if dim is None else reduced[:dim] + reduced[dim + 1:]
+    if q.dim() > 0:
+        reduced = [q.numel()] + reduced
+    if dim is None:
+        ordered = input.flatten().sort()[0]
+    elif dim == rank_of_input - 1:
+        ordered = input.sort()[0]
+    else:
+        ordered = input.unsqueeze(-1).transpose(dim, -1).sort()[0]
+    last = ordered.size(-1) - 1
+    if ignore_nan:
+        missing = ordered.isnan()
+        missing.logical_not_()
+        count = missing.sum(-1, keepdim=True)
+        less = count - 1
+        ranks = q * less
+        del less, count, missing
+        ranks.masked_fill_(ranks < 0, 0)
+    else:
+        wanted = q * last
+        missing = ordered.isnan()
+        has_missing = missing.any(-1, keepdim=True)
+        del missing
+        wide, wide_missing = torch.broadcast_tensors(wanted, has_missing)
+        ranks = wide.masked_fill(wide_missing, last)
+        del wide, wide_missing, wanted, has_missing
+    if interpolation == "lower":
+        ranks.floor_()
+    elif interpolation == "higher":
+        ranks.ceil_()
+    elif interpolation == "nearest":
+        ranks.round_()
+    below = ranks.to(torch.int64)
+    values = ordered.gather(-1, below)
+    if interpolation in ("linear", "midpoint"):
+        weights = torch.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+        above = ranks.ceil_().to(torch.int64)
+        values_above = ordered.gather(-1, above)
+        values.lerp_(values_above, weights)
+        del values_above
+    del ranks
+    return values.view(reduced) if q.dim() == 0 else values.reshape(reduced)
+
+
+def sum_to_size(input, *size):
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    leading = input.dim() - len(size)
+    dims = list(range(leading)) + [d for d in range(leading, input.dim()) if size[d - leading] == 1 and input.size(d) != 1]
+    total = input.sum(dims, keepdim=True) if dims else input
+    return total.view(size) if leading > 0 else total
+
+
+def broadcast_shapes(*shapes):
+    shapes = [(shape,) if not isinstance(shape, (tuple, list)) else tuple(shape) for shape in shapes]
+    rank = max([len(shape) for shape in shapes], default=0)
+    out = [1] * rank
+    for shape in shapes:
+        for i in range(-1, -1 - len(shape), -1):
+            if shape[i] == 1 or shape[i] == out[i]:
+                continue
+            if out[i] != 1:
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            out[i] = shape[i]
+    return torch.Size(out)
+
+
+def cartesian_prod(*tensors):
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = [grid.flatten() for grid in torch.meshgrid(*tensors, indexing="ij")]
+    out = torch.stack(grids, 1)
+    while grids:
+        grids.pop(0)
+    return out
+
+
+def result_type(tensor1, tensor2):
+    return (torch.empty(0, dtype=_dtype_of(tensor1)) + torch.empty(0, dtype=_dtype_of(tensor2))).dtype
+
+
+def _dtype_of(value):
+    if isinstance(value, torch.Tensor):
+        return value.dtype
+    return torch.tensor(value).dtype
+
+
+def promote_types(type1, type2):
+    return (torch.empty(0, dtype=type1) + torch.empty(0, dtype=type2)).dtype
+
+
+def bincount(input, weights=None, minlength=0):
+    least = input.min()
+    del least
+    most = input.max()
+    del most
+    if weights is None:
+        return torch.empty(max(1, minlength), dtype=torch.int64, device=input.device)
+    dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64
+    weights = weights.to(dtype)
+    return torch.empty(max(1, minlength), dtype=dtype, device=input.device)
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    if isinstance(test_elements, torch.Tensor) and test_elements.dim() > 0:
+        torch._C.refuse("isin with a tensor of elements is not modelled", "compare with == and combine")
+    return elements != test_elements if invert else elements == test_elements
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
+    return torch.full((), s, dtype=dtype or torch.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def norm_except_dim(v, pow=2, dim=0):
+    if dim == -1:
+        return v.norm(pow)
+    if dim == 0:
+        sizes = [v.size(0)] + [1] * (v.dim() - 1)
+        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(sizes)
+    if dim == v.dim() - 1:
+        sizes = [1] * (v.dim() - 1) + [v.size(-1)]
+        return v.contiguous().view(-1, v.size(-1)).norm(pow, 0).view(sizes)
+    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
+
+
+def _weight_norm(v, g, dim=0):
+    if v.is_cuda and dim in (0, v.dim() - 1):
+        return torch._weight_norm_interface(v, g, dim)
+    ratio = g / norm_except_dim(v, 2, dim)
+    return v * ratio
