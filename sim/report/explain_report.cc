@@ -286,7 +286,7 @@ std::string churn_text(const ChurnReport& report, std::size_t top, const TextSty
   for (std::size_t i = 0; i < std::min(top, report.growing.size()); ++i) {
     const ChurnReport::Site& site = report.growing[i];
     out += cut(fmt::format("  {} since the first step, {} a step{}: {}", signed_bytes(site.growth),
-                           signed_bytes(site.growth / static_cast<std::int64_t>(report.steps - 2)),
+                           signed_bytes(site.growth / static_cast<std::int64_t>(report.steps - 1)),
                            site.grows_every_step ? ", more in every one (a leak?)" : "",
                            maker_of(site.maker)),
                style.width) +

@@ -42,6 +42,25 @@ def run(*args, env=None):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+LEAK = """schema_version: 1
+name: leak
+device: rtx-3060
+model: {file: MODEL, class: SimpleConv}
+loop: |
+  opt = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+  kept = []
+  for step in range(5):
+      with phase(f"forward {step}"):
+          out = model(torch.zeros(128, 3, 32, 32).to("cuda"))
+          kept.append(out)
+      with phase(f"backward {step}"):
+          out.sum().backward()
+      with phase(f"optimizer {step}"):
+          opt.step()
+          opt.zero_grad()
+"""
+
+
 class Plain(pickle.Unpickler):
     def find_class(self, module, name):
         raise pickle.UnpicklingError(f"{module}.{name}")
@@ -213,6 +232,26 @@ class Snapshots(Files):
         self.assertEqual(process.wait(), 0)
         self.assertRegex(shown, rb"\rreading: \d+ %")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-40:])
+
+    def test_a_leak_grows_in_every_step(self):
+        scenario = self.path("leak.yaml", LEAK.replace("MODEL", str(pathlib.Path("configs/models/simple_conv.py").resolve())))
+        code, out, err = run("explain", scenario, "--churn")
+        self.assertEqual((code, err), (0, ""))
+        # 128 outputs of 10 floats: 5 KiB are kept a step, 20 after the four steps that follow the first
+        self.assertIn("Over 5 steps, told by the numbers in the events' user_metadata\n"
+                      "  +20.0 KiB since the first step, +5.00 KiB a step, more in every one (a leak?): fc\n", out)
+        code, out, err = run("explain", scenario, "--churn", "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        growing = json.loads(out)["growing"]
+        self.assertEqual([(site["made_by"], site["growth_bytes"], site["grows_every_step"]) for site in growing],
+                         [("fc", 20480, True)])
+
+    def test_steps_are_told_by_stacks_where_no_annotation_tells(self):
+        code, out, err = run("explain", str(RECORDINGS / "releases" / "2.1.2-two.pickle.gz"), "--at", "step:2", "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(json.loads(out)["step"], 2)
+        code, _, err = run("explain", str(RECORDINGS / "releases" / "2.1.2-oom.pickle.gz"), "--at", "time:1s")
+        self.assertEqual((code, err), (2, "error: --at: the recording has no times: PyTorch writes them from 2.3 on\n"))
 
     def test_churn_and_diff(self):
         code, out, _ = run("explain", MLP, "--churn", "--format", "json")
