@@ -65,8 +65,7 @@ class DiffCommand final : public Command {
   /// A scenario, a request trace or a snapshot, by name and first bytes.
   static bool is_recording(const std::string& name) {
     if (name == "-") return false;
-    return name.ends_with(".yaml") || name.ends_with(".yml") || looks_like_snapshot(name) ||
-           looks_like_request_trace(name);
+    return looks_like_scenario(name) || looks_like_snapshot(name) || looks_like_request_trace(name);
   }
 
   static MemoryPicture peak_of(const Snapshot& snapshot) {
@@ -81,8 +80,8 @@ class DiffCommand final : public Command {
   static ExitCode diff_recordings(const Arguments& args, const std::string& a_name,
                                   const std::string& b_name, Output& out, Output& err) {
     constexpr std::size_t kTop = 10;
-    const MemoryPicture a = peak_of(load_recording(a_name, err).snapshot);
-    const MemoryPicture b = peak_of(load_recording(b_name, err).snapshot);
+    const MemoryPicture a = peak_of(load_recording(a_name, {}, err).snapshot);
+    const MemoryPicture b = peak_of(load_recording(b_name, {}, err).snapshot);
     if (args.value("format") == "json") {
       out.write(picture_diff_json(a, b, kTop));
     } else {

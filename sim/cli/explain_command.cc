@@ -1,4 +1,5 @@
 #include "sim/cli/commands.h"
+#include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/report/explain_report.h"
 
@@ -29,13 +30,18 @@ class ExplainCommand final : public Command {
          {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
          {"top", "N", "rows of each list", "10"},
          {"gpu", "N", "which of the snapshot's devices (default: the first that recorded)", ""},
+         kSetOption,
+         kVariantOption,
+         kDeviceOption,
          {"format", "text|json", "how to print", "text"}},
         {{"tidemark explain snapshot.pickle", "the answer"},
-         {"tidemark explain snapshot.pickle --at step:3 --churn", "another moment, and leaks"}}};
+         {"tidemark explain snapshot.pickle --at step:3 --churn", "another moment, and leaks"},
+         {"tidemark explain scenario.yaml --set device=rtx-3060", "a run that has not been made"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
-    const LoadedRecording loaded = load_recording(args.positional().front(), err);
+    const LoadedRecording loaded =
+        load_recording(args.positional().front(), scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;
     const AgreementOptions range = recording_options(args, snapshot);
     const std::size_t top =

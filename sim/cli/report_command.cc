@@ -3,6 +3,7 @@
 #include "sim/alloc/settings_parser.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/plot.h"
+#include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
 #include "sim/report/html_report.h"
@@ -26,13 +27,16 @@ class ReportCommand final : public Command {
         {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
          {"at", "WHEN",
           "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
-         {"gpu", "N", "which device (default: the first that recorded)", ""}},
+         {"gpu", "N", "which device (default: the first that recorded)", ""},
+         kSetOption,
+         kVariantOption,
+         kDeviceOption},
         {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional().front();
-    const LoadedRecording loaded = load_recording(name, err);
+    const LoadedRecording loaded = load_recording(name, scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;
     const AgreementOptions range = recording_options(args, snapshot);
     const Agreement agreement = agreement_with_recording(snapshot, range);

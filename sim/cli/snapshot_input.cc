@@ -67,11 +67,21 @@ Snapshot recording_of(const RunResult& result, const std::string& name) {
   return read_snapshot(*source, name);
 }
 
-LoadedRecording load_recording(const std::string& path, Output& err) {
-  if (looks_like_snapshot(path)) return {load_snapshot(path, err), {}};
+bool looks_like_scenario(std::string_view path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".py");
+}
+
+ScenarioChoice scenario_choice(const Arguments& args) {
+  return {scenario_overrides(args), args.value("variant")};
+}
+
+LoadedRecording load_recording(const std::string& path, const ScenarioChoice& choice, Output& err) {
+  if (!looks_like_scenario(path) && (!choice.overrides.empty() || !choice.variant.empty())) {
+    usage_error("--set, --variant, --device", "choose a scenario's run; '" + path + "' is none");
+  }
   LoadedRecording loaded;
-  if (path.ends_with(".yaml") || path.ends_with(".yml")) {
-    const RunResult result = run(load_scenario(path, {}), {});
+  if (looks_like_scenario(path)) {
+    const RunResult result = run(load_scenario(path, choice.overrides, choice.variant), {});
     for (const DeviceResult& device : result.devices) {
       loaded.capacity_bytes.push_back(
           device.device_free_bytes +
@@ -80,6 +90,7 @@ LoadedRecording load_recording(const std::string& path, Output& err) {
     loaded.snapshot = recording_of(result, path);
     return loaded;
   }
+  if (looks_like_snapshot(path)) return {load_snapshot(path, err), {}};
   if (first_bytes(path, 12) == "index,action") {
     Problem problem;
     problem.path = path;

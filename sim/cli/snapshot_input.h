@@ -1,9 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/cli/command.h"
 #include "sim/format/snapshot.h"
+#include "sim/run/overrides.h"
 #include "sim/run/run_result.h"
 #include "sim/study/agreement.h"
 
@@ -28,9 +32,25 @@ struct LoadedRecording {
   Snapshot snapshot;
   std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
 };
-/// A snapshot itself, a scenario's run, or a request trace played under default settings on an
-/// H100. Errors: InputError for anything else, an event trace among it.
-LoadedRecording load_recording(const std::string& path, Output& err);
+/// Which of a scenario's runs is meant.
+struct ScenarioChoice {
+  std::vector<Override> overrides;
+  std::string variant;
+};
+/// A snapshot itself, a scenario's or a script's run, or a request trace played under default
+/// settings on an H100. Errors: InputError for anything else, an event trace among it, and where a
+/// choice is made of what is no scenario.
+LoadedRecording load_recording(const std::string& path, const ScenarioChoice& choice, Output& err);
+
+/// The options --set, --variant and --device of commands that take any recording.
+ScenarioChoice scenario_choice(const Arguments& args);
+inline constexpr OptionSpec kSetOption{"set", "KEY=VALUE",
+                                       "a scenario: override a parameter or a key", "", true};
+inline constexpr OptionSpec kVariantOption{"variant", "NAME", "a scenario: one of its variants",
+                                           ""};
+
+/// By its name: a scenario in YAML or a training script.
+bool looks_like_scenario(std::string_view path);
 
 /// Writes files into a folder, which is made when it is not there. Errors: IoError.
 void write_folder(const std::string& folder,

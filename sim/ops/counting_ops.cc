@@ -33,9 +33,9 @@ OpResult searched(Context& c, std::string_view name, const Tensor& values, const
   Op op(c, name, "", {}, {&values, &boundaries});
   const Tensor dense_values = contiguous(c, values);
   const Tensor dense_boundaries = contiguous(c, boundaries);
-  return op.result(c.empty(values.sizes(), narrow ? ScalarType::kInt32 : ScalarType::kInt64,
-                           values.device()),
-                   nullptr);
+  return op.result(
+      c.empty(values.sizes(), narrow ? ScalarType::kInt32 : ScalarType::kInt64, values.device()),
+      nullptr);
 }
 
 /// Counts in equal bins; the range is looked up where none is given.

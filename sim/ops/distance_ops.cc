@@ -143,9 +143,9 @@ Tensor cdist(Context& c, Tensor x1, Tensor x2, double p, const std::string& mode
   }
   const AutocastScope cast(c, CastPolicy::kFp32, {&x1, &x2});
   const bool by_product =
-      p == 2 && (mode == "use_mm_for_euclid_dist" ||
-                 (mode == "use_mm_for_euclid_dist_if_necessary" &&
-                  (x1.size(-2) > 25 || x2.size(-2) > 25)));
+      p == 2 &&
+      (mode == "use_mm_for_euclid_dist" ||
+       (mode == "use_mm_for_euclid_dist_if_necessary" && (x1.size(-2) > 25 || x2.size(-2) > 25)));
   if (!by_product) {
     if (p == 0) {
       throw NotModelled("cdist with p=0 is not modelled; use another p");
@@ -155,8 +155,7 @@ Tensor cdist(Context& c, Tensor x1, Tensor x2, double p, const std::string& mode
   const Dims batch = batch_of(x1, x2);
   const Tensor first = as_batch(c, x1, batch);
   const Tensor second = as_batch(c, x2, batch);
-  return view(c, euclidean_distance(c, first, second),
-              with_tail(batch, x1.size(-2), x2.size(-2)));
+  return view(c, euclidean_distance(c, first, second), with_tail(batch, x1.size(-2), x2.size(-2)));
 }
 
 Tensor pdist(Context& c, Tensor x, double p) {
@@ -174,9 +173,8 @@ Tensor pdist(Context& c, Tensor x, double p) {
   return op.result(std::move(out), [n](Backward& b) {
     const Tensor& saved = b.saved[0];
     b.grads[0] = b.c.empty(saved.sizes(), saved.dtype(), saved.device());
-    const Tensor buffer =
-        b.c.empty({std::max<std::int64_t>(n - 1, 0), n, saved.size(1)}, saved.dtype(),
-                  saved.device());
+    const Tensor buffer = b.c.empty({std::max<std::int64_t>(n - 1, 0), n, saved.size(1)},
+                                    saved.dtype(), saved.device());
     reduction_scratch(b.c, buffer, {0}, element_bytes(accumulate_type(saved.dtype())));
   });
 }

@@ -82,8 +82,8 @@ Tensor addbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, Factors f, 
     throw OpError("batch1 and batch2 must be 3D tensors");
   }
   if (batch1.size(0) != batch2.size(0) || batch1.size(2) != batch2.size(1)) {
-    throw OpError(fmt::format("Incompatible matrix sizes for bmm ({}x{} and {}x{})",
-                              batch1.size(1), batch1.size(2), batch2.size(1), batch2.size(2)));
+    throw OpError(fmt::format("Incompatible matrix sizes for bmm ({}x{} and {}x{})", batch1.size(1),
+                              batch1.size(2), batch2.size(1), batch2.size(2)));
   }
   const Dims sizes{batch1.size(1), batch2.size(2)};
   check_fits(self, sizes, in_place);

@@ -101,9 +101,10 @@ Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Te
                      writing.reduce == "amin" || writing.reduce == "prod" ||
                      (writing.reduce == "sum" && !writing.by_rows);
   if (!known) {
-    throw OpError(fmt::format("{}(): reduce argument must be either sum, prod, mean, amax or amin, "
-                              "got {}",
-                              name, writing.reduce));
+    throw OpError(
+        fmt::format("{}(): reduce argument must be either sum, prod, mean, amax or amin, "
+                    "got {}",
+                    name, writing.reduce));
   }
   if (self.dtype() != source.dtype()) {
     throw OpError(fmt::format("{}(): Expected self.dtype to be equal to src.dtype", name));
@@ -173,7 +174,8 @@ Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const 
 
 /// Reading, and writing, with positions in the flattened tensor.
 Tensor take(Context& c, const Tensor& self, const Tensor& index) {
-  if (index.dtype() != ScalarType::kInt64) throw OpError("take(): Expected a long tensor for index");
+  if (index.dtype() != ScalarType::kInt64)
+    throw OpError("take(): Expected a long tensor for index");
   Op op(c, "take", "TakeBackward0", {&self}, {&index});
   op.save(0, index);
   return op.result(c.empty(index.sizes(), self.dtype(), self.device()),

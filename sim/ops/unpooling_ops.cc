@@ -67,9 +67,9 @@ Tensor affine_grid(Context& c, const Tensor& theta, const Dims& size, bool align
   const auto spatial = static_cast<std::int64_t>(size.size()) - 2;
   if (theta.dim() != 3 || theta.size(1) != spatial || theta.size(2) != spatial + 1 ||
       theta.size(0) != size[0]) {
-    throw OpError(fmt::format(
-        "Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.", spatial,
-        spatial, spatial + 1, to_string(size), to_string(theta.sizes())));
+    throw OpError(
+        fmt::format("Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.",
+                    spatial, spatial, spatial + 1, to_string(size), to_string(theta.sizes())));
   }
   Op op(c, "affine_grid_generator", "AffineGridGeneratorBackward0", {&theta});
   Tensor out = [&] {
@@ -111,9 +111,9 @@ Tensor pack_padded(Context& c, const Tensor& input, const std::vector<double>& l
   Op op(c, "_pack_padded_sequence", "PackPaddedSequenceBackward0", {&input});
   const Tensor by_time = batch_first ? transpose(input, 0, 1) : input;
   if (static_cast<std::int64_t>(lengths.size()) != by_time.size(1)) {
-    throw OpError(fmt::format(
-        "Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})",
-        lengths.size(), by_time.size(1)));
+    throw OpError(
+        fmt::format("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})",
+                    lengths.size(), by_time.size(1)));
   }
   TensorList steps;
   std::int64_t before = 0;
@@ -121,13 +121,15 @@ Tensor pack_padded(Context& c, const Tensor& input, const std::vector<double>& l
   for (std::size_t i = lengths.size(); i-- > 0;) {
     const auto length = static_cast<std::int64_t>(lengths[i]);
     if (length <= 0) {
-      throw OpError("Length of all samples has to be greater than 0, but found an element in "
-                    "'lengths' that is <= 0");
+      throw OpError(
+          "Length of all samples has to be greater than 0, but found an element in "
+          "'lengths' that is <= 0");
     }
     if (length < before) {
-      throw OpError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is "
-                    "True. You can pass `enforce_sorted=False` to pack_padded_sequence to sidestep "
-                    "this requirement if you do not need ONNX exportability.");
+      throw OpError(
+          "`lengths` array must be sorted in decreasing order when `enforce_sorted` is "
+          "True. You can pass `enforce_sorted=False` to pack_padded_sequence to sidestep "
+          "this requirement if you do not need ONNX exportability.");
     }
     if (length == before) continue;
     const auto running = static_cast<std::int64_t>(i) + 1;
@@ -162,9 +164,7 @@ std::span<const OpDef> unpooling_ops() {
        },
        kSource},
       {"_weight_norm_interface(Tensor v, Tensor g, int dim)", "torch",
-       [](Arguments& a) -> OpResult {
-         return weight_norm(a.context(), a.tensor(0), a.tensor(1));
-       },
+       [](Arguments& a) -> OpResult { return weight_norm(a.context(), a.tensor(0), a.tensor(1)); },
        kSource},
       {"_pack_padded_sequence(Tensor input, float[] lengths, bool batch_first)", "torch",
        [](Arguments& a) -> OpResult {

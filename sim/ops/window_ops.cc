@@ -38,12 +38,14 @@ Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t siz
                      b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
                      // Windows that meet: which of them each place belongs to is counted up.
                      if (step < size && b.grad().numel() > 0) {
-                       b.c.empty({(count - 1) * step + size}, ScalarType::kInt64, b.grad().device());
+                       b.c.empty({(count - 1) * step + size}, ScalarType::kInt64,
+                                 b.grad().device());
                      }
                    });
 }
 
-/// Whether two index tuples may mean one element. Source: at::geometry_is... in as_strided_backward.
+/// Whether two index tuples may mean one element. Source: at::geometry_is... in
+/// as_strided_backward.
 bool may_overlap(const Dims& sizes, const Dims& strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> order;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -112,10 +114,9 @@ Tensor reseen(Context& c, const Tensor& self, std::string_view name, std::string
 
 OpResult transpose_in_place(Context& c, const Tensor& self, std::int64_t d0, std::int64_t d1,
                             std::string_view name) {
-  return reseen(c, self, name, "TransposeBackward0", transpose(self, d0, d1),
-                [d0, d1](Backward& b) {
-                  b.grads[0] = as_view(b.grad(), transpose(b.grad(), d0, d1));
-                });
+  return reseen(
+      c, self, name, "TransposeBackward0", transpose(self, d0, d1),
+      [d0, d1](Backward& b) { b.grads[0] = as_view(b.grad(), transpose(b.grad(), d0, d1)); });
 }
 
 Tensor squeezed(const Tensor& self, const Dims& dims) {

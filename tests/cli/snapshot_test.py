@@ -168,6 +168,17 @@ class Snapshots(Files):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(json.loads(out)["step"], 2)
 
+    def test_a_scenarios_run_is_chosen_by_its_options(self):
+        scenario = "configs/scenarios/batch_order.yaml"
+        code, out, err = run("explain", scenario, "--set", "device.total=14GiB", "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        oom = json.loads(out)["oom"]
+        self.assertEqual((oom["class"], oom["setting_that_helps"]), ("fragmentation", "expandable_segments:True"))
+        self.assertGreater(oom["rounded_bytes"], oom["smaller_request_that_fits_bytes"])
+        code, _, err = run("explain", MLP, "--device", "t4")
+        self.assertEqual(code, 2)
+        self.assertEqual(err.splitlines()[0], f"error: --set, --variant, --device: choose a scenario's run; '{MLP}' is none")
+
     def test_other_devices_are_rows_too(self):
         code, out, err = run("replay", MLP, "--device", "t4", "--device-bytes", "100MiB", "--alloc-conf",
                              "expandable_segments:True", "--format", "json")
