@@ -12,6 +12,8 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     list.push_back(make_check_command());
     list.push_back(make_describe_command());
     list.push_back(make_graph_command());
+    list.push_back(make_import_command());
+    list.push_back(make_models_command());
     list.push_back(make_replay_command());
     list.push_back(make_explain_command());
     list.push_back(make_report_command());

@@ -15,6 +15,8 @@ std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_graph_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_record_command();
+std::unique_ptr<Command> make_import_command();
+std::unique_ptr<Command> make_models_command();
 std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_run_command();

@@ -7,30 +7,36 @@
 
 #include "sim/format/whole_file.h"
 #include "sim/run/record.h"
+#include "sim/run/zoo.h"
 #include "sim/torch/model_source.h"
 
 namespace tidemark {
 namespace {
 
-/// Looks for NAME.py, or NAME/__init__.py, in the folders in turn; dots of a name are folders.
-lang::ModuleResolver files_in(std::vector<std::string> folders) {
-  return
-      [folders = std::move(folders)](std::string_view name) -> std::shared_ptr<const SourceText> {
-        std::string relative(name);
-        for (char& c : relative) {
-          if (c == '.') c = '/';
-        }
-        for (const std::string& folder : folders) {
-          for (const char* ending : {".py", "/__init__.py"}) {
-            const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
-            std::error_code error;
-            if (!std::filesystem::is_regular_file(path, error)) continue;
-            return std::make_shared<const SourceText>(SourceText{
-                std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
-          }
-        }
-        return nullptr;
-      };
+/// Looks for NAME.py, or NAME/__init__.py, in the folders in turn, then in the program's own zoo;
+/// dots of a name are folders.
+lang::ModuleResolver files_in(std::vector<std::string> folders, bool sees_zoo) {
+  return [folders = std::move(folders),
+          sees_zoo](std::string_view name) -> std::shared_ptr<const SourceText> {
+    std::string relative(name);
+    for (char& c : relative) {
+      if (c == '.') c = '/';
+    }
+    for (const std::string& folder : folders) {
+      for (const char* ending : {".py", "/__init__.py"}) {
+        const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path, error)) continue;
+        return std::make_shared<const SourceText>(SourceText{
+            std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
+      }
+    }
+    if (const std::string_view text = sees_zoo ? zoo_text(relative) : ""; !text.empty()) {
+      return std::make_shared<const SourceText>(
+          SourceText{fmt::format("configs/models/{}.py", relative), std::string(text)});
+    }
+    return nullptr;
+  };
 }
 
 torch::ModelProgram program_of(const Scenario& scenario) {
@@ -44,7 +50,7 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   }
   program.setup = scenario.model.setup;
   program.loop = scenario.loop;
-  program.resolver = files_in(scenario.model.import_folders);
+  program.resolver = files_in(scenario.model.import_folders, scenario.model.sees_zoo);
   program.backends = scenario.backends;
   program.devices.assign(static_cast<std::size_t>(scenario.device_count), scenario.device);
   return program;

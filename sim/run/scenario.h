@@ -24,6 +24,7 @@ struct ModelSpec {
   std::shared_ptr<const SourceText> source;  ///< of `file:` or `code:`; null for a list of layers
   std::vector<std::string>
       import_folders;      ///< where `import` looks, in order; the file's own folder first
+  bool sees_zoo = false;   ///< `import` finds the program's own model zoo, after the folders
   std::string expression;  ///< what makes the model: "SimpleConv(image=32, inplace=False)"
   std::shared_ptr<const SourceText>
       setup;  ///< run before a loop of the user's own: makes the model; else null

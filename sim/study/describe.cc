@@ -177,7 +177,9 @@ constexpr std::string_view kCallOnce = R"python(
 
 }  // namespace
 
-std::vector<ModelDescription> describe_models(const Scenario& scenario) {
+namespace {
+
+std::vector<ModelDescription> describe_models(const Scenario& scenario, std::string& printed) {
   std::vector<torch::WatchedModel> watched;
   RunOptions options;
   options.keep_live = false;
@@ -193,7 +195,46 @@ std::vector<ModelDescription> describe_models(const Scenario& scenario) {
     model.is_called = window.has_value();
     if (window) Accounts(model, result).run(*window);
   }
+  printed = result.printed;
   return models;
+}
+
+}  // namespace
+
+std::vector<ModelDescription> describe_models(const Scenario& scenario) {
+  std::string printed;
+  return describe_models(scenario, printed);
+}
+
+std::vector<ZooModel> describe_zoo() {
+  static constexpr std::string_view kScenario =
+      "schema_version: 1\ndevice: h100-sxm-80gb\n"
+      "model: {code: 'from models import WORKLOADS'}\nloop: |\n"
+      "  models = []\n"
+      "  for name, entry in WORKLOADS.items():\n"
+      "      models.append(entry.build())\n"
+      "      torch._C.watch_model(models[-1])\n"
+      "      print(name, *[f'{k}={v}' for k, v in entry.defaults.items()], sep='\\t')\n";
+  Scenario scenario = parse_scenario(
+      std::make_shared<const SourceText>(SourceText{"<zoo>", std::string(kScenario)}), ".");
+  scenario.model.import_folders.clear();
+  scenario.model.sees_zoo = true;
+  std::string printed;
+  std::vector<ModelDescription> models = describe_models(scenario, printed);
+  std::vector<ZooModel> zoo;
+  std::size_t begin = 0;
+  for (ModelDescription& model : models) {
+    const std::size_t end = printed.find('\n', begin);
+    std::string line = printed.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    ZooModel entry{line.substr(0, tab), line.substr(std::min(tab + 1, line.size())),
+                   std::move(model)};
+    for (std::size_t at = 0; (at = entry.arguments.find('\t', at)) != std::string::npos;)
+      entry.arguments.replace(at, 1, ", ");
+    zoo.push_back(std::move(entry));
+  }
+  return zoo;
 }
 
 std::shared_ptr<const SourceText> scenario_of_model(const ModelFile& model) {

@@ -39,4 +39,14 @@ struct ModelFile {
 /// Errors: InputError for an input that is no shape.
 std::shared_ptr<const SourceText> scenario_of_model(const ModelFile& model);
 
+/// A model of the zoo (configs/models) with the arguments that it is made with unless told.
+struct ZooModel {
+  std::string name;       ///< "resnet18"
+  std::string arguments;  ///< "image=224, classes=1000"
+  ModelDescription model;
+};
+
+/// Every model of the zoo that is part of the program, by family.
+std::vector<ZooModel> describe_zoo();
+
 }  // namespace tidemark
