@@ -21,6 +21,7 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     list.push_back(make_validate_command());
     list.push_back(make_record_command());
     list.push_back(make_plan_command());
+    list.push_back(make_calibrate_command());
     return list;
   }();
   return kCommands;

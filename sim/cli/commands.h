@@ -7,6 +7,7 @@
 namespace tidemark::cli {
 
 // One maker a command, each in <name>_command.cc; commands.cc lists them.
+std::unique_ptr<Command> make_calibrate_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_describe_command();
 std::unique_ptr<Command> make_diff_command();

@@ -2,9 +2,11 @@
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
+#include "sim/device/calibration.h"
 #include "sim/format/allocator_json.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/assertion.h"
+#include "sim/report/calibration_note.h"
 #include "sim/report/diagnosis_report.h"
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
@@ -98,6 +100,8 @@ class RunCommand final : public Command {
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants; 'check' lists them", ""},
          kDeviceOption,
+         {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
+          ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
          {"at", "EVENT",
@@ -147,9 +151,16 @@ class RunCommand final : public Command {
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     const ScenarioSource source =
         open_scenario(title, scenario_overrides(args), args.value("variant"));
-    const Scenario scenario = read_scenario(source);
+    Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
+    std::optional<Calibration> calibration;
+    if (args.has("calibration")) {
+      const std::string& file = args.value("calibration");
+      calibration = parse_calibration(
+          std::make_shared<const SourceText>(SourceText{file, read_whole_file(file)}));
+      apply_calibration(*calibration, file, scenario.device, options.costs);
+    }
     options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
                          args.has("columns") || args.value("format") == "json";
     const RunResult result = tidemark::run(scenario, options);
@@ -158,6 +169,8 @@ class RunCommand final : public Command {
     } else {
       print(args, title, result, top.value_or(0), out);
       print_more(args, source, result, out);
+      if (calibration && args.value("format") == "text")
+        out.write("\n" + calibration_note(*calibration, result));
     }
     for (std::size_t i = 0; i < result.devices.size(); ++i)
       write_device_files(args, title, result, i);

@@ -37,6 +37,14 @@ std::string policy_of(const EventPolicy& policy) {
   return policy.kind == EventPolicy::Kind::kSimulated ? "sync" : event_policy_name(policy);
 }
 
+std::map<std::string, std::string> scenario_variables(const Scenario& scenario) {
+  std::map<std::string, std::string> variables = pretend_variables(scenario.device);
+  variables["FAKECUDA_COUNT"] = fmt::format("{}", scenario.device_count);
+  variables["FAKECUDA_OTHER_BYTES"] = fmt::format("{}", scenario.other_bytes);
+  variables["FAKECUDA_EVENTS"] = policy_of(scenario.policy);
+  return variables;
+}
+
 /// "2.11.0+cu130" is of 2.11.
 bool is_release(const std::string& torch, Version version) {
   return torch.starts_with(fmt::format("{}.{}.", version.major, version.minor));
@@ -82,13 +90,34 @@ std::map<std::string, std::string> pretend_variables(const DeviceSpec& device) {
   return variables;
 }
 
+std::string find_harness() {
+  if (const std::string given = environment_value("TIDEMARK_CUDA"); !given.empty()) return given;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path beside = self.parent_path() / "tidemark-cuda";
+  return fs::is_regular_file(beside, error) ? beside.string() : std::string();
+}
+
+std::optional<MeasuredRun> run_under_cuda(const std::string& harness, const Scenario& scenario,
+                                          const std::string& plan, const std::string& name,
+                                          const std::string& folder) {
+  const TemporaryFile file(plan);
+  fs::create_directories(folder);
+  const int code =
+      run_process({harness, file.path(), "--out", folder}, scenario_variables(scenario));
+  if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
+  if (code != 0) {
+    throw InputError(Problem{
+        {}, name, fmt::format("{} ended with exit code {}: the device failed", harness, code), {}});
+  }
+  return read_measured_run(folder, name);
+}
+
 std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scenario& scenario,
                                            const std::string& name, const std::string& command,
                                            const std::string& folder) {
-  std::map<std::string, std::string> variables = pretend_variables(scenario.device);
-  variables["FAKECUDA_COUNT"] = fmt::format("{}", scenario.device_count);
-  variables["FAKECUDA_OTHER_BYTES"] = fmt::format("{}", scenario.other_bytes);
-  variables["FAKECUDA_EVENTS"] = policy_of(scenario.policy);
+  std::map<std::string, std::string> variables = scenario_variables(scenario);
   variables["FAKECUDA_CUDNN_WORKSPACE"] = fmt::format("{}", scenario.backends.cudnn_workspace);
   variables["PYTORCH_CUDA_ALLOC_CONF"] = scenario.settings.text;
   variables["PYTORCH_ALLOC_CONF"] = "";

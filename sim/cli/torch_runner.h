@@ -28,4 +28,13 @@ std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scena
                                            const std::string& name, const std::string& command,
                                            const std::string& folder);
 
+/// The harness of validation/cuda: $TIDEMARK_CUDA, else bin/tidemark-cuda beside this program or on
+/// the path of programs. Empty: it is not there.
+std::string find_harness();
+
+/// One run of a plan on the device. As run_under_torch(); the plan decides places and driver calls.
+std::optional<MeasuredRun> run_under_cuda(const std::string& harness, const Scenario& scenario,
+                                          const std::string& plan, const std::string& name,
+                                          const std::string& folder);
+
 }  // namespace tidemark::cli

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/plan_input.h"
 #include "sim/cli/process.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
@@ -19,7 +20,7 @@ namespace {
 
 /// What to compare with, as --against says it.
 struct Target {
-  enum class Kind : std::uint8_t { kTorch, kRecorded, kSnapshot };
+  enum class Kind : std::uint8_t { kTorch, kCuda, kRecorded, kSnapshot };
   Kind kind = Kind::kTorch;
   std::string path;
 };
@@ -28,12 +29,14 @@ Target parse_target(const std::string& text) {
   constexpr std::string_view kRecorded = "recorded:";
   constexpr std::string_view kSnapshot = "snapshot:";
   if (text == "torch") return {Target::Kind::kTorch, {}};
+  if (text == "cuda") return {Target::Kind::kCuda, {}};
   if (text.starts_with(kRecorded) && text.size() > kRecorded.size())
     return {Target::Kind::kRecorded, text.substr(kRecorded.size())};
   if (text.starts_with(kSnapshot) && text.size() > kSnapshot.size())
     return {Target::Kind::kSnapshot, text.substr(kSnapshot.size())};
-  usage_error("--against", "expected torch, recorded:FOLDER or snapshot:FILE, found '" + text + "'",
-              did_you_mean(text, {"torch", "recorded:", "snapshot:"}));
+  usage_error("--against",
+              "expected torch, cuda, recorded:FOLDER or snapshot:FILE, found '" + text + "'",
+              did_you_mean(text, {"torch", "cuda", "recorded:", "snapshot:"}));
 }
 
 /// What a case is called in files: the scenario's name without folder and ending, and its variant.
@@ -60,17 +63,19 @@ class ValidateCommand final : public Command {
         "compare scenarios with what the real PyTorch does, or was recorded to do",
         "Simulates each scenario and compares every event with a measurement of the same program: "
         "'torch' runs the\n"
-        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one; "
+        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one; 'cuda' "
+        "executes its plan\n"
+        "with the harness of validation/cuda; "
         "'recorded:FOLDER' takes\n"
         "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
         "case differs, 77\n"
         "when there is no PyTorch or no device (docs/validation.md says how to get one).",
         {{"SCENARIO", "scenarios in YAML, or training scripts", true, true}},
-        {{"against", "TARGET", "torch, recorded:FOLDER or snapshot:FILE", "torch"},
+        {{"against", "TARGET", "torch, cuda, recorded:FOLDER or snapshot:FILE", "torch"},
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
          {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
          kDeviceOption,
-         {"save", "FOLDER", "with --against torch: keep what was measured", ""},
+         {"save", "FOLDER", "with --against torch or cuda: keep what was measured", ""},
          {"context", "N", "events shown before and after the first difference", "4"},
          {"format", "text|json|html", "how to print", "text"}},
         {{"tidemark validate configs/scenarios/*.yaml", "under PyTorch, now"},
@@ -82,13 +87,21 @@ class ValidateCommand final : public Command {
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const Target target = parse_target(args.value("against"));
-    if (args.has("save") && target.kind != Target::Kind::kTorch)
-      usage_error("--save", "is for --against torch");
+    const bool measures = target.kind == Target::Kind::kTorch || target.kind == Target::Kind::kCuda;
+    if (args.has("save") && !measures) usage_error("--save", "is for --against torch and cuda");
     const std::uint64_t context = args.number("context", 0, 10'000).value_or(4);
-    std::string torch;
+    std::string runner;
     if (target.kind == Target::Kind::kTorch) {
-      torch = find_torch();
-      if (torch.empty()) return no_device(err, "no PyTorch was found");
+      runner = find_torch();
+      if (runner.empty()) return no_device(err, "no PyTorch was found");
+    } else if (target.kind == Target::Kind::kCuda) {
+      runner = find_harness();
+      if (runner.empty()) {
+        err.write(
+            "no harness was found: build validation/cuda, and set TIDEMARK_CUDA to its program "
+            "tidemark-cuda\n");
+        return ExitCode::kNoDevice;
+      }
     }
     const SignalsHeld until_tidied;
     const TemporaryFolder scratch;
@@ -103,7 +116,10 @@ class ValidateCommand final : public Command {
         switch (target.kind) {
           case Target::Kind::kTorch:
             measured =
-                run_under_torch(torch, scenario, name, command_of(args, path, variant), folder);
+                run_under_torch(runner, scenario, name, command_of(args, path, variant), folder);
+            break;
+          case Target::Kind::kCuda:
+            measured = run_under_cuda(runner, scenario, plan_of(scenario, name), name, folder);
             break;
           case Target::Kind::kRecorded:
             measured = read_measured_run(target.path, name);
@@ -112,7 +128,7 @@ class ValidateCommand final : public Command {
             measured = measured_of(load_snapshot(target.path, err));
             break;
         }
-        if (!measured) return no_device(err, torch + " sees no CUDA device");
+        if (!measured) return no_device(err, runner + " sees no CUDA device");
         cases.push_back(validate(name, tidemark::run(scenario, options()), std::move(*measured)));
       }
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "sim/base/problem.h"
 #include "sim/format/json_reader.h"
 #include "sim/format/whole_file.h"
@@ -38,6 +40,12 @@ class Members {
     return static_cast<Bytes>(value.integer);
   }
 
+  [[nodiscard]] std::optional<Bytes> bytes_or_null(std::string_view key) const {
+    const JsonValue* value = object_.find(key);
+    if (value != nullptr && value->kind == Kind::kNull) return std::nullopt;
+    return bytes(key);
+  }
+
  private:
   [[noreturn]] static void fail(const JsonValue& value, std::string path, std::string message) {
     throw InputError(Problem{value.at, std::move(path), std::move(message), {}});
@@ -66,11 +74,13 @@ MeasuredRun read_measured_run(const std::string& folder, const std::string& name
                     origin.text("date"),     origin.text("command")};
   for (const JsonValue& item : all.at("devices", Kind::kArray, "a list").items) {
     const Members device(item, "devices");
-    run.devices.push_back({device.bytes("peak_allocated_bytes"),
+    run.devices.push_back({device.bytes_or_null("peak_allocated_bytes"),
                            device.bytes("peak_reserved_bytes"),
-                           device.bytes("device_total_bytes")});
+                           device.bytes_or_null("device_total_bytes")});
   }
-  const std::string events = fmt::format("{}/{}.events.csv.gz", folder, name);
+  const std::string plain = fmt::format("{}/{}.events.csv", folder, name);
+  std::error_code error;
+  const std::string events = std::filesystem::exists(plain, error) ? plain : plain + ".gz";
   run.events = read_events_csv(read_whole_file(events), events);
   return run;
 }

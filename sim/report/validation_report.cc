@@ -68,7 +68,10 @@ std::string notes(const ValidationCase& each) {
         each.name, grouped(each.events.a_events));
   }
   if (each.by_segment) {
-    out += fmt::format("{}: addresses are compared by segment and offset\n", each.name);
+    out += fmt::format(
+        "{}: on another driver, so places are compared apart, by segment and offset: {} of {} "
+        "allocations lie elsewhere\n",
+        each.name, grouped(each.placed_elsewhere), grouped(each.allocations));
   }
   return out;
 }
@@ -203,6 +206,8 @@ std::string validation_json(const std::vector<ValidationCase>& cases, const std:
     json.member("frees_in_another_order", std::uint64_t{each.other_order});
     json.member("events_after_oom", std::uint64_t{each.after_oom});
     json.member("warm", each.warm).member("by_segment", each.by_segment);
+    json.member("allocations", std::uint64_t{each.allocations});
+    json.member("placed_elsewhere", std::uint64_t{each.placed_elsewhere});
     json.key("first_difference");
     if (each.events.first) {
       json.begin_object().member("index", std::uint64_t{*each.events.first});

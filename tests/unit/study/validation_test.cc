@@ -46,6 +46,7 @@ RunResult simulated(std::vector<Event> events) {
 MeasuredRun measured(std::vector<Event> events, Bytes peak_allocated, Bytes peak_reserved) {
   MeasuredRun run;
   run.provenance.pretend = true;
+  run.provenance.torch = "2.11.0";
   run.devices.push_back({peak_allocated, peak_reserved, 12 * kMiB});
   run.events.events = std::move(events);
   return run;
@@ -139,6 +140,18 @@ TEST_CASE("A warm recording is compared with the run's last events, without addr
   const ValidationCase found = validate("warm", simulated(small_run()), run);
   CHECK(found.exact());
   CHECK(found.events.b_events == 3);
+}
+
+TEST_CASE("On another driver places are counted apart") {
+  std::vector<Event> theirs = small_run();
+  for (Event& each : theirs) each.address += 64 * kMiB;
+  theirs[2].address += 512;
+  MeasuredRun run = measured(theirs, 1024, 2 * kMiB);
+  run.provenance.pretend = false;
+  const ValidationCase found = validate("elsewhere", simulated(small_run()), run);
+  CHECK(found.exact());
+  CHECK(found.allocations == 2);
+  CHECK(found.placed_elsewhere == 1);
 }
 
 TEST_CASE("Other numbers of devices are refused") {

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/device_spec.h"
+#include "sim/base/source.h"
+#include "sim/device/cost_model.h"
+#include "sim/format/json_reader.h"
+
+namespace tidemark {
+
+/// How a figure of a calibration was come by.
+enum class Basis : std::uint8_t {
+  kMeasured,      ///< on the device
+  kInterpolated,  ///< by a rule between measured points
+  kAssumed,       ///< the general default
+};
+inline constexpr std::array<std::string_view, 3> kBasisNames{"measured", "interpolated", "assumed"};
+
+struct CalibrationEntry {
+  std::string key;  ///< "context_bytes", "malloc_ns": those of calibration_keys()
+  std::int64_t value = 0;
+  Basis basis = Basis::kAssumed;
+  friend bool operator==(const CalibrationEntry&, const CalibrationEntry&) = default;
+};
+
+/// How well a rule foretells points that it was not fitted to, in millionths without sign.
+struct FitQuality {
+  std::string what;  ///< "cudaMalloc"
+  std::int64_t held_out = 0;
+  std::int64_t mean_error_ppm = 0;
+  std::int64_t max_error_ppm = 0;
+  friend bool operator==(const FitQuality&, const FitQuality&) = default;
+};
+
+/// What was measured of one card, with its receipt.
+struct Calibration {
+  std::string device;  ///< as the driver names it
+  int compute_capability = 0;
+  Bytes total_bytes = 0;
+  std::string driver;
+  std::string cuda;
+  std::string date;
+  bool pretend = false;  ///< measured on the pretend GPU: times are those of this machine
+  std::int64_t repeats = 0;
+  Nanoseconds took_ns = 0;
+  std::vector<CalibrationEntry> entries;  ///< one a key, in the order of calibration_keys()
+  std::vector<FitQuality> fits;
+
+  /// Requires: a key of calibration_keys().
+  [[nodiscard]] const CalibrationEntry& entry(std::string_view key) const;
+  [[nodiscard]] std::size_t count(Basis basis) const;
+};
+
+std::vector<std::string_view> calibration_keys();
+
+/// A calibration from what tidemark-probe printed, for the card that `device` is. Entries that the
+/// probe does not tell are the defaults, assumed. Errors: InputError with places in the probe's
+/// text, or for another card.
+Calibration calibrate(const JsonValue& probe, const DeviceSpec& device);
+
+/// docs/formats/calibration.md.
+std::string calibration_yaml(const Calibration& calibration);
+/// Errors: InputError with all problems.
+Calibration parse_calibration(const std::shared_ptr<const SourceText>& source);
+
+/// The device and the costs as calibrated. Errors: InputError naming `name` when the calibration is
+/// of another card, or holds what is not modelled.
+void apply_calibration(const Calibration& calibration, const std::string& name, DeviceSpec& device,
+                       CostModel& costs);
+
+}  // namespace tidemark

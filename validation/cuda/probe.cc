@@ -1,0 +1,233 @@
+// Measures what a calibration holds, and prints it as JSON: tidemark-probe [--repeats N] [--out
+// FILE]
+//
+// Context bytes, granularity, the order of addresses, latencies of the driver's memory calls by
+// size, launch overhead, and achieved rates of each class of work. Exit codes: 0 done, 1 the device
+// failed, 77 no device.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <vector>
+
+#include "validation/cuda/device.h"
+#include "validation/cuda/kernels.h"
+
+namespace harness {
+
+std::FILE* out_file = stdout;
+
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t(1) << 20;
+
+std::uint64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+std::uint64_t free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
+/// The middle one: a stray interrupt does not count.
+std::uint64_t median(std::vector<std::uint64_t> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// What a request of one byte takes off the free memory.
+std::uint64_t granularity() {
+  void* p = nullptr;
+  const std::uint64_t before = free_bytes();
+  check(cudaMalloc(&p, 2 * kMiB + 1), "cudaMalloc");
+  const std::uint64_t taken = before - free_bytes();
+  check(cudaFree(p), "cudaFree");
+  return taken > 2 * kMiB ? taken - 2 * kMiB : 0;
+}
+
+/// "down": each new piece below the last; "up"; "mixed".
+const char* address_order() {
+  std::vector<void*> pieces(6, nullptr);
+  int up = 0;
+  int down = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    check(cudaMalloc(&pieces[i], 32 * kMiB), "cudaMalloc");
+    if (i > 0) (pieces[i] > pieces[i - 1] ? up : down)++;
+  }
+  for (void* p : pieces) check(cudaFree(p), "cudaFree");
+  return up == 0 ? "down" : down == 0 ? "up" : "mixed";
+}
+
+struct Latency {
+  std::uint64_t bytes, malloc_ns, free_ns, map_ns, unmap_ns;
+};
+
+Latency latency(std::uint64_t bytes, int repeats, Memory& memory) {
+  std::vector<std::uint64_t> malloc_ns, free_ns, map_ns, unmap_ns;
+  const std::uint64_t range = memory.reserve((bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB));
+  for (int i = 0; i < repeats; ++i) {
+    void* p = nullptr;
+    std::uint64_t begin = now_ns();
+    check(cudaMalloc(&p, bytes), "cudaMalloc");
+    malloc_ns.push_back(now_ns() - begin);
+    begin = now_ns();
+    check(cudaFree(p), "cudaFree");
+    free_ns.push_back(now_ns() - begin);
+    const std::uint64_t page = (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
+    begin = now_ns();
+    if (!memory.map(range, page)) throw DeviceError("cuMemCreate: not enough memory");
+    map_ns.push_back(now_ns() - begin);
+    begin = now_ns();
+    memory.unmap(range, page);
+    unmap_ns.push_back(now_ns() - begin);
+  }
+  return {bytes, median(malloc_ns), median(free_ns), median(map_ns), median(unmap_ns)};
+}
+
+std::uint64_t launch_overhead(int repeats) {
+  std::vector<std::uint64_t> times;
+  for (int i = 0; i < repeats; ++i) {
+    const std::uint64_t begin = now_ns();
+    for (int j = 0; j < 100; ++j) check(empty_kernel(), "launch");
+    times.push_back((now_ns() - begin) / 100);
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  return median(times);
+}
+
+/// Time of one piece of work by CUDA's events, the fastest of some.
+std::uint64_t time_of(const std::function<void()>& give, int repeats) {
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  give();
+  std::uint64_t best = ~std::uint64_t(0);
+  for (int i = 0; i < repeats; ++i) {
+    check(cudaEventRecord(begin, nullptr), "cudaEventRecord");
+    give();
+    check(cudaEventRecord(end, nullptr), "cudaEventRecord");
+    check(cudaEventSynchronize(end), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+    best = std::min(best, std::uint64_t(double(ms) * 1e6));
+  }
+  check(cudaEventDestroy(begin), "cudaEventDestroy");
+  check(cudaEventDestroy(end), "cudaEventDestroy");
+  return std::max<std::uint64_t>(best, 1);
+}
+
+void print_rates(int repeats) {
+  constexpr std::uint64_t kBytes = 512 * kMiB;
+  constexpr std::uint64_t kFlops = std::uint64_t(1) << 39;
+  void* p = nullptr;
+  check(cudaMalloc(&p, kBytes), "cudaMalloc");
+  const auto rate = [&](std::uint64_t amount, const char* kind, const char* precision,
+                        std::uint64_t flops, std::uint64_t bytes) {
+    const std::uint64_t ns = time_of(
+        [&] { check(work(kind, precision, flops, bytes, p, kBytes, nullptr), kind); }, repeats);
+    return double(amount) * 1e9 / double(ns);
+  };
+  std::fprintf(out_file, " \"bytes_per_s\": %.0f,\n",
+               rate(kBytes * 4, "elementwise", "fp32", 0, kBytes * 4));
+  std::fprintf(out_file, " \"flops_per_s\": {");
+  const char* separator = "";
+  for (const char* precision : {"fp32", "tf32", "fp16", "bf16"}) {
+    std::fprintf(out_file, "%s\"%s\": %.0f", separator, precision,
+                 rate(kFlops, "matmul", precision, kFlops, 0));
+    separator = ", ";
+  }
+  std::fprintf(out_file, "},\n \"flops_by\": \"%s\",\n", has_cublas() ? "cublas" : "fma");
+  check(cudaFree(p), "cudaFree");
+}
+
+int probe(int repeats) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "tidemark-probe: no CUDA device\n");
+    return 77;
+  }
+  const std::uint64_t began = now_ns();
+  check(cudaSetDevice(0), "cudaSetDevice");
+  check(cudaFree(nullptr), "context");
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  Results calls;
+  Memory memory(calls);
+  const std::uint64_t context = memory.nvml().process_bytes();
+  const std::uint64_t gone = properties.totalGlobalMem - memory.free_at_start();
+  char date[16];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  std::fprintf(out_file,
+               "{\n \"schema_version\": 1,\n \"kind\": \"probe\",\n \"device\": \"%s\",\n",
+               properties.name);
+  std::fprintf(out_file, " \"compute_capability\": \"%d.%d\",\n \"sm_count\": %d,\n",
+               properties.major, properties.minor, properties.multiProcessorCount);
+  std::fprintf(out_file, " \"pretend\": %s,\n",
+               dlsym(RTLD_DEFAULT, "fakecuda_note") != nullptr ? "true" : "false");
+  std::fprintf(out_file, " \"total_bytes\": %zu,\n", std::size_t(properties.totalGlobalMem));
+  std::fprintf(out_file, " \"driver\": \"%s\",\n \"cuda\": \"%d.%d\",\n",
+               memory.nvml().driver_version().c_str(), CUDART_VERSION / 1000,
+               CUDART_VERSION % 1000 / 10);
+  std::fprintf(out_file, " \"context_bytes\": %llu,\n \"gone_bytes\": %llu,\n",
+               (unsigned long long)(context ? context : gone), (unsigned long long)gone);
+  const std::uint64_t with_work = free_bytes();
+  check(work("matmul", "fp32", 1 << 20, 1 << 20, nullptr, 0, nullptr), "first kernel");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  std::fprintf(out_file, " \"first_kernel_bytes\": %llu,\n",
+               (unsigned long long)(with_work - free_bytes()));
+  std::fprintf(out_file, " \"granularity_bytes\": %llu,\n \"address_order\": \"%s\",\n",
+               (unsigned long long)granularity(), address_order());
+  std::fprintf(out_file, " \"launch_ns\": %llu,\n", (unsigned long long)launch_overhead(repeats));
+  print_rates(repeats);
+  std::fprintf(out_file, " \"latencies\": [");
+  const char* separator = "";
+  for (std::uint64_t mib = 2; mib * kMiB <= free_bytes() / 4 && mib <= 4096; mib *= 4) {
+    const Latency l = latency(mib * kMiB, repeats, memory);
+    std::fprintf(
+        out_file,
+        "%s\n  {\"bytes\": %llu, \"malloc_ns\": %llu, \"free_ns\": %llu, \"map_ns\": %llu, "
+        "\"unmap_ns\": %llu}",
+        separator, (unsigned long long)l.bytes, (unsigned long long)l.malloc_ns,
+        (unsigned long long)l.free_ns, (unsigned long long)l.map_ns,
+        (unsigned long long)l.unmap_ns);
+    separator = ",";
+  }
+  std::fprintf(out_file, "],\n \"date\": \"%s\",\n \"repeats\": %d,\n \"took_ns\": %llu\n}\n", date,
+               repeats, (unsigned long long)(now_ns() - began));
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace harness
+
+int main(int argc, char** argv) {
+  int repeats = 9;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!std::strcmp(argv[i], "--repeats")) repeats = std::max(1, std::atoi(argv[i + 1]));
+    if (!std::strcmp(argv[i], "--out")) harness::out_file = std::fopen(argv[i + 1], "w");
+  }
+  if (harness::out_file == nullptr) {
+    std::fprintf(stderr, "tidemark-probe: the output cannot be written\n");
+    return 2;
+  }
+  try {
+    const int code = harness::probe(repeats);
+    return std::fflush(harness::out_file) == 0 ? code : 2;
+  } catch (const harness::DeviceError& error) {
+    std::fprintf(stderr, "tidemark-probe: %s\n", error.what());
+    return 1;
+  }
+}
