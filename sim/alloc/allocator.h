@@ -30,6 +30,7 @@ struct History {
   std::vector<MemorySample>
       samples;  ///< one an event when `sampling`; complete after Allocator::finish_samples()
   bool sampling = false;
+  void append(std::span<const Event> more);
 };
 
 /// Why the last request was refused, and the figures that PyTorch's message repeats. Source:

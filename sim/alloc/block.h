@@ -15,10 +15,12 @@ using BlockIndex = std::uint32_t;
 /// that looking at a neighbour needs no question whether there is one.
 inline constexpr BlockIndex kNoBlock = 0;
 
-/// One block of a segment, a cache line. Which object survives a split or a merge shows in
-/// snapshots (caching-allocator.md, 2.2), so blocks are never renumbered.
+/// One block of a segment, a cache line. Which of PyTorch's objects survives a split or a merge
+/// shows in snapshots (caching-allocator.md, 2.2): its fields stay, whatever record holds them.
 struct alignas(64) Block {
-  enum Flag : std::uint8_t {
+  /// Two bytes: a store to one byte might, for the compiler, change anything.
+  using Flags = std::uint16_t;
+  enum Flag : Flags {
     kAllocated = 1,    ///< its request is live
     kMapped = 2,       ///< has memory behind it; always so outside expandable ranges
     kExpandable = 4,   ///< part of an expandable range
@@ -53,7 +55,7 @@ struct alignas(64) Block {
   std::uint32_t order;  ///< what breaks ties of size before the address does; 0 up to PyTorch 2.11
   std::uint32_t age_base;  ///< its pool's search count when it became free
   std::uint16_t bin;       ///< of FreeSet
-  std::uint8_t flags;
+  Flags flags;
 
   [[nodiscard]] bool is(Flag flag) const { return (flags & flag) != 0; }
   [[nodiscard]] bool is_split() const { return (prev | next) != kNoBlock; }

@@ -24,6 +24,7 @@ CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemo
     : settings_(settings), device_(device), clock_(clock) {
   TIDEMARK_CHECK(settings.backend == Backend::kNative, std::string("another backend's settings"));
   device_number_ = device.config().device;
+  for (Event& event : recent_) event.device = device_number_;
   small_.kind = PoolKind::kSmall;
   large_.kind = PoolKind::kLarge;
   if (settings.max_split_bytes != kUnlimitedBytes)
@@ -76,9 +77,7 @@ void CachingAllocator::reserve_ids(std::size_t count) {
   bound_ids_ = count;
 }
 
-BlockIndex CachingAllocator::binding(RequestId id) const {
-  if (id < bound_ids_) [[likely]]
-    return bound_[id];
+BlockIndex CachingAllocator::far_binding(RequestId id) const {
   const auto found = far_bindings_.find(id);
   return found == far_bindings_.end() ? kNoBlock : found->second;
 }
@@ -90,7 +89,7 @@ void CachingAllocator::free_far(RequestId id) {
   far_bindings_.erase(found);
   Block& block = blocks_[index];
   note(Action::kFreeRequested, block.address, block.requested_bytes, block.lane->stream, id);
-  block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kAllocated);
+  block.flags = static_cast<Block::Flags>(block.flags & ~Block::kAllocated);
   block.lane->own->decrease(Amount::kAllocations, 1);
   block.lane->own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   free_generally(index);
@@ -111,9 +110,12 @@ void CachingAllocator::free_generally(BlockIndex index) {
 
 // ------------------------------------------------- malloc, the long way (5, 6)
 
-bool CachingAllocator::allocate_generally(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
+bool CachingAllocator::allocate_generally(const Instruction& asked) {
+  const Bytes bytes = asked.bytes;
+  const StreamId stream = asked.stream;
+  const PoolId pool = asked.pool;
   if (bytes == 0) return true;
-  Request request{.id = id, .bytes = bytes};
+  Request request{.id = asked.id, .bytes = bytes};
   if (bytes >= kHugeRequestBytes) {
     request.rounded = bytes;
     return refuse(request, OutOfMemory::Kind::kHuge);
@@ -189,7 +191,6 @@ void CachingAllocator::reset_peak() {
   books_.reset_peak();
   segment_.reset_peak();
   reserved_bytes_.reset_peak();
-  pending_.reset_peak(books_);
   oversize_allocations_.reset_peak();
   oversize_segments_.reset_peak();
   for (auto& [key, pool] : private_pools_) pool->reserved_bytes.reset_peak();
@@ -199,7 +200,6 @@ void CachingAllocator::reset_accumulated() {
   books_.reset_accumulated();
   segment_.reset_accumulated();
   reserved_bytes_.reset_accumulated();
-  pending_.reset_accumulated();
   oversize_allocations_.reset_accumulated();
   oversize_segments_.reset_accumulated();
   for (auto& [key, pool] : private_pools_) pool->reserved_bytes.reset_accumulated();

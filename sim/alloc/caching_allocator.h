@@ -19,6 +19,10 @@
 
 namespace tidemark {
 
+/// How the frequent requests are served: by all rules; by those of splitting, merging and streams,
+/// of expandable ranges and of Block::order alone; or without the last two as well.
+enum class Way : std::uint8_t { kLong, kShort, kShortest };
+
 /// PyTorch's native caching allocator of one device: for the same requests the same blocks, events,
 /// statistics and refusals, for every setting and version that AllocatorSettings names. Source:
 /// caching-allocator.md; section numbers in the comments below and in the .cc files are its.
@@ -110,7 +114,7 @@ class CachingAllocator final : public Allocator {
   // caching_allocator.cc
   [[nodiscard]] Bytes round(Bytes bytes) const;
   [[nodiscard]] Bytes segment_bytes(Bytes rounded) const;
-  bool allocate_generally(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
+  bool allocate_generally(const Instruction& asked);
   bool serve_generally(RequestId id, Bytes bytes, Bytes rounded, Lane& lane);
   bool serve(Request& request);
   BlockIndex search(Lane& lane, Bytes rounded, bool expandable);
@@ -118,20 +122,21 @@ class CachingAllocator final : public Allocator {
   void free_generally(BlockIndex index);
 
   // caching_hot.cc
-  template <bool kPlain, bool kHistory>
-  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id);
-  template <bool kPlain, bool kHistory>
-  bool allocate_inline(RequestId id, Bytes bytes, StreamId stream, PoolId pool);
-  template <bool kPlain, bool kHistory>
+  template <Way kWay, bool kHistory, class... Actions>
+  void note_inline(std::uint64_t address, Bytes bytes, StreamId stream, RequestId id,
+                   Actions... actions);
+  template <Way kWay, bool kHistory>
+  bool allocate_inline(const Instruction& request);
+  template <Way kWay, bool kHistory>
   void free_inline(RequestId id);
   template <class Function>
   auto specialised(const Function& function);
-  template <bool kPlain, bool kHistory>
+  template <Way kWay, bool kHistory, bool kInSet>
   void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
                        Bytes bytes, RequestId id);
-  template <bool kPlain, bool kHistory>
+  template <Way kWay>
   void complete_inline(BlockIndex index);
-  template <bool kPlain, bool kHistory>
+  template <Way kWay, bool kHistory>
   std::size_t run(std::span<const Instruction> chunk);
   bool execute_rare(const Instruction& instruction);
   static constexpr std::size_t kWindow = 16;  ///< instructions that prefetch() looks ahead
@@ -169,18 +174,26 @@ class CachingAllocator final : public Allocator {
   }
   void bind_new(RequestId id, BlockIndex index);
   void reserve_ids(std::size_t count);
-  [[nodiscard]] BlockIndex binding(RequestId id) const;
+  [[nodiscard]] BlockIndex binding(RequestId id) const {
+    return id < bound_ids_ ? bound_[id] : far_binding(id);
+  }
+  [[nodiscard]] BlockIndex far_binding(RequestId id) const;
   void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
     if (history_ == nullptr) [[likely]]
       return;
-    keep_recent();
-    append({address, bytes, id, instruction_, stream, action, device_number_});
+    const Event event{address, bytes, id, instruction_, stream, action, device_number_};
+    if (!gathers_) {
+      append(event);
+      return;
+    }
+    if (recent_end_ >= &recent_[kRecent / 2]) keep_recent();
+    *recent_end_++ = event;
   }
-  /// Gives the events of the short way to the history. They are gathered first: that costs a third
-  /// of what growing a vector one by one does.
+  /// Gives the events that were gathered on a short way to the history: that costs a third of what
+  /// growing a vector one by one does.
   void keep_recent() {
     if (recent_end_ == recent_.data()) return;
-    history_->events.insert(history_->events.end(), recent_.data(), recent_end_);
+    history_->append({recent_.data(), recent_end_});
     recent_end_ = recent_.data();
   }
 
@@ -213,7 +226,10 @@ class CachingAllocator final : public Allocator {
   void record_events(BlockIndex index);
   void finish_event(BlockIndex index);
   void process_deferred();
-  [[nodiscard]] bool is_capturing(StreamId stream) const;
+  [[nodiscard]] bool is_capturing(StreamId stream) const {
+    return has_routing_ && is_in_capture(stream);
+  }
+  [[nodiscard]] bool is_in_capture(StreamId stream) const;
   void drop_uses(BlockIndex index);
 
   // caching_pools.cc
@@ -234,9 +250,12 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] PrivatePool* route(StreamId stream, PoolId pool);
   void delete_pool(PrivatePool& pool);
 
-  static constexpr std::size_t kRecent = 64;  ///< one instruction of the short way makes two events
-  std::array<Event, kRecent> recent_;
+  static constexpr std::size_t kRecent = 256;
+  static constexpr std::size_t kEventsEach = 2;  ///< at most, of an instruction served inline
+  /// kRecent served inline, behind others up to the half of it; all of this device.
+  std::array<Event, kRecent + kRecent / 2> recent_;
   Event* recent_end_ = recent_.data();
+  bool gathers_ = false;
 
   AllocatorSettings settings_;
   DeviceMemory& device_;
@@ -253,11 +272,11 @@ class CachingAllocator final : public Allocator {
   BlockPool small_;
   BlockPool large_;
   Books books_;
-  PendingGauge pending_;
   std::uint8_t device_number_ = 0;
   /// Nothing in force but splitting and merging, streams and expandable ranges: the short way
   /// through allocate and free.
   bool plain_ = true;
+  bool plainest_ = true;        ///< no expandable ranges, and ties of size go to the address
   bool awaits_events_ = false;  ///< there are queued events or deferred frees
   bool has_routing_ = false;
   bool has_oversize_ = false;  ///< max_split is finite

@@ -14,34 +14,53 @@ namespace {
 
 constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
 
+/// inactive_split leaves expandable blocks out.
+template <Way kWay>
+constexpr bool counts_splits(Block::Flags flags) {
+  return kWay == Way::kShortest || (flags & Block::kExpandable) == 0;
+}
+
 }  // namespace
 
-template <bool kPlain, bool kHistory>
-[[gnu::always_inline]] inline void CachingAllocator::note(Action action, std::uint64_t address,
-                                                          Bytes bytes, StreamId stream,
-                                                          RequestId id) {
-  if constexpr (kHistory && kPlain) {
-    *recent_end_++ = {address, bytes, id, instruction_, stream, action, device_number_};
+/// Notes one event for each of `actions`, alike in all else.
+template <Way kWay, bool kHistory, class... Actions>
+[[gnu::always_inline]] inline void CachingAllocator::note_inline(std::uint64_t address, Bytes bytes,
+                                                                 StreamId stream, RequestId id,
+                                                                 Actions... actions) {
+  if constexpr (kHistory && kWay != Way::kLong) {
+    Event* event = recent_end_;
+    for (const Action action : {actions...}) {
+      event->address = address;
+      event->bytes = bytes;
+      event->id = id;
+      event->instruction = instruction_;
+      event->stream = stream;
+      event->action = action;
+      ++event;
+    }
+    recent_end_ = event;
   } else if constexpr (kHistory) {
-    note(action, address, bytes, stream, id);
+    (note(actions, address, bytes, stream, id), ...);
   }
 }
 
-/// Requires: blocks_[index] is in no set; it lies in `lane`.
-template <bool kPlain, bool kHistory>
+/// Requires: blocks_[index] lies in `lane`; it is in the lane's set exactly with kInSet.
+template <Way kWay, bool kHistory, bool kInSet>
 [[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane,
                                                                      const SplitRule& rule,
                                                                      Bytes rounded, Bytes bytes,
                                                                      RequestId id) {
   Tally& own = *lane.own;
-  const Tally& other = *lane.other;
   Block* block = &blocks_[index];
   // Events are noted before anything moves: the sample of the event before is taken there.
-  note<kPlain, kHistory>(Action::kAlloc, block->address, bytes, lane.stream, id);
+  note_inline<kWay, kHistory>(block->address, bytes, lane.stream, id, Action::kAlloc);
   Bytes taken = block->bytes;
   const Bytes rest = taken - rounded;
-  const std::uint8_t flags = block->flags;
-  if (rest >= rule.from && (kPlain || rounded < rule.below)) {
+  const auto flags =
+      kWay == Way::kShortest
+          ? Block::Flags{Block::kMapped}
+          : static_cast<Block::Flags>(block->flags & ~(Block::kFree | Block::kGroupLeader));
+  if (rest >= rule.from && (kWay != Way::kLong || rounded < rule.below)) {
     taken = rounded;
     const BlockIndex front_index = blocks_.create_raw();
     Block* const blocks = blocks_.data();
@@ -54,30 +73,35 @@ template <bool kPlain, bool kHistory>
     front.lane = &lane;
     front.prev = prev;
     front.next = index;
-    front.order = remainder.order;
-    front.flags = static_cast<std::uint8_t>(flags | Block::kAllocated);
+    if constexpr (kWay != Way::kShortest) front.order = remainder.order;
+    front.flags = static_cast<Block::Flags>(flags | Block::kAllocated);
     remainder.address = address + rounded;
     remainder.bytes = rest;
     remainder.prev = front_index;
     blocks[prev].next = front_index;
-    if constexpr (!kPlain) {
+    if constexpr (kWay == Way::kLong) {
       if (creation_orders_) front.order = next_order_++;
       remainder.age_base = lane.pool->search_count;
     }
-    lane.free.insert(blocks, index);
-    if ((flags & Block::kExpandable) == 0) {
+    if constexpr (kInSet) {
+      lane.free.move(blocks, index);
+    } else {
+      lane.free.insert(blocks, index);
+    }
+    if (counts_splits<kWay>(flags)) {
       if ((prev | remainder.next) != kNoBlock) {
         own.decrease(Amount::kInactiveSplitBytes, as_signed(rounded));
       } else {
-        books_.increase(Amount::kInactiveSplitBytes, own, other, as_signed(rest));
-        books_.increase(Amount::kInactiveSplits, own, other, 1);
+        books_.increase<Amount::kInactiveSplitBytes>(own, as_signed(rest));
+        books_.increase<Amount::kInactiveSplits>(own, 1);
       }
     }
     index = front_index;
     block = &front;
   } else {
-    block->flags = static_cast<std::uint8_t>(flags | Block::kAllocated);
-    if ((flags & Block::kExpandable) == 0 && block->is_split()) {
+    if constexpr (kInSet) lane.free.erase(blocks_.data(), index);
+    block->flags = static_cast<Block::Flags>(flags | Block::kAllocated);
+    if (counts_splits<kWay>(flags) && block->is_split()) {
       own.decrease(Amount::kInactiveSplitBytes, as_signed(taken));
       own.decrease(Amount::kInactiveSplits, 1);
     }
@@ -85,12 +109,10 @@ template <bool kPlain, bool kHistory>
   block->requested_bytes = bytes;
   block->life.id = id;
   bind(id, index);
-  const Books::Levels count = books_.increase(Amount::kAllocations, own, other, 1);
-  const Books::Levels held = books_.increase(Amount::kAllocatedBytes, own, other, as_signed(taken));
-  books_.increase(Amount::kRequestedBytes, own, other, as_signed(bytes));
-  if (awaits_events_) [[unlikely]]
-    pending_.note_peak(lane.kind, count, held);
-  if constexpr (!kPlain) {
+  books_.increase<Amount::kAllocations>(own, 1);
+  books_.increase<Amount::kAllocatedBytes>(own, as_signed(taken));
+  books_.increase<Amount::kRequestedBytes>(own, as_signed(bytes));
+  if constexpr (kWay == Way::kLong) {
     if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
   }
 }
@@ -98,104 +120,127 @@ template <bool kPlain, bool kHistory>
 void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& rule,
                                 const Request& request) {
   if (history_ != nullptr) {
-    hand_out_inline<false, true>(index, lane, rule, request.rounded, request.bytes, request.id);
+    hand_out_inline<Way::kLong, true, false>(index, lane, rule, request.rounded, request.bytes,
+                                             request.id);
   } else {
-    hand_out_inline<false, false>(index, lane, rule, request.rounded, request.bytes, request.id);
+    hand_out_inline<Way::kLong, false, false>(index, lane, rule, request.rounded, request.bytes,
+                                              request.id);
   }
 }
 
-/// The block returns to its pool (9.2). Requires: it is mapped, not allocated, not pending, without
-/// recorded streams.
-template <bool kPlain, bool kHistory>
+/// The block returns to its pool (9.2). PyTorch's object of this block swallows its neighbours;
+/// here a neighbour's record, which is in the set already, takes on what shows of that object.
+/// Requires: it is mapped, not pending, without recorded streams, and its free is noted and
+/// counted.
+template <Way kWay>
 [[gnu::always_inline]] inline void CachingAllocator::complete_inline(BlockIndex index) {
   Block* const blocks = blocks_.data();
   Block& block = blocks[index];
   Lane& lane = *block.lane;
   Tally& own = *lane.own;
-  const Tally& other = *lane.other;
-  note<kPlain, kHistory>(Action::kFreeCompleted, block.address, block.requested_bytes, lane.stream,
-                         block.life.id);
-  own.decrease(Amount::kRequestedBytes, as_signed(block.requested_bytes));
+  const Bytes requested = block.requested_bytes;
+  own.decrease(Amount::kRequestedBytes, as_signed(requested));
   const Bytes freed = block.bytes;
-  Bytes whole = freed;
-  std::int64_t merged = 0;
-  BlockIndex prev = block.prev;
-  if (blocks[prev].is(Block::kFree)) {
-    const Block& neighbour = blocks[prev];
-    lane.free.erase(blocks, prev);
-    whole += neighbour.bytes;
-    block.address = neighbour.address;
-    const BlockIndex outer = neighbour.prev;
-    blocks_.recycle(prev);
-    block.prev = prev = outer;
-    blocks[outer].next = index;
-    ++merged;
-  }
-  BlockIndex next = block.next;
-  if (blocks[next].is(Block::kFree)) {
-    const Block& neighbour = blocks[next];
-    lane.free.erase(blocks, next);
-    whole += neighbour.bytes;
-    const BlockIndex outer = neighbour.next;
-    blocks_.recycle(next);
-    block.next = next = outer;
-    blocks[outer].prev = index;
-    ++merged;
-  }
-  block.bytes = whole;
-  if constexpr (!kPlain) block.age_base = lane.pool->search_count;
-  lane.free.insert(blocks, index);
-  if (block.is(Block::kExpandable)) return;
-  // The net change: the parts that were merged go, the result comes if it is split.
-  if ((prev | next) != kNoBlock) {
-    books_.increase(Amount::kInactiveSplitBytes, own, other, as_signed(freed));
-    if (merged == 0) {
-      books_.increase(Amount::kInactiveSplits, own, other, 1);
-    } else {
-      own.decrease(Amount::kInactiveSplits, merged - 1);
+  const Block::Flags flags = block.flags;
+  const BlockIndex prev = block.prev;
+  const BlockIndex next = block.next;
+  const auto keep = [&](BlockIndex kept_index) -> Block& {
+    Block& kept = blocks[kept_index];
+    kept.requested_bytes = requested;
+    if constexpr (kWay == Way::kLong) {
+      if (creation_orders_) kept.order = block.order;
+      kept.age_base = lane.pool->search_count;
     }
+    return kept;
+  };
+  // The net change: the parts that were merged go, the result comes if it is split.
+  const auto count = [&](std::int64_t merged, Bytes joined, bool is_split) {
+    if (!counts_splits<kWay>(flags)) return;
+    if (!is_split) {
+      own.decrease(Amount::kInactiveSplitBytes, as_signed(joined));
+      own.decrease(Amount::kInactiveSplits, merged);
+      return;
+    }
+    books_.increase<Amount::kInactiveSplitBytes>(own, as_signed(freed));
+    if (merged == 0) books_.increase<Amount::kInactiveSplits>(own, 1);
+    if (merged == 2) own.decrease(Amount::kInactiveSplits, 1);
+  };
+  if (blocks[prev].is(Block::kFree)) {
+    Block& kept = keep(prev);
+    const Bytes before = kept.bytes;
+    blocks_.recycle(index);
+    if (blocks[next].is(Block::kFree)) {
+      const Block& last = blocks[next];
+      lane.free.erase(blocks, next);
+      const Bytes joined = before + last.bytes;
+      const BlockIndex outer = last.next;
+      blocks_.recycle(next);
+      kept.bytes = joined + freed;
+      kept.next = outer;
+      blocks[outer].prev = prev;
+      lane.free.move(blocks, prev);
+      count(2, joined, (kept.prev | outer) != kNoBlock);
+    } else {
+      kept.bytes = before + freed;
+      kept.next = next;
+      blocks[next].prev = prev;
+      lane.free.move(blocks, prev);
+      count(1, before, (kept.prev | next) != kNoBlock);
+    }
+  } else if (blocks[next].is(Block::kFree)) {
+    Block& kept = keep(next);
+    const Bytes after = kept.bytes;
+    kept.bytes = after + freed;
+    kept.address = block.address;
+    kept.prev = prev;
+    blocks[prev].next = next;
+    blocks_.recycle(index);
+    lane.free.move(blocks, next);
+    count(1, after, (prev | kept.next) != kNoBlock);
   } else {
-    own.decrease(Amount::kInactiveSplitBytes, as_signed(whole - freed));
-    own.decrease(Amount::kInactiveSplits, merged);
+    if constexpr (kWay == Way::kLong) block.age_base = lane.pool->search_count;
+    block.flags = static_cast<Block::Flags>(flags & ~Block::kAllocated);
+    lane.free.insert(blocks, index);
+    count(0, 0, (prev | next) != kNoBlock);
   }
 }
 
 void CachingAllocator::complete(BlockIndex index) {
-  if (history_ != nullptr) {
-    complete_inline<false, true>(index);
-  } else {
-    complete_inline<false, false>(index);
-  }
+  const Block& block = blocks_[index];
+  note(Action::kFreeCompleted, block.address, block.requested_bytes, block.lane->stream,
+       block.life.id);
+  complete_inline<Way::kLong>(index);
 }
 
-template <bool kPlain, bool kHistory>
-[[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(RequestId id, Bytes bytes,
-                                                                     StreamId stream, PoolId pool) {
+template <Way kWay, bool kHistory>
+[[gnu::always_inline]] inline bool CachingAllocator::allocate_inline(const Instruction& request) {
   // A stream and a pool of whom nothing is unusual, in one comparison.
-  const std::uint32_t where = stream | (std::uint32_t{pool} << 16U);
-  static_assert(kHugeRequestBytes > Bytes{1} << 59U);
-  const bool none_or_huge = ((bytes - 1) >> 59U) != 0;
-  if (!kPlain || where >= BlockPool::kNear || none_or_huge) [[unlikely]] {
-    return allocate_generally(id, bytes, stream, pool);
+  const std::uint32_t where = request.stream | (std::uint32_t{request.pool} << 16U);
+  const Bytes bytes = request.bytes;
+  if (kWay == Way::kLong || where >= BlockPool::kNear) [[unlikely]] {
+    return allocate_generally(request);
   }
+  // 0 for none and for those that overflow.
+  const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
+  const bool small = rounded <= kSmallMaxBytes;
+  if (small ? rounded == 0 : rounded >= kHugeRequestBytes) [[unlikely]]
+    return allocate_generally(request);
   if (awaits_events_ && clock_.progress() != seen_progress_) [[unlikely]]
     process_events();
-  const Bytes rounded = (bytes + kMinBlockBytes - 1) & ~(kMinBlockBytes - 1);
-  Lane* const near = (rounded <= kSmallMaxBytes ? small_ : large_).near[where];
+  Lane* const near = (small ? small_ : large_).near[where];
   if (near == nullptr) [[unlikely]]
-    return allocate_generally(id, bytes, stream, pool);
+    return allocate_generally(request);
   Lane& lane = *near;
   Block* const blocks = blocks_.data();
   const BlockIndex index = lane.free.lower_bound(blocks, rounded);
-  if (index == kNoBlock || ends_range(blocks, index)) [[unlikely]] {
-    return serve_generally(id, bytes, rounded, lane);
+  if (index == kNoBlock || (kWay != Way::kShortest && ends_range(blocks, index))) [[unlikely]] {
+    return serve_generally(request.id, bytes, rounded, lane);
   }
-  lane.free.erase(blocks, index);
-  hand_out_inline<true, kHistory>(index, lane, lane.split, rounded, bytes, id);
+  hand_out_inline<kWay, kHistory, true>(index, lane, lane.split, rounded, bytes, request.id);
   return true;
 }
 
-template <bool kPlain, bool kHistory>
+template <Way kWay, bool kHistory>
 [[gnu::always_inline]] inline void CachingAllocator::free_inline(RequestId id) {
   if (id >= bound_ids_) [[unlikely]] {
     free_far(id);
@@ -206,15 +251,21 @@ template <bool kPlain, bool kHistory>
     return;
   Block& block = blocks_[index];
   const Lane& lane = *block.lane;
-  note<kPlain, kHistory>(Action::kFreeRequested, block.address, block.requested_bytes, lane.stream,
-                         id);
-  const std::uint8_t flags = block.flags;
-  block.flags = static_cast<std::uint8_t>(flags & ~Block::kAllocated);
-  lane.own->decrease(Amount::kAllocations, 1);
-  lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
-  if (kPlain && (flags & Block::kUsed) == 0) [[likely]] {
-    complete_inline<true, kHistory>(index);
+  const Block::Flags flags = block.flags;
+  const auto count = [&] {
+    lane.own->decrease(Amount::kAllocations, 1);
+    lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
+  };
+  if (kWay != Way::kLong && (flags & Block::kUsed) == 0) [[likely]] {
+    note_inline<kWay, kHistory>(block.address, block.requested_bytes, lane.stream, id,
+                                Action::kFreeRequested, Action::kFreeCompleted);
+    count();
+    complete_inline<kWay>(index);
   } else {
+    note_inline<kWay, kHistory>(block.address, block.requested_bytes, lane.stream, id,
+                                Action::kFreeRequested);
+    block.flags = static_cast<Block::Flags>(flags & ~Block::kAllocated);
+    count();
     free_generally(index);
   }
 }
@@ -223,56 +274,67 @@ template <bool kPlain, bool kHistory>
 /// Samples are taken on the long way alone.
 template <class Function>
 auto CachingAllocator::specialised(const Function& function) {
-  using Yes = std::true_type;
-  using No = std::false_type;
-  const bool plain = plain_ && (history_ == nullptr || !history_->sampling);
-  if (history_ == nullptr) return plain ? function(Yes(), No()) : function(No(), No());
-  const auto result = plain ? function(Yes(), Yes()) : function(No(), Yes());
-  keep_recent();
-  return result;
+  const auto with_history = [&](auto way) {
+    if (history_ == nullptr) return function(way, std::false_type());
+    gathers_ = way != Way::kLong;
+    const auto result = function(way, std::true_type());
+    keep_recent();
+    gathers_ = false;
+    return result;
+  };
+  if (!plain_ || (history_ != nullptr && history_->sampling))
+    return with_history(std::integral_constant<Way, Way::kLong>());
+  return plainest_ ? with_history(std::integral_constant<Way, Way::kShortest>())
+                   : with_history(std::integral_constant<Way, Way::kShort>());
 }
 
 bool CachingAllocator::allocate(RequestId id, Bytes bytes, StreamId stream, PoolId pool) {
-  return specialised([&](auto plain, auto history) {
-    return allocate_inline<plain, history>(id, bytes, stream, pool);
-  });
+  const Instruction request{
+      .bytes = bytes, .id = id, .stream = stream, .pool = pool, .verb = Verb::kAlloc};
+  return specialised(
+      [&](auto way, auto history) { return allocate_inline<way, history>(request); });
 }
 
 void CachingAllocator::free(RequestId id) {
-  specialised([&](auto plain, auto history) {
-    free_inline<plain, history>(id);
+  specialised([&](auto way, auto history) {
+    free_inline<way, history>(id);
     return true;
   });
 }
 
-template <bool kPlain, bool kHistory>
+template <Way kWay, bool kHistory>
 std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
   const std::uint32_t start = instruction_;
-  [[maybe_unused]] std::uint32_t next = start;
+  if constexpr (kHistory) --instruction_;  // the loop counts before each
   const Instruction* const begin = chunk.data();
   const Instruction* const end = begin + chunk.size();
   const auto executed = [begin](const Instruction* at) {
     return static_cast<std::size_t>(at - begin);
   };
-  for (const Instruction* at = begin; at != end; ++at) {
-    if constexpr (kHistory) {
-      if (recent_end_ > &recent_[kRecent - 2]) [[unlikely]]
-        keep_recent();
-      instruction_ = next++;
-      if constexpr (!kPlain) finish_samples();
+  for (const Instruction* at = begin; at != end;) {
+    const Instruction* stop = end;
+    if constexpr (kHistory && kWay != Way::kLong) {
+      keep_recent();
+      stop = at + std::min(end - at, std::ptrdiff_t{kRecent / kEventsEach});
     }
-    if (at->verb == Verb::kAlloc) {
-      if (allocate_inline<kPlain, kHistory>(at->id, at->bytes, at->stream, at->pool)) [[likely]]
+    for (; at != stop; ++at) {
+      if constexpr (kHistory) {
+        ++instruction_;
+        if constexpr (kWay == Way::kLong) finish_samples();
+      }
+      if (at->verb == Verb::kAlloc) {
+        if (allocate_inline<kWay, kHistory>(*at)) [[likely]]
+          continue;
+        refused_ = true;
+      } else if (at->verb == Verb::kFree) {
+        free_inline<kWay, kHistory>(at->id);
         continue;
-      refused_ = true;
-    } else if (at->verb == Verb::kFree) {
-      free_inline<kPlain, kHistory>(at->id);
-      continue;
-    } else if (execute_rare(*at)) {
-      continue;
+      } else if (execute_rare(*at)) {
+        continue;
+      }
+      instruction_ = start + static_cast<std::uint32_t>(executed(at)) + 1;
+      return executed(at) + 1;
     }
-    instruction_ = start + static_cast<std::uint32_t>(executed(at)) + 1;
-    return executed(at) + 1;
   }
   instruction_ = start + static_cast<std::uint32_t>(chunk.size());
   return chunk.size();
@@ -321,7 +383,7 @@ std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
     const auto part = chunk.subspan(done, std::min(many ? kWindow : kStretch, chunk.size() - done));
     if (many) prefetch(part);
     const std::size_t executed =
-        specialised([&](auto plain, auto history) { return run<plain, history>(part); });
+        specialised([&](auto way, auto history) { return run<way, history>(part); });
     done += executed;
     if (refused_) break;
   }

@@ -32,6 +32,7 @@ void CachingAllocator::apply_settings() {
 void CachingAllocator::update_plain() {
   plain_ = !has_routing_ && !has_oversize_ && !has_divisions_ && !creation_orders_ &&
            !has_counted_ && (settings_.expandable_segments || ranges_.empty());
+  plainest_ = plain_ && !settings_.expandable_segments && settings_.version < Version{2, 12};
 }
 
 void CachingAllocator::set_settings(const AllocatorSettings& settings) {
@@ -78,7 +79,6 @@ Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   lane.stream = stream;
   lane.kind = pool.kind;
   lane.own = &books_.of(pool.kind);
-  lane.other = &books_.beside(pool.kind);
   lane.split = split_rule(pool, may_expand(pool));
   if (stream < BlockPool::kNear) pool.near[stream] = &lane;
   const auto behind = [stream](const Lane* each) { return each->stream > stream; };

@@ -10,11 +10,11 @@ AllocatorStatistics CachingAllocator::statistics() const {
   AllocatorStatistics statistics;
   statistics.allocation = books_.read(Amount::kAllocations);
   statistics.segment = segment_;
-  statistics.active = pending_.read_count(books_);
+  statistics.active = books_.read_active(Amount::kAllocations);
   statistics.inactive_split = books_.read(Amount::kInactiveSplits);
   statistics.allocated_bytes = books_.read(Amount::kAllocatedBytes);
   statistics.reserved_bytes = reserved_bytes_;
-  statistics.active_bytes = pending_.read_bytes(books_);
+  statistics.active_bytes = books_.read_active(Amount::kAllocatedBytes);
   statistics.inactive_split_bytes = books_.read(Amount::kInactiveSplitBytes);
   statistics.requested_bytes = books_.read(Amount::kRequestedBytes);
   statistics.oversize_allocations = oversize_allocations_;
@@ -42,7 +42,7 @@ MemorySample CachingAllocator::sample() const {
   MemorySample sample;
   sample.reserved = static_cast<Bytes>(reserved_bytes_.all.current);
   sample.allocated = static_cast<Bytes>(books_.current(Amount::kAllocatedBytes));
-  sample.active = sample.allocated + static_cast<Bytes>(pending_.bytes()) + completing_bytes_;
+  sample.active = sample.allocated + static_cast<Bytes>(books_.pending_bytes()) + completing_bytes_;
   sample.requested = static_cast<Bytes>(books_.current(Amount::kRequestedBytes));
   sample.inactive_split = static_cast<Bytes>(books_.current(Amount::kInactiveSplitBytes));
   for (const auto& lane : lanes_) {

@@ -24,8 +24,7 @@ void CachingAllocator::record_stream(RequestId id, StreamId stream) {
   if (is_capturing(current_stream_)) capture_uses_[index].push_back(stream);
 }
 
-bool CachingAllocator::is_capturing(StreamId stream) const {
-  if (!has_routing_) return false;
+bool CachingAllocator::is_in_capture(StreamId stream) const {
   if (settings_.version < Version{2, 13}) return true;
   return std::any_of(routings_.begin(), routings_.end(),
                      [stream](const Routing& routing) { return routing.capture == stream; });
@@ -35,7 +34,7 @@ inline void CachingAllocator::drop_uses(BlockIndex index) {
   Block& block = blocks_[index];
   uses_[block.life.uses].reset();
   unused_uses_.push_back(block.life.uses);
-  block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kUsed);
+  block.flags = static_cast<Block::Flags>(block.flags & ~Block::kUsed);
   if (!capture_uses_.empty()) capture_uses_.erase(index);
 }
 
@@ -62,7 +61,7 @@ inline void CachingAllocator::record_events(BlockIndex index) {
 
 void CachingAllocator::free_slowly(BlockIndex index) {
   const Block& block = blocks_[index];
-  pending_.add(block.lane->kind, static_cast<std::int64_t>(block.bytes));
+  books_.add_pending(block.lane->kind, static_cast<std::int64_t>(block.bytes));
   if (is_capturing(current_stream_)) {
     deferred_.push_back(index);
     seen_progress_ = kNeverSeen;
@@ -75,11 +74,11 @@ void CachingAllocator::free_slowly(BlockIndex index) {
 inline void CachingAllocator::finish_event(BlockIndex index) {
   Block& block = blocks_[index];
   if (--block.life.pending > 0) return;
-  block.flags = static_cast<std::uint8_t>(block.flags & ~Block::kPending);
+  block.flags = static_cast<Block::Flags>(block.flags & ~Block::kPending);
   const PoolKind kind = block.lane->kind;
   const Bytes bytes = block.bytes;
   complete(index);
-  pending_.remove(kind, static_cast<std::int64_t>(bytes));
+  books_.remove_pending(kind, static_cast<std::int64_t>(bytes));
 }
 
 void CachingAllocator::process_deferred() {
@@ -101,7 +100,7 @@ void CachingAllocator::process_deferred() {
     const PoolKind kind = block.lane->kind;
     const Bytes bytes = block.bytes;
     complete(index);
-    pending_.remove(kind, static_cast<std::int64_t>(bytes));
+    books_.remove_pending(kind, static_cast<std::int64_t>(bytes));
   }
 }
 

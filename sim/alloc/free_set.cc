@@ -77,7 +77,7 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, BlockIndex head) {
       return;
     }
     right = blocks[leader].links.right;
-    blocks[leader].flags = static_cast<std::uint8_t>(blocks[leader].flags & ~Block::kGroupLeader);
+    blocks[leader].flags = static_cast<Block::Flags>(blocks[leader].flags & ~Block::kGroupLeader);
     add_child(blocks, index, leader);
   }
   block.flags |= Block::kGroupLeader;
@@ -94,8 +94,25 @@ void FreeSet::insert_beside(Block* blocks, BlockIndex index, BlockIndex head) {
 void FreeSet::erase_linked(Block* blocks, BlockIndex index) {
   Block& block = blocks[index];
   const Block::Links links = block.links;
+  if (heads_[block.bin] != index || links.right != kNoBlock) {
+    erase_from_group(blocks, index);
+    return;
+  }
+  // The leader of its bin's only group.
+  block.flags = static_cast<Block::Flags>(block.flags & ~(Block::kFree | Block::kGroupLeader));
+  BlockIndex heir = links.child;
+  if (blocks[heir].links.right != kNoBlock) heir = meld_siblings(blocks, heir);
+  Block& leader = blocks[heir];
+  leader.flags |= Block::kGroupLeader;
+  leader.links.left = leader.links.right = kNoBlock;
+  heads_[block.bin] = heir;
+}
+
+void FreeSet::erase_from_group(Block* blocks, BlockIndex index) {
+  Block& block = blocks[index];
+  const Block::Links links = block.links;
   const bool leads = block.is(Block::kGroupLeader);
-  block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
+  block.flags = static_cast<Block::Flags>(block.flags & ~(Block::kFree | Block::kGroupLeader));
   BlockIndex heir = links.right;
   if (links.child != kNoBlock) {
     heir = meld_siblings(blocks, links.child);
@@ -112,9 +129,21 @@ void FreeSet::erase_linked(Block* blocks, BlockIndex index) {
   }
 }
 
+void FreeSet::move_linked(Block* blocks, BlockIndex index, std::size_t bin) {
+  Block& block = blocks[index];
+  if (neighbours(block) == kNoBlock) {
+    if (block.bin == bin) return;
+    empty(block.bin);
+    block.flags = static_cast<Block::Flags>(block.flags & ~Block::kGroupLeader);
+  } else {
+    erase_linked(blocks, index);
+  }
+  insert_at(blocks, index, bin);
+}
+
 BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) {
   const Block& block = blocks[index];
-  const std::uint32_t bin = bin_of(block.bytes);
+  const std::size_t bin = bin_of(block.bytes);
   BlockIndex leader = heads_[bin];
   while (blocks[leader].bytes != block.bytes) leader = blocks[leader].links.right;
   BlockIndex best = kNoBlock;

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "sim/alloc/block.h"
+#include "sim/alloc/settings.h"
 
 namespace tidemark {
 
 /// The free, mapped blocks of one pool and stream in PyTorch's order: size, then Block::order, then
 /// address (caching-allocator.md, 4). Intrusive: the links are in the blocks.
 ///
-/// Sizes fall into 4096 bins, each of one size below 1 MiB and of 1/128 of an octave above; two
+/// Sizes fall into 4096 bins, each of one size up to 1 MiB and of 1/128 of an octave above; two
 /// levels of bitmaps find the next bin in use. A bin holds groups of equal size, ascending in a
 /// list; a group is a pairing heap of (order, address). Cost: insert and lower_bound O(1) but for
 /// the few sizes that share a bin, erase O(1) or amortised O(log group).
@@ -21,39 +22,37 @@ class FreeSet {
  public:
   /// Requires: blocks[index] is in no set.
   [[gnu::always_inline]] void insert(Block* blocks, BlockIndex index) {
-    Block& block = blocks[index];
-    const std::uint32_t bin = bin_of(block.bytes);
-    const BlockIndex head = heads_[bin];
-    block.bin = static_cast<std::uint16_t>(bin);
-    if (head != kNoBlock) {
-      insert_beside(blocks, index, head);
-      return;
-    }
-    heads_[bin] = index;
-    block.links = {kNoBlock, kNoBlock, kNoBlock};
-    block.flags |= Block::kFree | Block::kGroupLeader;
-    std::uint64_t& word = words_[bin / 64];
-    word |= std::uint64_t{1} << (bin % 64);
-    summary_ |= std::uint64_t{1} << (bin / 64);
+    insert_at(blocks, index, bin_of(blocks[index].bytes));
   }
 
   /// Requires: blocks[index] is in this set.
   [[gnu::always_inline]] void erase(Block* blocks, BlockIndex index) {
     Block& block = blocks[index];
-    if ((block.links.child | block.links.left | block.links.right) != kNoBlock) [[unlikely]] {
+    if (neighbours(block) != kNoBlock) [[unlikely]] {
       erase_linked(blocks, index);
       return;
     }
     // Alone in its bin. The summary keeps its bit: the next search that comes by clears it.
-    block.flags = static_cast<std::uint8_t>(block.flags & ~(Block::kFree | Block::kGroupLeader));
-    const std::uint32_t bin = block.bin;
-    heads_[bin] = kNoBlock;
-    words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
+    block.flags = static_cast<Block::Flags>(block.flags & ~(Block::kFree | Block::kGroupLeader));
+    empty(block.bin);
+  }
+
+  /// Puts a block of this set, whose bytes and address were changed, where it belongs now.
+  [[gnu::always_inline]] void move(Block* blocks, BlockIndex index) {
+    Block& block = blocks[index];
+    const std::size_t bin = bin_of(block.bytes);
+    if ((neighbours(block) | heads_[bin]) != kNoBlock) [[unlikely]] {
+      move_linked(blocks, index, bin);
+      return;
+    }
+    empty(block.bin);
+    block.bin = static_cast<std::uint16_t>(bin);
+    fill(bin, index);
   }
 
   /// The first block in order with at least `bytes`, or kNoBlock.
   [[nodiscard, gnu::always_inline]] BlockIndex lower_bound(const Block* blocks, Bytes bytes) {
-    const std::uint32_t bin = bin_of(bytes);
+    const std::size_t bin = bin_of(bytes);
     for (BlockIndex leader = heads_[bin]; leader != kNoBlock; leader = blocks[leader].links.right) {
       if (blocks[leader].bytes >= bytes) return leader;
     }
@@ -68,47 +67,74 @@ class FreeSet {
   void collect(const Block* blocks, std::vector<BlockIndex>& out) const;
 
  private:
-  static constexpr std::uint32_t kBins = 4096;
-  static constexpr std::uint32_t kExactBins = 2048;
+  static constexpr std::size_t kBins = 4096;
+  static constexpr std::size_t kExactBins = kSmallMaxBytes / 512 + 1;
 
-  static std::uint32_t bin_of(Bytes bytes) {
+  static std::size_t bin_of(Bytes bytes) {
     const std::uint64_t unit = bytes / 512;
-    if (unit < kExactBins) return static_cast<std::uint32_t>(unit);
+    if (bytes <= kSmallMaxBytes) return unit;
     // The exponent and seven bits of the fraction of a double: 128 steps an octave, from octave 11
     // on.
     constexpr std::uint64_t kFirst = (std::uint64_t{1023} + 11) << 7U;
-    const std::uint64_t bin =
-        kExactBins +
-        (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(unit))) >>
-         45U) -
-        kFirst;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bin, kBins - 2));
+    const auto size = static_cast<double>(static_cast<std::int64_t>(unit));
+    const std::uint64_t bin = kExactBins + (std::bit_cast<std::uint64_t>(size) >> 45U) - kFirst;
+    return std::min<std::uint64_t>(bin, kBins - 2);
+  }
+  /// kNoBlock when it is the only block of its bin.
+  static BlockIndex neighbours(const Block& block) {
+    return block.links.child | block.links.left | block.links.right;
   }
   static bool before(const Block& a, const Block& b) {
     return a.order != b.order ? a.order < b.order : a.address < b.address;
   }
-  [[nodiscard, gnu::always_inline]] BlockIndex first_after(std::uint32_t bin) {
-    const std::uint32_t from = bin + 1;  // below kBins: the last bin is never used
-    std::uint32_t word = from / 64;
+  [[nodiscard, gnu::always_inline]] BlockIndex first_after(std::size_t bin) {
+    const std::size_t from = bin + 1;  // below kBins: the last bin is never used
+    std::size_t word = from / 64;
     const std::uint64_t bits = words_[word] >> (from % 64);
-    if (bits != 0) return heads_[from + static_cast<std::uint32_t>(std::countr_zero(bits))];
+    if (bits != 0) return heads_[from + first_bit(bits)];
     for (std::uint64_t later = summary_ >> word >> 1U << 1U << word; later != 0;
          later &= later - 1) {
-      word = static_cast<std::uint32_t>(std::countr_zero(later));
-      if (words_[word] != 0) [[likely]] {
-        return heads_[word * 64 + static_cast<std::uint32_t>(std::countr_zero(words_[word]))];
-      }
+      word = first_bit(later);
+      if (words_[word] != 0) [[likely]]
+        return heads_[word * 64 + first_bit(words_[word])];
       summary_ &= ~(std::uint64_t{1} << word);
     }
     return kNoBlock;
+  }
+  static std::size_t first_bit(std::uint64_t bits) {
+    return static_cast<std::size_t>(std::countr_zero(bits));
   }
   /// Joins two heaps whose roots are no group's leaders; returns the root, with links.child alone
   /// valid.
   static BlockIndex meld(Block* blocks, BlockIndex a, BlockIndex b);
   /// Joins a list of siblings into one heap.
   static BlockIndex meld_siblings(Block* blocks, BlockIndex first);
+  [[gnu::always_inline]] void fill(std::size_t bin, BlockIndex index) {
+    heads_[bin] = index;
+    words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+    summary_ |= std::uint64_t{1} << (bin / 64);
+  }
+  [[gnu::always_inline]] void insert_at(Block* blocks, BlockIndex index, std::size_t bin) {
+    Block& block = blocks[index];
+    const BlockIndex head = heads_[bin];
+    block.bin = static_cast<std::uint16_t>(bin);
+    if (head != kNoBlock) {
+      insert_beside(blocks, index, head);
+      return;
+    }
+    block.links = {kNoBlock, kNoBlock, kNoBlock};
+    block.flags |= Block::kFree | Block::kGroupLeader;
+    fill(bin, index);
+  }
+  /// Requires: `bin` is not empty.
+  [[gnu::always_inline]] void empty(std::size_t bin) {
+    heads_[bin] = kNoBlock;
+    words_[bin / 64] ^= std::uint64_t{1} << (bin % 64);
+  }
   void insert_beside(Block* blocks, BlockIndex index, BlockIndex head);
+  void move_linked(Block* blocks, BlockIndex index, std::size_t bin);
   void erase_linked(Block* blocks, BlockIndex index);
+  void erase_from_group(Block* blocks, BlockIndex index);
 
   std::uint64_t summary_ =
       0;  ///< a bit a word; set where the word is not 0, and perhaps where it became so

@@ -16,111 +16,90 @@ enum class Amount : std::uint8_t {
   kInactiveSplitBytes,
 };
 
-/// The amounts of one pool kind.
+/// The amounts of one pool kind. A level is not kept: it is what `room` has lost since Books last
+/// settled, so that a change costs one addition to it, and a peak the test of its sign.
 struct Tally {
   struct Cell {
-    std::int64_t current = 0;
-    std::int64_t peak = 0;
-    std::int64_t allocated = 0;
-    std::int64_t base = 0;  ///< current at the last reset of the accumulated fields
+    std::int64_t allocated = 0;  ///< sum of the increases since the last reset
+    std::int64_t room = 0;       ///< how much more before a peak could move; 0 or more
   };
   std::array<Cell, 5> cells{};
   [[nodiscard]] Cell& operator[](Amount which) { return cells[static_cast<std::size_t>(which)]; }
   [[nodiscard]] const Cell& operator[](Amount which) const {
     return cells[static_cast<std::size_t>(which)];
   }
-  void decrease(Amount which, std::int64_t by) { (*this)[which].current -= by; }
+  void decrease(Amount which, std::int64_t by) { (*this)[which].room += by; }
 };
 
-/// The amounts of both pool kinds, as cheap to change as can be: what a StatArray has beside the
-/// cells of the kinds is worked out when read, but for the peak of their sum.
+/// The amounts of both pool kinds and what follows from them, as cheap to change as can be.
+///
+/// A StatArray has three peaks: of each kind and of their sum. A kind gets as room what is left
+/// below its own peak, both together at most what is left below the sum's: while the rooms are 0 or
+/// more no peak can have moved. `active`, which has what other streams still use beside what is
+/// allocated, limits the rooms in the same way.
 class Books {
  public:
-  struct Levels {
-    std::int64_t kind;
-    std::int64_t all;
-  };
   [[nodiscard]] Tally& of(PoolKind kind) { return tallies_[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] Tally& beside(PoolKind kind) {
-    return tallies_[1 - static_cast<std::size_t>(kind)];
-  }
 
-  /// Requires: `own` and `other` are of() and beside() of one kind. Returns the new levels.
-  [[gnu::always_inline]] Levels increase(Amount which, Tally& own, const Tally& other,
-                                         std::int64_t by) {
-    Tally::Cell& cell = own[which];
+  /// Requires: `own` is of() some kind.
+  template <Amount kWhich>
+  [[gnu::always_inline]] void increase(Tally& own, std::int64_t by) {
+    Tally::Cell& cell = own[kWhich];
     cell.allocated += by;
-    const std::int64_t now = cell.current + by;
-    cell.current = now;
-    if (now > cell.peak) cell.peak = now;
-    const std::int64_t all = now + other[which].current;
-    std::int64_t& peak = all_peaks_[static_cast<std::size_t>(which)];
-    if (all > peak) peak = all;
-    return {now, all};
+    if ((cell.room -= by) < 0) [[unlikely]]
+      settle<kWhich>(own);
   }
+  /// A block that its owner freed, and whose allocated amounts were decreased, stays active.
+  void add_pending(PoolKind kind, std::int64_t bytes);
+  void remove_pending(PoolKind kind, std::int64_t bytes);
+
   void reset_peak();
   void reset_accumulated();
   [[nodiscard]] std::int64_t current(Amount which) const {
-    return tallies_[0][which].current + tallies_[1][which].current;
+    return current(which, PoolKind::kSmall) + current(which, PoolKind::kLarge);
   }
   [[nodiscard]] std::int64_t current(Amount which, PoolKind kind) const {
-    return tallies_[static_cast<std::size_t>(kind)][which].current;
+    const auto at = static_cast<std::size_t>(kind);
+    return ledgers_[static_cast<std::size_t>(which)].settled[at] - tallies_[at][which].room;
+  }
+  [[nodiscard]] std::int64_t pending_bytes() const {
+    const Kinds& bytes = active_[static_cast<std::size_t>(Amount::kAllocatedBytes)].pending;
+    return bytes[0] + bytes[1];
   }
   [[nodiscard]] StatArray read(Amount which) const;
-
- private:
-  std::array<Tally, 2> tallies_{};
-  std::array<std::int64_t, 5> all_peaks_{};
-};
-
-/// Blocks freed by their owner that other streams still use: what `active` has beyond `allocation`,
-/// and its peaks. A peak is kept less what is pending, so that allocated amounts can be compared
-/// with it as they are.
-class PendingGauge {
- public:
-  void add(PoolKind kind, std::int64_t bytes) { change(kind, 1, bytes); }
-  void remove(PoolKind kind, std::int64_t bytes) { change(kind, -1, -bytes); }
-  /// To be called after each hand-out while anything is pending, with the levels it made.
-  [[gnu::always_inline]] void note_peak(PoolKind kind, Books::Levels count, Books::Levels bytes) {
-    const auto at = static_cast<std::size_t>(kind);
-    if (count.kind > count_.peaks[at]) count_.peaks[at] = count.kind;
-    if (count.all > count_.all_peak) count_.all_peak = count.all;
-    if (bytes.kind > bytes_.peaks[at]) bytes_.peaks[at] = bytes.kind;
-    if (bytes.all > bytes_.all_peak) bytes_.all_peak = bytes.all;
-  }
-  void reset_peak(const Books& books);
-  void reset_accumulated() {
-    count_.bases = count_.pending;
-    bytes_.bases = bytes_.pending;
-  }
-  [[nodiscard]] StatArray read_count(const Books& books) const {
-    return count_.widen(books.read(Amount::kAllocations));
-  }
-  [[nodiscard]] StatArray read_bytes(const Books& books) const {
-    return bytes_.widen(books.read(Amount::kAllocatedBytes));
-  }
-  [[nodiscard]] std::int64_t bytes() const { return bytes_.pending[0] + bytes_.pending[1]; }
+  /// What is active where `which`, kAllocations or kAllocatedBytes, is what is allocated.
+  [[nodiscard]] StatArray read_active(Amount which) const;
 
  private:
   using Kinds = std::array<std::int64_t, 2>;
-  struct Pending {
+  struct Peaks {
+    Kinds kinds{};
+    std::int64_t all = 0;
+  };
+  /// What is left below a peak of one kind and below that of both.
+  struct Room {
+    std::int64_t kind;
+    std::int64_t all;
+  };
+  /// Takes the levels of kind `at` and of the other into account.
+  static Room raise(Peaks& peaks, std::size_t at, std::int64_t level, std::int64_t other);
+  struct Ledger {
+    Kinds settled{};  ///< level and room together
+    Kinds bases{};    ///< levels at the last reset of the accumulated fields
+    Peaks peaks;
+  };
+  struct Active {
     Kinds pending{};
     Kinds bases{};  ///< pending at the last reset of the accumulated fields
-    Kinds peaks{};  ///< of active, less what is pending
-    std::int64_t all_peak = 0;
-    void change(std::size_t kind, std::int64_t by) {
-      pending[kind] += by;
-      peaks[kind] -= by;
-      all_peak -= by;
-    }
-    [[nodiscard]] StatArray widen(const StatArray& allocated) const;
+    Peaks peaks;
   };
-  void change(PoolKind kind, std::int64_t count, std::int64_t bytes) {
-    count_.change(static_cast<std::size_t>(kind), count);
-    bytes_.change(static_cast<std::size_t>(kind), bytes);
-  }
-  Pending count_;
-  Pending bytes_;
+  template <Amount kWhich>
+  void settle(Tally& own);
+
+  std::array<Tally, 2> tallies_{};
+  std::array<Ledger, 5> ledgers_{};
+  std::array<Active, 2> active_{};  ///< of kAllocations and kAllocatedBytes
+  bool was_pending_ = false;        ///< until then all that is active is allocated
 };
 
 }  // namespace tidemark

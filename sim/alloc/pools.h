@@ -28,8 +28,7 @@ struct SplitRule {
 struct Lane {
   FreeSet free;
   SplitRule split;
-  Tally* own = nullptr;    ///< of its kind
-  Tally* other = nullptr;  ///< of the other kind
+  Tally* own = nullptr;  ///< of its kind
   BlockPool* pool = nullptr;
   StreamId stream = 0;
   PoolKind kind = PoolKind::kSmall;
