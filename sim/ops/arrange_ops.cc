@@ -35,8 +35,12 @@ OpResult roll(Arguments& a) {
   if (self.numel() == 0) return clone(c, self, MemoryFormat::kContiguous);
   const std::size_t times = std::max<std::size_t>(a.dims(1).size(), 1);
   const auto kernel = [times](Context& at, const Tensor& x) {
-    Tensor out = x;
-    for (std::size_t i = 0; i < times; ++i) out = at.empty(x.sizes(), x.dtype(), x.device());
+    // One dimension after another, by recursion: what each gave lives until all have returned.
+    TensorList rolled;
+    for (std::size_t i = 0; i < times; ++i)
+      rolled.push_back(at.empty(x.sizes(), x.dtype(), x.device()));
+    Tensor out = rolled.back();
+    while (!rolled.empty()) rolled.pop_back();
     return out;
   };
   Op op(c, "roll", "RollBackward0", {&self});

@@ -40,6 +40,8 @@ std::span<const OpDef> scatter_reduce_ops();  ///< scatter_reduce_ops.cc: writes
 std::span<const OpDef> window_ops();          ///< window_ops.cc: unfold, as_strided, views in place
 std::span<const OpDef>
 unpooling_ops();  ///< unpooling_ops.cc: unpooling, affine grids, weight norm, packing
+std::span<const OpDef> complex_ops();   ///< complex_ops.cc: complex numbers and their parts
+std::span<const OpDef> fourier_ops();   ///< fourier_ops.cc: transforms
 std::span<const OpDef> counting_ops();  ///< counting_ops.cc: nansum, searchsorted, histc
 
 }  // namespace tidemark::ops

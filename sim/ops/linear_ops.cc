@@ -35,6 +35,15 @@ Tensor operand(Context& c, const Tensor& m) {
   return readable(m) ? m : clone_in(c, m, MemoryFormat::kContiguous);
 }
 
+/// What cuBLAS does not conjugate by itself is copied: which that is, is not modelled.
+void no_complex_gradient(const Op& op, const Tensor& a) {
+  if (op.records() && is_complex(a.dtype())) {
+    throw NotModelled(
+        "the gradient of a product of complex matrices is not modelled; multiply their real and "
+        "imaginary parts");
+  }
+}
+
 void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second) {
   if (a.dtype() != b.dtype()) {
     throw OpError(fmt::format("expected {} and {} to have the same dtype, but got: {} != {}", first,
@@ -96,6 +105,7 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
   }
   same_dtype(self, mat2, "m1", "m2");
   Op op(c, "mm", "MmBackward0", {&self, &mat2});
+  no_complex_gradient(op, self);
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
   return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
@@ -152,6 +162,7 @@ Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   }
   same_dtype(self, mat2, "batch1", "batch2");
   Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
+  no_complex_gradient(op, self);
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
   return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/cub.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -18,20 +19,22 @@ Tensor number_tensor(Context& c, ScalarType type) {
 
 namespace {
 
-BackwardFunction add_backward(double alpha) {
-  return [alpha](Backward& b) {
-    if (b.needs(1)) b.grads[1] = alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()});
-    if (b.needs(0)) b.grads[0] = b.grad();
+BackwardFunction add_backward(double alpha, const Tensor& self, const Tensor& other) {
+  return [alpha, t0 = self.dtype(), t1 = other.dtype()](Backward& b) {
+    if (b.needs(1)) {
+      b.grads[1] = real_gradient(alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()}), t1);
+    }
+    if (b.needs(0)) b.grads[0] = real_gradient(b.grad(), t0);
   };
 }
 
-BackwardFunction sub_backward(double alpha) {
-  return [alpha](Backward& b) {
+BackwardFunction sub_backward(double alpha, const Tensor& self, const Tensor& other) {
+  return [alpha, t0 = self.dtype(), t1 = other.dtype()](Backward& b) {
     if (b.needs(1)) {
       const Tensor negative = pointwise(b.c, {&b.grad()});
-      b.grads[1] = alpha == 1 ? negative : pointwise(b.c, {&negative});
+      b.grads[1] = real_gradient(alpha == 1 ? negative : pointwise(b.c, {&negative}), t1);
     }
-    if (b.needs(0)) b.grads[0] = b.grad();
+    if (b.needs(0)) b.grads[0] = real_gradient(b.grad(), t0);
   };
 }
 
@@ -59,7 +62,7 @@ constexpr PointwiseRule kClampMin{"clamp_min", "ClampMinBackward0", "", "", "0s1
 
 Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   Op op(c, "add", "AddBackward0", {&self, &other});
-  return op.result(pointwise(c, {&self, &other}), add_backward(alpha));
+  return op.result(pointwise(c, {&self, &other}), add_backward(alpha, self, other));
 }
 
 Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
@@ -70,18 +73,18 @@ Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   }
   Op op(c, "add_", "AddBackward0", {&self, &other});
   check_in_place(self, {&other});
-  return op.in_place(self, add_backward(alpha));
+  return op.in_place(self, add_backward(alpha, self, other));
 }
 
 Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   Op op(c, "sub", "SubBackward0", {&self, &other});
-  return op.result(pointwise(c, {&self, &other}), sub_backward(alpha));
+  return op.result(pointwise(c, {&self, &other}), sub_backward(alpha, self, other));
 }
 
 Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   Op op(c, "sub_", "SubBackward0", {&self, &other});
   check_in_place(self, {&other});
-  return op.in_place(self, sub_backward(alpha));
+  return op.in_place(self, sub_backward(alpha, self, other));
 }
 
 Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/base/check.h"
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/sparse.h"
@@ -173,6 +174,32 @@ void save_all(Op& op, std::string_view self_program, std::string_view other_prog
   op.save_if(saved('s'), kSelf, self);
 }
 
+/// Gradients of a product with complex factors: each is multiplied with the other factor's
+/// conjugate, which is copied out for it. Slots as in a program.
+BackwardFunction complex_product_backward(ScalarType self, ScalarType other) {
+  return [self, other](Backward& b) {
+    b.saved.resize(3);
+    const auto times_conjugate = [&b](const Tensor& factor) {
+      const Tensor conjugate = is_complex(factor.dtype()) ? clone(b.c, factor) : factor;
+      return pointwise(b.c, {&b.grad(), &conjugate});
+    };
+    if (b.needs(1)) b.grads[1] = real_gradient(times_conjugate(b.saved[kSelf]), other);
+    if (b.needs(0)) b.grads[0] = real_gradient(times_conjugate(b.saved[kOther]), self);
+  };
+}
+
+/// |x| of complex numbers: computed as complex, then made real.
+Tensor complex_abs(Context& c, const Tensor& self) {
+  Op op(c, "abs", "AbsBackward0", {&self});
+  op.save(kSelf, self);
+  Tensor out = c.empty_like(self, real_type(self.dtype()));
+  pointwise(c, {&self});
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor sign = pointwise(b.c, {&b.saved[kSelf]});
+    b.grads[0] = pointwise(b.c, {&b.grad(), &sign});
+  });
+}
+
 auto backward_of(std::string_view self_program, std::string_view other_program) {
   return [self_program, other_program](Backward& b) {
     if (b.needs(1)) b.grads[1] = run_program(b, other_program);
@@ -225,9 +252,20 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
     Op op(c, rule.name, rule.node, {}, {&self, &other});
     return op.result(compute(), nullptr);
   }
+  if (is_complex(self.dtype()) && rule.name.starts_with("abs")) return complex_abs(c, self);
   Op op(c, rule.name, rule.node, {&self, &other});
   save_all(op, rule.self, rule.other, self, other);
   Tensor out = compute();
+  if (is_complex(type) && op.records()) {
+    if (!rule.name.starts_with("mul") && rule.name != "neg" && rule.name != "negative") {
+      throw NotModelled(fmt::format(
+          "the gradient of {} of complex tensors is not modelled; work on x.real and x.imag",
+          rule.name));
+    }
+    if (rule.name.starts_with("mul")) {
+      return op.result(std::move(out), complex_product_backward(self.dtype(), other.dtype()));
+    }
+  }
   op.save_if(is_saved(rule.self, rule.other, 'r', op.needs(0), op.needs(1)), kResult, out);
   return op.result(std::move(out), backward_of(rule.self, rule.other));
 }

@@ -93,7 +93,7 @@ Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims&
         // Positions in the storage, and those that the view has, one after another.
         const Tensor positions = b.c.empty({numel_of(all)}, ScalarType::kInt64, b.grad().device());
         const Tensor seen = b.c.empty({numel_of(sizes)}, ScalarType::kInt64, b.grad().device());
-        contiguous(b.c, b.grad());
+        reshape_kernel(b.c, b.grad(), Dims{-1});
       });
 }
 

@@ -80,6 +80,12 @@ void set_requires_grad(Interp& interp, const Value& self, Value value) {
   set_requires_grad_flag(interp, tensor_of(self), interp.truth(value));
 }
 
+/// x.real and x.imag are torch.real(x) and torch.imag(x).
+Value part_of(const Value& v, std::string_view name) {
+  Session& s = self_of(v).session();
+  return s.interp.call(s.op_table().find("torch", name), {v});
+}
+
 constexpr lang::PropertyRow kProperties[] = {
     {"shape",
      [](Interp&, const Value& v) { return self_of(v).session().size_of(tensor_of(v).sizes()); },
@@ -150,6 +156,8 @@ constexpr lang::PropertyRow kProperties[] = {
        return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
      },
      nullptr},
+    {"real", [](Interp&, const Value& v) { return part_of(v, "real"); }, nullptr},
+    {"imag", [](Interp&, const Value& v) { return part_of(v, "imag"); }, nullptr},
     {"mT",
      [](Interp&, const Value& v) {
        Session& s = self_of(v).session();

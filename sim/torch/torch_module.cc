@@ -166,6 +166,7 @@ void add_modules(Session& session) {
                                       "torch.special",
                                       "torch.random",
                                       "torch._tensor",
+                                      "numpy",
                                       "torch.fft",
                                       "torch.nn.utils.rnn",
                                       "torch.nn.utils.parametrize",

@@ -1,0 +1,152 @@
+#include "sim/ops/complex_ops.h"
+
+#include <fmt/format.h>
+
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+ScalarType complex_type(ScalarType real) {
+  if (is_complex(real)) return real;
+  if (real == ScalarType::kFloat64) return ScalarType::kComplex128;
+  if (is_half(real)) {
+    throw OpError(fmt::format("Unsupported dtype {}: half precision has no complex type here",
+                              info(real).name));
+  }
+  return ScalarType::kComplex64;
+}
+ScalarType real_type(ScalarType complex) {
+  if (!is_complex(complex)) return complex;
+  return complex == ScalarType::kComplex128 ? ScalarType::kFloat64 : ScalarType::kFloat32;
+}
+
+Tensor as_real(const Tensor& x) {
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  for (std::int64_t& s : strides) s *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+  Tensor out = Context::alias(x, sizes, strides, 2 * x->offset);
+  out->dtype = real_type(x.dtype());
+  return out;
+}
+
+Tensor as_complex(const Tensor& x) {
+  if (x.dim() == 0 || x.size(-1) != 2) throw OpError("Tensor must have a last dimension of size 2");
+  if (x.stride(-1) != 1) throw OpError("Tensor must have a last dimension with stride 1");
+  Dims sizes = x.sizes();
+  Dims strides = x.strides();
+  sizes.pop_back();
+  strides.pop_back();
+  for (std::int64_t& s : strides) {
+    if (s % 2 != 0) {
+      throw OpError("Tensor must have a stride divisible by 2 for all but last dimension");
+    }
+    s /= 2;
+  }
+  Tensor out = Context::alias(x, sizes, strides, x->offset / 2);
+  out->dtype = complex_type(x.dtype());
+  return out;
+}
+
+Tensor real_gradient(const Tensor& x, ScalarType wanted) {
+  if (!is_complex(x.dtype()) || is_complex(wanted)) return x;
+  return as_view(x, select(as_real(x), -1, 0));
+}
+
+namespace {
+
+constexpr std::string_view kSource = "ATen: ComplexHelper.h; torch: derivatives.yaml; oracle";
+
+/// Two real tensors beside each other.
+Tensor complex(Context& c, const Tensor& real, const Tensor& imag) {
+  if (real.dtype() != imag.dtype()) {
+    throw OpError(
+        fmt::format("Expected object of scalar type {} but got scalar type {} for second "
+                    "argument",
+                    info(real.dtype()).name, info(imag.dtype()).name));
+  }
+  Op op(c, "complex", "ComplexBackward0", {&real, &imag});
+  return op.result(pointwise(c, {&real, &imag}, complex_type(real.dtype())), [](Backward& b) {
+    for (const std::size_t i : {0U, 1U}) {
+      if (!b.needs(i)) continue;
+      b.grads[i] = as_view(b.grad(), select(as_real(b.grad()), -1, static_cast<std::int64_t>(i)));
+    }
+  });
+}
+
+/// Lengths and angles: gradients are not modelled, as rotations are made without them.
+Tensor polar(Context& c, const Tensor& length, const Tensor& angle) {
+  Op op(c, "polar", "PolarBackward0", {&length, &angle});
+  return op.result(pointwise(c, {&length, &angle}, complex_type(length.dtype())), [](Backward&) {
+    throw NotModelled(
+        "the gradient of polar is not modelled; make the rotation under torch.no_grad(), or with "
+        "torch.complex of cosines and sines");
+  });
+}
+
+Tensor view_as_real(Context& c, const Tensor& self) {
+  if (!is_complex(self.dtype())) {
+    throw OpError("view_as_real is only supported for complex tensors");
+  }
+  Op op(c, "view_as_real", "ViewAsRealBackward0", {&self});
+  return op.result(as_view(self, as_real(self)), [](Backward& b) {
+    const Tensor dense = contiguous(b.c, b.grad());
+    b.grads[0] = as_view(dense, as_complex(dense));
+  });
+}
+
+Tensor view_as_complex(Context& c, const Tensor& self) {
+  if (!is_floating(self.dtype())) {
+    throw OpError("view_as_complex is only supported for floating point tensors");
+  }
+  Op op(c, "view_as_complex", "ViewAsComplexBackward0", {&self});
+  return op.result(as_view(self, as_complex(self)),
+                   [](Backward& b) { b.grads[0] = as_view(b.grad(), as_real(b.grad())); });
+}
+
+Tensor part(Context& c, const Tensor& self, std::int64_t index) {
+  if (!is_complex(self.dtype())) {
+    if (index == 1) throw OpError("imag is not implemented for tensors with non-complex dtypes.");
+    return self;
+  }
+  const Tensor numbers = view_as_real(c, self);
+  return select(c, numbers, self.dim(), index);
+}
+
+/// Of a real tensor itself. Of a complex one a mark that later kernels heed: not modelled.
+OpResult conj(Arguments& a) {
+  if (is_complex(a.tensor(0).dtype())) {
+    throw NotModelled(
+        "conj() of a complex tensor is not modelled; write torch.complex(x.real, -x.imag)");
+  }
+  return a.tensor(0);
+}
+
+}  // namespace
+
+std::span<const OpDef> complex_ops() {
+  static constexpr OpDef kOps[] = {
+      {"complex(Tensor real, Tensor imag)", "torch",
+       [](Arguments& a) -> OpResult { return complex(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"polar(Tensor abs, Tensor angle)", "torch",
+       [](Arguments& a) -> OpResult { return polar(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"view_as_real(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return view_as_real(a.context(), a.tensor(0)); }, kSource},
+      {"view_as_complex(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return view_as_complex(a.context(), a.tensor(0)); }, kSource},
+      {"real(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 0); }, kSource},
+      {"imag(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); }, kSource},
+      {"conj(Tensor input)", "torch method", conj, kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops
