@@ -17,7 +17,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "tidemark"
 
 
 def tidemark(*words, **variables):
-    env = {k: v for k, v in os.environ.items() if k not in ("TIDEMARK_TORCH", "TIDEMARK_ORACLE")}
+    env = {k: v for k, v in os.environ.items() if k not in ("TIDEMARK_TORCH", "TIDEMARK_ORACLE", "TIDEMARK_CUDA")}
     return subprocess.run([PROGRAM] + [str(w) for w in words], env={**env, **variables}, text=True, cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
@@ -64,6 +64,106 @@ class Recorded(unittest.TestCase):
             done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "snapshot:%s" % snapshot)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"by segment and offset: 0 of \d+ allocations lie elsewhere")
+
+
+PROBE = {"schema_version": 1, "kind": "probe", "device": "NVIDIA A100-SXM4-80GB", "compute_capability": "8.0", "sm_count": 108,
+         "pretend": False, "total_bytes": 85100068864, "driver": "580.1", "cuda": "13.0", "context_bytes": 500000000,
+         "gone_bytes": 500000000, "first_kernel_bytes": 4194304, "granularity_bytes": 2097152, "address_order": "down",
+         "launch_ns": 4100, "bytes_per_s": 1733000000000, "flops_per_s": {"fp32": 1, "tf32": 1, "fp16": 1, "bf16": 234000000000000},
+         "flops_by": "cublas", "date": "2026-11-01", "repeats": 9, "took_ns": 12000000,
+         # 40 us and 2 us a page, every other size 10 % more
+         "latencies": [{"bytes": 2097152 * n, "malloc_ns": round((40000 + 2000 * n) * k), "free_ns": 30000, "map_ns": 61000, "unmap_ns": 41000}
+                       for n, k in ((1, 1), (4, 1.1), (16, 1), (64, 1.1), (256, 1))]}
+
+
+class Calibration(unittest.TestCase):
+    def calibrated(self, folder, probe, *words):
+        (pathlib.Path(folder) / "probe.json").write_text(json.dumps(probe))
+        return tidemark("calibrate", "--probe", folder + "/probe.json", "--out", folder + "/c.yaml", *words)
+
+    def test_what_was_measured_is_loaded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.calibrated(folder, PROBE, "--device", "a100-sxm-80gb")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("7 entries measured, 4 interpolated, 6 assumed; 9 repeats in 12 ms", done.stdout)
+            # the line goes through the even sizes, so that the odd ones are a tenth of 1.1 off: 9.1 %
+            self.assertIn("cudaMalloc by size: off by 9.1 % in the mean, 9.1 % at most, on 2 sizes held out", done.stdout)
+            text = (pathlib.Path(folder) / "c.yaml").read_text()
+            for line in ("context_bytes: {value: 504194304, basis: measured}", "malloc_ns: {value: 40000, basis: interpolated}",
+                         "malloc_page_ns: {value: 2000, basis: interpolated}", "matmul_share: {value: 750, basis: measured}",
+                         "convolution_share: {value: 600, basis: assumed}"):
+                self.assertIn("  %s\n" % line, text)
+            done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", folder + "/c.yaml")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("reserved + CUDA context 481 MiB", done.stdout)
+            self.assertIn("driver 580.1, 2026-11-01: 7 entries measured, 4 interpolated, 6 assumed", done.stdout)
+            self.assertNotIn("cuDNN", done.stdout)
+            done = tidemark("run", SCENARIOS / "resnet50.yaml", "--device", "a100-sxm-80gb", "--calibration", folder + "/c.yaml")
+            self.assertRegex(done.stdout, r"Fits only if cuDNN asks for less than [0-9.]+ GiB \([0-9,]+ bytes\) beside it")
+
+    def test_another_card_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.calibrated(folder, PROBE, "--device", "t4")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("the probe is of 'NVIDIA A100-SXM4-80GB', the device is 'Tesla T4'; name the card with --device", done.stderr)
+            self.calibrated(folder, PROBE, "--device", "a100-sxm-80gb")
+            done = tidemark("run", SCENARIOS / "unet_own_loop.yaml", "--calibration", folder + "/c.yaml")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("the calibration is of 'NVIDIA A100-SXM4-80GB', the device is 'Tesla T4'; calibrate on the card itself; figures of "
+                          "another are not bent", done.stderr)
+
+    def test_a_damaged_or_stale_one_is_told_with_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.calibrated(folder, PROBE, "--device", "a100-sxm-80gb")
+            file = pathlib.Path(folder) / "c.yaml"
+            text = file.read_text()
+            for old, new, message in (("schema_version: 1", "schema_version: 2", "schema_version: must lie between 1 and 1, found 2"),
+                                      ("basis: measured", "basis: guessed", "'guessed'"), ("  map_ns:", "  mapp_ns:", "mapp_ns")):
+                file.write_text(text.replace(old, new, 1))
+                done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", file)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
+                self.assertIn("c.yaml:", done.stderr)
+
+    def test_no_probe_is_77(self):
+        done = tidemark("calibrate", "--device", "t4")
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("no probe was found: build validation/cuda", done.stderr)
+
+
+class Plans(unittest.TestCase):
+    def test_a_plan_holds_the_run_s_events_in_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan, events = pathlib.Path(folder) / "p", pathlib.Path(folder) / "e.csv"
+            self.assertEqual(tidemark("plan", SCENARIOS / "vit_expandable.yaml", "--out", plan).returncode, 0)
+            self.assertEqual(tidemark("run", SCENARIOS / "vit_expandable.yaml", "--events", events).returncode, 0)
+            words = {"segment_map": "map", "segment_alloc": "segment", "alloc": "alloc", "free_requested": "free", "free_completed": "done"}
+            expected = [words[line.split(",")[1]] for line in events.read_text().splitlines()[1:]]
+            lines = plan.read_text().splitlines()
+            self.assertEqual(lines[0], "tidemark-plan 1")
+            self.assertEqual([line.split()[0] for line in lines if line.split()[0] in words.values()], expected)
+            self.assertIn("matmul", {line.split()[1] for line in lines if line.startswith("launch ")})
+
+    def test_a_trace_has_a_plan_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "t.tmt"
+            trace.write_text("tidemark-trace 1\nalloc 0 1000\nuse 0 stream=1\nfree 0\nsync\nalloc 1 5\n")
+            done = tidemark("plan", trace)
+            self.assertEqual(done.stdout.splitlines()[4:], ["segment 2097152 35423782961152", "alloc 0 1000 35423782961152 0", "use 0 1", "free 0",
+                                                            "sync", "done 0", "alloc 1 5 35423782961152 0"])
+
+    def test_code_that_asks_for_figures_has_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "s.yaml"
+            scenario.write_text("schema_version: 1\ndevice: h100\nloop: |\n  print(torch.cuda.memory_allocated())\n")
+            done = tidemark("plan", scenario)
+        self.assertEqual((done.returncode, done.stderr), (2, "error: s: the code asks for memory figures, which a plan cannot answer; take the "
+                                                             "question out of the loop\n"))
+
+    def test_no_harness_is_77(self):
+        done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "cuda")
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("no harness was found: build validation/cuda", done.stderr)
 
 
 class Refusals(unittest.TestCase):
