@@ -54,13 +54,15 @@ std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
   out += fmt::format("    another setting: {}\n",
                      oom.helps ? setting_name(*oom.helps)
                                : fmt::format("none of the {} tried", oom.settings_tried));
-  out += oom.release ? cut(fmt::format("    freed before it: {} in {} blocks, made by {}",
+  out += oom.release ? cut(fmt::format("    freed before it: {} in {} {}, made by {}",
                                        human_bytes(oom.release->bytes), oom.release->blocks,
+                                       oom.release->blocks == 1 ? "block" : "blocks",
                                        maker_of(oom.release->maker)),
                            style.width) +
                            "\n"
                      : std::string("    freed before it: no single call site's blocks\n");
-  out += fmt::format("    a smaller request: at most {}\n", exact_bytes(oom.smaller_request_bytes));
+  out += fmt::format("    a smaller request: at most {}, in whole MiB\n",
+                     exact_bytes(oom.smaller_request_bytes));
   out += fmt::format("    more device memory: {}\n", exact_bytes(oom.more_bytes));
   return out;
 }

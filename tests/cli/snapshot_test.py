@@ -155,7 +155,7 @@ class Snapshots(Files):
         code, out, err = run("explain", self.fragmented())
         self.assertEqual((code, err), (0, ""))
         self.assertIn("another setting: none of the 12 tried\n", out)
-        self.assertIn("a smaller request: at most 8.00 MiB (8,388,608 bytes)\n", out)
+        self.assertIn("a smaller request: at most 8.00 MiB (8,388,608 bytes), in whole MiB\n", out)
         self.assertIn("more device memory: 8.00 MiB (8,388,608 bytes)\n", out)
 
     def test_the_largest_request_counts_the_device_where_it_is_known(self):
