@@ -143,14 +143,14 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
 }
 
 Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
-                     const BagOptions& options) {
+                     const Tensor& weights, const BagOptions& options) {
   check_indices(indices);
-  if (options.padding_idx != -1) {
+  if (options.sparse && (options.padding_idx != -1 || weights.defined())) {
     throw NotModelled(
-        "embedding_bag with padding_idx is not modelled; leave it out: only values differ where it "
-        "is used");
+        "embedding_bag with sparse=True and padding_idx or per_sample_weights is not modelled; "
+        "leave sparse out");
   }
-  Op op(c, "_embedding_bag", "EmbeddingBagBackward0", {&weight}, {&indices, &offsets});
+  Op op(c, "_embedding_bag", "EmbeddingBagBackward0", {&weight, &weights}, {&indices, &offsets});
   const Device device = weight.device();
   const std::int64_t bags = offsets.numel() - (options.include_last_offset ? 1 : 0);
   const Dims out_sizes{bags, weight.size(1)};
@@ -164,9 +164,13 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
   op.save(2, bag_of_index);
   op.save(3, bag_size);
   op.save(4, largest);
+  op.save(5, weights);
+  op.save_if(op.needs(1), 6, weight);
   return op.result(std::move(out), [rows = weight.size(0), options](Backward& b) {
     const Tensor& looked_up = b.saved[0];
     const std::int64_t width = b.grad().size(-1);
+    if (b.needs(1)) b.grads[1] = b.c.empty(b.saved[5].sizes(), b.grad().dtype(), b.grad().device());
+    if (!b.needs(0)) return;
     if (options.max) {
       b.grads[0] = zeros(b.c, {rows, width}, b.grad().dtype(), b.grad().device());
     } else if (options.sparse) {
@@ -208,14 +212,22 @@ OpResult run_embedding(Arguments& a) {
 OpResult run_embedding_bag(Arguments& a) {
   Context& c = a.context();
   if (!a.is_none(3)) throw NotModelled("embedding_bag with max_norm is not modelled");
-  if (!a.is_none(8)) {
-    throw NotModelled(
-        "embedding_bag with per_sample_weights is not modelled; multiply rows of F.embedding and "
-        "sum them");
-  }
   const std::string& mode = a.text(6);
   if (mode != "sum" && mode != "mean" && mode != "max") {
     throw OpError("mode has to be one of sum or mean; but got '" + mode + "'");
+  }
+  const Tensor weights = a.optional_tensor(8);
+  if (weights.defined() && mode != "sum") {
+    throw OpError(
+        "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+        "mode='sum' (got mode='" +
+        mode + "'). Please open a feature request on GitHub.");
+  }
+  if (weights.defined() && !(weights.sizes() == a.tensor(0).sizes())) {
+    throw OpError(
+        fmt::format("embedding_bag: If per_sample_weights ({}) is not None, then it must have the "
+                    "same shape as the input ({})",
+                    to_string(weights.sizes()), to_string(a.tensor(0).sizes())));
   }
   BagOptions options;
   options.padding_idx = a.optional_integer(10).value_or(-1);
@@ -233,10 +245,13 @@ OpResult run_embedding_bag(Arguments& a) {
           "However, found offsets of type Tensor");
     }
     const Tensor offsets = c.empty({input.size(0)}, input.dtype(), input.device());
-    return embedding_bag(c, a.tensor(1), reshape(c, input, Dims{input.numel()}), offsets, options);
+    const Tensor flat = reshape(c, input, Dims{input.numel()});
+    const Tensor flat_weights =
+        weights.defined() ? reshape(c, weights, Dims{weights.numel()}) : Tensor();
+    return embedding_bag(c, a.tensor(1), flat, offsets, flat_weights, options);
   }
   if (a.is_none(2)) throw OpError("offsets has to be a 1D Tensor but got None");
-  return embedding_bag(c, a.tensor(1), input, a.tensor(2), options);
+  return embedding_bag(c, a.tensor(1), input, a.tensor(2), weights, options);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ struct BagOptions : EmbeddingOptions {
   bool mean = false;
   bool include_last_offset = false;
 };
-/// `offsets`: where each bag begins.
+/// `offsets`: where each bag begins; `weights`: one a looked up row, or undefined.
 Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
-                     const BagOptions& options);
+                     const Tensor& weights, const BagOptions& options);
 
 }  // namespace tidemark::ops
