@@ -70,9 +70,9 @@ std::uint64_t SettingsReader::whole_number() {
     if (lenient()) return std::stoull(text);
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::stoi(text)));
   } catch (const std::invalid_argument&) {
-    refuse_number("a whole number", converter, "ValueError");
+    refuse_number("a whole number", converter);
   } catch (const std::out_of_range&) {
-    refuse_number("a number that fits", converter, "IndexError");
+    refuse_number("a number that fits", converter);
   }
 }
 
@@ -81,9 +81,9 @@ double SettingsReader::fraction() {
   try {
     return std::stod(text);
   } catch (const std::invalid_argument&) {
-    refuse_number("a number", "stod", "ValueError");
+    refuse_number("a number", "stod");
   } catch (const std::out_of_range&) {
-    refuse_number("a number that fits", "stod", "IndexError");
+    refuse_number("a number that fits", "stod");
   }
 }
 
@@ -141,10 +141,9 @@ void SettingsReader::refuse_missing() const {
          fmt::format("write '{}:{}'", key, example));
 }
 
-void SettingsReader::refuse_number(const char* kind, const char* converter,
-                                   const char* error) const {
-  refuse(fmt::format("expected {}, found '{}' (PyTorch: {}: {})", kind, tokens_[next_ - 1].text,
-                     error, converter));
+void SettingsReader::refuse_number(const char* kind, const char* converter) const {
+  refuse(fmt::format("expected {}, found '{}' (PyTorch: RuntimeError: {})", kind,
+                     tokens_[next_ - 1].text, converter));
 }
 
 Bytes SettingsReader::mebibytes(std::uint64_t number) {

@@ -73,7 +73,7 @@ class SettingsReader {
  private:
   [[nodiscard]] Problem problem_at(std::size_t token, std::string message, std::string hint) const;
   [[noreturn]] void refuse_missing() const;
-  [[noreturn]] void refuse_number(const char* kind, const char* converter, const char* error) const;
+  [[noreturn]] void refuse_number(const char* kind, const char* converter) const;
 
   std::shared_ptr<const SourceText> conf_;
   Version version_;

@@ -64,6 +64,78 @@ TEST_CASE("frees of blocks that other streams used wait for the end of a capture
   CHECK(rig.count(Action::kFreeCompleted) == 1);
 }
 
+// Recorded: a capture on stream 1 of a CUDA graph that uses stream 2 too, PyTorch 2.11.
+//
+//   0 MiB   small, default pool, stream 0: x, later y     2 MiB   small, default pool, stream 1:
+//   two of 8 bytes 4 MiB   large, the graph's: |a 3|b 2|c 3| 12 free|   24 MiB   small, the
+//   graph's: |d 1| 1 free|
+TEST_CASE("a recorded capture's events come out as PyTorch's") {
+  Rig rig;
+  CachingAllocator& allocator = rig.allocator;
+  const auto ask = [&](RequestId id, Bytes bytes, StreamId stream) {
+    REQUIRE(allocator.allocate(id, bytes, stream, 0));
+  };
+  ask(0, 4000, 0);
+  ask(1, 8, 1);
+  ask(2, 8, 1);
+  allocator.begin_capture(kCapture, 1);
+  allocator.set_current_stream(1);
+  ask(3, 3 * kMiB, 1);
+  ask(4, 2 * kMiB, 1);
+  allocator.record_stream(3, 2);
+  allocator.free(3);  // waits for the end of the capture
+  ask(5, 3 * kMiB, 1);
+  ask(6, kMiB, 1);
+  allocator.set_current_stream(0);
+  allocator.end_routing(kCapture);
+  ask(7, 40, 0);
+  for (const RequestId id : {4U, 5U, 6U}) allocator.free(id);
+  allocator.empty_cache();  // the graph still holds its pool
+  allocator.release_pool(kCapture);
+  allocator.empty_cache();
+  struct Row {
+    Action action;
+    Bytes offset;
+    Bytes bytes;
+    StreamId stream;
+  };
+  constexpr auto kFree = Action::kFreeRequested;
+  constexpr auto kDone = Action::kFreeCompleted;
+  const std::vector<Row> expected{
+      {Action::kSegmentAlloc, 0, 2 * kMiB, 0},
+      {Action::kAlloc, 0, 4000, 0},
+      {Action::kSegmentAlloc, 2 * kMiB, 2 * kMiB, 1},
+      {Action::kAlloc, 2 * kMiB, 8, 1},
+      {Action::kAlloc, 2 * kMiB + 512, 8, 1},
+      {Action::kSegmentAlloc, 4 * kMiB, 20 * kMiB, 1},
+      {Action::kAlloc, 4 * kMiB, 3 * kMiB, 1},
+      {Action::kAlloc, 7 * kMiB, 2 * kMiB, 1},
+      {kFree, 4 * kMiB, 3 * kMiB, 1},
+      {Action::kAlloc, 9 * kMiB, 3 * kMiB, 1},
+      {Action::kSegmentAlloc, 24 * kMiB, 2 * kMiB, 1},
+      {Action::kAlloc, 24 * kMiB, kMiB, 1},
+      {kDone, 4 * kMiB, 3 * kMiB, 1},
+      {Action::kAlloc, 4096, 40, 0},
+      {kFree, 7 * kMiB, 2 * kMiB, 1},
+      {kDone, 7 * kMiB, 2 * kMiB, 1},
+      {kFree, 9 * kMiB, 3 * kMiB, 1},
+      {kDone, 9 * kMiB, 3 * kMiB, 1},
+      {kFree, 24 * kMiB, kMiB, 1},
+      {kDone, 24 * kMiB, kMiB, 1},
+      {Action::kSegmentFree, 24 * kMiB, 2 * kMiB, 1},
+      {Action::kSegmentFree, 4 * kMiB, 20 * kMiB, 1},
+  };
+  const std::vector<Event>& events = rig.history.events;
+  REQUIRE(events.size() == expected.size());
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    INFO("event " << at);
+    CHECK(events[at].action == expected[at].action);
+    CHECK(events[at].address - events[0].address == expected[at].offset);
+    CHECK(events[at].bytes == expected[at].bytes);
+    CHECK(events[at].stream == expected[at].stream);
+  }
+}
+
 TEST_CASE("up to 2.12 routing of any kind keeps a request from the retry") {
   for (const Version version : {Version{2, 11}, Version{2, 13}}) {
     Rig rig(version, 100 * kMiB);

@@ -154,16 +154,16 @@ TEST_CASE("values out of range are refused in PyTorch's words") {
 
 TEST_CASE("numbers that PyTorch cannot convert are told in plain words with its own") {
   CHECK(message("max_split_size_mb:abc") ==
-        "max_split_size_mb: expected a whole number, found 'abc' (PyTorch: ValueError: stoull)");
+        "max_split_size_mb: expected a whole number, found 'abc' (PyTorch: RuntimeError: stoull)");
   CHECK(message("max_split_size_mb:99999999999999999999") ==
         "max_split_size_mb: expected a number that fits, found '99999999999999999999' (PyTorch: "
-        "IndexError: stoull)");
+        "RuntimeError: stoull)");
   CHECK(message("max_split_size_mb:[30]") ==
-        "max_split_size_mb: expected a whole number, found '[' (PyTorch: ValueError: stoull)");
+        "max_split_size_mb: expected a whole number, found '[' (PyTorch: RuntimeError: stoull)");
   CHECK(message("per_process_memory_fraction:x") ==
-        "per_process_memory_fraction: expected a number, found 'x' (PyTorch: ValueError: stod)");
+        "per_process_memory_fraction: expected a number, found 'x' (PyTorch: RuntimeError: stod)");
   CHECK(message("max_split_size_mb:abc", k26) ==
-        "max_split_size_mb: expected a whole number, found 'abc' (PyTorch: ValueError: stoi)");
+        "max_split_size_mb: expected a whole number, found 'abc' (PyTorch: RuntimeError: stoi)");
 }
 
 TEST_CASE("a text that ends too early is refused") {
