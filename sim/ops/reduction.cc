@@ -145,7 +145,10 @@ Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes) {
       dims.push_back(static_cast<std::int64_t>(i));
     }
   }
-  Tensor out = sum(c, x, dims, true);
+  // `sum` is on autocast's list of operators that give float32: backward under autocast, too.
+  const bool widened = c.thread().autocast.enabled &&
+                       (x.dtype() == ScalarType::kFloat16 || x.dtype() == ScalarType::kBFloat16);
+  Tensor out = reduce(c, x, dims, true, widened ? ScalarType::kFloat32 : x.dtype());
   // The view holds its base, so that the engine does not count it as the only owner.
   return lead > 0 ? as_view(out, view(out, sizes)) : out;
 }

@@ -166,6 +166,21 @@ class Plans(unittest.TestCase):
         self.assertIn("no harness was found: build validation/cuda", done.stderr)
 
 
+class Recordings(unittest.TestCase):
+    """programs written from recordings of real GPUs; the recordings are public, and kept beside the project"""
+
+    def test_programs_are_simulated_as_they_were_recorded(self):
+        folder = pathlib.Path(os.environ.get("TIDEMARK_SHARED", ROOT.parent / "shared")) / "snapshots"
+        scenarios = sorted((ROOT / "validation" / "snapshots").glob("*.yaml"))
+        self.assertGreaterEqual(len(scenarios), 4)
+        if not folder.is_dir():
+            self.skipTest("%d recordings are not here" % len(scenarios))
+        for scenario in scenarios:
+            with self.subTest(scenario.stem):
+                done = tidemark("validate", scenario, "--against", "snapshot:%s" % (folder / (scenario.stem + ".pickle")))
+                self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
+
+
 class Refusals(unittest.TestCase):
     def test_no_pytorch_is_77(self):
         with tempfile.TemporaryDirectory() as folder:

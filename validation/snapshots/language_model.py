@@ -41,8 +41,8 @@ class Rotary(nn.Module):
 
     def forward(self, x):
         n = x.shape[-2]
-        cos = self.cos[:n].to(x.device)
         sin = self.sin[:n].to(x.device)
+        cos = self.cos[:n].to(x.device)
         first = x[..., 0::2] * cos - x[..., 1::2] * sin
         second = x[..., 0::2] * sin + x[..., 1::2] * cos
         return torch.cat([first, second], dim=-1)
