@@ -11,8 +11,22 @@ void List::traverse(Visitor& visitor) const {
 
 Tuple::Tuple(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type)
     : Tracked(heap, Kind::kTuple), items(std::move(initial)), type_(std::move(type)) {}
-Tuple::~Tuple() { drop_backward(heap(), items); }
-void Tuple::clear() { drop_backward(heap(), items); }
+namespace {
+
+/// torch.return_types are CPython's structseqs, which drop their fields in order; tuples drop the
+/// last first.
+void drop_items(Heap& heap, std::vector<Value>& items, const ClassObject* type) {
+  if (type != nullptr && type->module() == "torch.return_types") {
+    drop_forward(heap, items);
+  } else {
+    drop_backward(heap, items);
+  }
+}
+
+}  // namespace
+
+Tuple::~Tuple() { drop_items(heap(), items, type_.get()); }
+void Tuple::clear() { drop_items(heap(), items, type_.get()); }
 void Tuple::traverse(Visitor& visitor) const {
   for (const Value& item : items) visitor.visit(item);
   visitor.visit(type_);

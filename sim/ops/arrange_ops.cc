@@ -66,15 +66,15 @@ Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
                        b.grads[0] = zeros(b.c, own, grad.dtype(), grad.device());
                        return;
                      }
+                     for (std::size_t i = 0; i < lead; ++i) grad = sum(b.c, grad, {0}, false);
                      Dims split;
                      Dims over;
-                     for (std::size_t i = 0; i < repeats.size(); ++i) {
-                       const std::int64_t size = i < lead ? 1 : own[i - lead];
-                       if (i < lead || repeats[i] != 1) {
+                     for (std::size_t i = 0; i < own.size(); ++i) {
+                       if (repeats[lead + i] != 1) {
                          over.push_back(static_cast<std::int64_t>(split.size()));
-                         split.push_back(repeats[i]);
+                         split.push_back(repeats[lead + i]);
                        }
-                       if (i >= lead) split.push_back(size);
+                       split.push_back(own[i]);
                      }
                      if (over.empty()) {
                        b.grads[0] = grad;

@@ -97,8 +97,10 @@ Gradients reduce_gradients(Context& c, const NativeArguments& a, bool want_input
     sum_dy = c.empty(channels, acc, a.input.device());
     sum_dy_xmu = c.empty(channels, acc, a.input.device());
   }
-  if (want_weight) g.weight = c.empty(channels, parameter, a.input.device());
-  if (want_bias) g.bias = c.empty(channels, parameter, a.input.device());
+  // The kernels of these layouts make both gradients, wanted or not.
+  const bool both = in_last && a.weight.defined();
+  if (want_weight || both) g.weight = c.empty(channels, parameter, a.input.device());
+  if (want_bias || both) g.bias = c.empty(channels, parameter, a.input.device());
   if (in_last) {
     const Staging staging(c, a.input, 2);
   } else {

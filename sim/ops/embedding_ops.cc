@@ -172,6 +172,7 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
     if (b.needs(1)) b.grads[1] = b.c.empty(b.saved[5].sizes(), b.grad().dtype(), b.grad().device());
     if (!b.needs(0)) return;
     if (options.max) {
+      const Tensor grad = contiguous(b.c, b.grad());
       b.grads[0] = zeros(b.c, {rows, width}, b.grad().dtype(), b.grad().device());
     } else if (options.sparse) {
       const Tensor values =

@@ -60,13 +60,20 @@ ScalarType type_of_number(const Arguments& a, std::size_t i) {
   return ScalarType::kFloat32;
 }
 
+/// Notes the values of a new tensor of the host.
+Tensor with_values(Tensor tensor, const Progression& values) {
+  if (!tensor.is_cuda() && tensor->storage) tensor->storage->set_values(values);
+  return tensor;
+}
+
 Tensor arange(Arguments& a, double start, double end, double step, bool whole,
               std::size_t options) {
   if (step == 0) throw OpError("step must be nonzero");
   const double count = std::ceil((end - start) / step);
   if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
-  return make(a, "arange", {static_cast<std::int64_t>(count)},
-              whole ? ScalarType::kInt64 : ScalarType::kFloat32, options);
+  return with_values(make(a, "arange", {static_cast<std::int64_t>(count)},
+                          whole ? ScalarType::kInt64 : ScalarType::kFloat32, options),
+                     {start, step});
 }
 
 bool is_whole(const Arguments& a, std::size_t i) {
@@ -202,7 +209,9 @@ std::span<const OpDef> factory_ops() {
        "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "linspace", {a.integer(2)}, ScalarType::kFloat32, 3);
+         const auto steps = static_cast<double>(a.integer(2));
+         return with_values(make(a, "linspace", {a.integer(2)}, ScalarType::kFloat32, 3),
+                            {a.number(0), (a.number(1) - a.number(0)) / std::max(steps - 1, 1.0)});
        },
        kSource},
       {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "

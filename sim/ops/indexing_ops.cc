@@ -24,6 +24,7 @@ struct Positions {
   std::size_t first = 0;  ///< the first indexed dimension
   std::size_t count = 0;  ///< how many are indexed
   bool adjacent = true;
+  bool moved = true;  ///< to the indexed tensor's device
   ~Positions() {
     while (!tensors.empty()) tensors.pop_back();
   }
@@ -88,8 +89,9 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
       throw OpError(
           "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
     }
-    if (!(t.device() == self.device()) || t.dtype() == ScalarType::kInt32) {
-      t = c.empty(t.sizes(), ScalarType::kInt64, self.device());
+    const Device device = out.moved ? self.device() : t.device();
+    if (!(t.device() == device) || t.dtype() == ScalarType::kInt32) {
+      t = c.empty(t.sizes(), ScalarType::kInt64, device);
     }
   }
 }
@@ -178,6 +180,7 @@ Tensor indexed_first(const Tensor& self, const Positions& at) {
 void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                 bool checked) {
   Positions at;
+  at.moved = false;
   fill_positions(c, self, indices, at);
   const std::int64_t count = numel_of(at.shape);
   if (count == 0 || self.numel() == 0) return;
@@ -188,6 +191,12 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
     const Tensor& t = at.tensors[i];
     if (!t.defined()) continue;
     rows *= self.sizes()[i];
+    if (!t.is_cuda()) {
+      // Counted out on the host, then copied.
+      const Tensor scaled = column();
+      if (!linear.defined()) linear = scaled;
+      continue;
+    }
     if (checked) {
       for (int bound = 0; bound < 2; ++bound) {
         const Tensor extreme = reduce(c, t, {}, false, ScalarType::kInt64, 8);

@@ -20,7 +20,7 @@ Tensor real(Context& c) { return number_tensor(c); }
 Tensor pairwise_distance(Context& c, const Tensor& x1, const Tensor& x2, double p, bool keepdim) {
   const Tensor difference = sub(c, x1, x2);
   const Tensor shifted = add(c, difference, real(c));
-  return vector_norm(c, shifted, p, {-1}, keepdim);
+  return norm(c, shifted, p, {-1}, keepdim);
 }
 
 /// clamp_min(margin + positive - negative, 0), reduced.

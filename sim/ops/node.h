@@ -84,7 +84,12 @@ class Node final : public RefCounted<Node> {
   std::vector<std::function<void()>> accumulate_hooks;  ///< after .grad of the leaf has its value
   std::vector<std::function<void()>> post_hooks;
   std::function<void()>
-      on_release;         ///< called after the saved tensors are gone; a custom function's context
+      on_release;  ///< called after the saved tensors are gone; a custom function's context
+  /// What the backward pass under way does here. A pass with inputs (torch.autograd.grad) leaves
+  /// out what leads to none of them; kEnd: the gradient is only looked at. Source: torch's
+  /// GraphTask::ExecInfo.
+  enum class Part : std::uint8_t { kRun, kEnd, kNone };
+  Part part = Part::kRun;
   bool released = false;  ///< its saved tensors are gone: a second backward is an error
 
   /// From here on (or no longer) the gradient of this output of the node stays in its .grad.
@@ -100,7 +105,7 @@ class Node final : public RefCounted<Node> {
 TensorList run_backward_function(Context& c, Node& node, TensorList& incoming);
 
 inline bool Backward::needs(std::size_t i) const {
-  return i < node.next.size() && static_cast<bool>(node.next[i].node);
+  return i < node.next.size() && node.next[i].node && node.next[i].node->part != Node::Part::kNone;
 }
 
 }  // namespace tidemark::ops

@@ -198,9 +198,10 @@ TensorList native(Context& c, const Tensor& given, const HiddenState& hidden,
 
 HiddenState recurrent_cell(Context& c, CellKind kind, Tensor input, HiddenState hidden,
                            CellParameters p) {
+  // Arguments are cast from the last to the first, but the states, which are a list, in order.
   const AutocastScope cast(
       c, CastPolicy::kLowPrecision,
-      {&input, &std::get<0>(hidden), &std::get<1>(hidden), &p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh});
+      {&input, &std::get<1>(hidden), &std::get<0>(hidden), &p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh});
   return step(c, kind, input, hidden, p);
 }
 

@@ -230,9 +230,8 @@ TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepd
 namespace {
 
 /// Source: torch::autograd::generated::details::norm_backward.
-Tensor norm_backward(Backward& b, double p, const Dims& dims, bool keepdim) {
+Tensor norm_backward(Backward& b, const Tensor& self, double p, const Dims& dims, bool keepdim) {
   Context& c = b.c;
-  const Tensor& self = b.saved[0];
   // The norm of everything stays a scalar: it does not raise the type of what it meets.
   const bool whole = dims.empty();
   const Tensor grad = whole ? b.grad() : restore_dims(b.grad(), dims, keepdim, self.dim());
@@ -296,7 +295,22 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [ord, dims, keepdim](Backward& b) {
-    b.grads[0] = norm_backward(b, ord, dims, keepdim);
+    b.grads[0] = norm_backward(b, b.saved[0], ord, dims, keepdim);
+  });
+}
+
+Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool keepdim) {
+  const AutocastScope cast(c, CastPolicy::kFp32, {});
+  const std::optional<ScalarType> dtype = fp32_by_argument(cast, self, std::nullopt);
+  Op op(c, "norm", dtype ? "NormBackward3" : "NormBackward1", {&self});
+  op.save(0, self);
+  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
+  op.save(1, out);
+  return op.result(std::move(out), [p, dims, keepdim](Backward& b) {
+    const Tensor& x = b.saved[0];
+    const ScalarType wanted = b.grad().dtype();
+    const Tensor cast_x = x.dtype() == wanted ? x : to_dtype(b.c, x, wanted);
+    b.grads[0] = norm_backward(b, cast_x, p, dims, keepdim);
   });
 }
 

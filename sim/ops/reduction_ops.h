@@ -22,6 +22,8 @@ Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
 TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim, bool root);
 Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
                    std::optional<ScalarType> dtype = {});
+/// at::norm, which operators made of others call; torch.norm is vector_norm.
+Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool keepdim);
 Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim);
 /// Largest (smallest, median) of everything.
 Tensor extreme(Context& c, std::string_view name, const Tensor& self);

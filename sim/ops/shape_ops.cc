@@ -26,6 +26,11 @@ Tensor reshaped_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
   return view(clone_in(c, grad, MemoryFormat::kContiguous), sizes);
 }
 
+/// The gradient of squeeze: itself where no dimension went. Source: torch's unsqueeze_to.
+Tensor unsqueezed_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
+  return grad.sizes() == sizes ? grad : reshaped_gradient(c, grad, sizes);
+}
+
 }  // namespace
 
 Tensor view(Context& c, const Tensor& self, const Dims& sizes) {
@@ -33,6 +38,12 @@ Tensor view(Context& c, const Tensor& self, const Dims& sizes) {
   return op.result(as_view(self, view(self, sizes)), [old = self.sizes()](Backward& b) {
     b.grads[0] = reshaped_gradient(b.c, b.grad(), old);
   });
+}
+
+Tensor alias(Context& c, const Tensor& self) {
+  Op op(c, "alias", "AliasBackward0", {&self});
+  return op.result(as_view(self, view(self, self.sizes())),
+                   [](Backward& b) { b.grads[0] = b.grad(); });
 }
 
 Tensor unsafe_view(Context& c, const Tensor& self, const Dims& sizes) {
@@ -131,7 +142,7 @@ Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim) {
 Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
   Op op(c, "squeeze", "SqueezeBackward1", {&self});
   return op.result(as_view(self, squeeze(self, dim)), [old = self.sizes()](Backward& b) {
-    b.grads[0] = reshaped_gradient(b.c, b.grad(), old);
+    b.grads[0] = unsqueezed_gradient(b.c, b.grad(), old);
   });
 }
 
@@ -146,7 +157,7 @@ Tensor squeeze_all(Context& c, const Tensor& self) {
   }
   return op.result(
       as_view(self, Context::alias(self, sizes, strides, self->offset)),
-      [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b.c, b.grad(), old); });
+      [old = self.sizes()](Backward& b) { b.grads[0] = unsqueezed_gradient(b.c, b.grad(), old); });
 }
 
 Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,

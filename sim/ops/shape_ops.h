@@ -10,6 +10,8 @@ namespace tidemark::ops {
 // Source: training-semantics.md 5.6.
 
 Tensor view(Context& c, const Tensor& self, const Dims& sizes);
+/// The same look once more (x[...], x[:, :]): a view whose backward hands the gradient on as it is.
+Tensor alias(Context& c, const Tensor& self);
 /// A view where the strides allow it, else a contiguous copy (clone, then _unsafe_view).
 Tensor reshape(Context& c, const Tensor& self, const Dims& sizes);
 /// As view, without counting as one for autograd.

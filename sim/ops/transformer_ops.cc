@@ -11,6 +11,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/softmax_ops.h"
 
 namespace tidemark::ops {
 
@@ -36,8 +37,23 @@ Tensor fused(Context& c, const Tensor& query, std::int64_t heads, const Attentio
   return linear(c, joined, w.out_weight, w.out_bias);
 }
 
+/// softmax(scores) with what `mask` names left out; the scores are dropped when the result is
+/// there. Source: at::native::masked_softmax, masked_softmax_cuda.
+void masked_softmax(Context& c, Tensor& scores, const Tensor& mask) {
+  constexpr std::int64_t kLongestRow = 1024;  // of the kernel that reads the mask itself
+  const Tensor where =
+      mask.dtype() == ScalarType::kBool ? mask : to_dtype(c, mask, ScalarType::kBool);
+  Tensor out = c.empty_like(scores);
+  if (scores.size(-1) > kLongestRow || !where.is_contiguous()) {
+    const Tensor filled = c.empty_like(scores);
+    out = softmax(c, filled, -1, std::nullopt, false);
+  }
+  scores = std::move(out);
+}
+
 std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t heads,
-                                  const AttentionWeights& w, bool need_weights, bool average) {
+                                  const AttentionWeights& w, const Tensor& mask, bool need_weights,
+                                  bool average) {
   const std::int64_t batch = query.size(0);
   const std::int64_t length = query.size(1);
   const std::int64_t features = query.size(2);
@@ -50,7 +66,8 @@ std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t 
   const auto part = [&](std::int64_t i) { return view(select(packed, 0, i), split); };
   Tensor scores = bmm_kernel(c, part(0), transpose(part(1), 1, 2));
   scores = view(scores, {batch, heads, length, length});
-  // Softmax works in place; its product with the values is written over the queries.
+  // Without a mask softmax works in place. Its product with the values is written over the queries.
+  if (mask.defined()) masked_softmax(c, scores, mask);
   if (!need_weights) scores.reset();
   Tensor out;
   {
@@ -66,18 +83,21 @@ std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t 
 std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query,
                                                       std::int64_t heads,
                                                       const AttentionWeights& weights,
-                                                      bool need_weights, bool average) {
+                                                      const Tensor& mask, bool need_weights,
+                                                      bool average) {
   if (query.dim() != 3)
     throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
   const LabelScope label(c, "_native_multi_head_attention");
-  if (!need_weights && query.size(2) % heads == 0 && has_fused_kernel(c, query, heads)) {
+  if (!mask.defined() && !need_weights && query.size(2) % heads == 0 &&
+      has_fused_kernel(c, query, heads)) {
     return {fused(c, query, heads, weights), Tensor()};
   }
-  return unfused(c, query, heads, weights, need_weights, average);
+  return unfused(c, query, heads, weights, mask, need_weights, average);
 }
 
 Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t heads,
-                                 const EncoderLayerWeights& w, bool norm_first, double eps) {
+                                 const EncoderLayerWeights& w, const Tensor& mask, bool norm_first,
+                                 double eps) {
   const LabelScope label(c, "_transformer_encoder_layer_fwd");
   const Dims features{src.size(-1)};
   const auto norm1 = [&](const Tensor& x) {
@@ -94,7 +114,7 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
   };
   Tensor x = src;
   if (norm_first) x = norm1(x);
-  x = native_multi_head_attention(c, x, heads, w.attention, false, true).first;
+  x = native_multi_head_attention(c, x, heads, w.attention, mask, false, true).first;
   add_(c, x, src);
   if (!norm_first) x = norm1(x);
   const Tensor before = x;
@@ -115,12 +135,13 @@ std::span<const OpDef> transformer_ops() {
       {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor "
        "in_proj_weight, Tensor in_proj_bias, "
        "Tensor out_proj_weight, Tensor out_proj_bias, bool need_weights=True, bool "
-       "average_attn_weights=True)",
+       "average_attn_weights=True, Tensor? mask=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         auto [out, weights] = native_multi_head_attention(
-             a.context(), a.tensor(0), a.integer(2),
-             {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)}, a.flag(7), a.flag(8));
+         auto [out, weights] =
+             native_multi_head_attention(a.context(), a.tensor(0), a.integer(2),
+                                         {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
+                                         a.optional_tensor(9), a.flag(7), a.flag(8));
          return OpResult::tuple({std::move(out), std::move(weights)});
        },
        kSource},
@@ -130,7 +151,7 @@ std::span<const OpDef> transformer_ops() {
        "Tensor norm_weight_1, "
        "Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor "
        "ffn_bias_1, "
-       "Tensor ffn_weight_2, Tensor ffn_bias_2)",
+       "Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
@@ -142,8 +163,8 @@ std::span<const OpDef> transformer_ops() {
                                      a.tensor(15),
                                      a.tensor(16),
                                      a.tensor(17)};
-         return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w, a.flag(8),
-                                          a.number(9));
+         return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w,
+                                          a.optional_tensor(18), a.flag(8), a.number(9));
        },
        kSource},
   };

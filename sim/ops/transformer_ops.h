@@ -14,12 +14,13 @@ struct AttentionWeights {
   Tensor out_bias;
 };
 
-/// Self-attention of [batch, length, features] without a mask. The second is the attention weights,
-/// undefined unless wanted.
+/// Self-attention of [batch, length, features]. `mask`: undefined, [batch, length] or the shape of
+/// the scores. The second is the attention weights, undefined unless wanted.
 std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& query,
                                                       std::int64_t heads,
                                                       const AttentionWeights& weights,
-                                                      bool need_weights, bool average);
+                                                      const Tensor& mask, bool need_weights,
+                                                      bool average);
 
 struct EncoderLayerWeights {
   AttentionWeights attention;
@@ -33,6 +34,7 @@ struct EncoderLayerWeights {
   Tensor linear2_bias;
 };
 Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t heads,
-                                 const EncoderLayerWeights& weights, bool norm_first, double eps);
+                                 const EncoderLayerWeights& weights, const Tensor& mask,
+                                 bool norm_first, double eps);
 
 }  // namespace tidemark::ops

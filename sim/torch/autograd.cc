@@ -118,7 +118,9 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
     Tensor& grad = grads[i];
     const Edge& edge = node.next[i];
     if (!grad.defined()) continue;
-    if (!edge.node) {
+    // One's own function gives what it gives; the others compute only what is wanted.
+    const bool gives_all = static_cast<bool>(node.on_release);
+    if (!edge.node || (!gives_all && edge.node->part == Node::Part::kNone)) {
       grad.reset();
       continue;
     }
@@ -174,6 +176,69 @@ class OnEngineThread {
   bool grad_ = true;
 };
 
+/// Marks the nodes that a pass with inputs leaves out, for as long as it runs.
+/// Source: torch's GraphTask::init_to_execute.
+class OnlyTowards {
+ public:
+  OnlyTowards(const std::vector<Edge>& roots, const BackwardOptions& options) {
+    if (options.inputs.empty()) return;
+    for (const Edge& root : roots) visit(root.node.get());
+    const Node::Part at_input = options.accumulate ? Node::Part::kRun : Node::Part::kEnd;
+    for (const Edge& input : options.inputs) {
+      if (parents_.find(input.node.get()) == parents_.end()) continue;
+      wake(*input.node);
+      if (at_input == Node::Part::kEnd) ends_.push_back(input.node.get());
+    }
+    for (Node* end : ends_) {
+      const bool goes_on = std::any_of(end->next.begin(), end->next.end(), [](const Edge& edge) {
+        return edge.node && edge.node->part != Node::Part::kNone;
+      });
+      if (!goes_on) end->part = Node::Part::kEnd;
+    }
+  }
+  ~OnlyTowards() {
+    for (const auto& [node, parents] : parents_) node->part = Node::Part::kRun;
+  }
+  OnlyTowards(const OnlyTowards&) = delete;
+  OnlyTowards& operator=(const OnlyTowards&) = delete;
+
+ private:
+  /// Puts everything behind `root` to sleep and notes who leads to whom.
+  void visit(Node* root) {
+    std::vector<Node*> stack;
+    const auto reach = [&](Node* node) {
+      const auto [at, is_new] = parents_.try_emplace(node);
+      if (is_new) {
+        node->part = Node::Part::kNone;
+        stack.push_back(node);
+      }
+    };
+    reach(root);
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      for (const Edge& edge : node->next) {
+        if (!edge.node) continue;
+        reach(edge.node.get());
+        parents_[edge.node.get()].push_back(node);
+      }
+    }
+  }
+  void wake(Node& input) {
+    std::vector<Node*> stack{&input};
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      if (node->part != Node::Part::kNone) continue;
+      node->part = Node::Part::kRun;
+      for (Node* parent : parents_[node]) stack.push_back(parent);
+    }
+  }
+
+  std::unordered_map<Node*, std::vector<Node*>> parents_;
+  std::vector<Node*> ends_;
+};
+
 /// What hooks ask to be run when this backward pass has ended; it may ask for more of the kind.
 /// Source: torch's Engine::queue_callback.
 class FinalCallbacks {
@@ -207,9 +272,11 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
   root_vertices.reserve(roots.size());
   for (const Edge& root : roots) root_vertices.push_back(root.node->vertex);
   graph::BackwardPlan plan(graph, root_vertices);
+  const OnlyTowards towards(roots, options);
 
-  TensorList captured(options.inputs.size());
+  TensorList captured(options.accumulate ? 0 : options.inputs.size());
   const auto capture = [&](const Node& node, TensorList& inputs) {
+    if (options.accumulate) return;
     for (std::size_t i = 0; i < options.inputs.size(); ++i) {
       if (options.inputs[i].node.get() == &node) captured[i] = inputs[options.inputs[i].input_nr];
     }
@@ -241,6 +308,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
   // Several roots count as one node before them, as in PyTorch: each is ready once its other
   // dependencies are.
   for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (roots[i].node->part == Node::Part::kNone) continue;
     const bool last = std::none_of(roots.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots.end(),
                                    [&](const Edge& e) { return e.node == roots[i].node; });
     deliver(roots[i], std::move(gradients[i]),
@@ -253,12 +321,16 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     Task task = std::move(ready.back());
     ready.pop_back();
     Node& node = *task.node;
-    for (const auto& hook : node.pre_hooks) hook(task.inputs);
+    {
+      // What came in lives until the last hook has run.
+      const TensorList held = node.pre_hooks.empty() ? TensorList() : task.inputs;
+      for (const auto& hook : node.pre_hooks) hook(task.inputs);
+    }
     for (const Node::RetainedGradient& r : node.retained) {
       retain_gradient(c, *r.tensor, task.inputs[r.output_nr]);
     }
     capture(node, task.inputs);
-    if (!options.accumulate && node.variable.defined()) continue;
+    if (node.part == Node::Part::kEnd) continue;
     if (graph.on_backward) graph.on_backward(node.vertex);
     TensorList grads = call_function(c, node, std::move(task.inputs));
     if (!options.retain_graph) {
@@ -267,7 +339,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     }
     for (std::size_t i = 0; i < node.next.size(); ++i) {
       const Edge& edge = node.next[i];
-      if (!edge.node) continue;
+      if (!edge.node || edge.node->part == Node::Part::kNone) continue;
       Tensor none;
       deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex));
     }
@@ -277,7 +349,7 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
 }
 
 void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
-              const TensorList& gradients, bool retain_graph) {
+              const TensorList& gradients, bool retain_graph, const TensorList& inputs) {
   TensorList starts;
   std::vector<Edge> roots;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -302,6 +374,12 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
   }
   BackwardOptions options;
   options.retain_graph = retain_graph;
+  for (const Tensor& input : inputs) {
+    if (!input.is_leaf()) {
+      throw ops::NotModelled("backward(inputs=...) with a tensor that is no leaf is not modelled");
+    }
+    options.inputs.push_back(ops::gradient_edge(c, input));
+  }
   run_backward(c, graph, roots, starts, options);
 }
 

@@ -10,7 +10,9 @@ namespace tidemark::torch {
 struct BackwardOptions {
   bool retain_graph = false;
   bool accumulate = true;  ///< into .grad of the leaves; false: torch.autograd.grad, see `inputs`
-  /// Gradients that the caller wants back (torch.autograd.grad); their order is that of the result.
+  /// Where gradients are wanted: all that is computed is on the way to them. Empty: everywhere.
+  /// Their order is that of the result; with `accumulate` they belong to leaves, and nothing is
+  /// returned.
   std::vector<ops::Edge> inputs;
 };
 
@@ -23,9 +25,11 @@ ops::TensorList run_backward(ops::Context& c, const graph::OpGraph& graph,
                              const BackwardOptions& options);
 
 /// tensor.backward(gradient): the starting gradient is made first (ones, for a scalar) and dropped
-/// last. Errors: OpError with PyTorch's words for a tensor without history or with more than one
-/// element.
+/// last. `inputs`: the only leaves whose .grad is wanted, if there are any. Errors: OpError with
+/// PyTorch's words for a tensor without history or with more than one element; NotModelled for an
+/// input that is no leaf.
 void backward(ops::Context& c, const graph::OpGraph& graph, const ops::TensorList& tensors,
-              const ops::TensorList& gradients, bool retain_graph);
+              const ops::TensorList& gradients, bool retain_graph,
+              const ops::TensorList& inputs = {});
 
 }  // namespace tidemark::torch

@@ -54,7 +54,8 @@ class CheckpointFrame final : public lang::HostObject {
 
  private:
   Ref<ops::PackedTensor> keep_again(const Tensor& tensor, std::size_t& next);
-  /// The region's arguments again, tensors unpacked where an outer region packed them.
+  /// The region's arguments again, tensors unpacked where an outer region packed them. The saver's
+  /// first input is its own; the tensors follow.
   std::vector<Value> saved_arguments();
 
   Session& session_;
@@ -115,13 +116,28 @@ Ref<ops::PackedTensor> CheckpointFrame::keep_again(const Tensor& tensor, std::si
   return make_ref<Plain>(ops::Context::shallow_copy(tensor));
 }
 
+/// What an outer region computed again, with the history of the tensor it stands for.
+/// Source: torch's SavedVariable::unpack.
+Tensor with_history(const Tensor& tensor, const ops::Edge& edge) {
+  if (!edge.node) return tensor;
+  Tensor copy = ops::Context::shallow_copy(tensor);
+  if (edge.node->variable.defined()) {
+    copy->requires_grad = true;
+  } else {
+    copy->grad_fn = edge.node;
+    copy->output_nr = edge.input_nr;
+  }
+  return copy;
+}
+
 std::vector<Value> CheckpointFrame::saved_arguments() {
   std::vector<Value> values = arguments_;
   std::size_t next = 0;
   for (Value& value : values) {
     if (value.tag() != lang::Tag::kEllipsis) continue;
     const ops::SavedTensor& saved = saver_->saved[next++];
-    value = session_.wrap(saved.packed ? saved.packed->unpack() : saved.tensor);
+    value = session_.wrap(saved.packed ? with_history(saved.packed->unpack(), saver_->next[next])
+                                       : saved.tensor);
   }
   return values;
 }

@@ -141,7 +141,7 @@ Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key, true);
   if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
   if (sliced.view == self) {
-    return ops::view(session.c, self, self.sizes());  // x[...] and x[:, :] are views of their own
+    return ops::alias(session.c, self);  // x[...] and x[:, :] are views of their own
   }
   return sliced.view;
 }

@@ -127,8 +127,16 @@ void ModuleObject::name_tree(const std::string& path, bool is_root) {
 Value ModuleObject::run_forward(Interp& interp, lang::CallArgs& args) {
   const Value self = Ref<ModuleObject>(this);
   static constexpr Name kForward = lang::known(lang::name::kForward);
-  if (const Value* own = attrs().find(kForward)) return interp.call(Value(*own), args);
-  return interp.call_method(self, kForward, args);
+  try {
+    if (const Value* own = attrs().find(kForward)) return interp.call(Value(*own), args);
+    return interp.call_method(self, kForward, args);
+  } catch (const lang::Raised&) {
+    // Python code calls forward (Module._call_impl): its frame, with the arguments, is in the
+    // traceback.
+    std::vector<Value> locals(args.values, args.values + args.total());
+    interp.run_as_python(std::move(locals), []() -> Value { throw; });
+    throw;
+  }
 }
 
 Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {

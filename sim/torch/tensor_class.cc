@@ -169,16 +169,19 @@ constexpr lang::PropertyRow kProperties[] = {
 // ---- methods
 // ----------------------------------------------------------------------------------------------------
 
-Value zero_of(const Tensor& tensor) {
-  if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(false);
-  return ops::is_differentiable(tensor.dtype()) ? Value::real(0) : Value::integer(0);
+/// The value of one element, `index` places into the storage after the first.
+Value element_of(const Tensor& tensor, std::int64_t index) {
+  const double value = ops::known_value(tensor, index);
+  if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(value != 0);
+  if (ops::is_differentiable(tensor.dtype())) return Value::real(value);
+  return Value::integer(static_cast<std::int64_t>(value));
 }
 
-Value zeros_as_list(Session& session, const Tensor& tensor, std::int64_t dim) {
-  if (dim == tensor.dim()) return zero_of(tensor);
+Value as_list(Session& session, const Tensor& tensor, std::int64_t dim, std::int64_t index) {
+  if (dim == tensor.dim()) return element_of(tensor, index);
   std::vector<Value> items;
   for (std::int64_t i = 0; i < tensor.size(dim); ++i)
-    items.push_back(zeros_as_list(session, tensor, dim + 1));
+    items.push_back(as_list(session, tensor, dim + 1, index + i * tensor.stride(dim)));
   return session.interp.list(std::move(items));
 }
 
@@ -264,9 +267,11 @@ Value backward_method(Session& session, Arguments& a) {
     session.interp.refuse("backward(create_graph=True) is not modelled",
                           "gradients of gradients are outside the model");
   }
-  if (a.has(4)) {
-    session.interp.refuse("backward(inputs=) is not modelled",
-                          "use torch.autograd.grad, or requires_grad_(False) on the others");
+  ops::TensorList inputs;
+  if (a.has(4) && a[4].as<TensorObject>() != nullptr) {
+    inputs.push_back(tensor_of(a[4]));
+  } else if (a.has(4)) {
+    for (const Value& v : session.interp.unpack(a[4])) inputs.push_back(tensor_of(v));
   }
   session.emitter.begin("backward");
   try {
@@ -276,7 +281,7 @@ Value backward_method(Session& session, Arguments& a) {
         const ops::LabelScope label(session.c, "ones_like");
         gradients.push_back(session.c.empty_like(root));
       }
-      backward(session.c, session.emitter.graph(), {root}, gradients, retain);
+      backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs);
       return 0;
     });
   } catch (lang::Raised& raised) {
@@ -345,13 +350,19 @@ void add_queries(Session& session) {
       interp.runtime_error(
           fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
     }
-    return zero_of(t);
+    return element_of(t, 0);
   });
   add_method(session, "tolist(self)",
-             [s](Interp&, Arguments& a) { return zeros_as_list(*s, tensor_of(a[0]), 0); });
-  add_method(session, "__float__(self)", [](Interp&, Arguments&) { return Value::real(0); });
-  add_method(session, "__int__(self)", [](Interp&, Arguments&) { return Value::integer(0); });
-  add_method(session, "__index__(self)", [](Interp&, Arguments&) { return Value::integer(0); });
+             [s](Interp&, Arguments& a) { return as_list(*s, tensor_of(a[0]), 0, 0); });
+  add_method(session, "__float__(self)", [](Interp&, Arguments& a) {
+    return Value::real(ops::known_value(tensor_of(a[0]), 0));
+  });
+  add_method(session, "__int__(self)", [](Interp&, Arguments& a) {
+    return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
+  });
+  add_method(session, "__index__(self)", [](Interp&, Arguments& a) {
+    return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
+  });
 }
 
 void add_autograd_methods(Session& session) {

@@ -57,6 +57,23 @@ constexpr std::array<std::string_view, 13> kInPlace{"add_",
                                                     "bitwise_xor_"};
 constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt", "ge"};
 
+bool compare_numbers(CompareOp op, double a, double b) {
+  switch (op) {
+    case CompareOp::kEq:
+      return a == b;
+    case CompareOp::kNe:
+      return a != b;
+    case CompareOp::kLt:
+      return a < b;
+    case CompareOp::kLe:
+      return a <= b;
+    case CompareOp::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
 bool is_operand(const Value& value) {
   return value.is_number() || value.as<TensorObject>() != nullptr;
 }
@@ -111,8 +128,13 @@ Value TensorObject::inplace(lang::Interp& /*interp*/, BinaryOp op, const Value& 
 
 Value TensorObject::compare(lang::Interp& /*interp*/, CompareOp op, const Value& other) {
   if (!is_operand(other)) return {};
-  return call_op(session_, "torch", kCompare[static_cast<std::size_t>(op)],
-                 {Ref<TensorObject>(this), other});
+  Value result = call_op(session_, "torch", kCompare[static_cast<std::size_t>(op)],
+                         {Ref<TensorObject>(this), other});
+  if (other.is_number() && tensor.numel() == 1 && tensor->storage && tensor->storage->values()) {
+    const bool holds = compare_numbers(op, ops::known_value(tensor, 0), other.number());
+    result.as<TensorObject>()->tensor->storage->set_values(ops::Progression{holds ? 1.0 : 0.0, 0});
+  }
+  return result;
 }
 
 Value TensorObject::get_item(lang::Interp& /*interp*/, const Value& key) {
@@ -144,7 +166,7 @@ bool TensorObject::truth(lang::Interp& interp) {
     interp.runtime_error(fmt::format("Boolean value of Tensor with {} is ambiguous",
                                      tensor.numel() == 0 ? "no values" : "more than one value"));
   }
-  return false;  // every value counts as zero
+  return ops::known_value(tensor, 0) != 0;  // one that is not known counts as zero
 }
 
 std::optional<std::uint64_t> TensorObject::hash(lang::Interp& /*interp*/) {
@@ -172,8 +194,11 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
     if (spec.empty()) return repr(interp);
     interp.type_error("unsupported format string passed to Tensor.__format__");
   }
-  const Value zero = ops::is_floating(tensor.dtype()) ? Value::real(0) : Value::integer(0);
-  return interp.format(zero, spec);
+  const double value = ops::known_value(tensor, 0);
+  return interp.format(ops::is_floating(tensor.dtype())
+                           ? Value::real(value)
+                           : Value::integer(static_cast<std::int64_t>(value)),
+                       spec);
 }
 
 /// Tensor.__deepcopy__: the whole storage once, however many tensors look at it; then an empty

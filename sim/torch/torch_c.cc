@@ -165,16 +165,18 @@ void add_events(Session& session, lang::Module& module) {
     return Value::integer(
         static_cast<std::int64_t>(a.object<TensorObject>(0, "Tensor").tensor->storage->bytes()));
   });
-  add("backward(tensors, gradients, retain_graph=False)", [s](Interp& in, Arguments& a) {
+  add("backward(tensors, gradients, retain_graph=False, inputs=())", [s](Interp& in, Arguments& a) {
     ops::TensorList tensors;
     ops::TensorList gradients;
+    ops::TensorList inputs;
     for (const Value& v : in.unpack(a[0])) tensors.push_back(v.as<TensorObject>()->tensor);
     for (const Value& v : in.unpack(a[1])) {
       gradients.push_back(v.is_none() ? ops::Tensor() : v.as<TensorObject>()->tensor);
     }
+    for (const Value& v : in.unpack(a[3])) inputs.push_back(v.as<TensorObject>()->tensor);
     s->emitter.begin("backward");
     s->guarded([&] {
-      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2));
+      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs);
       return 0;
     });
     return Value::none();

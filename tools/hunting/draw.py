@@ -1,9 +1,9 @@
 """Draws one case from a seed and a number."""
 
-from . import loop, sequence, tables, vision
+from . import loop, programs, sequence, tables, vision
 from .rand import Rand
 
-KINDS = {"vision": (vision.maker, 4), "sequence": (sequence.maker, 4), "tables": (tables.maker, 3)}
+KINDS = {"vision": (vision.maker, 4), "sequence": (sequence.maker, 4), "tables": (tables.maker, 3), "programs": (programs.maker, 3)}
 
 
 def draw(seed, number, only=None):

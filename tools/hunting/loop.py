@@ -67,7 +67,7 @@ def case_of(r, model):
     if r.chance(0.05):
         case.backends = r.pick({"cudnn": False}, {"flash": False}, {"efficient": False, "flash": False}, {"tf32": True}, {"cudnn": "benchmark"})
     if model.loop:
-        case.loop = model.loop
+        case.loop, case.total = model.loop, model.total
         return case
     b = r.choice(model.batch)
     if r.chance(0.1):

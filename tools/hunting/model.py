@@ -20,6 +20,7 @@ class Model:
     batch: tuple = (1, 2, 3, 4, 8, 16, 32, 64)
     name: str = ""
     loop: str = ""  # a loop of its own, in place of a drawn one
+    total: int = 0  # bytes of the device, for programs that run out of them; 0: its own
     sparse: bool = False  # has sparse gradients: few optimizers take them
 
 

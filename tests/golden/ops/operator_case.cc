@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -51,6 +52,9 @@ std::string_view torch_dtype(std::string_view name) {
   return name == "fp64" ? "torch.float64" : "torch.float32";
 }
 
+/// Marks a release at a moment when PyTorch has no order of its own.
+constexpr std::string_view kNoOrder = "~";
+
 /// Writes down what a program asks for: one text a run, see OperatorEvents.
 class EventText final : public Sink {
  public:
@@ -86,8 +90,14 @@ class EventText final : public Sink {
       write(fmt::format("+{}", instruction.bytes));
     } else if (instruction.verb == Verb::kFree) {
       const auto number = numbers_.find(instruction.id);
-      write(number == numbers_.end() ? "-earlier" : fmt::format("-{}", number->second));
+      const std::string what =
+          number == numbers_.end() ? "earlier" : std::to_string(number->second);
+      write("-" + what + std::string(is_cache_drop(instruction) ? kNoOrder : ""));
     }
+  }
+  bool is_cache_drop(const Instruction& instruction) const {
+    return program_.labels.text(instruction.label).find("autocast cache cleared") !=
+           std::string_view::npos;
   }
   void write(const std::string& word) {
     std::string& out = events[run_];
@@ -104,6 +114,30 @@ class EventText final : public Sink {
 };
 
 }  // namespace
+
+std::string with_order_of(const std::string& recorded, const std::string& simulated) {
+  std::vector<std::string> theirs = split(recorded, ' ');
+  const std::vector<std::string> mine = split(simulated, ' ');
+  const auto unordered = [&mine](std::size_t i) {
+    return i < mine.size() && mine[i].ends_with(kNoOrder);
+  };
+  for (std::size_t begin = 0; begin < mine.size(); ++begin) {
+    std::size_t end = begin;
+    while (unordered(end)) ++end;
+    if (end == begin || end > theirs.size()) continue;
+    std::vector<std::string> drops;
+    for (std::size_t i = begin; i < end; ++i)
+      drops.push_back(mine[i].substr(0, mine[i].size() - kNoOrder.size()));
+    const auto at = [&theirs](std::size_t i) {
+      return theirs.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    if (std::is_permutation(at(begin), at(end), drops.begin(), drops.end()))
+      std::copy(mine.begin() + static_cast<std::ptrdiff_t>(begin),
+                mine.begin() + static_cast<std::ptrdiff_t>(end), at(begin));
+    begin = end;
+  }
+  return fmt::format("{}", fmt::join(theirs, " "));
+}
 
 std::vector<OperatorCase> read_operator_cases(const std::string& path, const std::string& group) {
   const auto source = std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)});

@@ -25,8 +25,13 @@ struct OperatorCase {
 };
 
 /// Events by run: "forward +4096 -0 backward +512": requests in bytes, releases by the number of
-/// the request within the run.
+/// the request within the run. "-0~": one of the releases when autocast drops its weight cache,
+/// which PyTorch does in the order of a hash table.
 using OperatorEvents = std::map<std::string, std::string>;
+
+/// The recorded events with each run of releases that have no order in the order of the simulated
+/// ones, where both name the same requests.
+std::string with_order_of(const std::string& recorded, const std::string& simulated);
 
 /// The cases of a YAML file. Errors: IoError, InputError.
 std::vector<OperatorCase> read_operator_cases(const std::string& path, const std::string& group);

@@ -55,36 +55,6 @@ std::string difference(const std::string& recorded, const std::string& simulated
   return fmt::format("      PyTorch  {}\n      Tidemark {}\n", part(recorded), part(simulated));
 }
 
-/// Autocast drops its weight cache in the order of a hash table: there frees that follow each other
-/// have no order.
-std::string with_frees_sorted(const std::string& events) {
-  std::vector<std::string> frees;
-  std::string out;
-  const auto flush = [&] {
-    std::sort(frees.begin(), frees.end());
-    for (const std::string& word : frees) out += word + " ";
-    frees.clear();
-  };
-  for (std::size_t at = 0; at < events.size();) {
-    const std::size_t end = std::min(events.find(' ', at), events.size());
-    const std::string word = events.substr(at, end - at);
-    if (word.starts_with("-")) {
-      frees.push_back(word);
-    } else {
-      flush();
-      out += word + " ";
-    }
-    at = end + 1;
-  }
-  flush();
-  return out;
-}
-
-bool is_same(const OperatorCase& c, const std::string& recorded, const std::string& simulated) {
-  if (recorded == simulated) return true;
-  return c.dtype.starts_with("amp-") && with_frees_sorted(recorded) == with_frees_sorted(simulated);
-}
-
 /// Empty when exact, else what differs.
 std::string check(const OperatorCase& c, const Options& options, const OperatorEvents& recorded,
                   const tidemark::DeviceSpec& device) {
@@ -94,9 +64,9 @@ std::string check(const OperatorCase& c, const Options& options, const OperatorE
     std::string out;
     for (const auto& [run, text] : recorded) {
       const std::string& mine = simulated.at(run);
-      const std::string events = options.change == c.group ? text + " +1" : text;
-      if (!is_same(c, events, mine))
-        out += fmt::format("    {}\n{}", run, difference(events, mine));
+      const std::string given = options.change == c.group ? text + " +1" : text;
+      const std::string events = tidemark::with_order_of(given, mine);
+      if (events != mine) out += fmt::format("    {}\n{}", run, difference(events, mine));
     }
     return out;
   } catch (const tidemark::InputError& e) {

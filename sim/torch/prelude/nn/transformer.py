@@ -40,7 +40,23 @@ class MultiheadAttention(Module):
             self.bias_k = self.bias_v = None
         self.add_zero_attn = add_zero_attn
 
-    def _fast_path(self, query, key, value, key_padding_mask, attn_mask):
+    def merge_masks(self, attn_mask, key_padding_mask, query):
+        merged_mask = None
+        if key_padding_mask is not None:
+            merged_mask = key_padding_mask
+        if attn_mask is not None:
+            batch_size, seq_len, _ = query.shape
+            if attn_mask.dim() == 3:
+                attn_mask_expanded = attn_mask.view(batch_size, -1, seq_len, seq_len)
+            else:
+                attn_mask_expanded = attn_mask.view(1, 1, seq_len, seq_len).expand(batch_size, self.num_heads, -1, -1)
+            merged_mask = attn_mask_expanded
+            if key_padding_mask is not None:
+                key_padding_mask_expanded = key_padding_mask.view(batch_size, 1, 1, seq_len).expand(-1, self.num_heads, -1, -1)
+                merged_mask = attn_mask_expanded + key_padding_mask_expanded
+        return merged_mask
+
+    def _fast_path(self, query, key, value):
         if self.training or query.dim() != 3 or query is not key or key is not value:
             return False
         if self.in_proj_weight is None or self.in_proj_bias is None or query.dtype != self.in_proj_weight.dtype:
@@ -49,20 +65,20 @@ class MultiheadAttention(Module):
             return False
         if torch.is_autocast_enabled():
             return False
-        if attn_mask is not None or key_padding_mask is not None:
-            return False
         tensors = (query, self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
         return not (torch.is_grad_enabled() and any(t.requires_grad for t in tensors))
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
         is_batched = query.dim() == 3
+        has_float_mask = any(m is not None and torch.is_floating_point(m) for m in (attn_mask, key_padding_mask))
         key_padding_mask = F._canonical_mask(key_padding_mask, query.dtype)
         attn_mask = F._canonical_mask(attn_mask, query.dtype)
-        if self._fast_path(query, key, value, key_padding_mask, attn_mask):
+        if not has_float_mask and self._fast_path(query, key, value):
+            merged_mask = self.merge_masks(attn_mask, key_padding_mask, query)
             return torch._native_multi_head_attention(query, self.embed_dim, self.num_heads, self.in_proj_weight,
                                                       self.in_proj_bias, self.out_proj.weight, self.out_proj.bias,
-                                                      need_weights, average_attn_weights)
+                                                      need_weights, average_attn_weights, merged_mask)
         if self.batch_first and is_batched:
             if key is value:
                 if query is key:
@@ -120,7 +136,7 @@ class TransformerEncoderLayer(Module):
             self.activation_relu_or_gelu = 2
         self.activation = activation
 
-    def _fast_path(self, src, src_mask, src_key_padding_mask):
+    def _fast_path(self, src):
         attn = self.self_attn
         if self.training or src.dim() != 3 or not attn.batch_first or attn.in_proj_bias is None:
             return False
@@ -128,20 +144,19 @@ class TransformerEncoderLayer(Module):
             return False
         if attn.num_heads % 2 == 1 or torch.is_autocast_enabled():
             return False
-        if src_mask is not None or src_key_padding_mask is not None:
-            return False
         return not (torch.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.parameters())))
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         src_key_padding_mask = F._canonical_mask(src_key_padding_mask, src.dtype)
         src_mask = F._canonical_mask(src_mask, src.dtype)
-        if self._fast_path(src, src_mask, src_key_padding_mask):
+        if self._fast_path(src):
             attn = self.self_attn
+            merged_mask = attn.merge_masks(src_mask, src_key_padding_mask, src)
             return torch._transformer_encoder_layer_fwd(
                 src, attn.embed_dim, attn.num_heads, attn.in_proj_weight, attn.in_proj_bias, attn.out_proj.weight,
                 attn.out_proj.bias, self.activation_relu_or_gelu == 2, self.norm_first, self.norm1.eps, self.norm1.weight,
                 self.norm1.bias, self.norm2.weight, self.norm2.bias, self.linear1.weight, self.linear1.bias, self.linear2.weight,
-                self.linear2.bias)
+                self.linear2.bias, merged_mask)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal=is_causal)
@@ -166,17 +181,54 @@ class TransformerEncoder(Module):
         super().__init__()
         self.layers = _clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = enable_nested_tensor and _can_be_nested(encoder_layer)
+
+    def _becomes_nested(self, src, src_key_padding_mask, mask):
+        """whether padded places are cut out; reading the mask's values comes before the cheaper questions"""
+        first = self.layers[0]
+        if not self.use_nested_tensor or first.training or src.dim() != 3 or src_key_padding_mask is None:
+            return False
+        if self.mask_check and not _is_left_aligned(src_key_padding_mask.logical_not()):
+            return False
+        if mask is not None or torch.is_autocast_enabled():
+            return False
+        return not (torch.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())))
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         src_key_padding_mask = F._canonical_mask(src_key_padding_mask, src.dtype)
         mask = F._canonical_mask(mask, src.dtype)
         output = src
+        if self._becomes_nested(src, src_key_padding_mask, mask):
+            torch._C.refuse("TransformerEncoder with nested tensors is not modelled", "enable_nested_tensor=False keeps the padding")
         is_causal = _is_causal_mask(mask, is_causal, _length(src, self.layers[0].self_attn))
         for mod in self.layers:
             output = mod(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
         if self.norm is not None:
             output = self.norm(output)
         return output
+
+
+def _can_be_nested(layer):
+    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
+        return False
+    attention = layer.self_attn
+    return (attention.batch_first and attention._qkv_same_embed_dim and attention.in_proj_bias is not None
+            and layer.activation_relu_or_gelu != 0 and layer.norm1.eps == layer.norm2.eps and attention.num_heads % 2 == 0)
+
+
+def _is_left_aligned(mask):
+    """torch._nested_tensor_from_mask_left_aligned: as many ones in front as there are in all; of zeros, no"""
+    ends = torch.zeros((mask.size(0), 1), dtype=mask.dtype, device=mask.device)
+    joined = torch.cat((mask, ends), 1)
+    numbers = joined.to(torch.int32)
+    firsts = numbers.argmin(1)
+    del numbers, joined
+    sums = mask.cumsum(1)
+    same = firsts == sums[:, -1]
+    answer = bool(same.all())
+    del same, firsts, ends, sums
+    return answer
 
 
 def _length(x, attention):

@@ -143,7 +143,7 @@ def _grouped(lists):
 
 def _use_foreach(params, foreach, fused):
     """the default: lists of tensors where all are on the GPU"""
-    if foreach is None and not fused:
+    if foreach is None and fused is None:
         return all(p.is_cuda for p in params)
     return bool(foreach)
 
