@@ -119,7 +119,9 @@ Tensor dropout(Context& c, const Tensor& input, double p, bool train) {
   Tensor out = c.empty_like(input);
   op.save(0, mask);
   return op.result(std::move(out), [](Backward& b) {
-    b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}, b.grad().dtype());
+    const Tensor& grad = b.grad();
+    b.grads[0] =
+        b.c.empty_in(grad.sizes(), grad.suggest_memory_format(), grad.dtype(), grad.device());
   });
 }
 

@@ -287,6 +287,10 @@ Tensor repeat_vector(Context& c, const Tensor& x, std::int64_t n) {
   if (!x.defined()) return x;
   Op op(c, "repeat", "RepeatBackward0", {&x});
   return op.result(c.empty({x.size(0) * n}, x.dtype(), x.device()), [n](Backward& b) {
+    if (n == 1) {
+      b.grads[0] = b.grad();
+      return;
+    }
     const Tensor rows = reshape_kernel(b.c, b.grad(), {n, b.grad().size(0) / n});
     b.grads[0] = sum(b.c, rows, {0}, false);
   });

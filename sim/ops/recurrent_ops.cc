@@ -202,7 +202,12 @@ HiddenState recurrent_cell(Context& c, CellKind kind, Tensor input, HiddenState 
   const AutocastScope cast(
       c, CastPolicy::kLowPrecision,
       {&input, &std::get<1>(hidden), &std::get<0>(hidden), &p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh});
-  return step(c, kind, input, hidden, p);
+  HiddenState next = step(c, kind, input, hidden, p);
+  input.reset();
+  std::get<0>(hidden).reset();
+  std::get<1>(hidden).reset();
+  for (Tensor* part : {&p.w_ih, &p.w_hh, &p.b_ih, &p.b_hh}) part->reset();
+  return next;
 }
 
 TensorList recurrent(Context& c, const Tensor& input, const HiddenState& hidden,

@@ -118,10 +118,9 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
     Tensor& grad = grads[i];
     const Edge& edge = node.next[i];
     if (!grad.defined()) continue;
-    // One's own function gives what it gives; the others compute only what is wanted.
-    const bool gives_all = static_cast<bool>(node.on_release);
-    if (!edge.node || (!gives_all && edge.node->part == Node::Part::kNone)) {
-      grad.reset();
+    if (!edge.node || edge.node->part == Node::Part::kNone) {
+      // One's own function gives what it gives; the others compute only what is wanted.
+      if (!node.on_release) grad.reset();
       continue;
     }
     const ops::GradMetadata& wanted = edge.node->metadata[edge.input_nr];

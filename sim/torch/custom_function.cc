@@ -70,10 +70,7 @@ void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
   std::size_t next = 0;
   for (std::size_t i = 0; i < is_tensor.size(); ++i) {
     if (!is_tensor[i]) continue;
-    if (const auto* tensor = grads[i].as<TensorObject>();
-        tensor != nullptr && b.node.next[next].node) {
-      b.grads[next] = tensor->tensor;
-    }
+    if (const auto* tensor = grads[i].as<TensorObject>()) b.grads[next] = tensor->tensor;
     ++next;
   }
 }

@@ -25,8 +25,6 @@ def _starts(outputs, given):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     if create_graph:
         _C.refuse("backward(create_graph=True) is not modelled", "gradients of gradients are outside the model")
-    if inputs is not None:
-        _C.refuse("backward(inputs=) is not modelled", "use torch.autograd.grad, or requires_grad_(False) on the others")
     tensors = _tensors(tensors)
     starts = _starts(tensors, [None] * len(tensors) if grad_tensors is None else _tensors(grad_tensors))
     _C.backward(tensors, starts, bool(retain_graph), () if inputs is None else _tensors(inputs))

@@ -16,7 +16,9 @@ def get_ema_multi_avg_fn(decay=0.999):
 def get_swa_multi_avg_fn():
     @torch.no_grad()
     def swa_update(averaged_param_list, current_param_list, num_averaged):
+        weight = 1 / (num_averaged + 1)
         torch._foreach_lerp_(averaged_param_list, current_param_list, 1)
+        del weight
 
     return swa_update
 
@@ -51,22 +53,31 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model):
-        own = list(self.module.parameters())
-        new = list(model.parameters())
         if self.use_buffers:
-            own += list(self.module.buffers())
-            new += list(model.buffers())
-        own_detached = [p.detach() for p in own]
-        new_detached = [p.detach() for p in new]
-        if self.updates == 0:
-            for mine, theirs in zip(own_detached, new_detached):
-                mine.copy_(theirs)
-        elif self.multi_avg_fn is not None or self.avg_fn is None:
-            with torch.no_grad():
-                torch._foreach_lerp_(own_detached, new_detached, 1)
+            own = list(self.module.parameters()) + list(self.module.buffers())
+            new = list(model.parameters()) + list(model.buffers())
         else:
-            n_averaged = self.n_averaged.to(own_detached[0].device)
-            for mine, theirs in zip(own_detached, new_detached):
-                mine.copy_(self.avg_fn(mine, theirs, n_averaged))
-        self.n_averaged.add_(1)
+            own, new = self.parameters(), model.parameters()
+        own_detached, new_detached = [], []
+        # The counter's value is known here; where it lives on the GPU, reading it takes memory.
+        self.n_averaged == 0
+        for mine, theirs in zip(own, new):
+            theirs_ = theirs.detach().to(mine.device)
+            own_detached.append(mine.detach())
+            new_detached.append(theirs_)
+            if self.updates == 0:
+                mine.detach().copy_(theirs_)
+        self.n_averaged > 0
+        if self.updates > 0:
+            if self.multi_avg_fn is not None or self.avg_fn is None:
+                average = self.multi_avg_fn if self.multi_avg_fn is not None else get_swa_multi_avg_fn()
+                average(own_detached, new_detached, self.n_averaged.to(own_detached[0].device))
+            else:
+                for mine, theirs in zip(own_detached, new_detached):
+                    n_averaged = self.n_averaged.to(mine.device)
+                    mine.detach().copy_(self.avg_fn(mine.detach(), theirs, n_averaged))
+        if not self.use_buffers:
+            for mine, theirs in zip(self.module.buffers(), model.buffers()):
+                mine.detach().copy_(theirs.detach().to(mine.device))
+        self.n_averaged += 1
         self.updates += 1
