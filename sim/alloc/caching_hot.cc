@@ -425,6 +425,11 @@ bool CachingAllocator::execute_rare(const Instruction& instruction) {
     case Verb::kLaunch:
     case Verb::kRecord:
     case Verb::kWait:
+    case Verb::kSyncEvent:
+    case Verb::kHostAlloc:
+    case Verb::kHostFree:
+    case Verb::kHostUse:
+    case Verb::kHostEmptyCache:
     case Verb::kMark:
     case Verb::kPoint:
       break;

@@ -59,12 +59,23 @@ class TraceClock : public EventClock {
   void wait(StreamId stream, Ticket ticket) override;
   void synchronize(StreamId stream) override;
   void synchronize_device() override;
+  /// cudaStreamWaitEvent: what is queued on `stream` from here on ends only after `other`, a stream
+  /// of `clock`, has passed `ticket`; so whoever waits for the one has waited for the other.
+  void follow(StreamId stream, TraceClock& clock, StreamId other, Ticket ticket);
 
  private:
+  struct Followed {
+    Ticket from = 0;  ///< once this is done
+    TraceClock* clock = nullptr;
+    StreamId stream = 0;
+    Ticket ticket = 0;  ///< so is this
+  };
   struct Queue {
     Ticket recorded = 0;
     Ticket done = 0;
+    std::vector<Followed> followed;
   };
+  void finish(StreamId stream, Ticket ticket);
   Queue& queue(StreamId stream);
   Policy policy_;
   std::uint64_t lag_;

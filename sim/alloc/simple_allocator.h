@@ -102,6 +102,11 @@ class SimpleAllocator : public Allocator {
       case Verb::kLaunch:
       case Verb::kRecord:
       case Verb::kWait:
+      case Verb::kSyncEvent:
+      case Verb::kHostAlloc:
+      case Verb::kHostFree:
+      case Verb::kHostUse:
+      case Verb::kHostEmptyCache:
       case Verb::kMark:
       case Verb::kPoint:
         break;

@@ -100,6 +100,7 @@ class RunCommand final : public Command {
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants; 'check' lists them", ""},
          kDeviceOption,
+         kEventPolicyOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
           ""},
          {"format", "text|json|csv", "how to print", "text"},

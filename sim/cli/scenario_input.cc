@@ -19,6 +19,8 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
 std::vector<Override> scenario_overrides(const Arguments& args) {
   std::vector<Override> overrides = parse_overrides(args.values("set"));
   if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
+  if (args.has("event-policy"))
+    overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
   return overrides;
 }
 

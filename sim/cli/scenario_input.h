@@ -12,12 +12,18 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --device and --set ask for, in this order.
+/// What --device, --event-policy and --set ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);
 
 /// The option that every command on scenarios has beside --set.
 inline constexpr OptionSpec kDeviceOption{
     "device", "ID", "the device, whatever the scenario says; a script has none of its own", ""};
+
+/// The option of commands that run scenarios on several streams.
+inline constexpr OptionSpec kEventPolicyOption{
+    "event-policy", "POLICY",
+    "when other streams' work ends: simulated, ready (at once), sync (when waited for) or lag:N",
+    ""};
 
 /// A problem's text with "warning" in place of "error".
 std::string render_warning(const Problem& warning);

@@ -109,6 +109,10 @@ void Engine::synchronize_to(Ticket ticket) {
   }
 }
 
+void Engine::synchronize_event(std::uint32_t event) {
+  if (event < events_.size() && events_[event] != kNoTicket) synchronize_to(events_[event]);
+}
+
 void Engine::synchronize_all() {
   while (!queue_.empty()) step();
   host_ns_ = std::max(host_ns_, queue_.now());

@@ -79,6 +79,9 @@ class Engine {
   void synchronize(StreamId stream);
   /// cudaEventSynchronize: the host waits until passed(ticket). Errors: StuckError.
   void synchronize_to(Ticket ticket);
+  /// cudaEventSynchronize on an event of the program: the point that it stands for now. Errors:
+  /// StuckError.
+  void synchronize_event(std::uint32_t event);
   /// cudaDeviceSynchronize. Errors: StuckError.
   void synchronize_all();
   /// The host is busy for `duration_ns` with a call into the driver, or with anything else.

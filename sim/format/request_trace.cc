@@ -328,6 +328,11 @@ void write_request_trace(std::span<const Instruction> instructions, const Labels
       case Verb::kLaunch:
       case Verb::kRecord:
       case Verb::kWait:
+      case Verb::kSyncEvent:
+      case Verb::kHostAlloc:
+      case Verb::kHostFree:
+      case Verb::kHostUse:
+      case Verb::kHostEmptyCache:
       case Verb::kDeviceBytes:
       case Verb::kPoint:
         continue;

@@ -31,7 +31,7 @@ Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType
   if (!bytes) throw OpError("Storage size calculation overflowed with sizes=" + to_string(sizes));
   RequestNumber request = kNoMemory;
   if (device.is_cuda() && *bytes > 0) {
-    request = memory_.allocate(static_cast<Bytes>(*bytes), device, stream);
+    request = memory_.allocate(static_cast<Bytes>(*bytes), device, stream(device));
   }
   return make(sizes, strides, dtype, device,
               make_ref<Storage>(&memory_, request, static_cast<Bytes>(*bytes), device));
@@ -57,6 +57,39 @@ Tensor Context::empty_in(const Dims& sizes, MemoryFormat format, ScalarType dtyp
 
 Tensor Context::scratch(Bytes bytes, Device device) {
   return empty({static_cast<std::int64_t>(bytes)}, ScalarType::kUInt8, device);
+}
+
+Tensor Context::empty_pinned(const Dims& sizes, const Dims& strides, ScalarType dtype) {
+  Tensor out = empty_strided(sizes, strides, dtype, kHost);
+  const Bytes bytes = out->storage->bytes();
+  if (bytes > 0) out->storage->take(memory_.allocate_pinned(bytes), bytes);
+  return out;
+}
+
+void Context::read_value(const Tensor& tensor) {
+  if (!tensor.is_cuda()) return;
+  const RequestNumber pinned = memory_.allocate_pinned(element_bytes(tensor.dtype()));
+  recorder_.copy(tensor.device(), kHost, element_bytes(tensor.dtype()), true);
+  if (pinned != kNoMemory) memory_.release(pinned);
+}
+
+void Context::copy_across(const Tensor& from, const Tensor& to, bool non_blocking) {
+  if (from.is_cuda() == to.is_cuda() || from.numel() == 0) return;
+  const Device device = from.is_cuda() ? from.device() : to.device();
+  recorder_.copy(from.device(), to.device(), to.bytes(), !non_blocking);
+  const RequestNumber host = (from.is_cuda() ? to : from)->storage->request();
+  if (non_blocking && is_pinned(host)) memory_.use_pinned(host, device, stream(device));
+}
+
+void Context::set_stream(Device device, std::uint16_t stream) {
+  const auto at = static_cast<std::size_t>(device.index);
+  if (at >= streams_.size()) {
+    if (stream == 0) return;
+    streams_.resize(at + 1);
+  }
+  if (streams_[at] == stream) return;
+  streams_[at] = stream;
+  recorder_.set_stream(device, stream);
 }
 
 Tensor Context::alias(const Tensor& base, const Dims& sizes, const Dims& strides,
@@ -118,12 +151,13 @@ void Context::cublas_workspace(Device device, bool lt) {
   // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
   constexpr Bytes kHopper = 32 * kMiB;
   constexpr Bytes kOther = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
+  const std::uint16_t current = stream(device);
   const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
                             Bytes bytes) {
-    if (has_stream(workspaces, stream)) return;
+    if (has_stream(workspaces, current)) return;
     Tensor workspace = scratch(bytes, device);
     workspace->storage->set_role(Role::kWorkspace);
-    workspaces.emplace_back(stream, std::move(workspace));
+    workspaces.emplace_back(current, std::move(workspace));
   };
   CublasHandle& handle = cublas_handle(device);
   make_one(handle.workspaces, spec_.compute_capability == 90 ? kHopper : kOther);

@@ -28,6 +28,15 @@ class Recorder {
   /// Work queued on the current stream, for the clock only.
   virtual void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
                       ScalarType precision) = 0;
+  /// From here on work of `device` goes to `stream`.
+  virtual void set_stream(Device /*device*/, std::uint16_t /*stream*/) {}
+  /// Bytes cross between the host and a device on the device's current stream. `host_waits`: until
+  /// everything queued on that stream is done.
+  virtual void copy(Device /*from*/, Device /*to*/, Bytes /*bytes*/, bool /*host_waits*/) {}
+  /// A new event is recorded on a stream: its number. / What is queued on a stream from here on
+  /// waits for it.
+  virtual std::uint32_t record(Device /*device*/, std::uint16_t /*stream*/) { return 0; }
+  virtual void wait(std::uint32_t /*event*/, Device /*device*/, std::uint16_t /*stream*/) {}
 };
 
 /// The switches of torch.backends and the environment that change what is allocated.
@@ -120,6 +129,28 @@ class Context {
   /// The same look, a new TensorImpl without history (tensor.detach(), variable_data()).
   static Tensor shallow_copy(const Tensor& tensor);
 
+  /// A new tensor in pinned host memory.
+  Tensor empty_pinned(const Dims& sizes, const Dims& strides, ScalarType dtype);
+  /// The host reads one value of `tensor` through pinned memory and waits for it. Source: ATen's
+  /// _local_scalar_dense_cuda. Does nothing for a tensor on the host.
+  void read_value(const Tensor& tensor);
+  /// A tensor's bytes cross between host and device, or stay on the device. Source: ATen's
+  /// copy_kernel_cuda.
+  void copy_across(const Tensor& from, const Tensor& to, bool non_blocking);
+
+  // ---- streams
+  // ------------------------------------------------------------------------------------------------
+  /// The current stream of a device; 0 for the host.
+  [[nodiscard]] std::uint16_t stream(Device device) const {
+    const auto at = static_cast<std::size_t>(device.index);
+    return device.is_cuda() && at < streams_.size() ? streams_[at] : std::uint16_t{0};
+  }
+  void set_stream(Device device, std::uint16_t stream);
+  /// The current streams, by device; as many devices as ever left the default one.
+  [[nodiscard]] const std::vector<std::uint16_t>& streams() const { return streams_; }
+  /// Some device had another current stream than its default one.
+  [[nodiscard]] bool uses_streams() const { return !streams_.empty(); }
+
   // ---- libraries
   // -------------------------------------------------------------------------------------------
   /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
@@ -136,12 +167,12 @@ class Context {
   Backends backends;
   Thread main_thread;
   Thread engine_thread;
-  std::uint16_t stream = 0;                ///< current stream
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
 
  private:
   CublasHandle& cublas_handle(Device device);
 
+  std::vector<std::uint16_t> streams_;
   std::vector<CublasHandle> cublas_handles_;
   std::vector<std::size_t> free_cublas_handles_;  ///< the last is taken first
   Memory& memory_;

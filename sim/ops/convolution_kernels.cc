@@ -338,6 +338,14 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
         o.transposed ? "transposed=1, " : "", to_string(w), features, to_string(bias.sizes())));
   }
   const auto same = [&](const Tensor& parameter, std::string_view what) {
+    if (parameter.defined() && !(parameter.device() == input.device())) {
+      const std::string or_else =
+          input.is_cuda()
+              ? std::string()
+              : fmt::format(" or input should be a MKLDNN tensor and {} is a dense tensor", what);
+      throw OpError(fmt::format("Input type ({}) and {} type ({}) should be the same{}",
+                                class_name(input), what, class_name(parameter), or_else));
+    }
     if (parameter.defined() && parameter.dtype() != input.dtype()) {
       throw OpError(fmt::format("Input type ({}) and {} type ({}) should be the same",
                                 info(input.dtype()).name, what, info(parameter.dtype()).name));

@@ -160,7 +160,7 @@ void rebase_view(Context& c, const Tensor& view, Ref<Node> fn) {
         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
   const Ref<Node> node = new_node(c, "CopySlices");
-  node->metadata.push_back({base.sizes(), base.dtype(), base.device()});
+  node->metadata.push_back(metadata_of(c, base));
   node->next = fn->next;
   node->next[0] = gradient_edge(c, base);
   node->vertex = c.recorder().add_op(node->name, c.module_label, {&base}, node.get());
@@ -184,7 +184,7 @@ void refresh_view_history(Context& c, const Tensor& view) {
   if (!view->grad_fn && !base->grad_fn && !base->requires_grad) return;
   check_view_write(view, true);
   const Ref<Node> node = new_node(c, "AsStridedBackward0");
-  node->metadata.push_back({view.sizes(), view.dtype(), view.device()});
+  node->metadata.push_back(metadata_of(c, view));
   node->next.push_back(gradient_edge(c, base));
   node->vertex = c.recorder().add_op("as_strided", c.module_label, {&base}, node.get());
   node->backward = [base_geometry = Geometry(base), view_geometry = Geometry(view)](Backward& b) {

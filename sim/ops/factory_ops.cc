@@ -17,11 +17,16 @@ namespace {
 constexpr std::string_view kSource = "golden ops/making";
 
 /// The common end of a factory's parameters starts at `i`: dtype, device, requires_grad.
+/// `pinned`: in pinned host memory.
 Tensor make(Arguments& a, std::string_view name, const Dims& sizes, ScalarType fallback,
-            std::size_t i) {
+            std::size_t i, bool pinned = false) {
   Context& c = a.context();
   const LabelScope label(c, name);
-  Tensor out = c.empty(sizes, a.dtype(i).value_or(fallback), a.device(i + 1).value_or(kHost));
+  const Device device = a.device(i + 1).value_or(kHost);
+  const ScalarType dtype = a.dtype(i).value_or(fallback);
+  if (pinned && device.is_cuda()) throw OpError("Only dense CPU tensors can be pinned");
+  Tensor out = pinned ? c.empty_pinned(sizes, contiguous_strides(sizes), dtype)
+                      : c.empty(sizes, dtype, device);
   out->requires_grad = a.flag(i + 2);
   return out;
 }
@@ -136,7 +141,7 @@ std::span<const OpDef> factory_ops() {
        "layout=None, any memory_format=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1);
+         return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
        },
        kSource},
       {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
@@ -144,27 +149,31 @@ std::span<const OpDef> factory_ops() {
        "layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1);
+         return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
        },
        kSource},
       {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any "
        "layout=None)",
        "torch",
-       [](Arguments& a) -> OpResult { return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1); },
+       [](Arguments& a) -> OpResult {
+         return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+       },
        kSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any "
        "generator=None)",
        "torch",
-       [](Arguments& a) -> OpResult { return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1); },
+       [](Arguments& a) -> OpResult {
+         return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+       },
        kSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any "
        "generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1);
+         return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
        },
        kSource},
       {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "

@@ -10,6 +10,11 @@ namespace tidemark::ops {
 
 using RequestNumber = std::uint32_t;
 inline constexpr RequestNumber kNoMemory = 0xffffffffU;
+/// Set in the numbers of pinned host memory, which are counted apart.
+inline constexpr RequestNumber kPinned = 0x80000000U;
+constexpr bool is_pinned(RequestNumber request) {
+  return request != kNoMemory && (request & kPinned) != 0;
+}
 
 /// Where a tensor lives: the host, or GPU `index`. Host storages take no device memory.
 struct Device {
@@ -47,6 +52,12 @@ class Memory {
   virtual RequestNumber allocate(Bytes bytes, Device device, std::uint16_t stream) = 0;
   virtual void release(RequestNumber request) = 0;
   virtual void set_role(RequestNumber request, Role role) = 0;
+  /// record_stream(): `stream` of the memory's device uses it too.
+  virtual void use(RequestNumber /*request*/, Device /*device*/, std::uint16_t /*stream*/) {}
+  /// Page-locked host memory, given back by release(). The number is one of kPinned.
+  virtual RequestNumber allocate_pinned(Bytes /*bytes*/) { return kNoMemory; }
+  /// A copy on `stream` of `device` reads or writes pinned memory, and nobody waits for it.
+  virtual void use_pinned(RequestNumber /*request*/, Device /*device*/, std::uint16_t /*stream*/) {}
   /// Gives the cache's unused memory back to the driver, as a library may ask for in the middle of
   /// an operator.
   virtual void empty_cache(Device /*device*/) {}

@@ -8,7 +8,27 @@ namespace tidemark::ops {
 
 namespace {
 
-/// "torch.cuda.FloatTensor"
+/// Source: torch's SavedVariable::unpack.
+void check_version(const Node& node, const SavedTensor& saved) {
+  if (!saved.version || saved.version->value == saved.written) return;
+  std::string from;
+  if (saved.is_result) {
+    from = fmt::format(", which is output 0 of {},", node.name);
+  } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
+    from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
+                       saved.tensor->grad_fn->name);
+  }
+  throw OpError(fmt::format(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly "
+      "detection to find the operation that failed to compute its gradient, with "
+      "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+      class_name(saved.tensor), to_string(saved.tensor.sizes()), from, saved.version->value,
+      saved.written));
+}
+
+}  // namespace
+
 std::string class_name(const Tensor& tensor) {
   struct Row {
     ScalarType type;
@@ -31,27 +51,6 @@ std::string class_name(const Tensor& tensor) {
   }
   return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "", name);
 }
-
-/// Source: torch's SavedVariable::unpack.
-void check_version(const Node& node, const SavedTensor& saved) {
-  if (!saved.version || saved.version->value == saved.written) return;
-  std::string from;
-  if (saved.is_result) {
-    from = fmt::format(", which is output 0 of {},", node.name);
-  } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
-    from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
-                       saved.tensor->grad_fn->name);
-  }
-  throw OpError(fmt::format(
-      "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly "
-      "detection to find the operation that failed to compute its gradient, with "
-      "torch.autograd.set_detect_anomaly(True, check_nan=False).",
-      class_name(saved.tensor), to_string(saved.tensor.sizes()), from, saved.version->value,
-      saved.written));
-}
-
-}  // namespace
 
 TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   if (node.released) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct GradMetadata {
   Dims sizes;
   ScalarType dtype = ScalarType::kFloat32;
   Device device = kHost;
+  std::uint16_t stream = 0;  ///< the device's current one when the node was made
 };
 
 /// One call of a node's backward function: incoming gradients in, gradients of the inputs out.
@@ -99,6 +101,9 @@ class Node final : public RefCounted<Node> {
   /// Drops the saved tensors in order.
   void release_variables();
 };
+
+/// "torch.cuda.FloatTensor", as PyTorch's messages name a tensor.
+std::string class_name(const Tensor& tensor);
 
 /// Runs a node's backward function on its incoming gradients, its saved tensors unpacked. Errors:
 /// OpError with PyTorch's words when they are gone, or were written over since.

@@ -2,6 +2,7 @@
 
 #include "sim/base/check.h"
 #include "sim/ops/copy_slices.h"
+#include "sim/ops/device_check.h"
 
 namespace tidemark::ops {
 
@@ -15,7 +16,7 @@ Edge gradient_edge(Context& c, const Tensor& tensor) {
   node->name = "AccumulateGrad";
   node->sequence = Node::kFirst;
   node->variable = tensor;
-  node->metadata.push_back({tensor.sizes(), tensor.dtype(), tensor.device()});
+  node->metadata.push_back(metadata_of(c, tensor));
   node->label = c.module_label;
   node->vertex = c.recorder().add_op(node->name, c.module_label, {}, node.get());
   tensor->grad_accumulator = node.get();
@@ -25,6 +26,7 @@ Edge gradient_edge(Context& c, const Tensor& tensor) {
 Op::Op(Context& c, std::string_view name, std::string_view node,
        std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> others)
     : c_(c), label_(c, name) {
+  check_same_device(name, {inputs.begin(), inputs.size()}, {others.begin(), others.size()});
   begin(name, node, std::vector<const Tensor*>(inputs), std::vector<const Tensor*>(others));
 }
 
@@ -92,7 +94,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
   if (output->view_base && !c_.grad_enabled()) output->view_kind = ViewKind::kNoGrad;
   if (output->view_base && kind != ViewKind::kPlain) output->view_kind = kind;
   if (!node_) return;
-  node_->metadata.push_back({output.sizes(), output.dtype(), output.device()});
+  node_->metadata.push_back(metadata_of(c_, output));
   if (!is_differentiable(output.dtype())) return;
   forget_history(output);
   output->grad_fn = node_;
@@ -107,7 +109,7 @@ void Op::rebase(const Tensor& self) {
   if (self->requires_grad && !self->grad_fn) {
     throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");
   }
-  node_->metadata.push_back({self.sizes(), self.dtype(), self.device()});
+  node_->metadata.push_back(metadata_of(c_, self));
   forget_history(self);
   if (self->retains_grad && self->grad_fn) self->grad_fn->forget_retained(*self.impl());
   if (self->view_base) {

@@ -30,7 +30,8 @@ class Op {
   /// reads besides.
   Op(Context& c, std::string_view name, std::string_view node,
      std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> others = {});
-  /// For operators on lists of tensors (cat, stack).
+  /// For operators on lists of tensors (cat, stack), and functions of the program's own, whose
+  /// tensors may lie anywhere.
   Op(Context& c, std::string_view name, std::string_view node, const TensorList& inputs);
   ~Op() = default;
   Op(const Op&) = delete;
@@ -94,5 +95,10 @@ class Op {
 /// The edge a gradient of this tensor follows: its grad_fn, or the AccumulateGrad node of a leaf
 /// that requires grad (made when first asked for); empty when no gradient is wanted.
 Edge gradient_edge(Context& c, const Tensor& tensor);
+
+/// What a node keeps of an output that it has now.
+inline GradMetadata metadata_of(const Context& c, const Tensor& t) {
+  return {t.sizes(), t.dtype(), t.device(), c.stream(t.device())};
+}
 
 }  // namespace tidemark::ops

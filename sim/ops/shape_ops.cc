@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/copy_slices.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 
@@ -312,6 +313,7 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
 
 Tensor cat(Context& c, TensorList tensors, std::int64_t dim) {
   if (tensors.empty()) throw OpError("torch.cat(): expected a non-empty list of Tensors");
+  check_list_device("cat", tensors);
   Op op(c, "cat", "CatBackward0", tensors);
   Tensor out = cat_kernel(c, tensors, dim);
   const std::int64_t d = wrap_dim(dim, out.dim());
@@ -347,6 +349,7 @@ Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
 
 Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {
   if (tensors.empty()) throw OpError("stack expects a non-empty TensorList");
+  check_list_device("stack", tensors);
   Op op(c, "stack", "StackBackward0", tensors);
   Tensor out = stack_kernel(c, tensors, dim);
   const std::int64_t d = wrap_dim(dim, out.dim());
@@ -380,6 +383,35 @@ Tensor to(Context& c, const Tensor& self, ScalarType dtype) {
   return to(c, self, options);
 }
 
+namespace {
+
+/// What a copy between host and device takes beside the two tensors. The wire carries only like for
+/// like: types and layouts are changed before or after it, on the GPU where nobody waits for the
+/// copy, else on the host. Source: ATen's copy_requires_temporaries and copy_kernel_cuda.
+void transfer(Context& c, const Tensor& target, const Tensor& source, bool non_blocking) {
+  if (target.is_cuda() == source.is_cuda() || target.numel() == 0) return;
+  const bool same_type = target.dtype() == source.dtype();
+  const bool same_layout =
+      target.sizes() == source.sizes() &&
+      ((target.is_contiguous() && source.is_contiguous()) ||
+       (target.strides() == source.strides() && target.is_non_overlapping_and_dense()));
+  if (same_type && same_layout) {
+    c.copy_across(source, target, non_blocking);
+    return;
+  }
+  const bool changes_source = source.is_cuda() == non_blocking;
+  Tensor landed = target;
+  if (!target.is_contiguous() || (!changes_source && !same_type)) {
+    landed =
+        c.empty(target.sizes(), changes_source ? target.dtype() : source.dtype(), target.device());
+  }
+  const Tensor sent = contiguous(
+      c, expand(changes_source ? to_dtype(c, source, target.dtype()) : source, target.sizes()));
+  c.copy_across(sent, landed, non_blocking);
+}
+
+}  // namespace
+
 Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const ScalarType dtype = options.dtype.value_or(self.dtype());
   const Device device = options.device.value_or(self.device());
@@ -393,10 +425,14 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
     const Dims strides = self.is_non_overlapping_and_dense()
                              ? self.strides()
                              : dense_strides_like(self.sizes(), self.strides());
-    out = c.empty_strided(self.sizes(), strides, dtype, device);
+    // Source: ATen's _to_copy: what nobody waits for needs memory that the copy engine can reach.
+    out = options.non_blocking && self.is_cuda() && !device.is_cuda()
+              ? c.empty_pinned(self.sizes(), strides, dtype)
+              : c.empty_strided(self.sizes(), strides, dtype, device);
   } else {
     out = c.empty_in(self.sizes(), format, dtype, device);
   }
+  transfer(c, out, self, options.non_blocking);
   return op.result(std::move(out), [from = self.dtype(), at = self.device()](Backward& b) {
     const Tensor& grad = b.grad();
     if (grad.dtype() == from && grad.device() == at) {
@@ -407,18 +443,29 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
                              ? grad.strides()
                              : dense_strides_like(grad.sizes(), grad.strides());
     b.grads[0] = b.c.empty_strided(grad.sizes(), strides, from, at);
+    transfer(b.c, b.grads[0], grad, false);
   });
 }
 
-Tensor copy_(Context& c, const Tensor& self, const Tensor& source) {
+Tensor pin_memory(Context& c, const Tensor& self) {
+  if (self.is_cuda()) {
+    throw OpError(
+        fmt::format("cannot pin '{}' only dense CPU tensors can be pinned", class_name(self)));
+  }
+  if (self.requires_grad() && c.grad_enabled())
+    throw NotModelled("pin_memory() of a tensor that requires grad is not modelled");
+  const LabelScope label(c, "pin_memory");
+  return c.empty_pinned(self.sizes(), self.strides(), self.dtype());
+}
+
+Tensor copy_(Context& c, const Tensor& self, const Tensor& source, bool non_blocking) {
   const Dims shape = broadcast(self.sizes(), source.sizes());
   if (!(shape == self.sizes())) {
     throw OpError(fmt::format("output with shape {} doesn't match the broadcast shape {}",
                               to_string(self.sizes()), to_string(shape)));
   }
   Op op(c, "copy_", "CopyBackwards", {&self, &source});
-  // Across devices a source of another type or layout is brought into the target's form first, on
-  // the target's device.
+  transfer(c, self, source, non_blocking);
   return op.in_place(self, [from = source.dtype(), at = source.device()](Backward& b) {
     if (b.needs(0)) b.grads[0] = b.c.empty_like(b.grad());
     if (b.needs(1)) {

@@ -45,10 +45,13 @@ struct ToOptions {
   std::optional<ScalarType> dtype;
   std::optional<MemoryFormat> format;
   bool copy = false;
+  bool non_blocking = false;
 };
 Tensor to(Context& c, const Tensor& self, const ToOptions& options);
+/// x.pin_memory() of a tensor that is not pinned. Errors: OpError for one that is not on the host.
+Tensor pin_memory(Context& c, const Tensor& self);
 /// x.copy_(src), with broadcasting.
-Tensor copy_(Context& c, const Tensor& self, const Tensor& source);
+Tensor copy_(Context& c, const Tensor& self, const Tensor& source, bool non_blocking = false);
 
 /// Marks `view` as looking into `base`, as every view that PyTorch's dispatcher makes does: what
 /// holds the view holds the base, so that neither counts as the only owner of the memory.

@@ -139,7 +139,9 @@ std::span<const OpDef> shape_ops() {
       {"detach(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return one(detach(a.context(), a.tensor(0))); }, kSource},
       {"copy_(Tensor input, Tensor src, bool non_blocking=False)", "method",
-       [](Arguments& a) -> OpResult { return copy_(a.context(), a.tensor(0), a.tensor(1)); },
+       [](Arguments& a) -> OpResult {
+         return copy_(a.context(), a.tensor(0), a.tensor(1), a.flag(2));
+       },
        kSource},
       {"type_as(Tensor input, Tensor other)", "method",
        [](Arguments& a) -> OpResult {

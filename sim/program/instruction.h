@@ -37,6 +37,11 @@ enum class Verb : std::uint8_t {
   kMark,         ///< from here on the phase is `label`
   kDeviceBytes,  ///< `bytes` are taken (id 1) or given back (id 0) past the allocator, by a library
   kPoint,        ///< the statistics of this moment are kept under the name `label`
+  kSyncEvent,    ///< the host waits for event number `id`
+  kHostAlloc,    ///< id, counted apart from the device's, asks for `bytes` of pinned host memory
+  kHostFree,     ///< the owner of the pinned id drops it
+  kHostUse,      ///< a copy on `stream` of `device` reads or writes the pinned id
+  kHostEmptyCache,  ///< torch._C._host_emptyCache()
 };
 
 /// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator

@@ -36,6 +36,18 @@ enum class MemoryQuery : std::uint8_t {
   kDeviceTotal,
 };
 
+/// Pinned host memory, as PyTorch's CachingHostAllocator holds it: blocks of whole powers of two,
+/// kept for the next request of their size until the host's cache is emptied.
+struct PinnedStatistics {
+  Bytes in_use = 0;  ///< blocks handed out, those whose copies have not ended included
+  Bytes peak_in_use = 0;
+  Bytes held = 0;  ///< taken from the system: `allocated_bytes` of torch.cuda.host_memory_stats()
+  Bytes peak_held = 0;
+  std::uint64_t made = 0;   ///< num_host_alloc: requests that no kept block could serve
+  std::uint64_t given = 0;  ///< num_host_free
+  friend bool operator==(const PinnedStatistics&, const PinnedStatistics&) = default;
+};
+
 /// What a source gives its instructions to: the simulator, or a recorder.
 class Sink {
  public:
@@ -49,6 +61,7 @@ class Sink {
   /// The whole torch.cuda.memory_stats() as key and value, in PyTorch's order; for memory_summary()
   /// and the like.
   virtual std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) = 0;
+  virtual PinnedStatistics pinned_statistics() { return {}; }
 };
 
 /// Whatever asks for memory: a model being run, a request trace, a PyTorch snapshot.

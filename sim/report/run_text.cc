@@ -26,20 +26,20 @@ std::string title_lines(const DeviceResult& device, const RunReportOptions& opti
 
 std::string verdict(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
   const Headline headline = headline_of(device);
-  if (result.ended_by_oom && !device.ooms.empty()) {
-    const OomResult& oom = device.ooms.back();
-    const std::string where = moment_text(device, result.program, oom.phase, oom.label);
-    return fmt::format("{} Out of memory at {}.\n{}", bad("DOES NOT FIT.", style), where,
-                       wrapped(oom.message, style.width, 2));
-  }
-  std::string out =
-      fmt::format("{} At its highest the device holds {}; {} stay free.", good("FITS.", style),
+  const std::string highest =
+      fmt::format("At its highest the device holds {}; {} stay free.",
                   human_bytes(headline.device_peak_bytes), human_bytes(headline.spare_bytes));
-  if (!device.ooms.empty()) {
-    out += fmt::format(" {} out-of-memory error{} handled by the program.", device.ooms.size(),
-                       device.ooms.size() == 1 ? " was" : "s were");
+  if (device.ooms.empty()) return fmt::format("{} {}\n", good("FITS.", style), highest);
+  const OomResult& oom = device.ooms.back();
+  const std::string where = moment_text(device, result.program, oom.phase, oom.label);
+  const std::string message = wrapped(oom.message, style.width, 2);
+  if (result.ended_by_oom) {
+    return fmt::format("{} Out of memory at {}.\n{}", bad("DOES NOT FIT.", style), where, message);
   }
-  return out + "\n";
+  const std::size_t count = device.ooms.size();
+  return fmt::format("{} {} request{} refused, the last at {}; the program went on.\n{}{}\n",
+                     bad("OUT OF MEMORY, HANDLED.", style), count, count == 1 ? " was" : "s were",
+                     where, message, highest);
 }
 
 std::string peaks(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
@@ -61,6 +61,12 @@ std::string peaks(const RunResult& result, const DeviceResult& device, const Tex
                  headline.outside_bytes == 0
                      ? std::string()
                      : fmt::format(" + {} outside PyTorch", human_bytes(headline.outside_bytes)))});
+  // Less than a page is what every .item() takes: not worth a line.
+  const PinnedStatistics& pinned = result.pinned.statistics;
+  if (&device == &result.devices.front() && pinned.peak_held >= 4 * kKiB) {
+    table.add({"  pinned host", human_bytes(pinned.peak_held), grouped(pinned.peak_held),
+               fmt::format("{} of it in use at most", human_bytes(pinned.peak_in_use))});
+  }
   return table.text(style.width);
 }
 

@@ -110,9 +110,25 @@ struct DeviceResult {
   Nanoseconds device_call_ns = 0;  ///< what they take by the cost model, waits not included
 };
 
+/// A change of pinned host memory.
+struct PinnedSample {
+  std::uint32_t event = 0;  ///< index into the first device's events of the next event there
+  Nanoseconds time_ns = 0;  ///< host clock; 0 unless the run is timed
+  Bytes in_use = 0;
+  Bytes held = 0;
+  friend bool operator==(const PinnedSample&, const PinnedSample&) = default;
+};
+
+/// Pinned host memory over a run. What the host holds besides is not followed.
+struct PinnedResult {
+  std::vector<PinnedSample> samples;  ///< in order; empty unless RunOptions::keep_events
+  PinnedStatistics statistics;        ///< at the end
+};
+
 /// All that a run tells. Plain data.
 struct RunResult {
   std::vector<DeviceResult> devices;
+  PinnedResult pinned;
   Program program;                 ///< texts of the labels, category of each request
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed

@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-std::unique_ptr<EventClock> trace_clock(const EventPolicy& policy) {
+std::unique_ptr<TraceClock> trace_clock(const EventPolicy& policy) {
   switch (policy.kind) {
     case EventPolicy::Kind::kSync:
       return std::make_unique<TraceClock>(TraceClock::Policy::kSync);
@@ -59,7 +59,7 @@ class Simulator::Clock final : public EventClock {
   void wait(StreamId stream, Ticket ticket) override {
     if (policy_ != nullptr) {
       policy_->wait(stream, ticket);
-      follow_policy();
+      simulator_.follow_policies();
     } else {
       stamp();
       engine().synchronize_to(static_cast<tidemark::Ticket>(ticket));
@@ -67,14 +67,14 @@ class Simulator::Clock final : public EventClock {
   }
   void synchronize(StreamId stream) override {
     if (policy_ != nullptr) policy_->synchronize(stream);
-    follow_policy();
+    simulator_.follow_policies();
     if (!simulator_.is_timed_) return;
     stamp();
     engine().synchronize(number(stream));
   }
   void synchronize_device() override {
     if (policy_ != nullptr) policy_->synchronize_device();
-    follow_policy();
+    simulator_.follow_policies();
     if (!simulator_.is_timed_) return;
     stamp();
     const std::vector<StreamId>& streams = simulator_.streams_[device_];
@@ -89,6 +89,12 @@ class Simulator::Clock final : public EventClock {
     if (!simulator_.is_timed_) return;
     stamp();
     engine().spend(ns);
+  }
+  /// Null where simulated time answers.
+  [[nodiscard]] TraceClock* policy() const { return policy_.get(); }
+  /// Simulated time moves at any call, so only a policy can tell that nothing is new.
+  void follow_policy() {
+    if (policy_ != nullptr) progress_ = policy_->progress();
   }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] Nanoseconds calls_ns() const { return calls_ns_; }
@@ -109,17 +115,13 @@ class Simulator::Clock final : public EventClock {
     }
     return DriverCall::kMalloc;
   }
-  /// Simulated time moves at any call, so only a policy can tell that nothing is new.
-  void follow_policy() {
-    if (policy_ != nullptr) progress_ = policy_->progress();
-  }
   Engine& engine() { return simulator_.engine_; }
   /// The clock is about to move: events so far happened before.
   void stamp() { simulator_.stamp(*simulator_.devices_[device_]); }
   StreamId number(StreamId stream) { return simulator_.stream_of(device_, stream); }
 
   Simulator& simulator_;
-  std::unique_ptr<EventClock> policy_;
+  std::unique_ptr<TraceClock> policy_;
   std::uint64_t calls_ = 0;
   Nanoseconds calls_ns_ = 0;
   std::uint8_t device_;
@@ -144,6 +146,7 @@ struct Simulator::Device {
   PeakKeeper peaks;
   DeviceResult result;
   bool has_phase = false;
+  bool has_context = false;            ///< made when the program first asks something of the device
   std::vector<Nanoseconds> kernel_ns;  ///< by cost; -1: not yet worked out
 };
 
@@ -170,6 +173,9 @@ Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>&
     devices_.push_back(
         std::make_unique<Device>(*this, device, static_cast<std::uint8_t>(devices_.size())));
   }
+  std::vector<EventClock*> clocks;
+  for (const std::unique_ptr<Device>& device : devices_) clocks.push_back(&device->clock);
+  pinned_ = std::make_unique<PinnedMemory>(std::move(clocks));
 }
 
 Simulator::~Simulator() = default;
@@ -186,10 +192,15 @@ bool Simulator::ends_run(const Instruction& instruction) const {
     case Verb::kMark:
     case Verb::kPoint:
     case Verb::kResetPeak:
-      return true;
-    case Verb::kLaunch:
     case Verb::kRecord:
     case Verb::kWait:
+    case Verb::kSyncEvent:
+    case Verb::kHostAlloc:
+    case Verb::kHostFree:
+    case Verb::kHostUse:
+    case Verb::kHostEmptyCache:
+      return true;
+    case Verb::kLaunch:
       return is_timed_;
     default:
       return false;
@@ -209,6 +220,7 @@ Outcome Simulator::execute(std::span<const Instruction> chunk) {
     while (end < chunk.size() && chunk[end].device == chunk[at].device && !ends_run(chunk[end]))
       ++end;
     Device& device = *devices_[chunk[at].device];
+    device.has_context = true;
     const std::span<const Instruction> run = chunk.subspan(at, end - at);
     const std::size_t first_event = device.history.events.size();
     device.allocator->set_instruction(static_cast<std::uint32_t>(instructions_));
@@ -260,15 +272,72 @@ void Simulator::execute_alone(const Instruction& instruction) {
       launch(instruction);
       return;
     case Verb::kRecord:
-      engine_.record(stream_of(instruction.device, instruction.stream), instruction.id);
+      record_event(instruction);
       return;
     case Verb::kWait:
-      engine_.wait(stream_of(instruction.device, instruction.stream), instruction.id);
+      wait_event(instruction);
+      return;
+    case Verb::kSyncEvent:
+      synchronize_event(instruction.id);
+      return;
+    case Verb::kHostAlloc:
+    case Verb::kHostFree:
+    case Verb::kHostUse:
+    case Verb::kHostEmptyCache:
+      execute_on_host(instruction);
       return;
     default:
       TIDEMARK_CHECK(false, fmt::format("verb {} at instruction {}",
                                         static_cast<int>(instruction.verb), instructions_));
   }
+}
+
+void Simulator::follow_policies() {
+  for (const std::unique_ptr<Device>& device : devices_) device->clock.follow_policy();
+}
+
+void Simulator::record_event(const Instruction& instruction) {
+  if (is_timed_) engine_.record(stream_of(instruction.device, instruction.stream), instruction.id);
+  Clock& clock = devices_[instruction.device]->clock;
+  if (clock.policy() == nullptr) return;
+  if (instruction.id >= events_.size()) events_.resize(std::size_t{instruction.id} + 1);
+  events_[instruction.id] = {&clock, instruction.stream, clock.record(instruction.stream)};
+}
+
+void Simulator::wait_event(const Instruction& instruction) {
+  if (is_timed_) engine_.wait(stream_of(instruction.device, instruction.stream), instruction.id);
+  if (instruction.id >= events_.size() || events_[instruction.id].clock == nullptr) return;
+  const RecordedEvent& event = events_[instruction.id];
+  devices_[instruction.device]->clock.policy()->follow(instruction.stream, *event.clock->policy(),
+                                                       event.stream, event.ticket);
+}
+
+void Simulator::synchronize_event(std::uint32_t event) {
+  if (event < events_.size() && events_[event].clock != nullptr)
+    events_[event].clock->wait(events_[event].stream, events_[event].ticket);
+  if (!is_timed_) return;
+  for (const std::unique_ptr<Device>& device : devices_) stamp(*device);
+  engine_.synchronize_event(event);
+}
+
+void Simulator::execute_on_host(const Instruction& instruction) {
+  switch (instruction.verb) {
+    case Verb::kHostAlloc:
+      pinned_->allocate(instruction.id, instruction.bytes);
+      break;
+    case Verb::kHostFree:
+      pinned_->free(instruction.id);
+      break;
+    case Verb::kHostUse:
+      pinned_->use(instruction.id, instruction.device, instruction.stream);
+      return;
+    default:
+      pinned_->empty_cache();
+  }
+  if (!options_.keep_events) return;
+  const PinnedStatistics& now = pinned_->statistics();
+  pinned_samples_.push_back({static_cast<std::uint32_t>(devices_[0]->history.events.size()),
+                             is_timed_ ? engine_.now() : 0, now.in_use, now.held});
 }
 
 void Simulator::launch(const Instruction& instruction) {
@@ -332,6 +401,7 @@ void Simulator::measure(Device& device, LabelId label) {
   point.statistics = device.allocator->statistics();
   raise_peaks(point.statistics, device.peaks.of_program());
   point.device_free_bytes = device.memory.free_bytes();
+  if (!device.has_context) point.device_free_bytes += device.memory.config().context_bytes;
   device.result.points.push_back(std::move(point));
 }
 
@@ -350,6 +420,7 @@ void Simulator::note_oom(Device& device, const Instruction& instruction, std::ui
 
 Bytes Simulator::query(MemoryQuery what, std::uint8_t index) {
   Device& device = *devices_[index];
+  device.has_context = true;
   const auto highest = [&](StatArray AllocatorStatistics::*array) {
     const AllocatorStatistics now = device.allocator->statistics();
     return static_cast<Bytes>(
@@ -429,6 +500,7 @@ RunResult Simulator::finish() {
     }
     result.devices.push_back(std::move(kept));
   }
+  result.pinned = {std::move(pinned_samples_), pinned_->statistics()};
   if (is_timed_) {
     engine_.drain();
     result.end_ns = engine_.now();

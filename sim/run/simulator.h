@@ -8,6 +8,7 @@
 
 #include "sim/alloc/allocator.h"
 #include "sim/alloc/device_memory.h"
+#include "sim/alloc/pinned_memory.h"
 #include "sim/device/cost_model.h"
 #include "sim/engine/engine.h"
 #include "sim/program/source.h"
@@ -51,6 +52,7 @@ class Simulator final : public Sink {
   Outcome execute(std::span<const Instruction> chunk) override;
   Bytes query(MemoryQuery what, std::uint8_t device) override;
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
+  PinnedStatistics pinned_statistics() override { return pinned_->statistics(); }
 
   /// Ends the run and gives its result, without RunResult::program and what only the source knows.
   /// Call it once. Errors: StuckError when queued work can never end.
@@ -65,6 +67,11 @@ class Simulator final : public Sink {
   void launch(const Instruction& instruction);
   void begin_phase(LabelId label);
   void measure(Device& device, LabelId label);
+  void follow_policies();
+  void record_event(const Instruction& instruction);
+  void wait_event(const Instruction& instruction);
+  void synchronize_event(std::uint32_t event);
+  void execute_on_host(const Instruction& instruction);
   void end_phase(Device& device);
   void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
   /// Gives events that have no time yet the present one.
@@ -79,6 +86,14 @@ class Simulator final : public Sink {
   SimulatorOptions options_;
   Engine engine_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<PinnedMemory> pinned_;
+  std::vector<PinnedSample> pinned_samples_;
+  struct RecordedEvent {
+    Clock* clock = nullptr;  ///< null: never recorded
+    StreamId stream = 0;
+    std::uint64_t ticket = 0;
+  };
+  std::vector<RecordedEvent> events_;  ///< by event number; where a policy answers for time
   std::vector<std::vector<StreamId>> streams_;  ///< the engine's number, by device and stream
   StreamId next_stream_ = 0;
   std::uint64_t instructions_ = 0;

@@ -379,8 +379,11 @@ std::vector<std::uint32_t> step_ends(const DeviceResult& device) {
     if (!current.empty()) ends.push_back(phase.first_event);
     current = whole;
   }
-  if (!current.empty() && device.ooms.empty())
-    ends.push_back(static_cast<std::uint32_t>(device.events.size()));
+  if (current.empty() || !device.ooms.empty()) return ends;
+  // What a program drops when it ends is no part of its last step.
+  const auto last = std::find_if(device.events.rbegin(), device.events.rend(),
+                                 [](const Event& event) { return event.action == Action::kAlloc; });
+  ends.push_back(static_cast<std::uint32_t>(device.events.rend() - last));
   return ends;
 }
 

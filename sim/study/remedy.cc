@@ -119,7 +119,22 @@ Applied fused(const ScenarioSource& /*source*/, const Scenario& scenario, unsign
   return std::nullopt;
 }
 
+/// A parameter of the scenario that is off and is named so.
+Applied switch_on(const Scenario& scenario, std::string_view word, std::string text) {
+  for (const Parameter& parameter : scenario.params) {
+    const bool is_off = parameter.value == "False" || parameter.value == "false";
+    const std::string_view name = parameter.name;
+    const bool is_named = name == word || (word.size() > 4 && name.starts_with(word));
+    if (!is_off || !is_named) continue;
+    return Change{{{"params." + parameter.name, "true"}}, std::move(text)};
+  }
+  return std::nullopt;
+}
+
 Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+  if (const Applied own =
+          switch_on(scenario, "checkpoint", "checkpointing, by the scenario's switch"))
+    return own;
   const auto& model = scenario.model.source;
   const bool heeds = model && model->text.find("checkpoint_mode") != std::string::npos;
   if (!heeds) return std::nullopt;
@@ -134,6 +149,10 @@ Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, u
 
 Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
   const bool has_bf16 = scenario.device.compute_capability >= 80;
+  for (const std::string_view word : {"autocast", "amp"}) {
+    if (const Applied own = switch_on(scenario, word, "autocast, by the scenario's switch"))
+      return own;
+  }
   if (scenario.train) {
     if (scenario.train->precision != TrainSpec::Precision::kFp32) return std::nullopt;
     const std::string kind = has_bf16 ? "amp-bf16" : "amp-fp16";
@@ -200,31 +219,64 @@ Applied smaller_batch(const ScenarioSource& /*source*/, const Scenario& scenario
                 fmt::format("batch {} -> {}", *batch, *batch >> level)};
 }
 
-/// The level-th place where the loop keeps a tensor: `.append(x)`, `total += loss`.
+/// What a line keeps beyond it: [begin, end) of the loop's text.
+struct Kept {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::size_t line_end(const std::string& text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size());
+}
+
+/// `x.append(VALUE)`, `x.add(VALUE)`, `x += VALUE`, `x = x + VALUE`, `x[key] = VALUE`, from `at`
+/// on.
+std::optional<Kept> kept_at(const std::string& text, std::size_t at) {
+  const std::string_view rest = std::string_view(text).substr(at);
+  for (const std::string_view call : {".append(", ".appendleft(", ".add("}) {
+    if (!rest.starts_with(call)) continue;
+    const std::size_t end = closing(text, at + call.size() - 1);
+    if (end == std::string::npos) return std::nullopt;
+    return Kept{at + call.size(), end};
+  }
+  if (rest.starts_with(" += ")) return Kept{at + 4, line_end(text, at)};
+  if (rest.starts_with("] = ")) return Kept{at + 4, line_end(text, at)};
+  if (!rest.starts_with(" = ")) return std::nullopt;
+  std::size_t name = at;
+  while (name > 0 && is_word(text[name - 1])) --name;
+  const std::string again = text.substr(name, at - name) + " + ";
+  if (again.size() == 3 || !rest.substr(3).starts_with(again)) return std::nullopt;
+  return Kept{at + 3 + again.size(), line_end(text, at)};
+}
+
+/// The level-th place where the loop keeps a tensor: its value goes to the host, without its graph.
 Applied keep_numbers(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
   if (!is_own_loop(scenario)) return std::nullopt;
   const std::string& text = scenario.loop->text;
   unsigned found = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::string_view rest = std::string_view(text).substr(at);
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    if (rest.starts_with(".append(")) {
-      begin = at + 8;
-      end = closing(text, at + 7);
-    } else if (rest.starts_with(" += ")) {
-      begin = at + 4;
-      end = std::min(text.find('\n', begin), text.size());
-    } else {
-      continue;
+    std::optional<Kept> kept = kept_at(text, at);
+    if (!kept) continue;
+    std::string value = text.substr(kept->begin, kept->end - kept->begin);
+    if (value.size() > 2 && value.front() == '[' && closing(value, 0) == value.size() - 1) {
+      ++kept->begin;
+      --kept->end;
+      value = value.substr(1, value.size() - 2);
     }
-    if (end == std::string::npos || end == begin) continue;
-    const std::string kept = text.substr(begin, end - begin);
-    if (!is_word(kept.back()) && kept.back() != ')' && kept.back() != ']') continue;
-    if (std::isdigit(static_cast<unsigned char>(kept.front())) != 0) continue;
-    if (kept.find(".item()") != std::string::npos || kept.find(".cpu()") != std::string::npos)
+    if (value.empty() || (!is_word(value.back()) && value.back() != ')' && value.back() != ']'))
       continue;
-    if (++found == level) return edit_loop(scenario, end, end, ".detach().cpu()");
+    if (value.front() == '"' || std::isdigit(static_cast<unsigned char>(value.front())) != 0)
+      continue;
+    const bool is_choice = value.find(" if ") != std::string::npos;
+    const bool is_number = value.find(".item()") != std::string::npos ||
+                           value.find(".cpu()") != std::string::npos ||
+                           value.starts_with("float(") || value.starts_with("int(");
+    if (is_number && !is_choice) continue;
+    if (++found != level) continue;
+    const bool is_simple = value.find(' ') == std::string::npos;
+    return edit_loop(
+        scenario, kept->begin, kept->end,
+        is_simple ? value + ".detach().cpu()" : fmt::format("({}).detach().cpu()", value));
   }
   return std::nullopt;
 }

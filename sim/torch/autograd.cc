@@ -8,6 +8,7 @@
 #include "sim/graph/backward_plan.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/sparse.h"
+#include "sim/torch/gradient_streams.h"
 
 namespace tidemark::torch {
 
@@ -24,6 +25,7 @@ namespace {
 struct Task {
   Ref<Node> node;
   TensorList inputs;
+  GradientStreams streams;  ///< where streams are used at all
 };
 
 /// The ready queue's order: the highest sequence number first; equal ones (AccumulateGrad nodes) as
@@ -153,7 +155,7 @@ TensorList call_function(Context& c, Node& node, TensorList inputs) {
 /// The engine's thread and its grad mode while backward runs; autocast is that of the caller.
 class OnEngineThread {
  public:
-  explicit OnEngineThread(Context& c) : c_(c), caller_(c.thread()) {
+  explicit OnEngineThread(Context& c) : c_(c), caller_(c.thread()), streams_(c, caller_.is_engine) {
     c_.set_thread(c_.engine_thread);
     autocast_ = c_.engine_thread.autocast;
     grad_ = c_.engine_thread.grad_enabled;
@@ -167,10 +169,12 @@ class OnEngineThread {
   }
   OnEngineThread(const OnEngineThread&) = delete;
   OnEngineThread& operator=(const OnEngineThread&) = delete;
+  [[nodiscard]] CallerStreams& streams() { return streams_; }
 
  private:
   Context& c_;
   ops::Thread& caller_;
+  CallerStreams streams_;
   ops::Autocast autocast_;
   bool grad_ = true;
 };
@@ -265,7 +269,7 @@ class FinalCallbacks {
 
 TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
                         TensorList gradients, const BackwardOptions& options) {
-  const OnEngineThread thread(c);
+  OnEngineThread thread(c);
   FinalCallbacks callbacks(c.thread());
   std::vector<graph::VertexId> root_vertices;
   root_vertices.reserve(roots.size());
@@ -283,7 +287,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
 
   std::vector<Task> ready;
   std::unordered_map<const Node*, Task> waiting;
-  const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready) {
+  const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready,
+                           const std::optional<StreamOf>& producer) {
     const auto [at, is_new] = waiting.try_emplace(edge.node.get());
     Task& task = at->second;
     if (is_new) {
@@ -292,7 +297,12 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     }
     Tensor& slot = task.inputs[edge.input_nr];
     if (gradient.defined()) {
-      if (slot.defined()) {
+      if (c.uses_streams()) {
+        task.streams.store(c, edge.input_nr, slot, std::move(gradient), producer,
+                           stream_of(*edge.node), [&c](Tensor& stored, Tensor&& incoming) {
+                             accumulate(c, stored, std::move(incoming));
+                           });
+      } else if (slot.defined()) {
         accumulate(c, slot, std::move(gradient));
       } else {
         slot = std::move(gradient);
@@ -310,8 +320,9 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     if (roots[i].node->part == Node::Part::kNone) continue;
     const bool last = std::none_of(roots.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots.end(),
                                    [&](const Edge& e) { return e.node == roots[i].node; });
+    const std::optional<StreamOf> producer = thread.streams().stream_for(gradients[i]);
     deliver(roots[i], std::move(gradients[i]),
-            last && plan.dependencies(roots[i].node->vertex) == 0);
+            last && plan.dependencies(roots[i].node->vertex) == 0, producer);
   }
   gradients.clear();
 
@@ -320,6 +331,12 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     Task task = std::move(ready.back());
     ready.pop_back();
     Node& node = *task.node;
+    std::optional<StreamOf> stream;
+    if (c.uses_streams()) {
+      stream = stream_of(node);
+      task.streams.before_run(c, task.inputs, stream);
+    }
+    const StreamGuard on_stream(c, stream);
     {
       // What came in lives until the last hook has run.
       const TensorList held = node.pre_hooks.empty() ? TensorList() : task.inputs;
@@ -336,13 +353,16 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
       const LabelScope label(c, node.name, node.label);
       node.release_variables();
     }
+    if (node.next.empty()) thread.streams().leaf(stream);
     for (std::size_t i = 0; i < node.next.size(); ++i) {
       const Edge& edge = node.next[i];
       if (!edge.node || edge.node->part == Node::Part::kNone) continue;
       Tensor none;
-      deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex));
+      deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex),
+              stream);
     }
   }
+  thread.streams().finish();
   callbacks.run();
   return captured;
 }

@@ -51,6 +51,19 @@ void fill_cuda(Session& session, lang::Module& module) {
       out->table.set(in, in.str(key), Value::integer(value));
     return out;
   });
+  add("host_memory_stats()", [s](Interp& in, Arguments&) -> Value {
+    const PinnedStatistics now = s->guarded([&] { return s->emitter.pinned_statistics(); });
+    const Ref<lang::Dict> out = in.dict();
+    const auto put = [&](const char* key, std::uint64_t value) {
+      out->table.set(in, in.str(key), Value::integer(static_cast<std::int64_t>(value)));
+    };
+    put("allocated_bytes.current", now.held);
+    put("allocated_bytes.peak", now.peak_held);
+    put("allocations.current", now.made - now.given);
+    put("num_host_alloc", now.made);
+    put("num_host_free", now.given);
+    return out;
+  });
   add("empty_cache()", [s](Interp&, Arguments&) {
     for (int i = 0; i < s->device_count; ++i)
       s->emitter.empty_cache(ops::Device{static_cast<std::int8_t>(i)});
@@ -69,8 +82,12 @@ void fill_cuda(Session& session, lang::Module& module) {
     return Value::none();
   });
   add("is_available()", [](Interp&, Arguments&) { return Value::boolean(true); });
-  add("is_initialized()", [](Interp&, Arguments&) { return Value::boolean(true); });
-  add("init()", [](Interp&, Arguments&) { return Value::none(); });
+  add("is_initialized()",
+      [s](Interp&, Arguments&) { return Value::boolean(s->emitter.is_initialized()); });
+  add("init()", [s](Interp&, Arguments&) {
+    s->emitter.initialize();
+    return Value::none();
+  });
   add("is_bf16_supported(including_emulation=True)", [s](Interp&, Arguments& a) {
     return Value::boolean(s->c.spec().compute_capability >= 80 || a.boolean(0));
   });

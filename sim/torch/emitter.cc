@@ -66,6 +66,8 @@ void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uin
   instruction.stream = stream;
   instruction.verb = verb;
   instruction.device = number(device);
+  is_initialized_ =
+      is_initialized_ || verb == Verb::kAlloc || verb == Verb::kSync || verb == Verb::kSyncDevice;
   chunk_.push_back(instruction);
   ++instructions_;
 }
@@ -101,10 +103,15 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
 
 void Emitter::release(ops::RequestNumber request) {
   if (stopped_) return;
+  if (ops::is_pinned(request)) {
+    push(Verb::kHostFree, ops::Device{0}, 0, request & ~ops::kPinned, 0);
+    return;
+  }
   push(Verb::kFree, ops::Device{static_cast<std::int8_t>(device_of_[request])}, 0, request, 0);
 }
 
 void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
+  if (ops::is_pinned(request)) return;
   if (recorder_ && role == ops::Role::kActivation) recorder_->keep(request);
   Category& category = program_.categories[request];
   category = std::max(category, category_of(role));
@@ -161,7 +168,25 @@ void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_
   if (stopped_) return;
   program_.costs.push_back(
       {flops, bytes_moved, static_cast<CostClass>(kind), precision_of(precision)});
-  push(Verb::kLaunch, launch_device_, 0, static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  push(Verb::kLaunch, launch_device_, stream_of(launch_device_),
+       static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+}
+
+void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
+  const auto at = static_cast<std::size_t>(device.index);
+  if (at >= streams_.size()) streams_.resize(at + 1);
+  streams_[at] = stream;
+}
+
+void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
+  if (stopped_) return;
+  const ops::Device device = from.is_cuda() ? from : to;
+  program_.costs.push_back(
+      {0, bytes, from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,
+       CostPrecision::kFp32});
+  push(Verb::kLaunch, device, stream_of(device),
+       static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  if (host_waits) synchronize(device, stream_of(device));
 }
 
 void Emitter::begin_phase(std::string_view name) {
@@ -196,8 +221,18 @@ void Emitter::empty_cache(ops::Device device) {
 void Emitter::reset_peak(ops::Device device) {
   if (!stopped_) push(Verb::kResetPeak, device, 0, kNoRequest, 0);
 }
-void Emitter::record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
+void Emitter::use(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
   if (!stopped_ && request != ops::kNoMemory) push(Verb::kUse, device, stream, request, 0);
+}
+ops::RequestNumber Emitter::allocate_pinned(Bytes bytes) {
+  if (!stopped_) push(Verb::kHostAlloc, ops::Device{0}, 0, pinned_, bytes);
+  return ops::kPinned | pinned_++;
+}
+void Emitter::use_pinned(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kHostUse, device, stream, request & ~ops::kPinned, 0);
+}
+void Emitter::empty_host_cache() {
+  if (!stopped_) push(Verb::kHostEmptyCache, ops::Device{0}, 0, kNoRequest, 0);
 }
 void Emitter::record_event(std::uint32_t event, ops::Device device, std::uint16_t stream) {
   if (!stopped_) push(Verb::kRecord, device, stream, event, 0);
@@ -208,13 +243,25 @@ void Emitter::wait_event(std::uint32_t event, ops::Device device, std::uint16_t 
 void Emitter::synchronize(ops::Device device, std::uint16_t stream) {
   if (!stopped_) push(Verb::kSync, device, stream, kNoRequest, 0);
 }
+void Emitter::synchronize_event(std::uint32_t event) {
+  if (!stopped_) push(Verb::kSyncEvent, ops::Device{0}, 0, event, 0);
+}
 void Emitter::synchronize_device(ops::Device device) {
   if (!stopped_) push(Verb::kSyncDevice, device, 0, kNoRequest, 0);
 }
 
+void Emitter::initialize() {
+  if (!is_initialized_) synchronize_device(ops::Device{0});
+}
+
 Bytes Emitter::query(MemoryQuery what, ops::Device device) {
+  is_initialized_ = true;
   flush();
   return sink_.query(what, number(device));
+}
+PinnedStatistics Emitter::pinned_statistics() {
+  flush();
+  return sink_.pinned_statistics();
 }
 std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
   flush();

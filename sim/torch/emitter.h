@@ -34,6 +34,9 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   ops::RequestNumber allocate(Bytes bytes, ops::Device device, std::uint16_t stream) override;
   void release(ops::RequestNumber request) override;
   void set_role(ops::RequestNumber request, ops::Role role) override;
+  void use(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
+  ops::RequestNumber allocate_pinned(Bytes bytes) override;
+  void use_pinned(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
 
   // ---- ops::Recorder
   std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
@@ -45,6 +48,15 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   }
   void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
               ops::ScalarType precision) override;
+  void set_stream(ops::Device device, std::uint16_t stream) override;
+  void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
+  std::uint32_t record(ops::Device device, std::uint16_t stream) override {
+    record_event(next_event_, device, stream);
+    return next_event_++;
+  }
+  void wait(std::uint32_t event, ops::Device device, std::uint16_t stream) override {
+    wait_event(event, device, stream);
+  }
 
   /// Writes the graph down as it is made, for people. Call it before anything runs.
   void record_graph(graph::Details& into);
@@ -63,15 +75,23 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   void end_step() { ++step_; }
   void empty_cache(ops::Device device) override;
   void reset_peak(ops::Device device);
-  void record_stream(ops::RequestNumber request, ops::Device device, std::uint16_t stream);
   /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for
   /// all.
   void record_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
   void wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
   void synchronize(ops::Device device, std::uint16_t stream);
   void synchronize_device(ops::Device device);
+  /// The host waits for an event. / The pinned host memory that nothing uses goes back.
+  void synchronize_event(std::uint32_t event);
+  void empty_host_cache();
+  /// An event's number, for one that is not recorded yet.
+  std::uint32_t make_event() { return next_event_++; }
   Bytes query(MemoryQuery what, ops::Device device);
+  PinnedStatistics pinned_statistics();
   std::vector<std::pair<std::string, std::int64_t>> statistics(ops::Device device);
+  /// torch.cuda.init(), which the first request or question does by itself.
+  void initialize();
+  [[nodiscard]] bool is_initialized() const { return is_initialized_; }
   /// Gives the rest to the sink. Errors: as allocate().
   void flush();
   /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
@@ -86,6 +106,10 @@ class Emitter final : public ops::Memory, public ops::Recorder {
  private:
   void push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id, Bytes bytes);
   LabelId label();
+  [[nodiscard]] std::uint16_t stream_of(ops::Device device) const {
+    const auto at = static_cast<std::size_t>(device.index);
+    return at < streams_.size() ? streams_[at] : std::uint16_t{0};
+  }
 
   static constexpr std::size_t kChunk = 4096;
   Program& program_;
@@ -100,10 +124,14 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   LabelId label_ = 0;
   ops::Device launch_device_{
       0};  ///< where the kernel runs: the device that memory was last asked of
+  std::vector<std::uint16_t> streams_;  ///< the current ones, by device
+  std::uint32_t next_event_ = 0;
+  std::uint32_t pinned_ = 0;  ///< pinned requests so far
   std::uint32_t instructions_ = 0;
   std::uint32_t step_ = 0;
   std::string phase_;  ///< named last; empty: the program names its phases itself
   bool label_known_ = true;
+  bool is_initialized_ = false;
   bool lockstep_;
   bool stopped_ = false;
 };

@@ -15,26 +15,27 @@ using ops::Tensor;
 
 namespace {
 
-/// Keeps the AccumulateGrad node of a leaf and calls a function each time it has run.
+/// Keeps the AccumulateGrad node of a leaf and calls `owner.autograd_hook(index)` each time it has
+/// run. The owner, which holds this object, is not held by it: as in PyTorch, whose reducer hands
+/// out its own address, it goes when its last user drops it.
 class AccumulatorObject final : public lang::HostObject {
  public:
-  AccumulatorObject(Session& session, Ref<lang::ClassObject> type, const Tensor& leaf, Value hook)
+  AccumulatorObject(Session& session, Ref<lang::ClassObject> type, const Tensor& leaf,
+                    lang::Object* owner, std::int64_t index)
       : HostObject(session.interp.heap(), std::move(type), kAccumulatorKind),
         node_(ops::gradient_edge(session.c, leaf).node),
-        hook_(std::move(hook)),
         self_(std::make_shared<AccumulatorObject*>(this)) {
-    node_->post_hooks.emplace_back([&session, self = self_] {
-      if (*self != nullptr) session.interp.call(Value((*self)->hook_), {});
+    node_->post_hooks.emplace_back([&session, self = self_, owner, index] {
+      if (*self == nullptr) return;
+      Interp& interp = session.interp;
+      const Value hook =
+          interp.get_attr(Value(Ref<lang::Object>(owner)), interp.intern("autograd_hook"));
+      interp.call(hook, {Value::integer(index)});
     });
   }
   ~AccumulatorObject() override { *self_ = nullptr; }
   static bool is(const lang::Object& o) { return o.host_kind() == kAccumulatorKind; }
-  void traverse(lang::Visitor& visitor) const override {
-    HostObject::traverse(visitor);
-    visitor.visit(hook_);
-  }
   void clear() override {
-    hook_.reset();
     *self_ = nullptr;
     HostObject::clear();
   }
@@ -42,7 +43,6 @@ class AccumulatorObject final : public lang::HostObject {
 
  private:
   Ref<ops::Node> node_;
-  Value hook_;
   std::shared_ptr<AccumulatorObject*> self_;  ///< null once nobody wants the hook any more
 };
 
@@ -75,10 +75,10 @@ void fill_reducer(Session& session, lang::Module& module) {
   Interp& interp = session.interp;
   const Ref<lang::ClassObject> type = interp.make_class("Accumulator", "torch._C");
   type->construct = [s](Interp& in, lang::ClassObject& made, lang::CallArgs& args) -> Value {
-    const auto* leaf = args.positional == 2 ? args.values[0].as<TensorObject>() : nullptr;
-    if (leaf == nullptr) in.type_error("Accumulator() expects a leaf and a function");
+    const auto* leaf = args.positional == 3 ? args.values[0].as<TensorObject>() : nullptr;
+    if (leaf == nullptr) in.type_error("Accumulator() expects a leaf, its owner and an index");
     return make_ref<AccumulatorObject>(*s, Ref<lang::ClassObject>(&made), leaf->tensor,
-                                       args.values[1]);
+                                       args.values[1].object(), args.values[2].as_int());
   };
   module.set(interp.intern("Accumulator"), type);
   const auto add = [&](std::string_view signature, lang::HostFunction body) {

@@ -120,8 +120,8 @@ class Session {
   std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
   std::unordered_map<std::uint8_t, lang::Value> formats;
   std::unordered_map<std::string, Ref<lang::ClassObject>>
-      return_types;  ///< torch.return_types, by name
-  std::uint32_t next_event = 0;
+      return_types;                        ///< torch.return_types, by name
+  std::vector<std::uint16_t> next_stream;  ///< of each device's pool of streams
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;
   ModelWatch* watch = nullptr;  ///< looks on; null: nobody does

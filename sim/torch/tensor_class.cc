@@ -207,7 +207,7 @@ Value to_method(Session& session, lang::CallArgs& args) {
   std::size_t flags = 0;
   for (std::size_t i = 1; i < args.positional; ++i) {
     if (args.values[i].is_bool()) {
-      if (++flags == 2) options.copy = args.values[i].as_bool();
+      (++flags == 2 ? options.copy : options.non_blocking) = args.values[i].as_bool();
     } else {
       take(args.values[i]);
     }
@@ -221,7 +221,9 @@ Value to_method(Session& session, lang::CallArgs& args) {
       options.copy = interp.truth(value);
     } else if (name == "memory_format") {
       if (const auto* format = value.as<MemoryFormatObject>()) options.format = format->format;
-    } else if (name != "non_blocking") {
+    } else if (name == "non_blocking") {
+      options.non_blocking = interp.truth(value);
+    } else {
       interp.type_error(fmt::format("to() got an unexpected keyword argument '{}'", name));
     }
   }
@@ -338,29 +340,38 @@ void add_queries(Session& session) {
   };
   flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
   flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
-  flag("is_pinned(self, device=None)", [](const Tensor&) { return false; });
+  flag("is_pinned(self, device=None)",
+       [](const Tensor& t) { return ops::is_pinned(t->storage->request()); });
   add_method(session, "is_contiguous(self, memory_format=None)", [](Interp&, Arguments& a) {
     const auto* format = a[1].as<MemoryFormatObject>();
     return Value::boolean(tensor_of(a[0]).is_contiguous(
         format == nullptr ? ops::MemoryFormat::kContiguous : format->format));
   });
-  add_method(session, "item(self)", [](Interp& interp, Arguments& a) {
+  add_method(session, "item(self)", [s](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     if (t.numel() != 1) {
       interp.runtime_error(
           fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
     }
+    s->c.read_value(t);
     return element_of(t, 0);
   });
   add_method(session, "tolist(self)",
-             [s](Interp&, Arguments& a) { return as_list(*s, tensor_of(a[0]), 0, 0); });
-  add_method(session, "__float__(self)", [](Interp&, Arguments& a) {
+             [s](Interp&, Arguments& a) {
+               const Tensor& t = tensor_of(a[0]);
+               if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
+               return as_list(*s, t, 0, 0);
+             });
+  add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
     return Value::real(ops::known_value(tensor_of(a[0]), 0));
   });
-  add_method(session, "__int__(self)", [](Interp&, Arguments& a) {
+  add_method(session, "__int__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
     return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
   });
-  add_method(session, "__index__(self)", [](Interp&, Arguments& a) {
+  add_method(session, "__index__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
     return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
   });
 }
@@ -384,9 +395,9 @@ void add_autograd_methods(Session& session) {
   add_method(session, "record_stream(self, stream)", [s](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     const Value id = interp.find_attr(a[1], interp.intern("_index"));
-    if (id.is_int() && t.is_cuda()) {
-      s->emitter.record_stream(t->storage->request(), t.device(),
-                               static_cast<std::uint16_t>(id.as_int()));
+    if (!id.is_int()) interp.type_error("record_stream(): argument 's' must be Stream");
+    if (t.is_cuda()) {
+      s->emitter.use(t->storage->request(), t.device(), static_cast<std::uint16_t>(id.as_int()));
     }
     return Value::none();
   });
@@ -400,7 +411,8 @@ void add_copies(Session& session) {
           "to", [s](Interp&, lang::CallArgs& args) { return to_method(*s, args); }));
   add_method(session, "cuda(self, device=None, non_blocking=False, memory_format=None)",
              [s](Interp& interp, Arguments& a) {
-               std::vector<Value> values{a[0], a.has(1) ? a[1] : interp.str("cuda")};
+               std::vector<Value> values{a[0], a.has(1) ? a[1] : interp.str("cuda"),
+                                         Value::boolean(a.has(2) && a.boolean(2))};
                lang::CallArgs args;
                args.values = values.data();
                args.positional = values.size();
@@ -419,11 +431,15 @@ void add_copies(Session& session) {
     }
     return s->guarded([&] { return s->wrap(ops::to(s->c, tensor_of(a[0]), dtype->dtype)); });
   });
-  for (const std::string_view same :
-       {"pin_memory(self, device=None)", "share_memory_(self)", "numpy(self, force=False)",
-        "resolve_conj(self)", "resolve_neg(self)"}) {
+  for (const std::string_view same : {"share_memory_(self)", "numpy(self, force=False)",
+                                      "resolve_conj(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
   }
+  add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (ops::is_pinned(t->storage->request())) return a[0];
+    return s->guarded([&] { return s->wrap(ops::pin_memory(s->c, t)); });
+  });
   add_casts(session);
 }
 

@@ -166,6 +166,7 @@ bool TensorObject::truth(lang::Interp& interp) {
     interp.runtime_error(fmt::format("Boolean value of Tensor with {} is ambiguous",
                                      tensor.numel() == 0 ? "no values" : "more than one value"));
   }
+  session_.c.read_value(tensor);
   return ops::known_value(tensor, 0) != 0;  // one that is not known counts as zero
 }
 
@@ -194,6 +195,7 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
     if (spec.empty()) return repr(interp);
     interp.type_error("unsupported format string passed to Tensor.__format__");
   }
+  session_.c.read_value(tensor);
   const double value = ops::known_value(tensor, 0);
   return interp.format(ops::is_floating(tensor.dtype())
                            ? Value::real(value)

@@ -82,6 +82,57 @@ void add_modes(Session& session, lang::Module& module) {
   });
 }
 
+ops::Device device_at(const Arguments& a, std::size_t i) {
+  return ops::Device{static_cast<std::int8_t>(a.integer(i))};
+}
+std::uint16_t stream_at(const Arguments& a, std::size_t i) {
+  return static_cast<std::uint16_t>(a.integer(i));
+}
+
+/// Streams and events by number; the classes are in the prelude. Source: c10/cuda/CUDAStream.cpp.
+void add_streams(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  const auto act = [&](std::string_view signature, void (*body)(Session&, Arguments&)) {
+    add(signature, [s, body](Interp&, Arguments& a) {
+      body(*s, a);
+      return Value::none();
+    });
+  };
+  add("stream_from_pool(device)", [s](Interp&, Arguments& a) {
+    constexpr std::uint16_t kPerPool = 32;
+    const auto device = static_cast<std::size_t>(a.integer(0));
+    if (device >= s->next_stream.size()) s->next_stream.resize(device + 1);
+    return Value::integer(1 + s->next_stream[device]++ % kPerPool);
+  });
+  add("current_stream(device)",
+      [s](Interp&, Arguments& a) { return Value::integer(s->c.stream(device_at(a, 0))); });
+  add("make_event()", [s](Interp&, Arguments&) { return Value::integer(s->emitter.make_event()); });
+  act("set_stream(device, stream)",
+      [](Session& t, Arguments& a) { t.c.set_stream(device_at(a, 0), stream_at(a, 1)); });
+  act("synchronize_stream(device, stream)",
+      [](Session& t, Arguments& a) { t.emitter.synchronize(device_at(a, 0), stream_at(a, 1)); });
+  act("record_event(event, device, stream)", [](Session& t, Arguments& a) {
+    t.emitter.record_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+                           stream_at(a, 2));
+  });
+  act("wait_event(event, device, stream)", [](Session& t, Arguments& a) {
+    t.emitter.wait_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+                         stream_at(a, 2));
+  });
+  act("synchronize_event(event)", [](Session& t, Arguments& a) {
+    t.emitter.synchronize_event(static_cast<std::uint32_t>(a.integer(0)));
+  });
+  act("note_upload(tensor)", [](Session& t, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    if (tensor.is_cuda()) t.c.recorder().copy(ops::kHost, tensor.device(), tensor.bytes(), true);
+  });
+  act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
+}
+
 void add_events(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
@@ -188,6 +239,7 @@ void add_events(Session& session, lang::Module& module) {
 void fill_torch_c(Session& session, lang::Module& module) {
   add_modes(session, module);
   add_events(session, module);
+  add_streams(session, module);
   add_module_class(session, module);
   fill_autograd(session, module);
   fill_reducer(session, module);

@@ -119,6 +119,11 @@ bool Allocator::execute(const Instruction& instruction) {
       streams_.enqueue(instruction.stream);
       break;
     case Verb::kWait:
+    case Verb::kSyncEvent:
+    case Verb::kHostAlloc:
+    case Verb::kHostFree:
+    case Verb::kHostUse:
+    case Verb::kHostEmptyCache:
     case Verb::kMark:
     case Verb::kPoint:
     case Verb::kDeviceBytes:

@@ -19,7 +19,11 @@ class saved_tensors_hooks:
 class save_on_cpu(saved_tensors_hooks):
     def __init__(self, pin_memory=False, device_type="cuda"):
         def pack(tensor):
-            return (tensor.device, tensor.to("cpu"))
+            if not pin_memory:
+                return (tensor.device, tensor.cpu())
+            packed = torch.empty(tensor.size(), dtype=tensor.dtype, pin_memory=True)
+            packed.copy_(tensor)
+            return (tensor.device, packed)
 
         def unpack(packed):
             device, tensor = packed

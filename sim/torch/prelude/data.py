@@ -264,8 +264,25 @@ class _Endless:
             yield None
 
 
+def _pin_memory(data):
+    if isinstance(data, torch.Tensor):
+        return data.pin_memory()
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, dict):
+        return {key: _pin_memory(value) for key, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*[_pin_memory(value) for value in data])
+    if isinstance(data, tuple):
+        return [_pin_memory(value) for value in data]
+    if isinstance(data, list):
+        return [_pin_memory(value) for value in data]
+    return data
+
+
 class _DataLoaderIter:
     def __init__(self, loader):
+        self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
         self._length = loader
         if isinstance(loader.dataset, IterableDataset):
@@ -282,7 +299,7 @@ class _DataLoaderIter:
     def _next_data(self):
         index = self._next_index()
         data = self._fetcher.fetch(index)
-        return data
+        return _pin_memory(data) if self._pin_memory else data
 
     def __next__(self):
         data = self._next_data()

@@ -106,7 +106,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     shape, kind = _shape_and_kind(data)
     if dtype is None:
         dtype = data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.float32)[kind]
-    out = torch.empty(shape, dtype=dtype, device=device)
+    out = torch.empty(shape, dtype=dtype, device=device, pin_memory=pin_memory)
+    _C.note_upload(out)
     if requires_grad:
         out.requires_grad_(True)
     if kind == 1 and len(shape) < 2 and not out.is_cuda and not isinstance(data, torch.Tensor):

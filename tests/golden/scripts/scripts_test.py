@@ -14,15 +14,53 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def events_of(program, script, folder):
+def run_script(program, script, folder, columns, *options):
+    """The events' rows and what the program said; None and the refusal where it is refused."""
     out = pathlib.Path(folder) / "events.csv"
     command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--set", "backends.cudnn_sdp=false", "--events", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return None, done.stderr
     with open(out, newline="", encoding="utf-8") as file:
-        rows = [",".join((row["action"], row["address"], row["bytes"], row["id"])) for row in csv.DictReader(file)]
+        rows = [",".join(row[column] for column in columns) for row in csv.DictReader(file)]
     return rows, done.stdout
+
+
+def events_of(program, script, folder):
+    return run_script(program, script, folder, ("action", "address", "bytes", "id"))
+
+
+def digest(rows):
+    return {"events": len(rows), "sha256": hashlib.sha256("\n".join(rows).encode()).hexdigest()}
+
+
+def numbers_of(lines):
+    return [int(word) for word in " ".join(lines).split() if word.isdigit()]
+
+
+def streams_failures(program, name, policies, folder):
+    """Several streams: each end of what time may do is met when it is asked for, and the default lies between."""
+    failures, ends = 0, []
+    for policy in (*policies, None):
+        options = ("--event-policy", policy) if policy else ()
+        columns = ("action", "address", "bytes", "id", "stream")
+        rows, text = run_script(program, HERE / name, folder, columns, "--format", "json", *options)
+        if rows is None:
+            print(f"{name} {policy}: refused\n{text}")
+            return 1
+        printed = json.loads(text)["printed"].splitlines()
+        if policy is None:
+            inside = all(min(each[1:]) <= each[0] <= max(each[1:])
+                         for each in zip(numbers_of(printed), *ends, strict=True))
+            print(f"{name} simulated: {'between the two' if inside else 'outside'}: {printed[-1]}")
+            failures += not inside
+            continue
+        wanted = policies[policy]
+        ends.append(numbers_of(wanted["printed"]))
+        exact = {**digest(rows), "printed": printed} == wanted
+        print(f"{name} {policy}: {len(rows)} events, {'exact' if exact else 'differs'}")
+        failures += not exact
+    return failures
 
 
 def main():
@@ -30,12 +68,15 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, wanted in expected.items():
+            if "policies" in wanted:
+                failures += streams_failures(sys.argv[1], name, wanted["policies"], folder)
+                continue
             rows, text = events_of(sys.argv[1], HERE / name, folder)
             if rows is None:
                 print(f"{name}: refused\n{text}")
                 failures += 1
                 continue
-            found = {"events": len(rows), "sha256": hashlib.sha256("\n".join(rows).encode()).hexdigest()}
+            found = digest(rows)
             print(f"{name}: {len(rows)} events, {'exact' if found == wanted else 'differs'}")
             failures += found != wanted
         rows, text = events_of(sys.argv[1], HERE / "images.py", folder)

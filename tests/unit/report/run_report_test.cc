@@ -114,8 +114,11 @@ TEST_CASE("an out-of-memory error that ends the run is the first thing said") {
                   "  CUDA out of memory. Tried to allocate 2.00 GiB.\n") != std::string::npos);
   result.ended_by_oom = false;
   CHECK(run_text(result, {"", 0}, {})
-            .find("FITS. At its highest the device holds 122 MiB; 902 MiB stay free. "
-                  "1 out-of-memory error was handled by the program.\n") != std::string::npos);
+            .find("OUT OF MEMORY, HANDLED. 1 request was refused, the last at step 0, forward; the "
+                  "program went on.\n"
+                  "  CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+                  "At its highest the device holds 122 MiB; 902 MiB stay free.\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("memory outside the allocator counts for the device, not for PyTorch") {

@@ -32,13 +32,10 @@ class _Reducer:
         self.local_used = [False] * len(parameters)
         self.unused, self.has_marked_unused = [], False
         self.initialize_buckets(bucket_indices)
-        self.accumulators = [_C.Accumulator(p, self.hook_of(i)) for i, p in enumerate(parameters)]
+        self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
         self.used_map = None
         if find_unused:
             self.make_used_map()
-
-    def hook_of(self, index):
-        return lambda: self.autograd_hook(index)
 
     def make_used_map(self):
         self.used_map = torch.empty(len(self.parameters), dtype=torch.int32, device=self.parameters[0].device)

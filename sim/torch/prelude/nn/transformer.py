@@ -1,9 +1,13 @@
 # module: torch.nn
-# defines: MultiheadAttention TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer
+# defines: NonDynamicallyQuantizableLinear MultiheadAttention TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer
 import copy
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, ModuleList, Parameter, Linear, LayerNorm, Dropout, ReLU, GELU
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    pass
 
 
 class MultiheadAttention(Module):
@@ -32,7 +36,7 @@ class MultiheadAttention(Module):
             self.in_proj_bias = Parameter(torch.empty(3 * embed_dim, **made))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, **made)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **made)
         if add_bias_kv:
             self.bias_k = Parameter(torch.empty((1, 1, embed_dim), **made))
             self.bias_v = Parameter(torch.empty((1, 1, embed_dim), **made))
