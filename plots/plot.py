@@ -13,8 +13,13 @@
     space          EVENTS               segments over time: when each was there, and how full
     lifetimes      EVENTS               the largest blocks alive at the peak: from when to when
     fit            FIT.json             an axis against the peak, holes marked
+    growth         TIMELINE...          allocated at the steps' ends, with its slope: a leak beside a healthy run
+    equation       TIMELINE             the textbook's terms beside what the peak is made of
+    pareto         RUN.json...          peak reserved against estimated time, one point a run, the front drawn
+    sizes          RUN.json...          peak allocated, reserved and the device's total from run to run
+    oom            EVENTS               the last events before a refusal: asked for, free, cached, and what is given back
 
-TIMELINE: of `run --timeline`; EVENTS: of `run --events`; FIT.json: of `fit --format json`. PNG, SVG or PDF by the name's ending.
+TIMELINE: of `run --timeline`; EVENTS: of `run --events`; RUN.json, FIT.json: of `run` and `fit --format json`. PNG, SVG or PDF by the name's ending.
 """
 
 import argparse
@@ -23,49 +28,17 @@ import io
 import json
 import sys
 
-import matplotlib
+import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
-import numpy as np  # noqa: E402
-from matplotlib.patches import Patch, Rectangle  # noqa: E402
+from paper import DARK, LIGHT, LIMIT, MIDDLE, SMALL, below, page, plt, tidy, unit_of
+from matplotlib.patches import Patch, Rectangle
 
-import compare  # noqa: E402
-import timeline as timelines  # noqa: E402
-from timeline import CATEGORIES, UNITS, InputError, choose_columns, human, read_text, read_timeline, split_phase  # noqa: E402
-
-LIMIT, DARK, MIDDLE, LIGHT = "#a00000", "#1a1a1a", "#5b8fb9", "#e6e6e6"
+import compare
+import timeline as timelines
+from runs import draw_equation, draw_growth, draw_oom, draw_pareto, draw_sizes  # noqa: F401  (KINDS finds them)
+from timeline import CATEGORIES, InputError, choose_columns, human, read_text, read_timeline, split_phase
 MADE_IN = [("model", "#003f5c", ""), ("inputs", "#7a3b69", ""), ("forward", "#8fd1a8", "...."), ("backward", "#b35900", ""),
            ("optimizer", "#8fc1e3", "////"), ("other", "#c8c8c8", "xxxx")]
-SMALL = 7
-
-
-def unit_of(top):
-    return next((u for u in UNITS if top >= 2 * u[1]), UNITS[-1])
-
-
-def page(title, height=3.4, **sides):
-    figure, axes = plt.subplots(figsize=(7.2, height))
-    sides = {"left": 0.1, "right": 0.98, "top": 0.88, "bottom": 0.2, **sides}
-    figure.subplots_adjust(**sides)
-    if title:
-        figure.text(sides["left"], 1 - 0.16 / height, title, fontsize=9.5, fontweight="bold", va="center")
-    return figure, axes
-
-
-def tidy(axes, xlabel, ylabel, grid="y"):
-    axes.set_xlabel(xlabel, fontsize=8)
-    axes.set_ylabel(ylabel, fontsize=8)
-    axes.tick_params(labelsize=SMALL, length=2.5, width=0.6)
-    if grid:
-        axes.grid(axis=grid, color="#dddddd", linewidth=0.5, zorder=0)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-
-
-def below(figure, handles, columns=4):
-    figure.legend(handles=handles, loc="lower center", ncol=columns, fontsize=SMALL, frameon=False, columnspacing=1.2, handlelength=1.6)
 
 
 def amounts(path):

@@ -54,6 +54,10 @@ class EveryKind(unittest.TestCase):
         subprocess.run([TIDEMARK, "run", scenario, "--timeline", cls.timeline, "--events", cls.events], check=True, capture_output=True)
         fit = [TIDEMARK, "fit", str(HERE.parent / "configs/scenarios/mlp_layers.yaml"), "--over", "width", "--format", "json"]
         pathlib.Path(cls.fit).write_bytes(subprocess.run(fit, check=True, capture_output=True).stdout)
+        cls.one_run, cls.refused = str(root / "r.json"), str(root / "oom.csv")
+        pathlib.Path(cls.one_run).write_bytes(subprocess.run([TIDEMARK, "run", scenario, "--format", "json"], check=True, capture_output=True).stdout)
+        small = ["--set", "device=rtx-3060", "--set", "batch=100000", "--events", cls.refused]
+        subprocess.run([TIDEMARK, "run", scenario, *small], check=True, capture_output=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -62,8 +66,10 @@ class EveryKind(unittest.TestCase):
     def files(self, kind):
         if kind in ("map", "space", "lifetimes"):
             return [self.events]
-        if kind == "fit":
-            return [self.fit]
+        if kind in ("pareto", "sizes"):
+            return [self.one_run] * 2
+        if kind in ("fit", "oom"):
+            return [self.fit if kind == "fit" else self.refused]
         return [self.timeline] * (2 if kind in ("overlay", "compare") else 1)
 
     def test_every_kind_is_drawn_by_the_command(self):
@@ -71,6 +77,20 @@ class EveryKind(unittest.TestCase):
             path = pathlib.Path(self.folder.name) / f"{kind}.png"
             self.assertEqual(call(kind, *self.files(kind), "-o", str(path)), (0, ""), kind)
             self.assertTrue(path.read_bytes().startswith(b"\x89PNG"), kind)
+
+    def test_growth_is_told_in_bytes_a_step(self):
+        figure = plot.KINDS["growth"]([self.timeline], "", NONE)
+        self.assertRegex(figure.legends[0].get_texts()[0].get_text(), r"^run 1: [+-][\d,]+ bytes a step$")
+
+    def test_the_equation_leaves_out_what_the_peak_has(self):
+        told = texts(plot.KINDS["equation"]([self.timeline], "", NONE))
+        self.assertEqual(told[-1], "87.2 MiB")  # 91404288 bytes: the peak of allocated
+        self.assertEqual(len(told), 3)
+
+    def test_a_refusal_tells_what_was_asked_for(self):
+        told = "\n".join(texts(plot.KINDS["oom"]([self.refused], "", NONE)))
+        self.assertIn("asked for", told)
+        self.assertEqual(call("oom", self.events, "-o", str(pathlib.Path(self.folder.name) / "no.png"))[0], 2)
 
     def test_the_waterfall_ends_at_the_device(self):
         # 110 MiB reserved at its highest and 528 MiB of context
