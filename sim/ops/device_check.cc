@@ -16,8 +16,8 @@ std::string device_name(Device device) {
   return device.is_cuda() ? fmt::format("cuda:{}", device.index) : "cpu";
 }
 
-/// An operator's wrapper that compares its arguments' devices one after another, with their names in
-/// its order; a last name stands for all that follow.
+/// An operator's wrapper that compares its arguments' devices one after another, with their names
+/// in its order; a last name stands for all that follow.
 struct Wrapper {
   std::string_view op;
   std::string_view method;

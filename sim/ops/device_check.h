@@ -8,9 +8,9 @@
 namespace tidemark::ops {
 
 /// Refuses an operator whose tensors lie on different devices, as PyTorch's wrappers and its
-/// TensorIterator do. `inputs`, `others`: as Op's; undefined ones are passed over. Operators that may
-/// read from several devices (copies, indexing by host indices) pass.
-/// Errors: OpError with PyTorch's words.
+/// TensorIterator do. `inputs`, `others`: as Op's; undefined ones are passed over. Operators that
+/// may read from several devices (copies, indexing by host indices) pass. Errors: OpError with
+/// PyTorch's words.
 void check_same_device(std::string_view op, std::span<const Tensor* const> inputs,
                        std::span<const Tensor* const> others);
 

@@ -49,8 +49,8 @@ class GradientStreams {
  public:
   using Accumulate = std::function<void(ops::Tensor& stored, ops::Tensor&& incoming)>;
 
-  /// Puts a gradient into its slot, or adds it to what is there on the stream that sums are made on.
-  /// Requires: `incoming` is defined.
+  /// Puts a gradient into its slot, or adds it to what is there on the stream that sums are made
+  /// on. Requires: `incoming` is defined.
   void store(ops::Context& c, std::size_t position, ops::Tensor& slot, ops::Tensor&& incoming,
              const std::optional<StreamOf>& producer, const std::optional<StreamOf>& consumer,
              const Accumulate& accumulate);
@@ -67,8 +67,8 @@ class GradientStreams {
   std::vector<Slot> slots_;
 };
 
-/// The caller's streams while a backward pass runs on the engine's thread, whose own are the default
-/// ones. Source: torch's GraphTask::stash_current_streams and exec_post_processing.
+/// The caller's streams while a backward pass runs on the engine's thread, whose own are the
+/// default ones. Source: torch's GraphTask::stash_current_streams and exec_post_processing.
 class CallerStreams {
  public:
   /// `nested`: the caller is the engine's thread itself, whose streams stay as they are.
