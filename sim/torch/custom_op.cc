@@ -265,7 +265,7 @@ class CustomOp : public std::enable_shared_from_this<CustomOp> {
         size_in(step.bytes, evaluate(step.bytes), "a whole number of bytes, 0 or more"));
     const ops::Device where = device_in(step.device, device);
     if (!step.keep) return c.scratch(bytes, where);
-    Tensor& workspace = workspaces_[{&step, where.index, c.stream}];
+    Tensor& workspace = workspaces_[{&step, where.index, c.stream(where)}];
     if (!workspace.defined() || workspace.bytes() < bytes) {
       workspace = c.scratch(bytes, where);
       if (where.is_cuda()) workspace->storage->set_role(ops::Role::kWorkspace);
