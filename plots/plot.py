@@ -65,7 +65,8 @@ def draw_gap(paths, title, options):
     axes.step(chosen, held, where="post", color=DARK, linewidth=0.6)
     widest = int(np.argmax(reserved - allocated))
     axes.annotate(f"widest gap {human(int(reserved[widest] - allocated[widest]))}",
-                  (widest, (reserved[widest] + allocated[widest]) / 2 / size), fontsize=SMALL, ha="center",
+                  (widest, (reserved[widest] + allocated[widest]) / 2 / size), fontsize=SMALL,
+                  ha="left" if widest < len(allocated) / 10 else "right" if widest > len(allocated) * 0.9 else "center",
                   bbox={"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 1})
     axes.set_xlim(0, len(allocated))
     axes.set_ylim(0, reserved.max() / size * 1.08)
@@ -354,8 +355,9 @@ def draw_fit(paths, title, options):
                   textcoords="offset points", fontsize=SMALL, color=LIMIT)
     if document["best"] is not None:
         axes.axvline(document["best"] + 0.5, color="#777777", linewidth=0.8, linestyle=":")
+        is_right = document["best"] > 0.7 * max(p["value"] for p in probes)
         axes.annotate(f"{document['best']} fits, {document['best'] + 1} does not", (document["best"] + 0.5, 0.04), xycoords=("data", "axes fraction"),
-                      xytext=(4, 0), textcoords="offset points", fontsize=SMALL)
+                      xytext=(-4 if is_right else 4, 0), textcoords="offset points", fontsize=SMALL, ha="right" if is_right else "left")
     axes.set_ylim(0, room / size * 1.12)
     axes.set_xlim(0, None)
     tidy(axes, document["path"], f"peak reserved, {unit}")

@@ -37,6 +37,7 @@ class FitCommand final : public Command {
          {"window", "N", "values tried on either side of the answer", "2"},
          {"highest", "N", "no value above is tried", "1048576"},
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+         {"variant", "NAME", "one of the scenario's variants", ""},
          {"format", "text|json", "how to print", "text"}},
         {{"tidemark fit configs/scenarios/gpt2.yaml", "the largest batch"},
          {"tidemark fit s.yaml --over length --headroom 5%", "the longest sequence, 5 % kept free"},
@@ -50,8 +51,8 @@ class FitCommand final : public Command {
     options.window = static_cast<std::int64_t>(args.number("window", 0, 10'000).value_or(2));
     options.highest =
         static_cast<std::int64_t>(args.number("highest", 1, 1U << 30U).value_or(1U << 20U));
-    const ScenarioSource source =
-        open_scenario(args.positional()[0], parse_overrides(args.values("set")));
+    const ScenarioSource source = open_scenario(
+        args.positional()[0], parse_overrides(args.values("set")), args.value("variant"));
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     const bool is_json = args.value("format") == "json";
     if (options.over == "device") {

@@ -98,7 +98,8 @@ class RunCommand final : public Command {
           "input"}},
         {{"set", "KEY=VALUE",
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
-         {"variant", "NAME", "run one of the scenario's variants; 'check' lists them", ""},
+         {"variant", "NAME", "run one of the scenario's variants", ""},
+         {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},
          kDeviceOption,
          kEventPolicyOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
@@ -139,6 +140,10 @@ class RunCommand final : public Command {
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& title = args.positional()[0];
+    if (args.has("list-variants")) {
+      for (const std::string& variant : load_variant_names(title)) out.print("{}\n", variant);
+      return ExitCode::kDone;
+    }
     if (args.has("plot")) check_plot_name(args.value("plot"));
     if (args.has("why") && args.value("format") == "csv")
       usage_error("--why", "is for --format text and json");

@@ -175,6 +175,28 @@ std::string curves(const DeviceResult& device, const TextStyle& style) {
   return out;
 }
 
+/// What the program measured by mark().
+std::string points(const DeviceResult& device, const TextStyle& style) {
+  if (device.points.empty()) return {};
+  constexpr std::size_t kShown = 40;
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.add({"Marked points, bytes", "allocated", "peak", "reserved", "device in use"});
+  const auto number = [](std::int64_t bytes) { return grouped(static_cast<Bytes>(bytes)); };
+  const std::size_t shown = std::min(kShown, device.points.size());
+  for (const MeasuredPoint& point : std::span(device.points).first(shown)) {
+    const AllocatorStatistics& s = point.statistics;
+    table.add({"  " + point.name, number(s.allocated_bytes.all.current),
+               number(s.allocated_bytes.all.peak), number(s.reserved_bytes.all.current),
+               grouped(device.spec.total_bytes - point.device_free_bytes)});
+  }
+  std::string out = table.text(style.width);
+  if (shown < device.points.size()) {
+    out +=
+        fmt::format("  and {} more: --format json has all of them\n", device.points.size() - shown);
+  }
+  return out;
+}
+
 void add_part(std::string& out, const std::string& part) {
   if (!part.empty()) out += "\n" + part;
 }
@@ -198,6 +220,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
       add_part(out, live_text(result, device, options.at[i], top, style));
     }
     add_part(out, fragmentation_lines(device));
+    add_part(out, points(device, style));
     add_part(out, curves(device, style));
   }
   return out;
