@@ -10,7 +10,8 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kReadSeveral[] = {"copy_", "index", "index_put", "index_put_"};
+constexpr std::string_view kReadSeveral[] = {"copy_", "index", "index_put", "index_put_",
+                                             "_ctc_loss"};
 
 std::string device_name(Device device) {
   return device.is_cuda() ? fmt::format("cuda:{}", device.index) : "cpu";
