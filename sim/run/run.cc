@@ -108,6 +108,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   torch::ModelProgram model = program_of(scenario);
   model.watched = options.watched;
   model.details = options.details;
+  model.leave_out_repeats = options.leave_out_repeats;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
   RunResult result = simulator.finish();

@@ -49,4 +49,10 @@ std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& progra
   return live;
 }
 
+std::uint64_t total_events(const RunResult& result, std::size_t device) {
+  std::uint64_t events = result.devices[device].events.size();
+  for (const RepeatResult& repeat : result.repeats) events += repeat.events[device];
+  return events;
+}
+
 }  // namespace tidemark

@@ -350,6 +350,7 @@ Trial try_scenario(const ScenarioSource& source, bool keep_events, bool keep_tim
     options.keep_events = keep_events;
     options.keep_live = keep_events;
     options.keep_times = keep_times;
+    options.leave_out_repeats = true;
     trial.result = run(read_scenario(source), options);
   } catch (const InputError& error) {
     trial.error = error.problems().front().message;

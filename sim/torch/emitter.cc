@@ -116,6 +116,7 @@ void Emitter::flush() {
   const bool at_end = outcome.failed_at && *outcome.failed_at + 1 == chunk_.size();
   chunk_.clear();
   if (!outcome.failed_at) return;
+  ++refused_;
   if (lockstep_) {
     TIDEMARK_CHECK(at_end, "a request in the middle of a lockstep chunk failed");
     throw ops::OutOfMemory(outcome.message);
@@ -179,15 +180,16 @@ void Emitter::measure(std::string_view name, ops::Device device) {
 
 void Emitter::name_phases() {
   phase_ = "model";
+  phase_step_ = ~std::uint32_t{0};
   begin_phase(phase_);
 }
 
 void Emitter::begin(std::string_view kind) {
   if (phase_.empty()) return;
-  std::string name = fmt::format("{} {}", kind, step_);
-  if (name == phase_) return;
-  phase_ = std::move(name);
-  begin_phase(phase_);
+  if (kind == phase_ && step_ == phase_step_) return;
+  phase_ = kind;
+  phase_step_ = step_;
+  begin_phase(fmt::format("{} {}", kind, step_));
 }
 
 void Emitter::empty_cache(ops::Device device) {
@@ -218,7 +220,25 @@ Bytes Emitter::query(MemoryQuery what, ops::Device device) {
 }
 std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
   flush();
+  ++statistics_;
   return sink_.statistics(number(device));
+}
+
+std::size_t Emitter::write_state(StateImage& image) {
+  image.put_text(phase_);
+  if (!phase_.empty()) image.put(step_ - phase_step_);
+  image.put_text(op_);
+  image.put(module_label_);
+  image.put(static_cast<std::uint8_t>(launch_device_.index));
+  flush();
+  return sink_.write_state(image);
+}
+
+void Emitter::repeat(std::size_t moment, const Amounts& then, const Repeat& repeat) {
+  const auto steps = static_cast<std::uint32_t>(repeat.times * (step_ - then.steps));
+  step_ += steps;
+  phase_step_ += steps;
+  sink_.repeat(moment, repeat);
 }
 
 }  // namespace tidemark::torch
