@@ -14,9 +14,8 @@ void CachingAllocator::write_state(StateImage& image) const {
     return;
   }
   std::vector<BlockIndex> blocks = blocks_.in_use();
-  std::sort(blocks.begin(), blocks.end(), [&](BlockIndex a, BlockIndex b) {
-    return blocks_[a].address < blocks_[b].address;
-  });
+  std::sort(blocks.begin(), blocks.end(),
+            [&](BlockIndex a, BlockIndex b) { return blocks_[a].address < blocks_[b].address; });
   // Block::order is only ever compared, and a new one is larger than all before.
   std::vector<std::uint32_t> orders;
   for (const BlockIndex index : blocks) orders.push_back(blocks_[index].order);
@@ -27,12 +26,15 @@ void CachingAllocator::write_state(StateImage& image) const {
     image.put(block.address);
     image.put(block.bytes);
     image.put(block.requested_bytes);
-    image.put(std::uint64_t{block.lane->stream} << 9U | (block.lane->kind == PoolKind::kLarge ? 256U : 0U) |
+    image.put(std::uint64_t{block.lane->stream} << 9U |
+              (block.lane->kind == PoolKind::kLarge ? 256U : 0U) |
               (block.flags & ~unsigned{Block::kGroupLeader}));
-    image.put(static_cast<std::uint64_t>(std::lower_bound(orders.begin(), orders.end(), block.order) -
-                                         orders.begin()));
-    if (block.is_split()) image.put((block.prev != kNoBlock ? 1U : 0U) | (block.next != kNoBlock ? 2U : 0U));
-    if (has_counted_ && block.is(Block::kFree)) image.put(block.lane->pool->search_count - block.age_base);
+    image.put(static_cast<std::uint64_t>(
+        std::lower_bound(orders.begin(), orders.end(), block.order) - orders.begin()));
+    if (block.is_split())
+      image.put((block.prev != kNoBlock ? 1U : 0U) | (block.next != kNoBlock ? 2U : 0U));
+    if (has_counted_ && block.is(Block::kFree))
+      image.put(block.lane->pool->search_count - block.age_base);
     if (block.is(Block::kAllocated)) image.put_request(block.life.id);
     if (block.is(Block::kPending)) image.put(block.life.pending);
     if (block.is(Block::kUsed))
@@ -46,7 +48,8 @@ void CachingAllocator::write_state(StateImage& image) const {
       clock_.write_ticket(image, queue.items[i].ticket);
     }
   }
-  for (std::size_t slot = queue_order_.first(); slot != queue_order_.end(); slot = queue_order_.next(slot)) {
+  for (std::size_t slot = queue_order_.first(); slot != queue_order_.end();
+       slot = queue_order_.next(slot)) {
     image.put(slot);
     image.put(queue_order_.at(slot));
   }

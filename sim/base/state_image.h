@@ -95,7 +95,7 @@ class StateImage {
     }
   }
 
-  std::vector<std::uint64_t> keys_;  ///< open addressing
+  std::vector<std::uint64_t> keys_;     ///< open addressing
   std::vector<std::uint32_t> numbers_;  ///< from 1; 0: a free slot
   std::uint32_t count_ = 0;
   std::uint64_t low_ = 0;

@@ -32,7 +32,7 @@ std::string file_of_device(const std::string& path, std::size_t device) {
 }
 
 /// What shows every event, so that no step may be left out of it.
-constexpr std::array<std::string_view, 6> kEveryEvent{"events",   "timeline", "plot",
+constexpr std::array<std::string_view, 7> kEveryEvent{"at",       "events",   "timeline", "plot",
                                                       "snapshot", "perfetto", "columns"};
 /// More events than these are not written: some 250 bytes each while the run lasts.
 constexpr std::uint64_t kMostEvents = 5'000'000;

@@ -117,7 +117,8 @@ void Walker::parts(const Expr* node) {
     case ExprKind::kCall:
       expr(static_cast<const CallExpr*>(node)->callee);
       all(static_cast<const CallExpr*>(node)->arguments);
-      for (const Keyword& keyword : static_cast<const CallExpr*>(node)->keywords) expr(keyword.value);
+      for (const Keyword& keyword : static_cast<const CallExpr*>(node)->keywords)
+        expr(keyword.value);
       return;
     case ExprKind::kAttribute:
       expr(static_cast<const AttributeExpr*>(node)->object);
@@ -223,10 +224,12 @@ void Walker::stmt(const Stmt* node) {
       maybe(static_cast<const AssertStmt*>(node)->message);
       return;
     case StmtKind::kImport:
-      for (const ImportedName& entry : static_cast<const ImportStmt*>(node)->names) target(entry.target);
+      for (const ImportedName& entry : static_cast<const ImportStmt*>(node)->names)
+        target(entry.target);
       return;
     case StmtKind::kImportFrom:
-      for (const ImportedName& entry : static_cast<const ImportFromStmt*>(node)->names) target(entry.target);
+      for (const ImportedName& entry : static_cast<const ImportFromStmt*>(node)->names)
+        target(entry.target);
       return;
     case StmtKind::kYield:
       maybe(static_cast<const YieldStmt*>(node)->value);
@@ -344,8 +347,9 @@ class Looks final : public Walker {
     }
     if (node->kind == ExprKind::kName) {
       const auto* name = static_cast<const NameExpr*>(node);
-      const bool is_fixed = name->name != variable_.name &&
-                            std::find(assigned_.begin(), assigned_.end(), name->name) == assigned_.end();
+      const bool is_fixed =
+          name->name != variable_.name &&
+          std::find(assigned_.begin(), assigned_.end(), name->name) == assigned_.end();
       return is_fixed ? surroundings_.value_of(*name) : std::nullopt;
     }
     if (node->kind != ExprKind::kBinary) return std::nullopt;
@@ -359,8 +363,9 @@ class Looks final : public Walker {
       case BinaryOp::kSub:
         return *left - *right;
       case BinaryOp::kMul:
-        return std::abs(*left) < kFactor && std::abs(*right) < kFactor ? std::optional(*left * *right)
-                                                                       : std::nullopt;
+        return std::abs(*left) < kFactor && std::abs(*right) < kFactor
+                   ? std::optional(*left * *right)
+                   : std::nullopt;
       default:
         return std::nullopt;
     }

@@ -75,8 +75,12 @@ class Watch final : public lang::LoopWatch {
     const std::int64_t value = loop_.range.upcoming() - loop_.range.step();
     for (const auto& [plus, divisor] : uses_->remainders)
       image.put_signed(((value + plus) % divisor + divisor) % divisor);
-    State state{turns_, session_.guarded([&] { return session_.emitter.write_state(image); }),
-                session_.emitter.amounts(), value, printed_, session_.c.early_backwards};
+    State state{turns_,
+                session_.guarded([&] { return session_.emitter.write_state(image); }),
+                session_.emitter.amounts(),
+                value,
+                printed_,
+                session_.c.early_backwards};
     if (!image.is_whole()) return 0;
     const auto [at, is_new] = states_.try_emplace(image.digest(), state);
     if (is_new) return 0;
@@ -129,7 +133,8 @@ class Watch final : public lang::LoopWatch {
   bool are_harmless(const std::vector<const lang::Function*>& functions) {
     if (variable_.access != lang::Access::kGlobal) return true;
     for (const lang::Function* function : functions) {
-      if (function->globals.get() != loop_.frame.globals || !known_.insert(function->code.get()).second)
+      if (function->globals.get() != loop_.frame.globals ||
+          !known_.insert(function->code.get()).second)
         continue;
       if (lang::mentions(*function->code, variable_.name)) return false;
       for (const lang::Name name : relied_on_) {
@@ -171,7 +176,8 @@ class Watch final : public lang::LoopWatch {
   Emitter::Amounts before_;
   std::uint32_t early_before_;
   std::uint64_t turns_ = 0;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> asked_;  ///< requests and instructions of a turn
+  std::set<std::pair<std::uint64_t, std::uint64_t>>
+      asked_;  ///< requests and instructions of a turn
   std::unordered_map<StateImage::Digest, State, Hash> states_;  ///< looked up, never walked
   std::optional<lang::LoopUses> uses_;
   std::vector<lang::Name> relied_on_;  ///< global names that uses_ took for constant

@@ -11,11 +11,11 @@ namespace tidemark::torch {
 /// how the run goes on is after one turn what it was after an earlier one, the sink is told how
 /// often what lay between comes again, and the loop goes on behind it.
 ///
-/// A state is written only where it may pay: something was asked of a device in the turn, an earlier
-/// turn asked as much, and at least two turns are left. Turns that print, that read statistics which
-/// only grow, in which a request was refused, or that run a backward function made before them, are
-/// all executed; and so are those of a loop whose body looks at its variable otherwise than by
-/// remainders and comparisons with what stays the same.
+/// A state is written only where it may pay: something was asked of a device in the turn, an
+/// earlier turn asked as much, and at least two turns are left. Turns that print, that read
+/// statistics which only grow, in which a request was refused, or that run a backward function made
+/// before them, are all executed; and so are those of a loop whose body looks at its variable
+/// otherwise than by remainders and comparisons with what stays the same.
 class Repetition final : public lang::LoopWatcher {
  public:
   /// `printed`: how much the program has printed.

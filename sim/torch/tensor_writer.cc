@@ -14,10 +14,11 @@ void TensorWriter::write_tensor(const ops::TensorImpl& impl) {
   dims(impl.sizes);
   dims(impl.strides);
   image().put_signed(impl.offset);
-  image().put(static_cast<std::uint64_t>(impl.dtype) << 8U | static_cast<std::uint8_t>(impl.device.index));
-  image().put((impl.requires_grad ? 1U : 0U) | (impl.is_parameter ? 2U : 0U) | (impl.wrapped_number ? 4U : 0U) |
-              (impl.retains_grad ? 8U : 0U) | (impl.is_inference ? 16U : 0U) |
-              static_cast<std::uint64_t>(impl.view_kind) << 8U);
+  image().put(static_cast<std::uint64_t>(impl.dtype) << 8U |
+              static_cast<std::uint8_t>(impl.device.index));
+  image().put((impl.requires_grad ? 1U : 0U) | (impl.is_parameter ? 2U : 0U) |
+              (impl.wrapped_number ? 4U : 0U) | (impl.retains_grad ? 8U : 0U) |
+              (impl.is_inference ? 16U : 0U) | static_cast<std::uint64_t>(impl.view_kind) << 8U);
   image().put(impl.output_nr);
   // How often it was written over counts only against what was seen before.
   thing(impl.version.get(), kVersion);
@@ -60,7 +61,8 @@ void TensorWriter::write_node(const ops::Node& node) {
   }
   for (const ops::GradMetadata& m : node.metadata) {
     dims(m.sizes);
-    image().put(static_cast<std::uint64_t>(m.dtype) << 8U | static_cast<std::uint8_t>(m.device.index));
+    image().put(static_cast<std::uint64_t>(m.dtype) << 8U |
+                static_cast<std::uint8_t>(m.device.index));
   }
   tensor(node.variable.impl());
   for (const ops::Node::RetainedGradient& retained : node.retained) {
@@ -68,7 +70,8 @@ void TensorWriter::write_node(const ops::Node& node) {
     image().put(retained.output_nr);
   }
   image().put(node.released ? 1 : 0);
-  if (!node.pre_hooks.empty() || !node.post_hooks.empty() || !node.accumulate_hooks.empty() || node.on_release)
+  if (!node.pre_hooks.empty() || !node.post_hooks.empty() || !node.accumulate_hooks.empty() ||
+      node.on_release)
     image().give_up("hooks of tensors");
 }
 
@@ -114,12 +117,14 @@ void TensorWriter::host_object(const lang::Instance& object) {
       image().put(static_cast<std::uint8_t>(static_cast<const DeviceObject&>(object).device.index));
       return;
     case kMemoryFormatKind:
-      image().put(static_cast<std::uint64_t>(static_cast<const MemoryFormatObject&>(object).format));
+      image().put(
+          static_cast<std::uint64_t>(static_cast<const MemoryFormatObject&>(object).format));
       return;
     case kSessionKind:
       return;
     default:
-      image().give_up("a " + std::string(session_.interp.text(object.type().name())) + " that is kept");
+      image().give_up("a " + std::string(session_.interp.text(object.type().name())) +
+                      " that is kept");
   }
 }
 
@@ -128,7 +133,8 @@ void TensorWriter::thread(const ops::Thread& thread) {
               (thread.autocast.enabled ? 4U : 0U) | (thread.autocast.cache_enabled ? 8U : 0U) |
               static_cast<std::uint64_t>(thread.autocast.dtype) << 8U);
   image().put_signed(thread.autocast.nesting);
-  if (!thread.pack_hooks.empty() || thread.final_callbacks != nullptr) image().give_up("hooks of autograd");
+  if (!thread.pack_hooks.empty() || thread.final_callbacks != nullptr)
+    image().give_up("hooks of autograd");
   image().put(thread.cublas_handles.size());
   image().put(thread.timed_convolutions.size());  // only ever grows
 }
@@ -144,8 +150,8 @@ void TensorWriter::write_session() {
   image().put(c.stream);
   const ops::Backends& b = c.backends;
   std::uint64_t switches = 0;
-  for (const bool on : {b.cudnn, b.cudnn_benchmark, b.deterministic, b.tf32, b.cudnn_sdp, b.flash_sdp,
-                        b.mem_efficient_sdp, b.math_sdp})
+  for (const bool on : {b.cudnn, b.cudnn_benchmark, b.deterministic, b.tf32, b.cudnn_sdp,
+                        b.flash_sdp, b.mem_efficient_sdp, b.math_sdp})
     switches = 2 * switches + (on ? 1 : 0);
   image().put(switches);
   image().put(b.cudnn_workspace);

@@ -18,7 +18,8 @@ RunOptions options(bool leave_out) {
   return out;
 }
 
-/// Where an event of the whole run stands among those that were simulated, and how much later it is.
+/// Where an event of the whole run stands among those that were simulated, and how much later it
+/// is.
 struct Place {
   std::size_t event = 0;
   Nanoseconds later_ns = 0;
@@ -29,7 +30,8 @@ std::vector<Place> expand(const RunResult& run, std::size_t device) {
   std::size_t repeat = 0;
   const std::size_t count = run.devices[device].events.size();
   for (std::size_t event = 0; event <= count; ++event) {
-    for (; repeat < run.repeats.size() && run.repeats[repeat].before_event[device] == event; ++repeat) {
+    for (; repeat < run.repeats.size() && run.repeats[repeat].before_event[device] == event;
+         ++repeat) {
       const RepeatResult& left_out = run.repeats[repeat];
       const std::uint64_t pattern = left_out.events[device] / left_out.repeat.times;
       for (std::uint64_t time = 1; time <= left_out.repeat.times; ++time) {
@@ -49,7 +51,8 @@ bool same_peak(const RunResult& x, const DeviceResult& a, const PeakResult& p, c
   return p.bytes == q.bytes && p.sample == q.sample && p.by_category == q.by_category &&
          p.time_ns == q.time_ns && p.live.size() == q.live.size() &&
          x.program.labels.text(p.label) == y.program.labels.text(q.label) &&
-         (p.phase == kNoPhase ? q.phase == kNoPhase : a.phases[p.phase].name == b.phases[q.phase].name);
+         (p.phase == kNoPhase ? q.phase == kNoPhase
+                              : a.phases[p.phase].name == b.phases[q.phase].name);
 }
 
 /// The first difference between a run in which turns were left out and the whole one; empty: none.
@@ -62,10 +65,13 @@ std::string difference(const RunResult& shorter, const RunResult& whole) {
     const DeviceResult& a = shorter.devices[i];
     const DeviceResult& b = whole.devices[i];
     if (!(a.statistics == b.statistics)) return differ("memory_stats()");
-    if (a.device_calls != b.device_calls || a.device_call_ns != b.device_call_ns) return differ("device calls");
+    if (a.device_calls != b.device_calls || a.device_call_ns != b.device_call_ns)
+      return differ("device calls");
     if (a.device_free_bytes != b.device_free_bytes) return differ("what is free");
-    if (!same_peak(shorter, a, a.peak_allocated, whole, b, b.peak_allocated)) return differ("the peak of allocated");
-    if (!same_peak(shorter, a, a.peak_reserved, whole, b, b.peak_reserved)) return differ("the peak of reserved");
+    if (!same_peak(shorter, a, a.peak_allocated, whole, b, b.peak_allocated))
+      return differ("the peak of allocated");
+    if (!same_peak(shorter, a, a.peak_reserved, whole, b, b.peak_reserved))
+      return differ("the peak of reserved");
     if (a.segments.size() != b.segments.size()) return differ("the segments");
     for (std::size_t s = 0; s < b.segments.size(); ++s) {
       SegmentInfo segment = a.segments[s];
@@ -82,12 +88,14 @@ std::string difference(const RunResult& shorter, const RunResult& whole) {
       const auto& [from, later_ns] = places[event];
       const Event& x = a.events[from];
       const Event& y = b.events[event];
-      const bool is_equal = x.address == y.address && x.bytes == y.bytes && x.stream == y.stream &&
-                            x.action == y.action && a.samples[from] == b.samples[event] &&
-                            shorter.program.labels.text(a.labels[from]) == whole.program.labels.text(b.labels[event]);
+      const bool is_equal =
+          x.address == y.address && x.bytes == y.bytes && x.stream == y.stream &&
+          x.action == y.action && a.samples[from] == b.samples[event] &&
+          shorter.program.labels.text(a.labels[from]) == whole.program.labels.text(b.labels[event]);
       if (!is_equal) return differ(fmt::format("event {}", event));
       // What stands behind the turns that were left out has its own time already.
-      while (later_ns == 0 && repeat < shorter.repeats.size() && from >= shorter.repeats[repeat].before_event[i])
+      while (later_ns == 0 && repeat < shorter.repeats.size() &&
+             from >= shorter.repeats[repeat].before_event[i])
         left_out_ns += shorter.repeats[repeat++].duration_ns;
       if (a.times_ns[from] + later_ns != b.times_ns[event])
         return differ(fmt::format("the time of event {}", event));
@@ -156,20 +164,27 @@ TEST_CASE("a million steps are a handful simulated and the rest counted") {
 }
 
 TEST_CASE("what is left out is what the whole simulation does event for event") {
-  const std::string more = GENERATE("", "allocator: {conf: \"expandable_segments:True\"}\n",
-                                    "allocator: {conf: \"max_split_size_mb:20,roundup_power2_divisions:4\"}\n");
+  const std::string more =
+      GENERATE("", "allocator: {conf: \"expandable_segments:True\"}\n",
+               "allocator: {conf: \"max_split_size_mb:20,roundup_power2_divisions:4\"}\n");
   const std::string loop = GENERATE(
-      "for step in range(20):\n" + kStep,
-      "for step in range(20):\n" + kStep + "  loss.item()\n",
+      "for step in range(20):\n" + kStep, "for step in range(20):\n" + kStep + "  loss.item()\n",
       "for step in range(20):\n" + kStep + "  torch.cuda.empty_cache()\n",
       "for step in range(20):\n" + kStep + "  del x, loss\n",
-      "for step in range(90):\n" + kStep + "  if (step + 1) % 4 == 0:\n    y = model(torch.zeros(512, 256).to(\"cuda\"))\n",
-      "for step in range(23):\n" + kStep + "  if step % 2:\n    y = torch.zeros(1000, 1000, device=\"cuda\")\n",
-      "for step in range(30):\n" + kStep + "  if step < 9:\n    y = torch.zeros(step_size, 1000, device=\"cuda\")\n",
-      "for step in range(30):\n" + kStep + "  if step == 20:\n    kept = torch.zeros(777, 1000, device=\"cuda\")\n",
-      "for epoch in range(6):\n for step in range(9):\n" + kStep + "z = torch.zeros(5, device=\"cuda\")\n",
+      "for step in range(90):\n" + kStep +
+          "  if (step + 1) % 4 == 0:\n    y = model(torch.zeros(512, 256).to(\"cuda\"))\n",
+      "for step in range(23):\n" + kStep +
+          "  if step % 2:\n    y = torch.zeros(1000, 1000, device=\"cuda\")\n",
+      "for step in range(30):\n" + kStep +
+          "  if step < 9:\n    y = torch.zeros(step_size, 1000, device=\"cuda\")\n",
+      "for step in range(30):\n" + kStep +
+          "  if step == 20:\n    kept = torch.zeros(777, 1000, device=\"cuda\")\n",
+      "for epoch in range(6):\n for step in range(9):\n" + kStep +
+          "z = torch.zeros(5, device=\"cuda\")\n",
       "def train(model, opt):\n for step in range(20):\n" + kStep + "train(model, opt)\n",
-      "for step in range(20):\n" + kStep + "  torch.cuda.reset_peak_memory_stats()\n  big = torch.cuda.max_memory_allocated() > 1\n");
+      "for step in range(20):\n" + kStep +
+          "  torch.cuda.reset_peak_memory_stats()\n  big = torch.cuda.max_memory_allocated() > "
+          "1\n");
   CAPTURE(more, loop);
   const Both both = run_both(with_loop(kBefore + "step_size = 500\n" + loop, more));
   CHECK(difference(both.shorter, both.whole) == "");
@@ -182,9 +197,11 @@ TEST_CASE("steps are all simulated where something differs from one to the next"
       "for step in range(20):\n" + kStep + "  y = torch.zeros(step + 1, 1000, device=\"cuda\")\n",
       "kept = []\nfor step in range(20):\n" + kStep + "  kept.append(x)\n",
       "count = 0\nfor step in range(20):\n" + kStep + "  count += 1\n",
-      "sizes = [1, 2, 3, 4] * 5\nfor step in range(20):\n" + kStep + "  y = torch.zeros(sizes[step], device=\"cuda\")\n",
+      "sizes = [1, 2, 3, 4] * 5\nfor step in range(20):\n" + kStep +
+          "  y = torch.zeros(sizes[step], device=\"cuda\")\n",
       "def look():\n return step\nfor step in range(20):\n" + kStep + "  look()\n",
-      "for step in range(20):\n" + kStep + "  n = torch.cuda.memory_stats()[\"allocation.all.allocated\"]\n  del n\n");
+      "for step in range(20):\n" + kStep +
+          "  n = torch.cuda.memory_stats()[\"allocation.all.allocated\"]\n  del n\n");
   CAPTURE(loop);
   const Both both = run_both(with_loop(kBefore + loop));
   CHECK(both.shorter.repeats.empty());
@@ -205,8 +222,9 @@ TEST_CASE("the goldens' runs made longer lose nothing by leaving out what repeat
     const std::string& name = names[i];
     const std::string path = (root / name / "scenario.yaml").string();
     const Scenario scenario = load_scenario(path);
-    const bool varies = scenario.train && (scenario.train->batch.is_list || scenario.train->seq.is_list ||
-                                           scenario.train->image.is_list);
+    const bool varies =
+        scenario.train && (scenario.train->batch.is_list || scenario.train->seq.is_list ||
+                           scenario.train->image.is_list);
     if (!scenario.train || varies) continue;
     CAPTURE(name);
     const Both both = run_both(load_scenario(path, {{"train.steps", "40"}}));
