@@ -5,6 +5,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/cli/command.h"
+#include "sim/report/results_report.h"
 #include "sim/run/overrides.h"
 
 namespace tidemark::cli {
@@ -18,6 +19,9 @@ std::vector<Override> scenario_overrides(const Arguments& args);
 /// The option that every command on scenarios has beside --set.
 inline constexpr OptionSpec kDeviceOption{
     "device", "ID", "the device, whatever the scenario says; a script has none of its own", ""};
+
+/// The value of --format text|csv|json|markdown|latex.
+TableFormat table_format(const std::string& name);
 
 /// A problem's text with "warning" in place of "error".
 std::string render_warning(const Problem& warning);

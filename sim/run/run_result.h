@@ -144,6 +144,9 @@ std::uint64_t total_events(const RunResult& result, std::size_t device);
 /// device.events.size().
 std::uint32_t phase_of(const DeviceResult& device, std::uint32_t event);
 
+/// What the device had free while the allocator held its most.
+Bytes spare_bytes(const DeviceResult& device);
+
 /// What was live right after `event`: requested and not yet dropped by its owner. Largest block
 /// first, then by id. Cost: linear in the events up to `event`.
 std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program,
