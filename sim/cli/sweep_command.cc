@@ -95,8 +95,7 @@ class SweepCommand final : public Command {
              {"format", "text|csv|json|markdown|latex", "how to print the rows", "text"}},
             {{"tidemark sweep s.yaml", "every cell, printed"},
              {"tidemark sweep s.yaml --out r.sqlite --resume",
-              "kept as they are made; go on after an interruption"},
-             {"tidemark results r.sqlite --pareto peak_reserved,-batch", "then ask the file"}}};
+              "kept as they are made; go on after an interruption"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
