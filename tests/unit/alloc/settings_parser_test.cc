@@ -224,9 +224,9 @@ TEST_CASE("older releases insist on separators and have their own words") {
   CHECK(message("foo:1", {2, 9}) == "Unrecognized CachingAllocator option: foo");
   CHECK(message("foo:1", {2, 10}) == "Unrecognized key 'foo' in CUDA allocator config.");
   CHECK(message("roundup_power2_divisions:3", {2, 7}) ==
-        "For roundups, the divisons has to be power of 2");
+        "roundup_power2_divisions: For roundups, the divisons has to be power of 2");
   CHECK(message("roundup_power2_divisions:3", {2, 8}) ==
-        "For roundups, the divisions has to be power of 2");
+        "roundup_power2_divisions: For roundups, the divisions has to be power of 2");
   CHECK(message("large_segment_size_mb:64", k26) ==
         "Unrecognized CachingAllocator option: large_segment_size_mb; PyTorch 2.11 is the first to "
         "know it; this is "
