@@ -7,6 +7,7 @@
 
 #include "sim/alloc/segments.h"
 #include "sim/alloc/stats.h"
+#include "sim/base/state_image.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"
 
@@ -91,6 +92,9 @@ class Allocator {
   [[nodiscard]] virtual AllocatorStatistics statistics() const = 0;
   [[nodiscard]] virtual std::vector<SegmentInfo> segments() const = 0;
   [[nodiscard]] virtual MemorySample sample() const = 0;
+  /// Writes what decides over later requests, statistics not included: blocks and their ages, what
+  /// waits for other streams. Default: gives up.
+  virtual void write_state(StateImage& image) const { image.give_up("this allocator backend"); }
 
   /// Events go to `history` from now on; nullptr: off. Not owned.
   void set_history(History* history) { history_ = history; }

@@ -53,6 +53,7 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] AllocatorStatistics statistics() const override;
   [[nodiscard]] std::vector<SegmentInfo> segments() const override;
   [[nodiscard]] MemorySample sample() const override;
+  void write_state(StateImage& image) const override;
 
   /// torch.cuda.set_per_process_memory_fraction(). Range: [0, 1].
   void set_memory_fraction(double fraction);

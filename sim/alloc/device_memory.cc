@@ -183,4 +183,26 @@ void DeviceMemory::give_back(Bytes bytes) {
   free_bytes_ += bytes;
 }
 
+void DeviceMemory::write_state(StateImage& image) const {
+  if (follows_) image.give_up("addresses from a recording");
+  image.put(free_bytes_);
+  image.put(pieces_.size());
+  for (const Piece& piece : pieces_) {
+    image.put(piece.begin);
+    image.put(piece.bytes);
+    image.put(piece.holes.size());
+    for (const auto& [begin, length] : piece.holes) {
+      image.put(begin);
+      image.put(length);
+    }
+  }
+  for (const Ranges* ranges : {&unused_, &unused_virtual_}) {
+    image.put(ranges->size());
+    for (const auto& [begin, length] : *ranges) {
+      image.put(begin);
+      image.put(length);
+    }
+  }
+}
+
 }  // namespace tidemark

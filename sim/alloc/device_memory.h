@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/bytes.h"
+#include "sim/base/state_image.h"
 
 namespace tidemark {
 
@@ -76,6 +77,8 @@ class DeviceMemory {
     return config_.total_bytes - config_.context_bytes - config_.other_bytes - free_bytes();
   }
   [[nodiscard]] const Config& config() const { return config_; }
+  /// Writes what is taken and where.
+  void write_state(StateImage& image) const;
 
  private:
   /// A run of addresses taken from the unused ranges, whole 32 MiB, with its holes by address.

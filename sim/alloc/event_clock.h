@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/base/state_image.h"
 #include "sim/program/instruction.h"
 
 namespace tidemark {
@@ -38,6 +39,11 @@ class EventClock {
   /// apart, by synchronize and synchronize_device. Default: nothing.
   enum class DeviceCall : std::uint8_t { kMalloc, kMallocFailed, kFree, kMap, kMapFailed, kUnmap };
   virtual void device_call(DeviceCall /*call*/, Bytes /*bytes*/, StreamId /*stream*/) {}
+
+  /// Writes a ticket that is still asked for, relative to now. Default: gives up.
+  virtual void write_ticket(StateImage& image, Ticket /*ticket*/) const {
+    image.give_up("uses by other streams that are pending");
+  }
 
  protected:
   std::uint64_t progress_ = 0;

@@ -77,6 +77,11 @@ std::uint32_t kept_divisions(std::uint64_t value) {
 }
 
 /// One "KEY:VALUE" of the list, after '[' or ','. `last` is the bucket named last.
+/// PyTorch's own spelling.
+constexpr const char* word_for_divisions(Version version) {
+  return version >= Version{2, 8} ? "divisions" : "divisons";
+}
+
 void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& first,
                    std::size_t& last) {
   auto& buckets = settings.roundup_power2_divisions;
@@ -84,8 +89,7 @@ void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& fi
   const std::string key = reader.word();
   reader.separator(':');
   const std::uint64_t value = reader.whole_number();
-  const char* const divisions =
-      reader.lenient() ? "divisions" : "divisons";  // PyTorch's own spelling
+  const char* const divisions = word_for_divisions(reader.version());
   if (value != 0 && !std::has_single_bit(value)) {
     reader.refuse(fmt::format("For roundups, the {} has to be power of 2 or 0 to disable roundup",
                               divisions));
@@ -115,7 +119,7 @@ void read_divisions(SettingsReader& reader, AllocatorSettings& settings) {
     const std::uint64_t value = reader.whole_number();
     if (!std::has_single_bit(value)) {
       reader.refuse(fmt::format("For roundups, the {} has to be power of 2",
-                                reader.lenient() ? "divisions" : "divisons"));
+                                word_for_divisions(reader.version())));
     }
     settings.roundup_power2_divisions.fill(kept_divisions(value));
     return;
@@ -245,7 +249,7 @@ const std::array kKnobs{
          read_register_threads},
     Knob{{"pinned_use_background_threads", "True|False", "pinned host memory", {2, 6}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.truth(); }},
-    Knob{{"pinned_reserve_segment_size_mb", "N", "pinned host memory", {2, 6}},
+    Knob{{"pinned_reserve_segment_size_mb", "N", "pinned host memory", {2, 10}},
          [](SettingsReader& reader, AllocatorSettings& /*settings*/) {
            if (reader.whole_number() == 0)
              reader.refuse("Pinned reserve segment size has to be greater than 0");

@@ -46,8 +46,9 @@ std::string unknown_key_hint(std::string_view key, Version version) {
 [[noreturn]] void refuse_key(const SettingsReader& reader, const std::string& key) {
   const bool separator = key == "," || key == ":" || key == "[" || key == "]";
   reader.refuse(
-      reader.lenient() ? fmt::format("Unrecognized key '{}' in CUDA allocator config.", key)
-                       : fmt::format("Unrecognized CachingAllocator option: {}", key),
+      reader.version() >= Version{2, 10}
+          ? fmt::format("Unrecognized key '{}' in CUDA allocator config.", key)
+          : fmt::format("Unrecognized CachingAllocator option: {}", key),
       separator ? "expected a setting's name here" : unknown_key_hint(key, reader.version()));
 }
 

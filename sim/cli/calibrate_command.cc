@@ -57,8 +57,7 @@ class CalibrateCommand final : public Command {
              {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},
              {"out", "FILE", "where the calibration goes", "calibration.yaml"}},
             {{"tidemark calibrate --device rtx-4090", "on the machine with the card"},
-             {"tidemark calibrate --device h100 --probe probe.json", "from a bundle's results"},
-             {"tidemark run s.yaml --calibration calibration.yaml", "with what was measured"}}};
+             {"tidemark calibrate --device h100 --probe probe.json", "from a bundle's results"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {

@@ -9,6 +9,8 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     std::vector<std::unique_ptr<Command>> list;
     list.push_back(make_run_command());
     list.push_back(make_fit_command());
+    list.push_back(make_sweep_command());
+    list.push_back(make_results_command());
     list.push_back(make_check_command());
     list.push_back(make_describe_command());
     list.push_back(make_graph_command());

@@ -20,7 +20,9 @@ std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_models_command();
 std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_results_command();
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_validate_command();
 
 }  // namespace tidemark::cli

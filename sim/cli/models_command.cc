@@ -18,10 +18,7 @@ class ModelsCommand final : public Command {
         "alike. Parameters are those of the arguments shown, which are the models' own defaults.",
         {},
         {{"format", "text|csv", "how to print", "text"}},
-        {{"tidemark models", "the list"},
-         {"tidemark describe configs/models/simple_conv.py --class SimpleConv --args image=64 "
-          "--input 8,3,64,64",
-          "a model in a file with sizes of one's own"}}};
+        {{"tidemark models", "the list"}, {"tidemark models --format csv", "for scripts"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {

@@ -1,3 +1,7 @@
+#include <array>
+
+#include <fmt/format.h>
+
 #include "sim/cli/commands.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
@@ -25,6 +29,39 @@ std::string file_of_device(const std::string& path, std::size_t device) {
   std::size_t dot = path.find('.', folder == std::string::npos ? 0 : folder + 1);
   if (dot == std::string::npos) dot = path.size();
   return path.substr(0, dot) + ".gpu" + std::to_string(device) + path.substr(dot);
+}
+
+/// What shows every event, so that no step may be left out of it.
+constexpr std::array<std::string_view, 7> kEveryEvent{"at",       "events",   "timeline", "plot",
+                                                      "snapshot", "perfetto", "columns"};
+/// More events than these are not written: some 250 bytes each while the run lasts.
+constexpr std::uint64_t kMostEvents = 5'000'000;
+
+/// Runs the scenario, steps that repeat left out unless something asks for each.
+/// Errors: InputError where too many events are asked for.
+RunResult run_scenario(const Arguments& args, const Scenario& scenario, RunOptions options) {
+  options.leave_out_repeats = !args.has("every-step");
+  RunResult result = tidemark::run(scenario, options);
+  if (result.repeats.empty()) return result;
+  std::uint64_t events = 0;
+  for (std::size_t i = 0; i < result.devices.size(); ++i) events += total_events(result, i);
+  const std::string& format = args.value("format");
+  bool shows_every_step = format != "text" || args.has("why");
+  std::string_view asks = format == "csv" ? std::string_view("format") : std::string_view();
+  for (const std::string_view option : kEveryEvent) {
+    if (args.has(option)) asks = option;
+  }
+  if (!asks.empty() && events > kMostEvents) {
+    usage_error(
+        "--" + std::string(asks),
+        fmt::format("this run has {} events; at most {} are written", grouped(events),
+                    grouped(kMostEvents)),
+        "ask for fewer steps; without this option the steps that repeat are counted, not written");
+  }
+  shows_every_step = shows_every_step || !asks.empty();
+  if (!shows_every_step || events > kMostEvents) return result;
+  options.leave_out_repeats = false;
+  return tidemark::run(scenario, options);
 }
 
 bool is_json_name(const std::string& path) {
@@ -129,6 +166,7 @@ class RunCommand final : public Command {
          {"process", "", "add what nvidia-smi would show", ""},
          {"assert", "CLAIM", "exit with 5 and a line where this is false: 'peak_reserved < 70GiB'",
           "", true},
+         {"every-step", "", "simulate also the steps that repeat earlier ones exactly", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10",
@@ -169,7 +207,7 @@ class RunCommand final : public Command {
     }
     options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
                          args.has("columns") || args.value("format") == "json";
-    const RunResult result = tidemark::run(scenario, options);
+    const RunResult result = run_scenario(args, scenario, options);
     if (args.has("why") && args.value("format") != "text") {
       out.write(diagnosis_json(diagnose(source, result)));
     } else {

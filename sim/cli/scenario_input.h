@@ -5,6 +5,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/cli/command.h"
+#include "sim/report/results_report.h"
 #include "sim/run/overrides.h"
 
 namespace tidemark::cli {
@@ -24,6 +25,9 @@ inline constexpr OptionSpec kEventPolicyOption{
     "event-policy", "POLICY",
     "when other streams' work ends: simulated, ready (at once), sync (when waited for) or lag:N",
     ""};
+
+/// The value of --format text|csv|json|markdown|latex.
+TableFormat table_format(const std::string& name);
 
 /// A problem's text with "warning" in place of "error".
 std::string render_warning(const Problem& warning);

@@ -201,6 +201,46 @@ void Engine::drop_front(StreamId id) {
   queue_.push(std::max(queue_.now(), stream.queue.front().issued_ns), Phase::kStart, id);
 }
 
+void Engine::shift(Nanoseconds duration_ns) {
+  host_ns_ += duration_ns;
+  queue_.shift(duration_ns);
+  for (Stream& stream : streams_) {
+    for (Operation& operation : stream.queue) operation.issued_ns += duration_ns;
+  }
+}
+
+void Engine::write_state(StateImage& image) const {
+  image.put_signed(queue_.now() - host_ns_);
+  for (const Stream& stream : streams_) {
+    image.put(stream.queue.size());
+    for (const Operation& operation : stream.queue) {
+      image.put(static_cast<std::uint64_t>(operation.kind));
+      image.put_signed(operation.duration_ns);
+      image.put_signed(operation.issued_ns - host_ns_);
+      if (operation.kind == Kind::kMeet) image.give_up("a collective under way");
+      if (operation.kind == Kind::kPoint || operation.kind == Kind::kWait)
+        write_ticket(image, operation.subject);
+      if (operation.kind != Kind::kPoint) continue;
+      for (const StreamId waiter : points_[operation.subject].waiters) image.put(waiter);
+    }
+  }
+  for (const EventQueue::Entry& entry : queue_.in_order()) {
+    image.put_signed(entry.key.time - host_ns_);
+    image.put(static_cast<std::uint64_t>(entry.key.phase));
+    if (entry.key.phase != Phase::kSignal) {
+      image.put(entry.subject);
+      continue;
+    }
+    write_ticket(image, entry.subject);
+    for (const StreamId waiter : points_[entry.subject].waiters) image.put(waiter);
+  }
+  for (const Ticket ticket : events_) {
+    const bool is_open = ticket != kNoTicket && !points_[ticket].is_passed;
+    image.put(ticket == kNoTicket ? 1 : 0);
+    if (is_open) write_ticket(image, ticket);
+  }
+}
+
 std::string Engine::waits_for(const Operation& operation) const {
   if (operation.kind == Kind::kWait) {
     return fmt::format("stream {} to come to point {}", points_[operation.subject].stream,

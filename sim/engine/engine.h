@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/sim_time.h"
+#include "sim/base/state_image.h"
 #include "sim/engine/event_queue.h"
 #include "sim/program/instruction.h"
 
@@ -102,6 +103,16 @@ class Engine {
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   /// The time that streams were busy in all, of operations that have ended.
   [[nodiscard]] Nanoseconds busy_ns(StreamId stream) const;
+
+  // ---- leaving out what repeats
+
+  /// Writes what decides how the run goes on, times relative to the host's clock.
+  void write_state(StateImage& image) const;
+  /// Writes a ticket relative to those given so far.
+  void write_ticket(StateImage& image, Ticket ticket) const { image.put(points_.size() - ticket); }
+  /// All clocks, and all that is under way, move on by `duration_ns`: what happened in between is
+  /// left out.
+  void shift(Nanoseconds duration_ns);
 
  private:
   static constexpr Ticket kNoTicket = 0xffffffffU;

@@ -30,4 +30,16 @@ EventQueue::Entry EventQueue::pop() {
   return entry;
 }
 
+void EventQueue::shift(Nanoseconds duration) {
+  for (Entry& entry : heap_) entry.key.time += duration;
+  now_ += duration;
+}
+
+std::vector<EventQueue::Entry> EventQueue::in_order() const {
+  std::vector<Entry> entries = heap_;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  return entries;
+}
+
 }  // namespace tidemark

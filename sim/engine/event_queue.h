@@ -45,6 +45,10 @@ class EventQueue {
   /// Takes the smallest out; time is its time from here on. Requires: not empty(). Cost: O(log
   /// size).
   Entry pop();
+  /// Moves all that is to happen, and the present, by `duration`.
+  void shift(Nanoseconds duration);
+  /// What is to happen, in order.
+  [[nodiscard]] std::vector<Entry> in_order() const;
   /// The time of the last popped entry.
   [[nodiscard]] Nanoseconds now() const { return now_; }
 

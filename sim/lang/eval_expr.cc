@@ -7,6 +7,15 @@
 
 namespace tidemark::lang {
 
+namespace {
+
+/// A global that a host module makes when it is first used.
+Value make_missing(Interp& in, Module& module, Name name) {
+  return module.make_missing ? module.make_missing(in, module, name) : Value();
+}
+
+}  // namespace
+
 Value Evaluator::load(const NameExpr* node) {
   switch (node->access) {
     case Access::kLocal: {
@@ -18,6 +27,7 @@ Value Evaluator::load(const NameExpr* node) {
       const Value& value = frame_.globals->at(node->slot);
       if (!value.empty()) return value;
       if (const Value* builtin = in_.find_builtin(node->name)) return *builtin;
+      if (Value made = make_missing(in_, *frame_.globals, node->name); !made.empty()) return made;
       unbound(node);
     }
     case Access::kCell: {
@@ -37,6 +47,7 @@ Value Evaluator::load(const NameExpr* node) {
                                                               : frame_.globals->at(node->slot);
       if (!value.empty()) return value;
       if (const Value* builtin = in_.find_builtin(node->name)) return *builtin;
+      if (Value made = make_missing(in_, *frame_.globals, node->name); !made.empty()) return made;
       unbound(node);
     }
     case Access::kUnresolved:

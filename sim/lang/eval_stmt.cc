@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/lang/frame.h"
+#include "sim/lang/iterators.h"
 
 namespace tidemark::lang {
 
@@ -303,6 +304,7 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
     frame_.at = node->iterable->place;
     iterator = in_.iterate(iterable);
   }
+  const std::unique_ptr<LoopWatch> loop_watch = watch(node, *iterator);
   while (true) {
     in_.step();
     frame_.at = node->iterable->place;
@@ -312,9 +314,26 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
     const Flow flow = run(node->body);
     if (flow == Flow::kBreak) return Flow::kNormal;
     if (flow == Flow::kReturn) return flow;
+    if (loop_watch) leave_out_turns(*loop_watch, static_cast<RangeIterator&>(*iterator), node);
   }
   iterator.reset();
   return run(node->otherwise);
+}
+
+std::unique_ptr<LoopWatch> Evaluator::watch(const ForStmt* node, const Iterator& iterator) {
+  if (in_.loop_watcher_ == nullptr || node->target->kind != ExprKind::kName) return nullptr;
+  const auto* range = dynamic_cast<const RangeIterator*>(&iterator);
+  if (range == nullptr) return nullptr;
+  return in_.loop_watcher_->watch({*node, frame_, *range});
+}
+
+void Evaluator::leave_out_turns(LoopWatch& loop_watch, RangeIterator& range, const ForStmt* node) {
+  if (range.left() == 0) return;
+  const std::int64_t count = loop_watch.turn_ended();
+  if (count == 0) return;
+  range.skip(count);
+  // The variable has its last value after the loop.
+  if (range.left() == 0) assign(node->target, Value::integer(range.upcoming() - range.step()));
 }
 
 Value Evaluator::enter_with(const Expr* expression, Value& exit_method) {

@@ -36,6 +36,16 @@ class ValueStack {
     std::size_t previous_chunk_;
   };
 
+  /// Every value in use, the oldest first.
+  template <class Function>
+  void for_each(const Function& function) const {
+    for (std::size_t chunk = 0; chunk < chunk_; ++chunk) {
+      const Value* const begin = chunks_[chunk].values.get();
+      const Value* const end = chunk + 1 == chunk_ ? top_ : begin + chunks_[chunk].size;
+      for (const Value* value = begin; value != end; ++value) function(*value);
+    }
+  }
+
  private:
   static constexpr std::size_t kChunk = 4096;
   void open_chunk(std::size_t count);
@@ -211,6 +221,8 @@ class Evaluator {
   void delete_target(const Expr* target);
   Flow while_stmt(const WhileStmt* node);
   Flow for_stmt(const ForStmt* node);
+  void leave_out_turns(LoopWatch& loop_watch, class RangeIterator& range, const ForStmt* node);
+  std::unique_ptr<LoopWatch> watch(const ForStmt* node, const Iterator& iterator);
   Flow with_stmt(const WithStmt* node, std::size_t item);
   Flow try_stmt(const TryStmt* node);
   Flow except_part(const TryStmt* node);

@@ -10,6 +10,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/lang/host.h"
+#include "sim/lang/loop.h"
 
 namespace tidemark::lang {
 
@@ -243,6 +244,9 @@ class Interp {
   /// user's.
   [[nodiscard]] static bool is_internal(const SourceText& source);
 
+  /// Is told of loops from now on; null: nobody. Requires: it lives as long as code runs.
+  void set_loop_watcher(LoopWatcher* watcher) { loop_watcher_ = watcher; }
+
   /// gc.collect(): frees unreachable cycles; the number of unreachable objects.
   std::size_t collect_garbage() { return heap().collect(); }
 
@@ -251,6 +255,7 @@ class Interp {
   friend class CallDepth;
   friend class NestedCall;
   friend class FunctionGenerator;
+  friend class ObjectWriter;
 
   [[noreturn]] void out_of_steps();
   std::string pending_refusal_;
@@ -275,6 +280,7 @@ class Interp {
   std::unordered_map<std::string, Ref<Module>> modules_;
   std::vector<Ref<Module>> module_order_;  // as they were made, to be dropped in that order
   std::unique_ptr<ValueStack> values_;
+  LoopWatcher* loop_watcher_ = nullptr;
   Frame* frame_ = nullptr;
   std::unordered_map<const Object*, std::uint64_t> identities_;
   Ref<ExceptionObject> handled_;  // what the innermost running `except` handles

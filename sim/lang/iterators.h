@@ -34,6 +34,15 @@ class RangeIterator final : public Iterator {
   Value next(Interp& interp) override;
   [[nodiscard]] std::string_view type_name() const override { return "range_iterator"; }
   [[nodiscard]] std::optional<std::int64_t> length_hint() const override { return left_; }
+  /// What next() gives, where something is left.
+  [[nodiscard]] std::int64_t upcoming() const { return next_; }
+  [[nodiscard]] std::int64_t step() const { return step_; }
+  [[nodiscard]] std::int64_t left() const { return left_; }
+  /// Requires: 0 <= count <= left().
+  void skip(std::int64_t count) {
+    next_ += count * step_;
+    left_ -= count;
+  }
 
  private:
   std::int64_t next_, step_, left_;

@@ -52,6 +52,9 @@ std::optional<std::int64_t> yaml_integer(const YamlNode& node);
 std::optional<double> yaml_number(const YamlNode& node);  ///< integers too; finite
 std::optional<bool> yaml_boolean(const YamlNode& node);
 
+/// The value on one line, as YAML that reads back as the same value: "[8, 16]", "{\"lr\": 0.1}".
+std::string yaml_text(const YamlNode& node);
+
 /// What a node is, for messages: "a list", "'lots'", "nothing".
 std::string describe(const YamlNode& node);
 

@@ -156,6 +156,14 @@ class Context {
   /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
   /// the bias epilogue). Source: training-semantics.md 12.
   void cublas_workspace(Device device, bool lt = false);
+  /// Every workspace that a handle holds, in the order in which they were made.
+  template <class Function>
+  void for_each_workspace(const Function& function) const {
+    for (const CublasHandle& handle : cublas_handles_) {
+      for (const auto& [of_stream, workspace] : handle.workspaces) function(workspace);
+      for (const auto& [of_stream, workspace] : handle.lt_workspaces) function(workspace);
+    }
+  }
   /// A host thread ends: its cuBLAS handles wait for the next thread that wants one.
   void end_thread(Thread& thread);
 
@@ -168,6 +176,9 @@ class Context {
   Thread main_thread;
   Thread engine_thread;
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch
+  /// Backward functions run of nodes made before `early_vertex`.
+  std::uint32_t early_vertex = 0;
+  std::uint64_t early_backwards = 0;
 
  private:
   CublasHandle& cublas_handle(Device device);

@@ -61,6 +61,7 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
         "backward through the graph a second time or if you need to access saved tensors after "
         "calling backward.");
   }
+  if (node.vertex < c.early_vertex) ++c.early_backwards;
   Backward call{c, node, incoming, {}, {}};
   call.saved.reserve(node.saved.size());
   for (const SavedTensor& s : node.saved) {

@@ -112,6 +112,13 @@ class Machine {
         push_made(pointwise(c, {&x}));
         return;
       }
+      case 'e': {
+        const Tensor x = pop();
+        push_made(pointwise(c, {&x}));
+        // The base goes to the device as a scalar of its own type, for the length of the call.
+        c.scratch(8, x.device());
+        return;
+      }
       case 'p': {
         const Tensor x = pop();
         push_made(pointwise(c, {&x}, ScalarType::kBool));

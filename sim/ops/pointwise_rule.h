@@ -29,6 +29,7 @@ enum class ResultKind : std::uint8_t {
 ///     s o r  saved self, other, result      0  a 0-dim tensor of the gradient's type on its device
 ///     1  a Python number                    f  a call of one tensor
 ///     b  a call of two tensors              c  a comparison of two: bool
+///     e  a number to the power of a tensor
 ///     p  a predicate of one: bool           x  a gradient that is refused
 ///     m  masked_fill_ (or logical_and_) in place: drops its
 ///     argument w  where of a bool and two others        d  the end of a statement: temporaries die

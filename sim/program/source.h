@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/state_image.h"
 #include "sim/program/instruction.h"
 
 namespace tidemark {
@@ -48,6 +49,17 @@ struct PinnedStatistics {
   friend bool operator==(const PinnedStatistics&, const PinnedStatistics&) = default;
 };
 
+/// Turns of a loop that are left out: each run of them does what the turns before them did.
+struct Repeat {
+  std::string variable;            ///< the loop's: "step"
+  std::int64_t pattern_first = 0;  ///< its values in the turns that were executed last
+  std::int64_t pattern_last = 0;
+  std::int64_t first = 0;  ///< and in those that are left out
+  std::int64_t last = 0;
+  std::uint64_t times = 0;  ///< how often the pattern comes again
+  friend bool operator==(const Repeat&, const Repeat&) = default;
+};
+
 /// What a source gives its instructions to: the simulator, or a recorder.
 class Sink {
  public:
@@ -62,6 +74,17 @@ class Sink {
   /// and the like.
   virtual std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) = 0;
   virtual PinnedStatistics pinned_statistics() { return {}; }
+
+  /// Writes all that decides over later instructions and what is told of them; live requests are
+  /// those that the image mentions. Returns a number for this moment, for repeat(). Default: gives
+  /// up. Requires: as query().
+  virtual std::size_t write_state(StateImage& image) {
+    image.give_up("nobody to simulate");
+    return 0;
+  }
+  /// Takes what happened since `moment` for done `repeat.times` times more. Requires: the images
+  /// written then and now are equal.
+  virtual void repeat(std::size_t /*moment*/, const Repeat& /*repeat*/) {}
 };
 
 /// Whatever asks for memory: a model being run, a request trace, a PyTorch snapshot.

@@ -15,13 +15,6 @@ bool convolves(const RunResult& result) {
                              [](const Cost& cost) { return cost.kind == CostClass::kConvolution; });
 }
 
-/// What was left of the device when it held most.
-Bytes spare_bytes(const DeviceResult& device) {
-  const auto reserved = device.statistics.reserved_bytes.all;
-  const auto risen = static_cast<Bytes>(reserved.peak - reserved.current);
-  return device.device_free_bytes > risen ? device.device_free_bytes - risen : 0;
-}
-
 }  // namespace
 
 std::string calibration_note(const Calibration& calibration, const RunResult& result) {

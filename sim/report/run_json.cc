@@ -179,6 +179,24 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.end_object();
 }
 
+void add_repeats(JsonWriter& json, const RunResult& result) {
+  if (result.repeats.empty()) return;
+  json.key("repeats").begin_array();
+  for (const RepeatResult& left_out : result.repeats) {
+    const Repeat& repeat = left_out.repeat;
+    json.begin_object().member("variable", repeat.variable);
+    json.member("pattern_first", repeat.pattern_first).member("pattern_last", repeat.pattern_last);
+    json.member("first", repeat.first).member("last", repeat.last);
+    json.member("times", repeat.times).member("instructions", left_out.instructions);
+    json.key("events").begin_array(true);
+    for (const std::uint64_t events : left_out.events) json.value(events);
+    json.end_array();
+    if (result.is_timed) json.member("duration_ns", std::int64_t{left_out.duration_ns});
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string run_json(const RunResult& result, const RunReportOptions& options) {
@@ -196,7 +214,9 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
     add_device(json, result, result.devices[i], options.top,
                i < at.size() ? at.subspan(i, 1) : std::span<const std::uint32_t>());
   }
-  json.end_array().end_object().finish();
+  json.end_array();
+  add_repeats(json, result);
+  json.end_object().finish();
   return out;
 }
 

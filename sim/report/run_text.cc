@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/report/headline.h"
 #include "sim/report/live_report.h"
@@ -197,6 +198,27 @@ std::string points(const DeviceResult& device, const TextStyle& style) {
   return out;
 }
 
+/// "Steps 4-999999 repeat step 3 exactly".
+std::string repeats(const RunResult& result) {
+  std::string out;
+  for (const RepeatResult& left_out : result.repeats) {
+    const Repeat& repeat = left_out.repeat;
+    const auto turns = [](std::int64_t first, std::int64_t last) {
+      return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    };
+    const bool is_step = repeat.variable == "step" || repeat.variable == "_";
+    const std::string one = is_step ? std::string("step") : "turn " + repeat.variable + " =";
+    const std::string many = is_step ? std::string("Steps") : "Turns " + repeat.variable + " =";
+    out += fmt::format(
+        "{} {} repeat {}{} {} exactly: not simulated again, nor drawn below ({} events).\n", many,
+        turns(repeat.first, repeat.last), one,
+        is_step && repeat.pattern_first != repeat.pattern_last ? "s" : "",
+        turns(repeat.pattern_first, repeat.pattern_last),
+        grouped(std::accumulate(left_out.events.begin(), left_out.events.end(), std::uint64_t{0})));
+  }
+  return out;
+}
+
 void add_part(std::string& out, const std::string& part) {
   if (!part.empty()) out += "\n" + part;
 }
@@ -211,6 +233,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     const DeviceResult& device = result.devices[i];
     out += title_lines(device, options, result.devices.size(), i, style);
     out += verdict(result, device, style);
+    if (i == 0) out += repeats(result);
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));
     add_part(out, largest(result, device, options.top, style));

@@ -18,9 +18,10 @@ namespace {
 using lang::YamlEntry;
 using lang::YamlNode;
 
-constexpr auto kKeys = std::to_array<std::string_view>(
-    {"schema_version", "name", "notes", "device", "device_count", "pytorch", "allocator",
-     "backends", "params", "ops", "model", "layers", "train", "loop", "script", "variants"});
+constexpr auto kKeys =
+    std::to_array<std::string_view>({"schema_version", "name", "notes", "device", "device_count",
+                                     "pytorch", "allocator", "backends", "params", "ops", "model",
+                                     "layers", "train", "loop", "script", "variants", "sweep"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {
@@ -64,6 +65,16 @@ YamlNode& child(YamlNode& node, const std::string& key, const SourceSpan& at) {
   entry.value.at = at;
   node.entries.push_back(std::move(entry));
   return node.entries.back().value;
+}
+
+/// The value of `key`, which the map is left without; null where it has none.
+YamlNode take(YamlNode& root, std::string_view key) {
+  const auto at = std::find_if(root.entries.begin(), root.entries.end(),
+                               [&](const YamlEntry& entry) { return entry.key == key; });
+  if (at == root.entries.end()) return {};
+  YamlNode value = std::move(at->value);
+  root.entries.erase(at);
+  return value;
 }
 
 class Setter {
@@ -218,11 +229,7 @@ void apply_variant(YamlNode& root, const std::string& variant) {
                 names.empty() ? "the scenario has no variants" : "there is no such variant",
                 names.empty() ? std::string() : did_you_mean(variant, words)});
   }
-  const auto at = std::find_if(root.entries.begin(), root.entries.end(),
-                               [](const YamlEntry& entry) { return entry.key == "variants"; });
-  if (at == root.entries.end()) return;
-  const YamlNode variants = std::move(at->value);
-  root.entries.erase(at);
+  const YamlNode variants = take(root, "variants");
   if (variant.empty()) return;
   Setter setter(root);
   for (const YamlEntry& entry : variants.find(variant)->entries) {
@@ -230,6 +237,8 @@ void apply_variant(YamlNode& root, const std::string& variant) {
   }
   setter.finish();
 }
+
+lang::YamlNode take_sweep(YamlNode& root) { return take(root, "sweep"); }
 
 std::vector<std::string_view> scenario_keys() { return {kKeys.begin(), kKeys.end()}; }
 

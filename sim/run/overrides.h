@@ -34,6 +34,10 @@ std::vector<std::string> variant_names(const lang::YamlNode& root);
 /// there is no such variant.
 void apply_variant(lang::YamlNode& root, const std::string& variant);
 
+/// Takes `sweep:` out of the scenario: null where there is none. What it says is for `tidemark
+/// sweep` (sim/study/sweep_plan.h); a scenario runs as it stands.
+lang::YamlNode take_sweep(lang::YamlNode& root);
+
 /// The keys that a scenario has.
 std::vector<std::string_view> scenario_keys();
 

@@ -15,6 +15,20 @@ constexpr std::array<Stat S::*, 2> kCells{&S::oversize_allocations, &S::oversize
 constexpr std::array<Stat StatArray::*, 3> kPools{&StatArray::all, &StatArray::small_pool,
                                                   &StatArray::large_pool};
 
+constexpr std::array<std::int64_t S::*, 6> kCounters{
+    &S::num_alloc_retries,    &S::num_ooms,         &S::num_oom_rejections,
+    &S::num_sync_all_streams, &S::num_device_alloc, &S::num_device_free};
+
+void add_growth_of(Stat& into, const Stat& then, const Stat& now, std::int64_t times) {
+  into.allocated += times * (now.allocated - then.allocated);
+  into.freed += times * (now.freed - then.freed);
+}
+
+void write_level(StateImage& image, const Stat& stat) {
+  image.put_signed(stat.current);
+  image.put_signed(stat.peak);
+}
+
 void raise(StatArray& into, const StatArray& from) {
   for (const auto pool : kPools) (into.*pool).peak = std::max((into.*pool).peak, (from.*pool).peak);
 }
@@ -40,6 +54,27 @@ void reset_peaks(AllocatorStatistics& into) {
   for (const auto array : kArrays) (into.*array).reset_peak();
   for (const auto cell : kCells) (into.*cell).reset_peak();
   for (auto& [key, array] : into.reserved_bytes_by_private_pools) array.reset_peak();
+}
+
+void add_growth(AllocatorStatistics& into, const AllocatorStatistics& then,
+                const AllocatorStatistics& now, std::int64_t times) {
+  for (const auto array : kArrays) {
+    for (const auto pool : kPools)
+      add_growth_of((into.*array).*pool, (then.*array).*pool, (now.*array).*pool, times);
+  }
+  for (const auto cell : kCells) add_growth_of(into.*cell, then.*cell, now.*cell, times);
+  for (const auto counter : kCounters) into.*counter += times * (now.*counter - then.*counter);
+}
+
+void write_levels(StateImage& image, const AllocatorStatistics& statistics) {
+  for (const auto array : kArrays) {
+    for (const auto pool : kPools) write_level(image, (statistics.*array).*pool);
+  }
+  for (const auto cell : kCells) write_level(image, statistics.*cell);
+}
+
+void PeakKeeper::write_state(StateImage& image) const {
+  for (const AllocatorStatistics* peaks : {&phase_, &program_, &run_}) write_levels(image, *peaks);
 }
 
 void PeakKeeper::keep(const AllocatorStatistics& statistics) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/alloc/stats.h"
+#include "sim/base/state_image.h"
 
 namespace tidemark {
 
@@ -10,6 +11,14 @@ void raise_peaks(AllocatorStatistics& into, const AllocatorStatistics& from);
 
 /// Puts each peak of `into` down to its current value, as torch.cuda.reset_peak_memory_stats().
 void reset_peaks(AllocatorStatistics& into);
+
+/// Adds to the sums and counters of `into` what they grew by between `then` and `now`, `times`
+/// over.
+void add_growth(AllocatorStatistics& into, const AllocatorStatistics& then,
+                const AllocatorStatistics& now, std::int64_t times);
+
+/// Writes amounts and peaks; not the sums and counters, which decide nothing.
+void write_levels(StateImage& image, const AllocatorStatistics& statistics);
 
 /// An allocator keeps one peak a statistic; phases want one each, while the program resets the one
 /// it sees. Whoever resets the allocator's peaks gives them here first.
@@ -26,6 +35,8 @@ class PeakKeeper {
   [[nodiscard]] const AllocatorStatistics& of_phase() const { return phase_; }
   [[nodiscard]] const AllocatorStatistics& of_program() const { return program_; }
   [[nodiscard]] const AllocatorStatistics& of_run() const { return run_; }
+  /// Writes all peaks.
+  void write_state(StateImage& image) const;
 
  private:
   AllocatorStatistics phase_;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/program/source.h"
+#include "sim/run/run.h"
 #include "sim/run/scenario.h"
 
 namespace tidemark {
@@ -24,5 +26,13 @@ struct Recording {
 /// several threads at a time, as run() is. Errors: InputError; IoError for an imported file. Cost:
 /// linear in the operators run.
 Recording record(const Scenario& scenario);
+
+/// What run() would tell of `scenario`, from a recording of its code, but for RunResult::program,
+/// which is the recording's and not copied; std::nullopt where only run() can tell: a request was
+/// refused, or the code asks for memory figures. Requires: `recording` is of a scenario that
+/// differs from this one in `allocator` alone. Errors: as run(). Cost: that of the allocator and
+/// the engine, linear in the instructions.
+std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
+                                      const RunOptions& options = {});
 
 }  // namespace tidemark

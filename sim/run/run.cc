@@ -56,6 +56,24 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   return program;
 }
 
+Simulator simulator_of(const Scenario& scenario, const Program& program,
+                       const RunOptions& options) {
+  SimulatorOptions simulation;
+  simulation.policy = scenario.policy;
+  simulation.costs = options.costs;
+  simulation.keep_events = options.keep_events;
+  simulation.keep_live = options.keep_live;
+  simulation.keep_times = options.keep_times;
+  SimulatedDevice device;
+  device.spec = scenario.device;
+  device.settings = scenario.settings;
+  device.memory_fraction = scenario.memory_fraction;
+  device.other_bytes = scenario.other_bytes;
+  const std::vector<SimulatedDevice> devices(static_cast<std::size_t>(scenario.device_count),
+                                             device);
+  return {program, devices, simulation};
+}
+
 /// Takes every instruction and refuses none.
 class Recorder final : public Sink {
  public:
@@ -87,27 +105,22 @@ Recording record(const Scenario& scenario) {
   return recording;
 }
 
-RunResult run(const Scenario& scenario, const RunOptions& options) {
-  SimulatorOptions simulation;
-  simulation.policy = scenario.policy;
-  simulation.costs = options.costs;
-  simulation.keep_events = options.keep_events;
-  simulation.keep_live = options.keep_live;
-  simulation.keep_times = options.keep_times;
-  SimulatedDevice device;
-  device.spec = scenario.device;
-  device.settings = scenario.settings;
-  device.memory_fraction = scenario.memory_fraction;
-  device.other_bytes = scenario.other_bytes;
+std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
+                                      const RunOptions& options) {
+  if (recording.asks) return std::nullopt;
+  Simulator simulator = simulator_of(scenario, recording.program, options);
+  if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
+  return simulator.finish();
+}
 
+RunResult run(const Scenario& scenario, const RunOptions& options) {
   Program program;
   std::string printed;
-  const std::vector<SimulatedDevice> devices(static_cast<std::size_t>(scenario.device_count),
-                                             device);
-  Simulator simulator(program, devices, simulation);
+  Simulator simulator = simulator_of(scenario, program, options);
   torch::ModelProgram model = program_of(scenario);
   model.watched = options.watched;
   model.details = options.details;
+  model.leave_out_repeats = options.leave_out_repeats;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
   RunResult result = simulator.finish();

@@ -17,6 +17,9 @@ struct RunOptions {
   graph::Details* details = nullptr;  ///< takes the graph as people look at it; null: nobody asks
   /// Takes the models that the code calls; null: nobody asks.
   std::vector<torch::WatchedModel>* watched = nullptr;
+  /// Steps that do what earlier ones did, to the byte, are not simulated again: see
+  /// RunResult::repeats.
+  bool leave_out_repeats = false;
 };
 
 /// Runs a scenario: its code abstractly, its memory by the allocator, its time by the engine.

@@ -17,6 +17,12 @@ std::uint32_t phase_of(const DeviceResult& device, std::uint32_t event) {
   return static_cast<std::uint32_t>(after - device.phases.begin() - 1);
 }
 
+Bytes spare_bytes(const DeviceResult& device) {
+  const Bytes held = static_cast<Bytes>(device.statistics.reserved_bytes.all.current);
+  const Bytes free_and_held = held + device.device_free_bytes;
+  return free_and_held - std::min(free_and_held, device.peak_reserved.bytes);
+}
+
 std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& program,
                                std::uint32_t event) {
   constexpr std::uint32_t kDead = 0xffffffffU;
@@ -47,6 +53,12 @@ std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& progra
     return a.block_bytes != b.block_bytes ? a.block_bytes > b.block_bytes : a.id < b.id;
   });
   return live;
+}
+
+std::uint64_t total_events(const RunResult& result, std::size_t device) {
+  std::uint64_t events = result.devices[device].events.size();
+  for (const RepeatResult& repeat : result.repeats) events += repeat.events[device];
+  return events;
 }
 
 }  // namespace tidemark

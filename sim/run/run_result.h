@@ -89,6 +89,18 @@ struct OomResult {
   OutOfMemory figures;
 };
 
+/// Turns of a loop that were not simulated one by one: the whole state was the same before and
+/// after `repeat`'s pattern.
+struct RepeatResult {
+  Repeat repeat;
+  std::uint64_t instructions = 0;     ///< left out in all, as the other amounts
+  std::vector<std::uint64_t> events;  ///< one a device
+  /// Index into DeviceResult::events before which they would stand; one a device.
+  std::vector<std::uint32_t> before_event;
+  Nanoseconds duration_ns = 0;  ///< 0 unless the run is timed
+  friend bool operator==(const RepeatResult&, const RepeatResult&) = default;
+};
+
 /// What happened on one GPU.
 struct DeviceResult {
   DeviceSpec spec;
@@ -126,6 +138,9 @@ struct PinnedResult {
 };
 
 /// All that a run tells. Plain data.
+///
+/// Where `repeats` is not empty, the devices' events, phases and points (and what is beside them)
+/// are those of the turns that were simulated; everything else is of the whole run.
 struct RunResult {
   std::vector<DeviceResult> devices;
   PinnedResult pinned;
@@ -133,13 +148,20 @@ struct RunResult {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  bool ended_by_oom = false;  ///< the program did not handle its last failure
-  std::string printed;        ///< what the model code printed
+  bool ended_by_oom = false;          ///< the program did not handle its last failure
+  std::string printed;                ///< what the model code printed
+  std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };
+
+/// All events of a device, those left out included.
+std::uint64_t total_events(const RunResult& result, std::size_t device);
 
 /// Index into device.phases of the phase that `event` lies in. Requires: event <
 /// device.events.size().
 std::uint32_t phase_of(const DeviceResult& device, std::uint32_t event);
+
+/// What the device had free while the allocator held its most.
+Bytes spare_bytes(const DeviceResult& device);
 
 /// What was live right after `event`: requested and not yet dropped by its owner. Largest block
 /// first, then by id. Cost: linear in the events up to `event`.

@@ -429,6 +429,7 @@ Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::strin
                         const std::vector<Override>& overrides, const std::string& variant) {
   YamlNode root = lang::parse_yaml(text);
   apply_variant(root, variant);
+  take_sweep(root);
   apply_overrides(root, overrides);
   return Reader(root, *text, folder).read();
 }

@@ -96,6 +96,13 @@ class Simulator::Clock final : public EventClock {
   void follow_policy() {
     if (policy_ != nullptr) progress_ = policy_->progress();
   }
+  void write_ticket(StateImage& image, Ticket ticket) const override {
+    if (policy_ != nullptr) {
+      EventClock::write_ticket(image, ticket);
+    } else {
+      simulator_.engine_.write_ticket(image, static_cast<tidemark::Ticket>(ticket));
+    }
+  }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] Nanoseconds calls_ns() const { return calls_ns_; }
 
@@ -148,6 +155,7 @@ struct Simulator::Device {
   bool has_phase = false;
   bool has_context = false;            ///< made when the program first asks something of the device
   std::vector<Nanoseconds> kernel_ns;  ///< by cost; -1: not yet worked out
+  Growth left_out;
 };
 
 Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>& devices,
@@ -262,7 +270,7 @@ void Simulator::execute_alone(const Instruction& instruction) {
       return;
     case Verb::kResetPeak: {
       Device& device = *devices_[instruction.device];
-      const AllocatorStatistics now = device.allocator->statistics();
+      const AllocatorStatistics now = statistics_of(device);
       device.peaks.keep(now);
       device.peaks.program_reset(now);
       device.allocator->reset_peak();
@@ -372,7 +380,7 @@ void Simulator::begin_phase(LabelId label) {
 }
 
 void Simulator::end_phase(Device& device) {
-  const AllocatorStatistics now = device.allocator->statistics();
+  const AllocatorStatistics now = statistics_of(device);
   device.peaks.keep(now);
   const auto events = static_cast<std::uint32_t>(device.history.events.size());
   if (!device.has_phase && events > 0) device.result.phases.emplace_back();
@@ -398,7 +406,7 @@ void Simulator::measure(Device& device, LabelId label) {
   if (!device.result.phases.empty())
     point.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
   point.time_ns = is_timed_ ? engine_.now() : 0;
-  point.statistics = device.allocator->statistics();
+  point.statistics = statistics_of(device);
   raise_peaks(point.statistics, device.peaks.of_program());
   point.device_free_bytes = device.memory.free_bytes();
   if (!device.has_context) point.device_free_bytes += device.memory.config().context_bytes;
@@ -407,7 +415,7 @@ void Simulator::measure(Device& device, LabelId label) {
 
 void Simulator::note_oom(Device& device, const Instruction& instruction, std::uint64_t index) {
   OomResult oom;
-  oom.instruction = index;
+  oom.instruction = index + left_out_instructions_;
   oom.label = instruction.label;
   oom.figures = device.allocator->failure();
   oom.message = oom_message(oom.figures);
@@ -422,17 +430,17 @@ Bytes Simulator::query(MemoryQuery what, std::uint8_t index) {
   Device& device = *devices_[index];
   device.has_context = true;
   const auto highest = [&](StatArray AllocatorStatistics::*array) {
-    const AllocatorStatistics now = device.allocator->statistics();
+    const AllocatorStatistics now = statistics_of(device);
     return static_cast<Bytes>(
         std::max((now.*array).all.peak, (device.peaks.of_program().*array).all.peak));
   };
   switch (what) {
     case MemoryQuery::kAllocated:
-      return static_cast<Bytes>(device.allocator->statistics().allocated_bytes.all.current);
+      return static_cast<Bytes>(statistics_of(device).allocated_bytes.all.current);
     case MemoryQuery::kMaxAllocated:
       return highest(&AllocatorStatistics::allocated_bytes);
     case MemoryQuery::kReserved:
-      return static_cast<Bytes>(device.allocator->statistics().reserved_bytes.all.current);
+      return static_cast<Bytes>(statistics_of(device).reserved_bytes.all.current);
     case MemoryQuery::kMaxReserved:
       return highest(&AllocatorStatistics::reserved_bytes);
     case MemoryQuery::kDeviceFree:
@@ -445,9 +453,72 @@ Bytes Simulator::query(MemoryQuery what, std::uint8_t index) {
 
 std::vector<std::pair<std::string, std::int64_t>> Simulator::statistics(std::uint8_t index) {
   Device& device = *devices_[index];
-  AllocatorStatistics statistics = device.allocator->statistics();
+  AllocatorStatistics statistics = statistics_of(device);
   raise_peaks(statistics, device.peaks.of_program());
   return flatten(statistics, device.result.settings.version);
+}
+
+AllocatorStatistics Simulator::statistics_of(const Device& device) {
+  AllocatorStatistics statistics = device.allocator->statistics();
+  add_growth(statistics, {}, device.left_out.statistics, 1);
+  return statistics;
+}
+
+Simulator::Moment Simulator::moment() const {
+  Moment moment;
+  for (const std::unique_ptr<Device>& device : devices_) {
+    moment.devices.push_back({statistics_of(*device),
+                              device->history.events.size() + device->left_out.events,
+                              device->clock.calls() + device->left_out.device_calls,
+                              device->clock.calls_ns() + device->left_out.device_call_ns});
+  }
+  moment.instructions = instructions_ + left_out_instructions_;
+  moment.now_ns = engine_.now();
+  return moment;
+}
+
+std::size_t Simulator::write_state(StateImage& image) {
+  if (is_timed_) engine_.write_state(image);
+  for (const std::vector<StreamId>& streams : streams_) {
+    image.put(streams.size());
+    for (const StreamId stream : streams) image.put(stream);
+  }
+  for (const std::unique_ptr<Device>& device : devices_) {
+    device->allocator->write_state(image);
+    device->memory.write_state(image);
+    write_levels(image, device->allocator->statistics());
+    device->peaks.write_state(image);
+    image.put(device->result.ooms.size());
+    image.put((device->has_phase ? 1U : 0U) | (device->has_context ? 2U : 0U));
+  }
+  moments_.push_back(moment());
+  return moments_.size() - 1;
+}
+
+void Simulator::repeat(std::size_t since, const Repeat& repeat) {
+  const Moment& then = moments_[since];
+  const Moment now = moment();
+  RepeatResult result;
+  result.repeat = repeat;
+  result.instructions = repeat.times * (now.instructions - then.instructions);
+  left_out_instructions_ += result.instructions;
+  const auto times = static_cast<std::int64_t>(repeat.times);
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Growth& before = then.devices[i];
+    const Growth& after = now.devices[i];
+    Growth& left_out = devices_[i]->left_out;
+    add_growth(left_out.statistics, before.statistics, after.statistics, times);
+    result.events.push_back(repeat.times * (after.events - before.events));
+    result.before_event.push_back(static_cast<std::uint32_t>(devices_[i]->history.events.size()));
+    left_out.events += result.events.back();
+    left_out.device_calls += repeat.times * (after.device_calls - before.device_calls);
+    left_out.device_call_ns += times * (after.device_call_ns - before.device_call_ns);
+  }
+  if (is_timed_) {
+    result.duration_ns = times * (now.now_ns - then.now_ns);
+    engine_.shift(result.duration_ns);
+  }
+  repeats_.push_back(std::move(result));
 }
 
 void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field) {
@@ -478,17 +549,18 @@ void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::
 
 RunResult Simulator::finish() {
   RunResult result;
-  result.instructions = instructions_;
+  result.instructions = instructions_ + left_out_instructions_;
+  result.repeats = std::move(repeats_);
   result.is_timed = is_timed_;
   for (const std::unique_ptr<Device>& device : devices_) {
     end_phase(*device);
     DeviceResult& kept = device->result;
-    kept.statistics = device->allocator->statistics();
+    kept.statistics = statistics_of(*device);
     raise_peaks(kept.statistics, device->peaks.of_program());
     kept.segments = device->allocator->segments();
     kept.device_free_bytes = device->memory.free_bytes();
-    kept.device_calls = device->clock.calls();
-    kept.device_call_ns = device->clock.calls_ns();
+    kept.device_calls = device->clock.calls() + device->left_out.device_calls;
+    kept.device_call_ns = device->clock.calls_ns() + device->left_out.device_call_ns;
     kept.peak_allocated.bytes = static_cast<Bytes>(device->peaks.of_run().allocated_bytes.all.peak);
     kept.peak_reserved.bytes = static_cast<Bytes>(device->peaks.of_run().reserved_bytes.all.peak);
     if (options_.keep_events) {

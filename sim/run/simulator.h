@@ -53,6 +53,8 @@ class Simulator final : public Sink {
   Bytes query(MemoryQuery what, std::uint8_t device) override;
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
   PinnedStatistics pinned_statistics() override { return pinned_->statistics(); }
+  std::size_t write_state(StateImage& image) override;
+  void repeat(std::size_t moment, const Repeat& repeat) override;
 
   /// Ends the run and gives its result, without RunResult::program and what only the source knows.
   /// Call it once. Errors: StuckError when queued work can never end.
@@ -61,6 +63,18 @@ class Simulator final : public Sink {
  private:
   class Clock;
   struct Device;
+  /// What only grows, as it was when a state was written.
+  struct Growth {
+    AllocatorStatistics statistics;
+    std::uint64_t events = 0;
+    std::uint64_t device_calls = 0;
+    Nanoseconds device_call_ns = 0;
+  };
+  struct Moment {
+    std::vector<Growth> devices;
+    std::uint64_t instructions = 0;
+    Nanoseconds now_ns = 0;
+  };
 
   [[nodiscard]] bool ends_run(const Instruction& instruction) const;
   void execute_alone(const Instruction& instruction);
@@ -78,6 +92,8 @@ class Simulator final : public Sink {
   void stamp(Device& device);
   void note_oom(Device& device, const Instruction& instruction, std::uint64_t index);
   StreamId stream_of(std::uint8_t device, StreamId stream);
+  [[nodiscard]] static AllocatorStatistics statistics_of(const Device& device);
+  [[nodiscard]] Moment moment() const;
   void find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field);
 
   static constexpr StreamId kNoStream = 0xffffU;
@@ -97,6 +113,9 @@ class Simulator final : public Sink {
   std::vector<std::vector<StreamId>> streams_;  ///< the engine's number, by device and stream
   StreamId next_stream_ = 0;
   std::uint64_t instructions_ = 0;
+  std::uint64_t left_out_instructions_ = 0;
+  std::vector<Moment> moments_;  ///< by the number that write_state() gave
+  std::vector<RepeatResult> repeats_;
   bool is_timed_ = true;
 };
 

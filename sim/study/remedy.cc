@@ -402,6 +402,7 @@ Trial try_scenario(const ScenarioSource& source, bool keep_events, bool keep_tim
     options.keep_events = keep_events;
     options.keep_live = keep_events;
     options.keep_times = keep_times;
+    options.leave_out_repeats = true;
     trial.result = run(read_scenario(source), options);
   } catch (const InputError& error) {
     trial.error = error.problems().front().message;
@@ -418,11 +419,7 @@ Trial try_scenario(const ScenarioSource& source, bool keep_events, bool keep_tim
     trial.peak_allocated = std::max(trial.peak_allocated, device.peak_allocated.bytes);
     trial.peak_reserved = std::max(trial.peak_reserved, device.peak_reserved.bytes);
     trial.retries += device.statistics.num_alloc_retries;
-    const Bytes held = static_cast<Bytes>(device.statistics.reserved_bytes.all.current);
-    const Bytes outside_and_reserve = held + device.device_free_bytes;
-    const Bytes spare =
-        outside_and_reserve - std::min(outside_and_reserve, device.peak_reserved.bytes);
-    least_spare = std::min(least_spare, spare);
+    least_spare = std::min(least_spare, spare_bytes(device));
   }
   trial.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
   return trial;

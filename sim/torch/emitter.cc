@@ -123,6 +123,7 @@ void Emitter::flush() {
   const bool at_end = outcome.failed_at && *outcome.failed_at + 1 == chunk_.size();
   chunk_.clear();
   if (!outcome.failed_at) return;
+  ++refused_;
   if (lockstep_) {
     TIDEMARK_CHECK(at_end, "a request in the middle of a lockstep chunk failed");
     throw ops::OutOfMemory(outcome.message);
@@ -176,6 +177,7 @@ void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
   const auto at = static_cast<std::size_t>(device.index);
   if (at >= streams_.size()) streams_.resize(at + 1);
   streams_[at] = stream;
+  has_streams_ = has_streams_ || stream != 0;
 }
 
 void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
@@ -204,15 +206,16 @@ void Emitter::measure(std::string_view name, ops::Device device) {
 
 void Emitter::name_phases() {
   phase_ = "model";
+  phase_step_ = ~std::uint32_t{0};
   begin_phase(phase_);
 }
 
 void Emitter::begin(std::string_view kind) {
   if (phase_.empty()) return;
-  std::string name = fmt::format("{} {}", kind, step_);
-  if (name == phase_) return;
-  phase_ = std::move(name);
-  begin_phase(phase_);
+  if (kind == phase_ && step_ == phase_step_) return;
+  phase_ = kind;
+  phase_step_ = step_;
+  begin_phase(fmt::format("{} {}", kind, step_));
 }
 
 void Emitter::empty_cache(ops::Device device) {
@@ -265,7 +268,28 @@ PinnedStatistics Emitter::pinned_statistics() {
 }
 std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
   flush();
+  ++statistics_;
   return sink_.statistics(number(device));
+}
+
+std::size_t Emitter::write_state(StateImage& image) {
+  image.put_text(phase_);
+  if (!phase_.empty()) image.put(step_ - phase_step_);
+  image.put_text(op_);
+  image.put(module_label_);
+  image.put(static_cast<std::uint8_t>(launch_device_.index));
+  image.put(is_initialized_ ? 1 : 0);
+  if (has_streams_ || next_event_ > 0) image.give_up("streams or events of the program's own");
+  if (pinned_ > 0) image.give_up("pinned host memory");
+  flush();
+  return sink_.write_state(image);
+}
+
+void Emitter::repeat(std::size_t moment, const Amounts& then, const Repeat& repeat) {
+  const auto steps = static_cast<std::uint32_t>(repeat.times * (step_ - then.steps));
+  step_ += steps;
+  phase_step_ += steps;
+  sink_.repeat(moment, repeat);
 }
 
 }  // namespace tidemark::torch

@@ -92,6 +92,22 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   /// torch.cuda.init(), which the first request or question does by itself.
   void initialize();
   [[nodiscard]] bool is_initialized() const { return is_initialized_; }
+  /// What has been asked for so far. It only grows.
+  struct Amounts {
+    std::uint64_t requests = 0;
+    std::uint64_t instructions = 0;
+    std::uint64_t refused = 0;     ///< requests that were
+    std::uint64_t statistics = 0;  ///< questions for all statistics, sums and counters among them
+    std::uint32_t steps = 0;
+  };
+  [[nodiscard]] Amounts amounts() const {
+    return {device_of_.size(), instructions_, refused_, statistics_, step_};
+  }
+  /// Writes the sink's state, and what it is of the emitter's own that decides over names. Returns
+  /// the moment's number. Errors: as flush().
+  std::size_t write_state(StateImage& image);
+  /// See Sink::repeat; `then`: amounts() at that moment.
+  void repeat(std::size_t moment, const Amounts& then, const Repeat& repeat);
   /// Gives the rest to the sink. Errors: as allocate().
   void flush();
   /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
@@ -125,11 +141,15 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   ops::Device launch_device_{
       0};  ///< where the kernel runs: the device that memory was last asked of
   std::vector<std::uint16_t> streams_;  ///< the current ones, by device
+  bool has_streams_ = false;            ///< one other than the default was ever current
   std::uint32_t next_event_ = 0;
   std::uint32_t pinned_ = 0;  ///< pinned requests so far
   std::uint32_t instructions_ = 0;
+  std::uint64_t refused_ = 0;
+  std::uint64_t statistics_ = 0;
   std::uint32_t step_ = 0;
-  std::string phase_;  ///< named last; empty: the program names its phases itself
+  std::string phase_;  ///< kind of the one named last; empty: the program names its phases itself
+  std::uint32_t phase_step_ = 0;
   bool label_known_ = true;
   bool is_initialized_ = false;
   bool lockstep_;

@@ -6,6 +6,7 @@
 
 #include "sim/torch/custom_op.h"
 #include "sim/torch/emitter.h"
+#include "sim/torch/repetition.h"
 #include "sim/torch/session.h"
 
 namespace tidemark::torch {
@@ -68,7 +69,11 @@ void ModelSource::run(Program& program, Sink& sink) {
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
   lang::Interp::Options options;
   options.limits = model_.limits;
-  options.print = print_;
+  std::uint64_t printed = 0;
+  options.print = [&](std::string_view text) {
+    printed += text.size();
+    if (print_) print_(text);
+  };
   options.resolver = model_.resolver;
   {
     lang::Interp interp(std::move(options));
@@ -76,6 +81,8 @@ void ModelSource::run(Program& program, Sink& sink) {
     session.c.backends = model_.backends;
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
+    Repetition repetition(session, printed);
+    if (model_.leave_out_repeats) interp.set_loop_watcher(&repetition);
     try {
       const std::string_view common = model_.is_script ? std::string_view() : kCommon;
       const Ref<lang::Module> main =

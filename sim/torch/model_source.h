@@ -45,6 +45,8 @@ struct ModelProgram {
   lang::Limits limits;
   ops::Backends backends;
   std::vector<DeviceSpec> devices;  ///< at least one
+  /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
+  bool leave_out_repeats = false;
 };
 
 /// Runs a model's code abstractly and gives what it asks of the device. Everything that the code

@@ -356,12 +356,11 @@ void add_queries(Session& session) {
     s->c.read_value(t);
     return element_of(t, 0);
   });
-  add_method(session, "tolist(self)",
-             [s](Interp&, Arguments& a) {
-               const Tensor& t = tensor_of(a[0]);
-               if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
-               return as_list(*s, t, 0, 0);
-             });
+  add_method(session, "tolist(self)", [s](Interp&, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
+    return as_list(*s, t, 0, 0);
+  });
   add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
     return Value::real(ops::known_value(tensor_of(a[0]), 0));

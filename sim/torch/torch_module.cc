@@ -4,6 +4,9 @@
 #include <memory>
 #include <numbers>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "sim/torch/op_binding.h"
 #include "sim/torch/prelude.h"
@@ -34,29 +37,96 @@ bool has_word(std::string_view text, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The name from the op table or from the prelude file that defines it; Empty: neither has it.
-Value make_name(Session& session, lang::Module& module, std::string_view place, Name name) {
-  const std::string_view text = session.interp.text(name);
-  for (const PreludeFile& file : prelude()) {
-    if (!has_word(file.module, module.name)) continue;
-    const auto names = words_of(file.defines);
-    if (std::find(names.begin(), names.end(), text) == names.end()) continue;
-    const auto source = std::make_shared<const SourceText>(
-        SourceText{"<" + std::string(file.name) + ">", std::string(file.text)});
-    session.interp.run_in(module, source);
-    const Value* found = module.find(name);
-    return found == nullptr ? Value() : *found;
+/// The prelude's part of one module. Of a file that is needed the statements between definitions
+/// are run, each function and class only once it is asked for: reading them is a fifth of a short
+/// run.
+class LazyModule {
+ public:
+  LazyModule(Session& session, std::string_view name, std::string_view place)
+      : session_(session), place_(place) {
+    for (const PreludeFile& file : prelude()) {
+      if (has_word(file.module, name)) files_.push_back(&file);
+    }
   }
-  if (place.empty()) return {};
-  Value op = session.op_table().find(place, text);
-  if (!op.empty()) module.set(name, op);
-  return op;
-}
+
+  /// The name from the prelude or from the op table; Empty: neither has it.
+  Value make(lang::Module& module, Name name) {
+    const std::string_view text = session_.interp.text(name);
+    for (const PreludeFile*& file : files_) {
+      if (file == nullptr) continue;
+      const auto names = words_of(file->defines);
+      if (std::find(names.begin(), names.end(), text) == names.end()) continue;
+      begin(module, *std::exchange(file, nullptr));
+      break;
+    }
+    if (const auto piece = pieces_.find(text); piece != pieces_.end()) {
+      const Piece definition = piece->second;
+      pieces_.erase(piece);
+      run(module, definition);
+    }
+    if (const Value* found = module.find(name)) return *found;
+    if (place_.empty()) return {};
+    Value op = session_.op_table().find(place_, text);
+    if (!op.empty()) module.set(name, op);
+    return op;
+  }
+
+ private:
+  struct Piece {
+    std::string_view file;
+    std::string_view text;
+  };
+
+  void run(lang::Module& module, const Piece& piece) {
+    session_.interp.run_in(
+        module, std::make_shared<const SourceText>(
+                    SourceText{"<" + std::string(piece.file) + ">", std::string(piece.text)}));
+  }
+
+  /// The name that a line at the left margin defines; empty: none.
+  static std::string_view defined_by(std::string_view line) {
+    for (const std::string_view word : {"def ", "class "}) {
+      if (!line.starts_with(word)) continue;
+      line.remove_prefix(word.size());
+      return line.substr(0, line.find_first_of("(:"));
+    }
+    return {};
+  }
+
+  void begin(lang::Module& module, const PreludeFile& file) {
+    std::string between;
+    std::string_view name;
+    std::size_t first = std::string_view::npos;  // of the definition under way
+    for (std::size_t at = 0; at < file.text.size();) {
+      const std::size_t end = std::min(file.text.find('\n', at), file.text.size() - 1) + 1;
+      const std::string_view line = file.text.substr(at, end - at);
+      const bool goes_on = line[0] == ' ' || line[0] == '\n' || line[0] == ')';
+      if (!goes_on && !name.empty()) {
+        pieces_[name] = {file.name, file.text.substr(first, at - first)};
+        name = {};
+        first = std::string_view::npos;
+      }
+      if (first == std::string_view::npos && (line[0] == '@' || !defined_by(line).empty()))
+        first = at;
+      if (first == std::string_view::npos) between += line;
+      if (!goes_on && name.empty()) name = defined_by(line);
+      at = end;
+    }
+    if (!name.empty()) pieces_[name] = {file.name, file.text.substr(first)};
+    run(module, {file.name, between});
+  }
+
+  Session& session_;
+  const std::string_view place_;
+  std::vector<const PreludeFile*> files_;               ///< null: begun
+  std::unordered_map<std::string_view, Piece> pieces_;  ///< not run yet; looked up, never walked
+};
 
 /// `place`: where the op table's entries for this module are ("torch", "F"), or empty.
 void make_lazy(Session& session, lang::Module& module, std::string_view place) {
-  module.make_missing = [&session, place](Interp&, lang::Module& target, Name name) {
-    return make_name(session, target, place, name);
+  module.make_missing = [lazy = std::make_shared<LazyModule>(session, module.name, place)](
+                            Interp&, lang::Module& target, Name name) {
+    return lazy->make(target, name);
   };
   module.list_missing = [&session, place, own = module.name] {
     std::vector<std::string_view> names;

@@ -2,11 +2,13 @@
 # defines: inner kron diff nanmean quantile nanquantile msort equal sum_to_size broadcast_shapes tensordot cartesian_prod chain_matmul result_type promote_types bincount arctan2 trapezoid trapz isin scalar_tensor norm_except_dim _weight_norm
 import torch
 
-# Python's own: torch has operators of these names.
-_max, _min = max, min
-
 # Operators that ATen makes of others, in the order in which it calls them; what C++ holds until a statement or a function
 # ends is held as long here.
+
+
+# Python's own max and min are torch's operators here.
+def _max(numbers, default=0):
+    return sorted(numbers)[-1] if numbers else default
 
 
 def inner(input, other):
@@ -31,7 +33,7 @@ def tensordot(a, b, dims=2):
 
 
 def kron(input, other):
-    rank = _max(input.dim(), other.dim())
+    rank = _max([input.dim(), other.dim()])
     left = [1] * (rank - input.dim()) + list(input.shape)
     right = [1] * (rank - other.dim()) + list(other.shape)
     wide = [n for size in left for n in (size, 1)]
@@ -51,7 +53,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     result = torch.cat(parts, dim) if len(parts) > 1 else input
     if n == 0:
         return result.clone()
-    for i in range(_min(n, result.size(dim))):
+    for i in range(n if n < result.size(dim) else result.size(dim)):
         length = result.size(dim) - 1
         if result.dtype == torch.bool:
             lower = result.narrow(dim, 0, length)
@@ -223,10 +225,10 @@ def bincount(input, weights=None, minlength=0):
     most = input.max()
     del most
     if weights is None:
-        return torch.empty(_max(1, minlength), dtype=torch.int64, device=input.device)
+        return torch.empty(_max([1, minlength]), dtype=torch.int64, device=input.device)
     dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64
     weights = weights.to(dtype)
-    return torch.empty(_max(1, minlength), dtype=dtype, device=input.device)
+    return torch.empty(_max([1, minlength]), dtype=dtype, device=input.device)
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False):

@@ -81,8 +81,8 @@ def typename(obj):
     return type(obj).__name__
 
 
-# Python's own: torch has dtypes and operators of these names.
-_bool, _int, _max = type(True), type(1), max
+# Python's own: torch has dtypes of these names.
+_bool, _int = type(True), type(1)
 
 
 def _shape_and_kind(data):
@@ -94,7 +94,7 @@ def _shape_and_kind(data):
         for shape, kind in parts:
             if shape != parts[0][0]:
                 raise ValueError("expected sequence of equal lengths in torch.tensor()")
-        return [len(data)] + parts[0][0], _max(kind for shape, kind in parts)
+        return [len(data)] + parts[0][0], sorted([kind for shape, kind in parts])[-1]
     if isinstance(data, torch.Tensor):
         return list(data.shape), 2 if data.is_floating_point() else 1
     if isinstance(data, _bool):

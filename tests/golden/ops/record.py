@@ -3,6 +3,7 @@
 
     record.py [--folder DIR] [--out FILE] [GROUP ...]
 
+With groups only these are recorded anew; what is known of the others stays.
 PyTorch needs a GPU, or something that passes for one. Each case runs in a process of its own, forked before the device is
 opened: its first run is the first work of a process. The cases are read with PyYAML.
 """
@@ -93,6 +94,15 @@ def in_child(case, dtype):
     return json.loads(data or '{"error": "no answer"}')
 
 
+def recorded(path):
+    """the lines of each group"""
+    groups = {}
+    if path.exists():
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            groups.setdefault(line.split("\t", 1)[0], []).append(line)
+    return groups
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=pathlib.Path, default=HERE)
@@ -100,8 +110,10 @@ def main():
     parser.add_argument("groups", nargs="*")
     options = parser.parse_args()
     lines, failed = [], 0
+    known = recorded(options.folder / "events.tsv.gz") if options.groups else {}
     for path in sorted(options.folder.glob("*.yaml")):
         if options.groups and path.stem not in options.groups:
+            lines += known.get(path.stem, [])
             continue
         for case in yaml.safe_load(path.read_text()):
             for dtype in case["dtypes"]:

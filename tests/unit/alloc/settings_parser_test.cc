@@ -221,6 +221,12 @@ TEST_CASE("older releases insist on separators and have their own words") {
         "expandable_segments: Expected a single True/False argument for expandable_segments; did "
         "you mean 'True'?");
   CHECK(message("foo:1", k26) == "Unrecognized CachingAllocator option: foo");
+  CHECK(message("foo:1", {2, 9}) == "Unrecognized CachingAllocator option: foo");
+  CHECK(message("foo:1", {2, 10}) == "Unrecognized key 'foo' in CUDA allocator config.");
+  CHECK(message("roundup_power2_divisions:3", {2, 7}) ==
+        "roundup_power2_divisions: For roundups, the divisons has to be power of 2");
+  CHECK(message("roundup_power2_divisions:3", {2, 8}) ==
+        "roundup_power2_divisions: For roundups, the divisions has to be power of 2");
   CHECK(message("large_segment_size_mb:64", k26) ==
         "Unrecognized CachingAllocator option: large_segment_size_mb; PyTorch 2.11 is the first to "
         "know it; this is "

@@ -335,7 +335,7 @@ TEST_CASE("every example of the scenarios' page is a whole scenario") {
       example += line + "\n";
     }
   }
-  CHECK(examples == 6);
+  CHECK(examples == 7);
 }
 
 TEST_CASE("a file that cannot be read is named") {

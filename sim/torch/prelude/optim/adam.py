@@ -33,7 +33,7 @@ class Adam(Optimizer):
                         if group["capturable"] or group["fused"]:
                             state["step"] = self._keep(torch.zeros((), dtype=torch.float32, device=p.device))
                         else:
-                            state["step"] = 0
+                            state["step"] = torch.zeros((), dtype=torch.float32)
                         state["exp_avg"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                         state["exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                         if group["amsgrad"]:
@@ -43,8 +43,6 @@ class Adam(Optimizer):
                     if group["amsgrad"]:
                         max_exp_avg_sqs.append(state["max_exp_avg_sq"])
                     steps.append(state["step"])
-                    if not (group["capturable"] or group["fused"]):
-                        state["step"] += 1
             if group["fused"]:
                 if params:
                     torch._fused_update_(params)

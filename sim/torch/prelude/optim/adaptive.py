@@ -25,10 +25,11 @@ class _Adaptive(Optimizer):
                 grads.append(p.grad)
                 state = self._state_of(p)
                 if len(state) == 0:
-                    state["step"] = 0
+                    state["step"] = 0 if self.looks_at_step else torch.zeros((), dtype=torch.float32)
                     for name in names:
                         state[name] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
-                state["step"] += 1
+                if self.looks_at_step:
+                    state["step"] += 1
                 for own, name in zip(states, names):
                     own.append(state[name])
             if not params:
@@ -40,6 +41,7 @@ class _Adaptive(Optimizer):
                 self._one_by_one(group, params, grads, *states)
 
     takes_sparse = False
+    looks_at_step = False
 
     def _decayed(self, group, params, grads):
         if group["maximize"]:
@@ -106,7 +108,7 @@ class Adagrad(_Adaptive):
             torch._C.refuse("Adagrad(fused=True) has no CUDA implementation", "leave fused out")
         for group in self.param_groups:
             for p in group["params"]:
-                self.state[p] = {"step": 0, "sum": self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))}
+                self.state[p] = {"step": torch.zeros((), dtype=torch.float32), "sum": self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))}
 
     state_names = ["sum"]
 
@@ -236,6 +238,7 @@ class RAdam(_Adaptive):
                                          decoupled_weight_decay=decoupled_weight_decay))
 
     state_names = ["exp_avg", "exp_avg_sq"]
+    looks_at_step = True
 
     def _many(self, group, params, grads, exp_avgs, exp_avg_sqs):
         grads = self._decayed(group, params, grads)

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/report/results_report.h"
+#include "sim/study/results.h"
+#include "sim/study/sweep.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+/// "3/8". Errors: InputError.
+std::pair<std::uint64_t, std::uint64_t> parse_shard(const std::string& text) {
+  std::uint64_t parts[2] = {};
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (int i = 0; i < 2; ++i) {
+    const auto [rest, error] = std::from_chars(at, end, parts[i]);
+    const bool is_ended = i == 0 ? rest != end && *rest == '/' : rest == end;
+    if (error != std::errc() || !is_ended || parts[i] == 0 || parts[i] > 1'000'000)
+      usage_error("--shard", "expected PART/PARTS, found '" + text + "'",
+                  "3/8 is the third of eight");
+    at = rest + 1;
+  }
+  if (parts[0] > parts[1])
+    usage_error("--shard", fmt::format("there is no part {} of {}", parts[0], parts[1]));
+  return {parts[0], parts[1]};
+}
+
+/// How far a sweep is: one line that is written over on a terminal, now and then a line elsewhere.
+class Progress {
+ public:
+  Progress(Output& err, std::uint64_t total)
+      : err_(err), total_(total), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+  void tick() {
+    ++done_;
+    const Clock::time_point now = Clock::now();
+    if (now - told_ <
+        (is_terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000)))
+      return;
+    told_ = now;
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun_).count();
+    const auto rate = static_cast<std::uint64_t>(
+        spent > 0 ? done_ * 1000 / static_cast<std::uint64_t>(spent) : 0);
+    const std::uint64_t left_s = rate > 0 ? (total_ - std::min(total_, done_)) / rate : 0;
+    err_.print("{}{} of {} cells, {} a second, {} s left{}", is_terminal_ ? "\r" : "", done_,
+               total_, rate, left_s, is_terminal_ ? "  " : "\n");
+    if (is_terminal_) err_.flush();
+    has_line_ = is_terminal_;
+  }
+  void end() {
+    if (has_line_) err_.write("\r\x1b[K");
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Output& err_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  bool is_terminal_;
+  bool has_line_ = false;
+  Clock::time_point begun_ = Clock::now();
+  Clock::time_point told_ = begun_;
+};
+
+class SweepCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {"sweep",
+            "run a scenario over every value of its sweep section",
+            "Each combination of the values under `sweep:` (docs/scenario.md) is a cell: one run, "
+            "one row. Rows go "
+            "to an SQLite file as they are made; a sweep that was ended goes on with --resume. The "
+            "results do not "
+            "depend on the number of threads.",
+            {{"SCENARIO", "a scenario in YAML with a sweep section; - for standard input"}},
+            {{"out", "FILE",
+              "where the rows go (docs/formats/results.md); without it they are only printed", ""},
+             {"resume", "", "go on with the file of --out", ""},
+             {"threads", "N", "cells run at a time; 0: one a processor", "0"},
+             {"shard", "I/N", "only the I-th of N parts; tidemark results merge joins their files",
+              "1/1"},
+             {"variant", "NAME", "the named one of the scenario's variants", ""},
+             {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             {"limit", "N", "rows printed; 0: all", "20"},
+             {"format", "text|csv|json|markdown|latex", "how to print the rows", "text"}},
+            {{"tidemark sweep s.yaml", "every cell, printed"},
+             {"tidemark sweep s.yaml --out r.sqlite --resume",
+              "kept as they are made; go on after an interruption"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const ScenarioSource source = open_scenario(
+        args.positional()[0], parse_overrides(args.values("set")), args.value("variant"));
+    SweepOptions options;
+    std::tie(options.shard, options.shards) = parse_shard(args.value("shard"));
+    options.threads = static_cast<unsigned>(args.number("threads", 0, 1024).value_or(0));
+    const std::uint64_t limit = args.number("limit", 0, ~std::uint64_t{0}).value_or(20);
+    const std::string& file = args.value("out");
+    if (args.has("resume") && file.empty())
+      usage_error("--resume", "needs the file to go on with", "give --out FILE");
+
+    const SweepPlan plan = parse_sweep(source);
+    SweepOrigin origin{TIDEMARK_VERSION,         args.positional()[0], source.text->text,
+                       source.variant,           args.values("set"),   plan.columns(),
+                       SweepCursor(plan).count()};
+    const bool goes_on = args.has("resume") && ResultsFile::is_begun(file);
+    ResultsFile results =
+        goes_on ? ResultsFile::open(file, true) : ResultsFile::create(file, origin);
+    if (goes_on) results.require_same(origin);
+    const std::vector<bool> done = goes_on ? results.done() : std::vector<bool>();
+    Progress progress(err, origin.cells / options.shards);
+    options.is_done = [&](std::uint64_t number) { return number < done.size() && done[number]; };
+    options.take = [&](const SweepCell& cell, const CellResult& result) {
+      results.add(cell, result);
+      progress.tick();
+    };
+    run_sweep(source, plan, options);
+    results.flush();
+    progress.end();
+
+    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
+    const TableFormat format = table_format(args.value("format"));
+    ResultsQuery query;
+    query.limit = format == TableFormat::kText ? limit : args.has("limit") ? limit : 0;
+    if (format == TableFormat::kText) out.write(sweep_summary(results, style) + "\n");
+    out.write(results_table(results.query(query), format, style));
+    return ExitCode::kDone;
+  }
+};
+
+}  // namespace
+
+TableFormat table_format(const std::string& name) {
+  const auto at = std::find(std::begin(kTableFormatNames), std::end(kTableFormatNames), name);
+  return static_cast<TableFormat>(at - std::begin(kTableFormatNames));
+}
+
+std::unique_ptr<Command> make_sweep_command() { return std::make_unique<SweepCommand>(); }
+
+}  // namespace tidemark::cli

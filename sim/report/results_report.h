@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sim/report/text.h"
+#include "sim/study/results.h"
+
+namespace tidemark {
+
+enum class TableFormat : std::uint8_t { kText, kCsv, kJson, kMarkdown, kLatex };
+inline constexpr std::string_view kTableFormatNames[] = {"text", "csv", "json", "markdown",
+                                                         "latex"};
+
+/// A table of results. Text, Markdown and LaTeX have bytes as people read them; CSV and JSON
+/// exactly.
+std::string results_table(const ResultsTable& table, TableFormat format, const TextStyle& style);
+
+/// What a sweep came to, in a few lines: how many cells fit, ran out of memory, failed; the least
+/// and the most that the fitting ones need; the commonest errors.
+std::string sweep_summary(const ResultsFile& results, const TextStyle& style);
+
+}  // namespace tidemark
