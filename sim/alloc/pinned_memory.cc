@@ -65,6 +65,25 @@ void PinnedMemory::process_events() {
   }
 }
 
+void PinnedMemory::write_state(StateImage& image) const {
+  Bytes waiting = 0;
+  for (const Pending& event : pending_) {
+    const Block& block = blocks_[event.block];
+    image.put(block.index);
+    image.put(block.events);
+    image.put(event.device);
+    clocks_[event.device]->write_ticket(image, event.ticket);
+    const auto is_same = [&](const Pending& other) { return other.block == event.block; };
+    if (&*std::find_if(pending_.begin(), pending_.end(), is_same) == &event)
+      waiting += Bytes{1} << block.index;
+  }
+  if (waiting != statistics_.in_use) image.give_up("pinned host memory");
+  for (const std::vector<std::uint32_t>& kept : free_) image.put(kept.size());
+  for (const std::uint64_t figure : {statistics_.in_use, statistics_.peak_in_use, statistics_.held,
+                                     statistics_.peak_held, statistics_.made, statistics_.given})
+    image.put(figure);
+}
+
 void PinnedMemory::empty_cache() {
   process_events();
   for (std::vector<std::uint32_t>& kept : free_) {

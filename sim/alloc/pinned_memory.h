@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/alloc/event_clock.h"
+#include "sim/base/state_image.h"
 #include "sim/program/source.h"
 
 namespace tidemark {
@@ -30,6 +31,8 @@ class PinnedMemory {
   void use(std::uint32_t id, std::uint8_t device, StreamId stream);
   void empty_cache();
   [[nodiscard]] const PinnedStatistics& statistics() const { return statistics_; }
+  /// All that decides over later requests and statistics. Gives up where the program holds a block.
+  void write_state(StateImage& image) const;
 
  private:
   using Use = std::pair<std::uint8_t, StreamId>;

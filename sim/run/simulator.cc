@@ -491,6 +491,7 @@ std::size_t Simulator::write_state(StateImage& image) {
     image.put(device->result.ooms.size());
     image.put((device->has_phase ? 1U : 0U) | (device->has_context ? 2U : 0U));
   }
+  pinned_->write_state(image);
   moments_.push_back(moment());
   return moments_.size() - 1;
 }

@@ -280,7 +280,6 @@ std::size_t Emitter::write_state(StateImage& image) {
   image.put(static_cast<std::uint8_t>(launch_device_.index));
   image.put(is_initialized_ ? 1 : 0);
   if (has_streams_ || next_event_ > 0) image.give_up("streams or events of the program's own");
-  if (pinned_ > 0) image.give_up("pinned host memory");
   flush();
   return sink_.write_state(image);
 }

@@ -151,7 +151,6 @@ void TensorWriter::write_session() {
   image().put(&c.thread() == &c.main_thread ? 0 : 1);
   image().put(c.module_label);
   image().put_text(c.op_label);
-  image().put(c.stream);
   const ops::Backends& b = c.backends;
   std::uint64_t switches = 0;
   for (const bool on : {b.cudnn, b.cudnn_benchmark, b.deterministic, b.tf32, b.cudnn_sdp,
@@ -165,7 +164,6 @@ void TensorWriter::write_session() {
   }
   c.for_each_workspace([this](const ops::Tensor& workspace) { tensor(workspace.impl()); });
   image().put(static_cast<std::uint8_t>(session_.current_device.index));
-  image().put(session_.next_event);
   image().put(session_.moves_module ? 1 : 0);
 }
 
