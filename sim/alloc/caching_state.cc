@@ -18,6 +18,7 @@ void CachingAllocator::write_state(StateImage& image) const {
             [&](BlockIndex a, BlockIndex b) { return blocks_[a].address < blocks_[b].address; });
   // Block::order is only ever compared, and a new one is larger than all before.
   std::vector<std::uint32_t> orders;
+  orders.reserve(blocks.size());
   for (const BlockIndex index : blocks) orders.push_back(blocks_[index].order);
   std::sort(orders.begin(), orders.end());
   image.put(blocks.size());

@@ -142,7 +142,7 @@ class Context {
   // ------------------------------------------------------------------------------------------------
   /// The current stream of a device; 0 for the host.
   [[nodiscard]] std::uint16_t stream(Device device) const {
-    const auto at = static_cast<std::size_t>(device.index);
+    const std::size_t at = static_cast<std::uint8_t>(device.index);
     return device.is_cuda() && at < streams_.size() ? streams_[at] : std::uint16_t{0};
   }
   void set_stream(Device device, std::uint16_t stream);
