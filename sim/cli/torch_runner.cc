@@ -53,7 +53,7 @@ bool is_release(const std::string& torch, Version version) {
 }  // namespace
 
 std::string cache_folder() {
-  if (const std::string given = environment_value("TIDEMARK_CACHE"); !given.empty()) return given;
+  if (std::string given = environment_value("TIDEMARK_CACHE"); !given.empty()) return given;
   if (const std::string given = environment_value("XDG_CACHE_HOME"); !given.empty())
     return given + "/tidemark";
   const std::string home = environment_value("HOME");
@@ -64,7 +64,7 @@ std::string cache_folder() {
 std::string find_torch() {
   for (const char* name : {"TIDEMARK_TORCH", "TIDEMARK_ORACLE"}) {
     if (const std::string given = environment_value(name); !given.empty()) {
-      const std::string program = program_at(given);
+      std::string program = program_at(given);
       if (program.empty()) {
         throw IoError(fmt::format("{}: {} is no program and holds no 'run'", name, given));
       }
@@ -91,7 +91,7 @@ std::map<std::string, std::string> pretend_variables(const DeviceSpec& device) {
 }
 
 std::string find_harness() {
-  if (const std::string given = environment_value("TIDEMARK_CUDA"); !given.empty()) return given;
+  if (std::string given = environment_value("TIDEMARK_CUDA"); !given.empty()) return given;
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return {};

@@ -81,6 +81,7 @@ std::string live_text(const RunResult& result, const DeviceResult& device, std::
     whole += block.block_bytes;
   }
   std::vector<Group> rows;
+  rows.reserve(groups.size());
   for (const auto& [key, group] : groups) rows.push_back(group);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Group& a, const Group& b) { return a.bytes > b.bytes; });

@@ -227,6 +227,7 @@ class Reader {
       for (const SweepValue& value : condition.values) {
         if (std::find(values.begin(), values.end(), value) != values.end()) continue;
         std::vector<std::string_view> known;
+        known.reserve(values.size());
         for (const SweepValue& each : values) known.push_back(each.yaml);
         report(entry.value, at, fmt::format("{} is none of its values", value.yaml),
                fmt::format("they are {}", fmt::join(known, ", ")));

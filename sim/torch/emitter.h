@@ -123,7 +123,7 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   void push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id, Bytes bytes);
   LabelId label();
   [[nodiscard]] std::uint16_t stream_of(ops::Device device) const {
-    const auto at = static_cast<std::size_t>(device.index);
+    const std::size_t at = static_cast<std::uint8_t>(device.index);
     return at < streams_.size() ? streams_[at] : std::uint16_t{0};
   }
 

@@ -42,8 +42,7 @@ std::string requests(const RunResult& result) {
     const Event& event = device.events[i];
     const bool is_alloc = event.action == Action::kAlloc;
     if (!is_alloc && event.action != Action::kFreeRequested) continue;
-    out +=
-        (out.empty() ? "" : " ") + std::string(is_alloc ? "+" : "-") + std::to_string(event.bytes);
+    out += fmt::format("{}{}{}", out.empty() ? "" : " ", is_alloc ? '+' : '-', event.bytes);
   }
   return out;
 }
