@@ -143,11 +143,7 @@ class RunCommand final : public Command {
           ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
-         {"at", "EVENT",
-          "every live byte after an event, by its number or as STEP:PHASE (2:backward), by who "
-          "made "
-          "it",
-          ""},
+         {"at", "EVENT", "every live byte after an event: its number, or STEP:PHASE", ""},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
          {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)",
           ""},

@@ -51,9 +51,12 @@ AllocatorCase read_case(const std::string& folder) {
   const JsonValue& fraction = *config.find("memory_fraction");
   if (fraction.kind != JsonValue::Kind::kNull) golden.memory_fraction = fraction.real;
   const std::string& policy = config.find("event_policy")->text;
-  if (policy == "ready") golden.clock = TraceClock(TraceClock::Policy::kReady);
-  if (policy.starts_with("lag:"))
-    golden.clock = TraceClock(TraceClock::Policy::kLag, std::stoull(policy.substr(4)));
+  if (policy == "ready") golden.policy = TraceClock::Policy::kReady;
+  if (policy.starts_with("lag:")) {
+    golden.policy = TraceClock::Policy::kLag;
+    golden.lag = std::stoull(policy.substr(4));
+  }
+  golden.clock = TraceClock(golden.policy, golden.lag);
   golden.trace = read_request_trace_file(folder + "/requests.tmt.gz");
   golden.statistics = read_stats_json(read_whole_file(folder + "/stats.json"), "stats.json");
   if (std::filesystem::exists(folder + "/events.csv.gz")) {

@@ -22,7 +22,9 @@ struct AllocatorCase {
   AllocatorSettings settings;
   DeviceMemory::Config device;
   std::optional<double> memory_fraction;
-  TraceClock clock;
+  TraceClock::Policy policy = TraceClock::Policy::kSync;
+  std::uint64_t lag = 0;
+  TraceClock clock;  ///< of that policy
   RequestTrace trace;
   std::vector<Event> events;  ///< none for a backend without history
   FlatStatistics statistics;

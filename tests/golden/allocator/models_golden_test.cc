@@ -16,6 +16,18 @@ Played play_naively(const AllocatorCase& golden) {
   options.total_bytes = golden.device.total_bytes;
   options.context_bytes = golden.device.context_bytes;
   options.memory_fraction = golden.memory_fraction;
+  options.lag = golden.lag;
+  switch (golden.policy) {
+    case TraceClock::Policy::kSync:
+      options.uses_done = naive::UsesDone::kWhenWaitedFor;
+      break;
+    case TraceClock::Policy::kReady:
+      options.uses_done = naive::UsesDone::kAtOnce;
+      break;
+    case TraceClock::Policy::kLag:
+      options.uses_done = naive::UsesDone::kAfterMoreWork;
+      break;
+  }
   naive::Allocator allocator(options);
   for (const Instruction& instruction : golden.trace.instructions) allocator.execute(instruction);
   Played played;
