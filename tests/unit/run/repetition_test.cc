@@ -82,8 +82,6 @@ std::string difference(const RunResult& shorter, const RunResult& whole) {
     const std::vector<Place> places = expand(shorter, i);
     if (total_events(shorter, i) != b.events.size() || places.size() != b.events.size())
       return fmt::format("{} events of {}", places.size(), b.events.size());
-    Nanoseconds left_out_ns = 0;
-    std::size_t repeat = 0;
     for (std::size_t event = 0; event < places.size(); ++event) {
       const auto& [from, later_ns] = places[event];
       const Event& x = a.events[from];
@@ -93,10 +91,7 @@ std::string difference(const RunResult& shorter, const RunResult& whole) {
           x.action == y.action && a.samples[from] == b.samples[event] &&
           shorter.program.labels.text(a.labels[from]) == whole.program.labels.text(b.labels[event]);
       if (!is_equal) return differ(fmt::format("event {}", event));
-      // What stands behind the turns that were left out has its own time already.
-      while (later_ns == 0 && repeat < shorter.repeats.size() &&
-             from >= shorter.repeats[repeat].before_event[i])
-        left_out_ns += shorter.repeats[repeat++].duration_ns;
+      // What stands behind the turns that were left out has its own time already: later_ns is 0.
       if (a.times_ns[from] + later_ns != b.times_ns[event])
         return differ(fmt::format("the time of event {}", event));
     }
