@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
+#include "sim/lang/quoted.h"
 #include "sim/lang/yaml.h"
 
 namespace tidemark::lang {
-namespace {
-
-std::string quoted(const std::string& text) {
+std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -21,8 +20,6 @@ std::string quoted(const std::string& text) {
   }
   return out + '"';
 }
-
-}  // namespace
 
 std::string yaml_text(const YamlNode& node) {
   std::string out;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/lang/quoted.h"
+
 namespace tidemark {
 
 using lang::YamlEntry;
@@ -17,22 +19,7 @@ const Parameter* named_parameter(const YamlNode& node, const std::vector<Paramet
   return found == params.end() ? nullptr : &*found;
 }
 
-std::string quoted_literal(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
+std::string quoted_literal(std::string_view text) { return lang::quoted(text); }
 
 std::string literal_of(const YamlNode& node, const std::vector<Parameter>& params) {
   switch (node.kind) {
