@@ -82,7 +82,7 @@ void Context::copy_across(const Tensor& from, const Tensor& to, bool non_blockin
 }
 
 void Context::set_stream(Device device, std::uint16_t stream) {
-  const auto at = static_cast<std::size_t>(device.index);
+  const std::size_t at = static_cast<std::uint8_t>(device.index);
   if (at >= streams_.size()) {
     if (stream == 0) return;
     streams_.resize(at + 1);

@@ -132,8 +132,7 @@ Applied switch_on(const Scenario& scenario, std::string_view word, std::string t
 }
 
 Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
-  if (const Applied own =
-          switch_on(scenario, "checkpoint", "checkpointing, by the scenario's switch"))
+  if (Applied own = switch_on(scenario, "checkpoint", "checkpointing, by the scenario's switch"))
     return own;
   const auto& model = scenario.model.source;
   const bool heeds = model && model->text.find("checkpoint_mode") != std::string::npos;
@@ -150,8 +149,7 @@ Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, u
 Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
   const bool has_bf16 = scenario.device.compute_capability >= 80;
   for (const std::string_view word : {"autocast", "amp"}) {
-    if (const Applied own = switch_on(scenario, word, "autocast, by the scenario's switch"))
-      return own;
+    if (Applied own = switch_on(scenario, word, "autocast, by the scenario's switch")) return own;
   }
   if (scenario.train) {
     if (scenario.train->precision != TrainSpec::Precision::kFp32) return std::nullopt;

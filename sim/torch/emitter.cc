@@ -174,7 +174,7 @@ void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_
 }
 
 void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
-  const auto at = static_cast<std::size_t>(device.index);
+  const std::size_t at = static_cast<std::uint8_t>(device.index);
   if (at >= streams_.size()) streams_.resize(at + 1);
   streams_[at] = stream;
   has_streams_ = has_streams_ || stream != 0;

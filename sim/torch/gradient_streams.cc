@@ -102,7 +102,7 @@ CallerStreams::CallerStreams(Context& c, bool nested) : c_(c), before_(c.streams
 
 std::optional<StreamOf> CallerStreams::stream_for(const Tensor& tensor) const {
   if (!tensor.defined() || !tensor.is_cuda()) return std::nullopt;
-  const auto at = static_cast<std::size_t>(tensor.device().index);
+  const std::size_t at = static_cast<std::uint8_t>(tensor.device().index);
   return StreamOf{tensor.device(), at < before_.size() ? before_[at] : std::uint16_t{0}};
 }
 
