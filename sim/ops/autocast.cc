@@ -1,5 +1,8 @@
 #include "sim/ops/autocast.h"
 
+#include <algorithm>
+
+#include "sim/base/check.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -41,6 +44,8 @@ AutocastScope::AutocastScope(Context& c, CastPolicy policy,
       }
     }
   }
+  TIDEMARK_CHECK(arguments.size() <= kMostArguments, "an operator casts too many arguments");
+  std::copy(arguments.begin(), arguments.end(), replaced_.begin());
   const LabelScope label(c, "autocast");
   for (auto at = arguments.end(); at != arguments.begin();) {
     Tensor& t = **--at;
@@ -60,6 +65,14 @@ AutocastScope::AutocastScope(Context& c, CastPolicy policy, TensorList& argument
   }
   const LabelScope label(c, "autocast");
   for (Tensor& t : arguments) t = cached_cast(c, t, dtype);
+}
+
+AutocastScope::~AutocastScope() {
+  autocast_.enabled = before_;
+  for (Tensor* t : replaced_) {
+    if (t == nullptr) break;
+    t->reset();
+  }
 }
 
 void clear_autocast_cache(Context& c) {
