@@ -34,6 +34,20 @@ Value of_one(Interp& in, Arguments& args) {
   return Value::real(out);
 }
 
+/// A function of two numbers; what is not one in both is told of the first.
+template <double (*kFunction)(double, double)>
+Value of_two(Interp& in, Arguments& args) {
+  const double x = number(in, args, 0);
+  const double y = number(in, args, 1);
+  const double out = kFunction(x, y);
+  if (std::isnan(out) && !std::isnan(x) && !std::isnan(y)) domain(in);
+  if (std::isinf(out) && std::isfinite(x) && std::isfinite(y)) {
+    if (x == 0) domain(in);  // 0 to a negative power
+    in.raise(*in.classes().overflow_error, "math range error");
+  }
+  return Value::real(out);
+}
+
 template <double (*kFunction)(double)>
 Value logarithm(Interp& in, Arguments& args) {
   const double x = number(in, args, 0);
@@ -148,29 +162,11 @@ constexpr FunctionRow kMath[] = {
        if (base == 1) in.raise(*in.classes().zero_division_error, "float division by zero");
        return Value::real(std::log(x) / std::log(base));
      }},
-    {"pow(x, y, /)",
-     [](Interp& in, Arguments& args) {
-       const double out = std::pow(number(in, args, 0), number(in, args, 1));
-       if (std::isnan(out)) domain(in);
-       return Value::real(out);
-     }},
-    {"atan2(y, x, /)",
-     [](Interp& in, Arguments& args) {
-       return Value::real(std::atan2(number(in, args, 0), number(in, args, 1)));
-     }},
-    {"hypot(x, y, /)",
-     [](Interp& in, Arguments& args) {
-       return Value::real(std::hypot(number(in, args, 0), number(in, args, 1)));
-     }},
-    {"fmod(x, y, /)",
-     [](Interp& in, Arguments& args) {
-       if (number(in, args, 1) == 0) domain(in);
-       return Value::real(std::fmod(number(in, args, 0), number(in, args, 1)));
-     }},
-    {"copysign(x, y, /)",
-     [](Interp& in, Arguments& args) {
-       return Value::real(std::copysign(number(in, args, 0), number(in, args, 1)));
-     }},
+    {"pow(x, y, /)", of_two<std::pow>},
+    {"atan2(y, x, /)", of_two<std::atan2>},
+    {"hypot(x, y, /)", of_two<std::hypot>},
+    {"fmod(x, y, /)", of_two<std::fmod>},
+    {"copysign(x, y, /)", of_two<std::copysign>},
     {"floor(x, /)", whole<std::floor>},
     {"ceil(x, /)", whole<std::ceil>},
     {"trunc(x, /)", whole<std::trunc>},

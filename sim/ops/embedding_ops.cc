@@ -109,12 +109,12 @@ Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_
   }
   const std::int64_t width = incoming.size(-1);
   if (grad.numel() == 0) {
-    return sparse_tensor({rows, width}, c.empty({1, 0}, ScalarType::kInt64, grad.device()),
-                         c.empty({0, width}, grad.dtype(), grad.device()));
+    const Tensor none = c.empty({1, 0}, ScalarType::kInt64, grad.device());
+    return sparse_tensor({rows, width}, none, c.empty({0, width}, grad.dtype(), grad.device()));
   }
   const Tensor wide = to_dtype(c, indices, ScalarType::kInt64);
-  return sparse_tensor({rows, width}, reshape(c, wide, {1, indices.numel()}),
-                       reshape(c, grad, {indices.numel(), width}));
+  const Tensor index = reshape(c, wide, {1, indices.numel()});
+  return sparse_tensor({rows, width}, index, reshape(c, grad, {indices.numel(), width}));
 }
 
 }  // namespace

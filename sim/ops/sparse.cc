@@ -61,7 +61,7 @@ Tensor keep_sparse_gradient(Context& c, const Tensor& grad, std::uint32_t expect
       grad->use_count() <= expected_references && parts.values->use_count() <= 1) {
     return Context::shallow_copy(grad);
   }
-  return sparse_of(grad, clone(c, parts.indices), clone(c, parts.values));
+  return clone_sparse(c, grad);
 }
 
 Tensor accumulate_sparse_gradient(Context& c, const Tensor& before, const Tensor& grad) {
