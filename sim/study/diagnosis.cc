@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/bytes.h"
 #include "sim/timeline/timeline.h"
 
 namespace tidemark {
@@ -217,13 +218,14 @@ void add_proof(const Facts& facts, Diagnosis& out) {
 }
 
 std::string finding(const Facts& facts, Fault fault) {
+  const auto live = [&](Category category) { return format_bytes(of(facts.live, category)); };
   const Bytes missing = facts.live_bytes() + facts.requested_bytes;
   switch (fault) {
     case Fault::kGrowth: {
       const Growth& growth = *facts.growth;
-      std::string text = fmt::format(
-          "Each step leaves {} bytes behind, {} steps in a row, measured at the steps' ends.",
-          growth.bytes_per_step, growth.steps);
+      std::string text =
+          fmt::format("Each step leaves {} behind, {} steps in a row, measured at the steps' ends.",
+                      format_bytes(growth.bytes_per_step), growth.steps);
       if (facts.oom == nullptr && growth.bytes_per_step > 0) {
         const Bytes held = facts.device.peak_reserved.bytes;
         text += fmt::format(
@@ -234,44 +236,40 @@ std::string finding(const Facts& facts, Fault fault) {
     }
     case Fault::kOutside:
       return fmt::format(
-          "Alone and without a limit the run fits: {} bytes are held by other processes or kept "
-          "away by "
+          "Alone and without a limit the run fits: {} are held by other processes or kept away by "
           "set_per_process_memory_fraction.",
-          facts.outside_bytes);
+          format_bytes(facts.outside_bytes));
     case Fault::kModel:
-      return fmt::format(
-          "{} bytes of parameters and buffers are there already, and {} more do not fit.",
-          of(facts.live, Category::kParameter), facts.requested_bytes);
+      return fmt::format("{} of parameters and buffers are there already, and {} more do not fit.",
+                         live(Category::kParameter), format_bytes(facts.requested_bytes));
     case Fault::kFragmentation:
       if (facts.oom == nullptr) {
         return fmt::format(
-            "{} bytes are reserved where {} were ever allocated: freed blocks have sizes that "
-            "later "
+            "{} are reserved where {} were ever allocated: freed blocks have sizes that later "
             "requests cannot use.",
-            facts.device.peak_reserved.bytes, facts.device.peak_allocated.bytes);
+            format_bytes(facts.device.peak_reserved.bytes),
+            format_bytes(facts.device.peak_allocated.bytes));
       }
       return "An allocator without fragments runs this to its end on the same device. The cached "
-             "free "
-             "bytes cannot serve: each piece is smaller than the request, or belongs to the other "
-             "pool "
-             "or another stream, and a segment in partial use cannot go back to the driver.";
+             "free bytes cannot serve: each piece is smaller than the request, or belongs to the "
+             "other pool or another stream, and a segment in partial use cannot go back to the "
+             "driver.";
     case Fault::kOptimizer:
       return fmt::format(
-          "The step needs {} bytes of state and temporaries beside {} of parameters and {} of "
-          "gradients.",
-          of(facts.live, Category::kOptimizerState) + of(facts.live, Category::kTemporary) +
-              facts.requested_bytes,
-          of(facts.live, Category::kParameter), of(facts.live, Category::kGradient));
+          "The step needs {} of state and temporaries beside {} of parameters and {} of gradients.",
+          format_bytes(of(facts.live, Category::kOptimizerState) +
+                       of(facts.live, Category::kTemporary) + facts.requested_bytes),
+          live(Category::kParameter), live(Category::kGradient));
     case Fault::kBackward:
       return fmt::format(
-          "Forward fits with {} bytes of saved activations; what backward makes on top does not: "
-          "live "
-          "and asked for come to {} of {}.",
-          of(facts.live, Category::kActivation), missing, facts.capacity_bytes);
+          "Forward fits with {} of saved activations; what backward makes on top does not: live "
+          "and "
+          "asked for come to {} of {}.",
+          live(Category::kActivation), format_bytes(missing), format_bytes(facts.capacity_bytes));
     case Fault::kActivations:
-      return fmt::format(
-          "Forward holds {} bytes of activations; live and asked for come to {} of {}.",
-          of(facts.live, Category::kActivation), missing, facts.capacity_bytes);
+      return fmt::format("Forward holds {} of activations; live and asked for come to {} of {}.",
+                         live(Category::kActivation), format_bytes(missing),
+                         format_bytes(facts.capacity_bytes));
     case Fault::kHealthy:
       break;
   }

@@ -25,6 +25,7 @@ class Why(unittest.TestCase):
         done = run("run", "configs/scenarios/gpt2.yaml", "--set", "batch_size=400", "--fail-on-oom")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("Why: activations at forward (forward 0, blocks.7.c_attn: addmm)", done.stdout)
+        self.assertIn("Forward holds 75.86 GiB of activations; live and asked for come to 79.30 GiB of 78.66 GiB.", done.stdout)
         options = re.search(r"tidemark run SCENARIO (--set .*)", done.stdout).group(1).split()
         again = run("run", "configs/scenarios/gpt2.yaml", "--set", "batch_size=400", *options)
         self.assertIn("FITS.", again.stdout)
