@@ -70,11 +70,7 @@ class DiffCommand final : public Command {
 
   static MemoryPicture peak_of(const Snapshot& snapshot) {
     const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
-    AgreementOptions range;
-    if (!devices.empty()) range.device = devices.front();
-    const Version version = agreement_with_recording(snapshot, range).settings.version;
-    return picture_at(snapshot, range.device, picture_moment(snapshot, range.device, "peak"),
-                      version);
+    return picture_named(snapshot, devices.empty() ? std::uint8_t{0} : devices.front(), "peak");
   }
 
   static ExitCode diff_recordings(const Arguments& args, const std::string& a_name,

@@ -46,14 +46,10 @@ class ExplainCommand final : public Command {
     const AgreementOptions range = recording_options(args, snapshot);
     const std::size_t top =
         static_cast<std::size_t>(args.number("top", 1, 1'000'000).value_or(kTop));
-    const Version version = agreement_with_recording(snapshot, range).settings.version;
-    std::string at = args.value("at");
-    if (at.empty()) at = has_oom(snapshot, range.device) ? "oom" : "peak";
     std::optional<Bytes> capacity = args.bytes("device-bytes");
     if (!capacity && range.device < loaded.capacity_bytes.size())
       capacity = loaded.capacity_bytes[range.device];
-    const MemoryPicture picture = picture_at(
-        snapshot, range.device, picture_moment(snapshot, range.device, at), version, capacity);
+    const MemoryPicture picture = picture_named(snapshot, range.device, args.value("at"), capacity);
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     const bool json = args.value("format") == "json";
     if (json && args.has("churn")) {
@@ -65,14 +61,6 @@ class ExplainCommand final : public Command {
       if (args.has("churn")) out.write(churn_text(churn_of(snapshot, range.device), top, style));
     }
     return ExitCode::kDone;
-  }
-
- private:
-  static bool has_oom(const Snapshot& snapshot, std::uint8_t device) {
-    for (const SnapshotEvent& event : snapshot.trace(device)) {
-      if (event.action == Action::kOom) return true;
-    }
-    return false;
   }
 };
 

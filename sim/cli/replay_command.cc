@@ -13,7 +13,7 @@
 #include "sim/report/agreement_report.h"
 #include "sim/report/replay_report.h"
 #include "sim/report/snapshot_export.h"
-#include "sim/study/recording_range.h"
+#include "sim/study/recorded_requests.h"
 #include "sim/study/replay.h"
 
 namespace tidemark::cli {
@@ -100,17 +100,12 @@ std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
 /// The recording's own setting first, then what was asked for.
 std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded,
                                                const Arguments& args, Output& err) {
-  std::vector<std::string> confs = args.values("alloc-conf");
-  if (args.has("grid")) {
-    const std::vector<std::string> grid = settings_grid(recorded.version);
-    confs.insert(confs.end(), grid.begin(), grid.end());
-  }
+  const std::vector<std::string>& confs = args.values("alloc-conf");
   const bool keeps_files =
       std::ranges::any_of(kPerRunFiles, [&args](std::string_view file) { return args.has(file); });
-  if (keeps_files && confs.size() == 1) return parse_all(confs, recorded.version, err);
-  std::erase(confs, recorded.text);
-  confs.insert(confs.begin(), recorded.text);
-  return parse_all(confs, recorded.version, err);
+  if (keeps_files && confs.size() == 1 && !args.has("grid"))
+    return parse_all(confs, recorded.version, err);
+  return parse_all(confs_beside(recorded, confs, args.has("grid")), recorded.version, err);
 }
 
 void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result,
@@ -217,18 +212,6 @@ class ReplayCommand final : public Command {
     std::vector<DeviceSpec> devices;
   };
 
-  /// Fewest refusals first, then least memory, then fewest calls to the driver; equals keep their
-  /// order. Each device's rows by themselves.
-  static void rank(Played& played, std::size_t settings) {
-    for (std::size_t first = 0; first < played.results.size(); first += settings) {
-      std::ranges::stable_sort(
-          std::span(played.results).subspan(first, settings), {}, [](const ReplayResult& result) {
-            return std::tuple(result.summary.ooms, result.summary.peak_reserved,
-                              result.summary.device_calls);
-          });
-    }
-  }
-
   /// Every setting on every device; leaves the first device in `options`.
   static Played play(const Arguments& args, const RequestTrace& trace,
                      const std::vector<AllocatorSettings>& settings,
@@ -268,80 +251,25 @@ class ReplayCommand final : public Command {
     const Snapshot snapshot = load_snapshot(name, err);
     AgreementOptions range = recording_options(args, snapshot);
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
-    const Agreement agreement = agreement_with_recording(snapshot, range);
     const bool device_given = args.has("device") || args.has("device-bytes");
 
-    SnapshotProgramOptions program_options;
-    program_options.device = range.device;
-    program_options.from_event = range.from_event;
-    program_options.to_event = range.to_event;
-    program_options.repeat_reclaims = !device_given;
-    SnapshotProgram program = make_snapshot_program(snapshot, program_options);
-    std::vector<std::string> notes = caveats(program, device_given);
+    RecordedRequests recorded = recorded_requests(snapshot, range, device_given);
     ReplayOptions options;
-    std::vector<DeviceSpec> devices = devices_of(args);
-    if (!device_given) {
-      DeviceSpec& device = devices.front();
-      device.name =
-          program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
-      device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
-      device.context_bytes = 0;
+    const std::vector<DeviceSpec> devices =
+        device_given ? devices_of(args) : std::vector<DeviceSpec>{recorded.device};
+    const std::vector<AllocatorSettings> settings =
+        settings_beside(recorded.agreement.settings, args, err);
+    Played played = play(args, recorded.trace, settings, devices, options);
+    if (args.has("grid") && played.speeds.empty()) {
+      for (std::size_t first = 0; first < played.results.size(); first += settings.size())
+        rank_replays(std::span(played.results).subspan(first, settings.size()));
     }
-    const bool limited = device_given || program.capacity_bytes != 0;
-    for (Instruction& instruction : program.instructions) instruction.device = 0;
-    const RequestTrace trace{std::move(program.instructions), std::move(program.program.labels)};
-    const std::vector<AllocatorSettings> settings = settings_beside(agreement.settings, args, err);
-    Played played = play(args, trace, settings, devices, options);
-    if (args.has("grid") && played.speeds.empty()) rank(played, settings.size());
-    if (played.results.size() > 1 || device_given) note_other_rows(agreement, notes);
+    if (played.results.size() > 1 || device_given) note_other_rows(recorded);
     print(args,
-          {name, &trace, &options, played.results, played.speeds, played.devices, limited,
-           &agreement, notes},
+          {name, &recorded.trace, &options, played.results, played.speeds, played.devices,
+           recorded.limited, &recorded.agreement, recorded.notes},
           out);
     return ExitCode::kDone;
-  }
-
-  /// What the rows of other settings do not know.
-  static std::vector<std::string> caveats(const SnapshotProgram& program, bool device_given) {
-    std::vector<std::string> notes;
-    if (program.warm) {
-      notes.emplace_back(
-          "the recording began with a filled cache; every row begins with its live blocks alone, "
-          "as after "
-          "empty_cache()");
-    }
-    if (program.reclaims > 0) {
-      notes.push_back(fmt::format("{} requests made the allocator give cached memory back; {}",
-                                  program.reclaims,
-                                  device_given ? "here the device given decides when that happens"
-                                               : "every row repeats that where it was recorded"));
-    }
-    if (program.late_frees > 0) {
-      notes.emplace_back(
-          "frees that waited for another stream complete where they did in the recording");
-    }
-    if (program.capacity_bytes > 0 && !device_given) {
-      notes.push_back(fmt::format(
-          "the device holds {} bytes for PyTorch, as at the recorded out-of-memory error",
-          program.capacity_bytes));
-    }
-    return notes;
-  }
-
-  /// What no row but the recording's own can know.
-  static void note_other_rows(const Agreement& agreement, std::vector<std::string>& notes) {
-    notes.emplace_back(
-        "rows play the recorded requests; a program that reads its memory figures or handles "
-        "out-of-memory "
-        "errors, and libraries that choose workspaces by what is free (cuDNN), may ask for other "
-        "things "
-        "under another setting");
-    if (agreement.recorded.ooms > 0) {
-      notes.emplace_back(
-          "after the recorded out-of-memory error every row goes on as the program did; served, it "
-          "had gone "
-          "another way");
-    }
   }
 
   static void print(const Arguments& args, const ReplayReport& report, Output& out) {

@@ -167,6 +167,19 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   return picture;
 }
 
+MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at,
+                            std::optional<Bytes> capacity) {
+  AgreementOptions range;
+  range.device = device;
+  const Version version = agreement_with_recording(snapshot, range).settings.version;
+  if (at.empty()) {
+    const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+    at = std::ranges::find(trace, Action::kOom, &SnapshotEvent::action) == trace.end() ? "peak"
+                                                                                       : "oom";
+  }
+  return picture_at(snapshot, device, picture_moment(snapshot, device, at), version, capacity);
+}
+
 std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device,
                                            Version version) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);

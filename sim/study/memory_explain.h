@@ -69,6 +69,11 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
 MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
                          Version version, std::optional<Bytes> capacity = std::nullopt);
 
+/// The same of a moment by its name (picture_moment); empty: the first refusal where there is one,
+/// else the peak.
+MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at,
+                            std::optional<Bytes> capacity = std::nullopt);
+
 /// The amounts right after each event of the re-simulation from the recording's own settings.
 std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device,
                                            Version version);
