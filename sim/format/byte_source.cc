@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
-#include <vector>
 
 #include "sim/base/problem.h"
 
@@ -82,7 +82,9 @@ class FileBytes final : public ByteSource {
 class UnzippedBytes final : public ByteSource {
  public:
   UnzippedBytes(std::unique_ptr<ByteSource> raw, std::string name)
-      : raw_(std::move(raw)), name_(std::move(name)), input_(std::size_t{256} << 10U) {
+      : raw_(std::move(raw)),
+        name_(std::move(name)),
+        input_(std::make_unique_for_overwrite<char[]>(kInput)) {
     refill();
     const bool gzip = available_ >= 2 && static_cast<unsigned char>(input_[0]) == 0x1f &&
                       static_cast<unsigned char>(input_[1]) == 0x8b;
@@ -106,11 +108,11 @@ class UnzippedBytes final : public ByteSource {
  private:
   void refill() {
     position_ = 0;
-    available_ = raw_->read(input_);
+    available_ = raw_->read({input_.get(), kInput});
   }
   std::size_t copy_into(std::span<char> buffer) {
     const std::size_t held = std::min(buffer.size(), available_);
-    std::copy_n(input_.data() + position_, held, buffer.data());
+    std::copy_n(input_.get() + position_, held, buffer.data());
     position_ += held;
     available_ -= held;
     return held == buffer.size() ? held : held + raw_->read(buffer.subspan(held));
@@ -120,7 +122,7 @@ class UnzippedBytes final : public ByteSource {
     while (filled < buffer.size() && !ended_) {
       if (available_ == 0) refill();
       if (available_ == 0) damaged("the gzip data end too early: the file is truncated");
-      stream_.next_in = reinterpret_cast<Bytef*>(input_.data() + position_);
+      stream_.next_in = reinterpret_cast<Bytef*>(input_.get() + position_);
       stream_.avail_in = static_cast<uInt>(available_);
       const auto room =
           static_cast<uInt>(std::min<std::size_t>(buffer.size() - filled, std::size_t{1} << 30U));
@@ -162,7 +164,8 @@ class UnzippedBytes final : public ByteSource {
 
   std::unique_ptr<ByteSource> raw_;
   std::string name_;
-  std::vector<char> input_;
+  static constexpr std::size_t kInput = std::size_t{256} << 10U;
+  std::unique_ptr<char[]> input_;  // not zeroed: most files are far smaller
   std::size_t position_ = 0;
   std::size_t available_ = 0;
   bool gzip_ = false;

@@ -57,7 +57,9 @@ std::string read_whole_file(const std::string& path) {
   const std::string file = path == "-" ? "/dev/stdin" : path;
   const std::unique_ptr<ByteSource> source = unzipped(bytes_of_file(file), path);
   std::string contents;
-  std::size_t chunk = std::size_t{64} << 10U;
+  constexpr std::size_t kFirst = std::size_t{64} << 10U;
+  const std::uint64_t expected = source->file_bytes().value_or(kFirst);
+  std::size_t chunk = expected < kFirst ? expected + 1 : kFirst;
   while (true) {
     const std::size_t before = contents.size();
     contents.resize(before + chunk);
