@@ -165,7 +165,7 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
     const std::optional<std::int64_t> time = microseconds(rest);
     if (!time) refuse(option, fmt::format("{}, found '{}'", kForms, text));
     if (!trace.empty() && trace.front().time_us == 0)
-      refuse(option, "the recording has no times: PyTorch writes them from 2.3 on");
+      refuse(option, "the recording has no times: PyTorch writes them from 2.2 on");
     return trace.empty() ? 0 : first_event_at(trace, trace.front().time_us + *time);
   }
   if (form == "mark") {

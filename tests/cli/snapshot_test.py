@@ -262,7 +262,7 @@ class Snapshots(Files):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(json.loads(out)["step"], 2)
         code, _, err = run("explain", str(RECORDINGS / "releases" / "2.1.2-oom.pickle.gz"), "--at", "time:1s")
-        self.assertEqual((code, err), (2, "error: --at: the recording has no times: PyTorch writes them from 2.3 on\n"))
+        self.assertEqual((code, err), (2, "error: --at: the recording has no times: PyTorch writes them from 2.2 on\n"))
 
     def test_churn_and_diff(self):
         code, out, _ = run("explain", MLP, "--churn", "--format", "json")
