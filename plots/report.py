@@ -30,7 +30,7 @@ pre { background: #f4f4f4; padding: 1em; white-space: pre-wrap; font-size: 13px;
 <p>%(headline)s</p>
 <pre>%(answer)s</pre>
 <h2>Memory over time</h2><div class="figure" id="timeline"></div>
-<h2>What the reserved memory is for at that moment</h2><div class="figure low" id="breakdown"></div>
+%(host)s<h2>What the reserved memory is for at that moment</h2><div class="figure low" id="breakdown"></div>
 <h2>Free inside the cache</h2><div class="figure" id="fragmentation"></div>
 <h2>Addresses at that moment</h2><div class="figure" id="addresses"></div>
 <h2>Who holds it</h2><div class="figure" id="sites"></div>
@@ -42,6 +42,9 @@ pre { background: #f4f4f4; padding: 1em; white-space: pre-wrap; font-size: 13px;
 <script>%(script)s</script>
 </body>
 </html>
+"""
+
+HOST = """<h2>Memory of the host's tensors over time</h2><div class="figure" id="host"></div>
 """
 
 SCRIPT = """
@@ -61,6 +64,12 @@ Plotly.newPlot('timeline', [line('reserved', '#8c2d04', 2), line('active', '#1f6
 Plotly.newPlot('fragmentation', [{x: events, y: data.timeline.reserved.map((r, i) => gib(r - data.timeline.active[i])),
   mode: 'lines', name: 'free in the cache', fill: 'tozeroy', line: {shape: 'hv', color: '#cc8800'},
   hovertemplate: 'event %{x}<br>%{y:.3f} GiB'}], {...layout('event', 'GiB'), shapes: [moment]}, config);
+if (data.host.length) {
+  const host = (of, name, color, width) => ({x: data.host.map(p => p.event), y: data.host.map(p => of(p) / 1048576), name, mode: 'lines',
+    text: data.host.map(p => p.maker), hovertemplate: 'before event %{x}<br>%{y:.3f} MiB<br>%{text}', line: {shape: 'hv', color, width}});
+  Plotly.newPlot('host', [host(p => p.held, 'held', '#6a51a3', 2), host(p => p.pinned, 'of it pinned', '#cc8800', 1)],
+    {...layout('event', 'MiB'), shapes: [moment]}, config);
+}
 const shades = ['#1f6fb4', '#8c2d04', '#41ab5d', '#6a51a3', '#cc8800', '#555555', '#e3e3e3'];
 Plotly.newPlot('breakdown', data.purposes.map((p, i) => ({type: 'bar', orientation: 'h', y: [''], x: [gib(p.bytes)], name: p.name,
   marker: {color: p.name === 'free in the cache' ? '#e3e3e3' : shades[i % 6], line: {width: 0.4, color: '#fff'}},
@@ -105,9 +114,10 @@ def main():
     args = parser.parse_args()
     with open(args.report, encoding="utf-8") as file:
         report = json.load(file)
-    data = {key: report[key] for key in ("event", "timeline", "purposes", "blocks", "sites", "settings")}
+    data = {key: report[key] for key in ("event", "timeline", "host", "purposes", "blocks", "sites", "settings")}
     page = PAGE % {
         "title": html.escape(report["title"]), "headline": html.escape(report["headline"]), "answer": html.escape(report["answer"]),
+        "host": HOST if report["host"] else "",
         "assumptions": html.escape("\n".join(report["assumptions"])), "plotly": plotly_script(), "script": SCRIPT,
         # A "</" in a text would end the script element.
         "data": json.dumps(data, separators=(",", ":")).replace("</", "<\\/"),

@@ -98,6 +98,17 @@ class Parts(unittest.TestCase):
         self.assertTrue(any(text.startswith("device: 7 MiB") for text in texts))
 
 
+    def test_the_host_has_a_panel_of_its_own(self):
+        host = {"event": np.array([0, 0, 2]), "host_bytes": np.array([3 << 20, 7 << 20, 4 << 20]),
+                "pageable_bytes": np.array([3 << 20, 3 << 20, 0]), "pinned_bytes": np.array([0, 4 << 20, 4 << 20])}
+        figure = timeline.draw(timeline.from_json(SMALL_JSON), host=host)
+        below = figure.axes[1]
+        np.testing.assert_allclose(below.lines[0].get_ydata(), [0, 3, 7, 4, 4])  # MiB, from nothing to the right edge
+        np.testing.assert_allclose(below.lines[0].get_xdata(), [0, 0, 0, 2, 4])
+        self.assertIn("peak of the host 7 MiB", [text.get_text() for text in below.texts])
+        self.assertEqual(below.get_xlim(), figure.axes[0].get_xlim())
+
+
 class WholeProgram(unittest.TestCase):
     def test_the_sample_is_drawn_in_every_format_the_same_each_time(self):
         begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -135,6 +146,9 @@ class WholeProgram(unittest.TestCase):
         self.assertEqual(done.stderr.decode(), "-: no timeline: the header has no allocated_bytes and reserved_bytes\n")
         self.assertEqual(run("no-such-file.csv", "-o", "x.png").returncode, 4)
         self.assertEqual(run(str(SAMPLE), "-o", "x.gif").returncode, 2)
+        done = run(str(SAMPLE), "-o", "x.png", "--host", "-", stdin=b"a,b\n1,2\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.decode(), "-: no host timeline: expected rows with event, host_bytes, pageable_bytes and pinned_bytes\n")
         self.assertEqual(run("-", "-o", "x.png", "--x", "time", stdin=SMALL_CSV.encode()).returncode, 2)
 
 

@@ -2,7 +2,7 @@
 """Draws the memory timeline that `tidemark run --timeline FILE` wrote: what was allocated, stacked by category,
 under what was reserved, phase by phase.
 
-    plots/timeline.py timeline.csv -o timeline.png [--title TEXT] [--device-bytes N] [--x events|time]
+    plots/timeline.py timeline.csv -o timeline.png [--title TEXT] [--device-bytes N] [--x events|time] [--host host.csv]
 
 The output's ending chooses the format: png, svg or pdf. Reads CSV or JSON, plain or gzipped; `-` is standard input.
 """
@@ -102,6 +102,24 @@ def from_csv(text):
     return {"columns": columns, "phase": phase, "device": {}}
 
 
+def read_host(path):
+    """Columns of what `run --host-timeline` wrote, CSV or JSON."""
+    text = read_text(path)
+    if text.lstrip().startswith("{"):
+        document = json.loads(text)
+        if document.get("kind") != "host_timeline" or document.get("schema_version") != 1:
+            raise InputError("no host timeline: expected \"kind\": \"host_timeline\", \"schema_version\": 1")
+        columns = document["columns"]
+    else:
+        rows = list(csv.DictReader(io.StringIO(text)))
+        columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    wanted = ("event", "host_bytes", "pageable_bytes", "pinned_bytes", "time_ns")
+    columns = {name: np.array([int(n) for n in columns[name]], dtype=np.int64) for name in wanted if name in columns}
+    if len(columns) < 4 or len(columns["event"]) == 0:
+        raise InputError("no host timeline: expected rows with event, host_bytes, pageable_bytes and pinned_bytes")
+    return columns
+
+
 def choose_columns(allocated, reserved):
     """Indices to draw: all, or in each of MAX_COLUMNS stretches the events with the highest and lowest amounts."""
     count = len(allocated)
@@ -180,7 +198,7 @@ def draw_phases(axes, timeline, position, right):
     return unnamed
 
 
-def draw(timeline, title="", device_bytes=None, x_axis="events"):
+def draw(timeline, title="", device_bytes=None, x_axis="events", host=None):
     columns = timeline["columns"]
     allocated, reserved = columns["allocated_bytes"], columns["reserved_bytes"]
     if len(allocated) == 0:
@@ -205,8 +223,12 @@ def draw(timeline, title="", device_bytes=None, x_axis="events"):
 
     top = int(reserved.max())
     unit, size = next((u for u in UNITS if top >= 2 * u[1]), UNITS[-1])
-    figure, axes = plt.subplots(figsize=(7.2, 3.9))
-    figure.subplots_adjust(left=0.09, right=0.985, top=0.90, bottom=0.30)
+    if host is None:
+        figure, axes = plt.subplots(figsize=(7.2, 3.9))
+        figure.subplots_adjust(left=0.09, right=0.985, top=0.90, bottom=0.30)
+    else:
+        figure, (axes, below) = plt.subplots(2, 1, figsize=(7.2, 5.1), height_ratios=[3, 1])
+        figure.subplots_adjust(left=0.09, right=0.985, top=0.92, bottom=0.165, hspace=0.36)
 
     base = np.zeros(len(x))
     peak_at = int(np.argmax(allocated))
@@ -241,6 +263,8 @@ def draw(timeline, title="", device_bytes=None, x_axis="events"):
     if device_bytes:
         draw_device(axes, device_bytes, top, size)
     unnamed = draw_phases(axes, timeline, position, right)
+    if host is not None:
+        draw_host(below, host, axes.get_xlim(), x_axis)
     if unnamed:
         key = [Patch(facecolor=shade, edgecolor="black", linewidth=0.4, label=name) for name, shade in unnamed.items()]
         axes.legend(handles=key[:8], loc="upper right", bbox_to_anchor=(1.01, -0.15), ncol=8, fontsize=6.5,
@@ -257,8 +281,34 @@ def draw(timeline, title="", device_bytes=None, x_axis="events"):
                   title="sizes: at the peak of allocated", title_fontsize=6.5)
     heading = title or device.get("name", "")
     if heading:
-        figure.text(0.09, 0.955, heading, fontsize=9.5, fontweight="bold", ha="left", va="center")
+        figure.text(0.09, 0.955 if host is None else 0.965, heading, fontsize=9.5, fontweight="bold", ha="left", va="center")
     return figure
+
+
+def draw_host(axes, host, limits, x_axis):
+    """The host's memory in a panel of its own, on the same x: a change stands before the event that came next."""
+    xs = host["time_ns"] / 1e6 if x_axis == "time" else host["event"]
+    order = choose_columns(host["host_bytes"], host["pinned_bytes"])
+    x = np.concatenate(([limits[0]], xs[order], [limits[1]]))
+    held = lambda values: np.concatenate(([0], values[order], values[-1:]))  # noqa: E731
+    unit, size = next((u for u in UNITS if int(host["host_bytes"].max()) >= 2 * u[1]), UNITS[-1])
+    pinned, whole = held(host["pinned_bytes"]) / size, held(host["host_bytes"]) / size
+    axes.fill_between(x, 0, pinned, step="post", facecolor="#6a51a3", linewidth=0, label="pinned")
+    axes.fill_between(x, pinned, whole, step="post", facecolor="#d9d0e8", hatch="////", edgecolor="white", linewidth=0, label="pageable")
+    axes.step(x, whole, where="post", color="#3f2d6b", linewidth=0.9)
+    peak = int(np.argmax(host["host_bytes"]))
+    on_left = xs[peak] < (limits[0] + limits[1]) / 2
+    axes.annotate(f"peak of the host {human(int(host['host_bytes'][peak]))}", (xs[peak], host["host_bytes"][peak] / size),
+                  xytext=(5 if on_left else -5, 2), textcoords="offset points", fontsize=7, ha="left" if on_left else "right", va="bottom")
+    axes.set_xlim(limits)
+    axes.set_ylim(0, max(whole) * 1.3)
+    axes.set_ylabel(f"host, {unit}", fontsize=8)
+    axes.tick_params(labelsize=7.5, length=2.5, width=0.6, labelbottom=False)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.22), ncol=2, fontsize=7, frameon=False, handlelength=1.7, columnspacing=1.3)
 
 
 def mark_peaks(axes, allocated, reserved, position, right, size):
@@ -295,6 +345,7 @@ def main():
     parser.add_argument("-o", "--output", required=True, help="FILE.png, FILE.svg or FILE.pdf")
     parser.add_argument("--title", default="", help="a heading")
     parser.add_argument("--device-bytes", type=int, help="what the allocator can have at most; JSON files say it themselves")
+    parser.add_argument("--host", metavar="FILE", help="what run --host-timeline wrote: a panel below shows the host's memory")
     parser.add_argument("--x", choices=["events", "time"], default="events", help="what goes to the right")
     args = parser.parse_args()
     if not args.output.endswith((".png", ".svg", ".pdf")):
@@ -302,9 +353,14 @@ def main():
     plt.rcParams["svg.hashsalt"] = "tidemark"  # the same input gives the same file
     plt.rcParams["hatch.linewidth"] = 0.5
     try:
-        figure = draw(read_timeline(args.timeline), args.title, args.device_bytes, args.x)
+        name = args.timeline
+        timeline = read_timeline(name)
+        name = args.host
+        host = read_host(name) if args.host else None
+        name = args.timeline
+        figure = draw(timeline, args.title, args.device_bytes, args.x, host)
     except (InputError, json.JSONDecodeError, UnicodeDecodeError, ValueError, KeyError) as error:
-        print(f"{args.timeline}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(error, file=sys.stderr)

@@ -430,6 +430,7 @@ bool CachingAllocator::execute_rare(const Instruction& instruction) {
     case Verb::kHostFree:
     case Verb::kHostUse:
     case Verb::kHostEmptyCache:
+    case Verb::kPageable:
     case Verb::kMark:
     case Verb::kPoint:
       break;

@@ -107,6 +107,7 @@ class SimpleAllocator : public Allocator {
       case Verb::kHostFree:
       case Verb::kHostUse:
       case Verb::kHostEmptyCache:
+      case Verb::kPageable:
       case Verb::kMark:
       case Verb::kPoint:
         break;

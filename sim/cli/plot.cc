@@ -1,6 +1,7 @@
 #include "sim/cli/plot.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "sim/base/problem.h"
@@ -53,13 +54,19 @@ void check_plot_name(const std::string& path) {
   usage_error("--plot", "expected a name that ends in .png, .svg or .pdf, found '" + path + "'");
 }
 
-void draw_timeline(std::string_view timeline_json, const std::string& title,
-                   const std::string& path) {
+void draw_timeline(std::string_view timeline_json, std::string_view host_json,
+                   const std::string& title, const std::string& path) {
   const std::string script = plot_script("--plot", kTimelineScript);
   const SignalsHeld until_tidied;
   const TemporaryFile timeline(timeline_json);
   const std::string interpreter = python();
-  const int code = run_into(path, {interpreter, script, timeline.path(), "--title", title});
+  std::vector<std::string> words{interpreter, script, timeline.path(), "--title", title};
+  std::optional<TemporaryFile> host;
+  if (!host_json.empty()) {
+    host.emplace(host_json);
+    words.insert(words.end(), {"--host", host->path()});
+  }
+  const int code = run_into(path, std::move(words));
   if (code == 0) return;
   if (code == 127) throw IoError("--plot: cannot start " + interpreter + "; it needs Python 3");
   if (code == 1) {

@@ -73,7 +73,10 @@ class ReportCommand final : public Command {
           (known ? " " + stack_summary(snapshot, stack_of(agreement, snapshot, range.device, event))
                  : ""));
     }
-    HtmlReport report{name, &picture, &agreement, samples, labels, results, {}};
+    // The host's changes are told by the first device's events.
+    const std::span<const HostPoint> host =
+        range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
+    HtmlReport report{name, &picture, &agreement, samples, labels, results, host, {}};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");

@@ -32,8 +32,8 @@ std::string file_of_device(const std::string& path, std::size_t device) {
 }
 
 /// What shows every event, so that no step may be left out of it.
-constexpr std::array<std::string_view, 7> kEveryEvent{"at",       "events",   "timeline", "plot",
-                                                      "snapshot", "perfetto", "columns"};
+constexpr std::array<std::string_view, 8> kEveryEvent{
+    "at", "events", "timeline", "host-timeline", "plot", "snapshot", "perfetto", "columns"};
 /// More events than these are not written: some 250 bytes each while the run lasts.
 constexpr std::uint64_t kMostEvents = 5'000'000;
 
@@ -87,12 +87,19 @@ void write_device_files(const Arguments& args, const std::string& title, const R
     write_whole_file(path, is_json_name(path) ? timeline_json(timeline) : timeline_csv(timeline));
   }
   if (args.has("plot")) {
-    draw_timeline(timeline_json(timeline), title, file_of_device(args.value("plot"), index));
+    const bool shows_host = args.has("host-timeline") && index == 0;
+    draw_timeline(timeline_json(timeline), shows_host ? host_timeline_json(result) : std::string(),
+                  title, file_of_device(args.value("plot"), index));
   }
 }
 
 /// Files that hold every device.
 void write_exports(const Arguments& args, const RunResult& result) {
+  if (args.has("host-timeline")) {
+    const std::string& path = args.value("host-timeline");
+    write_whole_file(path,
+                     is_json_name(path) ? host_timeline_json(result) : host_timeline_csv(result));
+  }
   if (!args.has("snapshot") && !args.has("perfetto") && !args.has("columns")) return;
   std::vector<EventView> views;
   for (const DeviceResult& device : result.devices)
@@ -100,7 +107,8 @@ void write_exports(const Arguments& args, const RunResult& result) {
   if (args.has("snapshot")) {
     write_whole_file(args.value("snapshot"), snapshot_of(views, result.devices.front().settings));
   }
-  if (args.has("perfetto")) write_whole_file(args.value("perfetto"), perfetto_of(views));
+  if (args.has("perfetto"))
+    write_whole_file(args.value("perfetto"), perfetto_of(views, result.host.samples));
   for (std::size_t i = 0; args.has("columns") && i < views.size(); ++i) {
     write_folder(file_of_device(args.value("columns"), i), columns_of(views[i]));
   }
@@ -129,7 +137,7 @@ class RunCommand final : public Command {
         "simulate a scenario: does it fit, the peaks, and what held the memory",
         "Runs the scenario's model and loop abstractly, every request against PyTorch's caching "
         "allocator, and\n"
-        "tells what a GPU would have seen. Nothing is executed on this machine but the simulation.",
+        "tells what a GPU would have seen.",
         {{"SCENARIO",
           "a scenario in YAML (docs/scenario.md), or a training script in Python; - for standard "
           "input"}},
@@ -146,6 +154,8 @@ class RunCommand final : public Command {
          {"at", "EVENT", "every live byte after an event: its number, or STEP:PHASE", ""},
          {"events", "FILE", "write every allocator event as CSV (.gz packs it)", ""},
          {"timeline", "FILE", "write the amounts after every event, CSV or .json (.gz packs it)",
+          ""},
+         {"host-timeline", "FILE", "write the host's memory after each change; --plot draws it too",
           ""},
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
          {"plot", "FILE", "draw the timeline: .png, .svg or .pdf; needs Python with matplotlib",
@@ -201,8 +211,9 @@ class RunCommand final : public Command {
           std::make_shared<const SourceText>(SourceText{file, read_whole_file(file)}));
       apply_calibration(*calibration, file, scenario.device, options.costs);
     }
-    options.keep_times = args.has("timeline") || args.has("snapshot") || args.has("perfetto") ||
-                         args.has("columns") || args.value("format") == "json";
+    options.keep_times = args.has("timeline") || args.has("host-timeline") ||
+                         args.has("snapshot") || args.has("perfetto") || args.has("columns") ||
+                         args.value("format") == "json";
     const RunResult result = run_scenario(args, scenario, options);
     if (args.has("why") && args.value("format") != "text") {
       out.write(diagnosis_json(diagnose(source, result)));

@@ -127,6 +127,17 @@ bool Engine::passed(Ticket ticket) {
   return points_[ticket].is_passed;
 }
 
+bool Engine::query_event(std::uint32_t event) {
+  spend(options_.event_overhead_ns);
+  return event >= events_.size() || events_[event] == kNoTicket || passed(events_[event]);
+}
+
+bool Engine::query_stream(StreamId stream) {
+  spend(options_.event_overhead_ns);
+  advance_to(host_ns_);
+  return stream >= streams_.size() || streams_[stream].queue.empty();
+}
+
 Nanoseconds Engine::busy_ns(StreamId stream) const {
   return stream < streams_.size() ? streams_[stream].busy_ns : 0;
 }

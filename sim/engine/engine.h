@@ -96,6 +96,10 @@ class Engine {
 
   /// Did the stream pass the point by the host's present time?
   [[nodiscard]] bool passed(Ticket ticket);
+  /// cudaEventQuery on an event of the program, and cudaStreamQuery: the host's time for the
+  /// question passes first. An event that was never recorded has passed.
+  [[nodiscard]] bool query_event(std::uint32_t event);
+  [[nodiscard]] bool query_stream(StreamId stream);
   /// The host's clock.
   [[nodiscard]] Nanoseconds now() const { return host_ns_; }
   /// Operations (launches, and meetings once a party) that have ended, as far as the device is

@@ -333,6 +333,7 @@ void write_request_trace(std::span<const Instruction> instructions, const Labels
       case Verb::kHostFree:
       case Verb::kHostUse:
       case Verb::kHostEmptyCache:
+      case Verb::kPageable:
       case Verb::kDeviceBytes:
       case Verb::kPoint:
         continue;

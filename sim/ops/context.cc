@@ -19,22 +19,27 @@ Tensor make(Dims sizes, Dims strides, ScalarType dtype, Device device, Ref<Stora
   return Tensor(std::move(impl));
 }
 
-}  // namespace
-
-Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype,
-                              Device device) {
+/// From the first element to the last. Errors: OpError.
+Bytes extent_bytes(const Dims& sizes, const Dims& strides, ScalarType dtype) {
   std::int64_t extent = numel_of(sizes) == 0 ? 0 : 1;
   if (extent != 0) {
     for (std::size_t i = 0; i < sizes.size(); ++i) extent += (sizes[i] - 1) * strides[i];
   }
   const auto bytes = checked_multiply(extent, static_cast<std::int64_t>(element_bytes(dtype)));
   if (!bytes) throw OpError("Storage size calculation overflowed with sizes=" + to_string(sizes));
+  return static_cast<Bytes>(*bytes);
+}
+
+}  // namespace
+
+Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype,
+                              Device device) {
+  const Bytes bytes = extent_bytes(sizes, strides, dtype);
   RequestNumber request = kNoMemory;
-  if (device.is_cuda() && *bytes > 0) {
-    request = memory_.allocate(static_cast<Bytes>(*bytes), device, stream(device));
-  }
-  return make(sizes, strides, dtype, device,
-              make_ref<Storage>(&memory_, request, static_cast<Bytes>(*bytes), device));
+  if (device.is_cuda() && bytes > 0) request = memory_.allocate(bytes, device, stream(device));
+  Ref<Storage> storage = make_ref<Storage>(&memory_, request, bytes, device);
+  if (device == kHost && bytes > 0) storage->take_host();
+  return make(sizes, strides, dtype, device, std::move(storage));
 }
 
 Tensor Context::empty(const Dims& sizes, ScalarType dtype, Device device) {
@@ -56,14 +61,25 @@ Tensor Context::empty_in(const Dims& sizes, MemoryFormat format, ScalarType dtyp
 }
 
 Tensor Context::scratch(Bytes bytes, Device device) {
-  return empty({static_cast<std::int64_t>(bytes)}, ScalarType::kUInt8, device);
+  const auto count = static_cast<std::int64_t>(bytes);
+  if (!device.is_cuda()) {
+    return make({count}, {1}, ScalarType::kUInt8, device,
+                make_ref<Storage>(&memory_, kNoMemory, bytes, device));
+  }
+  return empty({count}, ScalarType::kUInt8, device);
+}
+
+Tensor Context::number(ScalarType type) {
+  Tensor number =
+      make({}, {}, type, kHost, make_ref<Storage>(&memory_, kNoMemory, element_bytes(type), kHost));
+  number->wrapped_number = true;
+  return number;
 }
 
 Tensor Context::empty_pinned(const Dims& sizes, const Dims& strides, ScalarType dtype) {
-  Tensor out = empty_strided(sizes, strides, dtype, kHost);
-  const Bytes bytes = out->storage->bytes();
-  if (bytes > 0) out->storage->take(memory_.allocate_pinned(bytes), bytes);
-  return out;
+  const Bytes bytes = extent_bytes(sizes, strides, dtype);
+  const RequestNumber request = bytes > 0 ? memory_.allocate_pinned(bytes) : kNoMemory;
+  return make(sizes, strides, dtype, kHost, make_ref<Storage>(&memory_, request, bytes, kHost));
 }
 
 void Context::read_value(const Tensor& tensor) {

@@ -121,7 +121,10 @@ class Context {
   Tensor empty_like(const Tensor& like) { return empty_like(like, like.dtype()); }
   Tensor empty_like(const Tensor& like, ScalarType dtype);
   Tensor empty_in(const Dims& sizes, MemoryFormat format, ScalarType dtype, Device device);
-  /// Raw bytes for the length of a kernel: dies with the handle.
+  /// A Python number on its way through an operator: a host tensor of one element, which takes no
+  /// memory here.
+  Tensor number(ScalarType type);
+  /// Raw bytes for the length of a GPU's kernel: dies with the handle. Elsewhere it takes none.
   Tensor scratch(Bytes bytes, Device device);
   /// Another look at the storage of `base`: no memory, no history.
   static Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides,

@@ -14,7 +14,8 @@ constexpr std::string_view kReadSeveral[] = {"copy_", "index", "index_put", "ind
                                              "_ctc_loss"};
 
 std::string device_name(Device device) {
-  return device.is_cuda() ? fmt::format("cuda:{}", device.index) : "cpu";
+  if (device.is_cuda()) return fmt::format("cuda:{}", device.index);
+  return device == kMeta ? "meta" : "cpu";
 }
 
 /// An operator's wrapper that compares its arguments' devices one after another, with their names

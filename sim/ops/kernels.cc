@@ -54,6 +54,7 @@ namespace {
 Device common_device(std::initializer_list<const Tensor*> operands) {
   Device device = kHost;
   for (const Tensor* t : operands) {
+    if (t->device() == kMeta) device = kMeta;
     if (!t->is_cuda()) continue;
     if (device.is_cuda() && !(device == t->device())) {
       throw OpError(

@@ -16,13 +16,15 @@ constexpr bool is_pinned(RequestNumber request) {
   return request != kNoMemory && (request & kPinned) != 0;
 }
 
-/// Where a tensor lives: the host, or GPU `index`. Host storages take no device memory.
+/// Where a tensor lives: the host, GPU `index`, or nowhere ("meta": it has a shape and no memory).
+/// Host storages take no device memory.
 struct Device {
   std::int8_t index = -1;
   [[nodiscard]] bool is_cuda() const { return index >= 0; }
   friend bool operator==(Device, Device) = default;
 };
 inline constexpr Device kHost{-1};
+inline constexpr Device kMeta{-2};
 
 /// What a storage's memory turned out to be for, in rising rank; a storage keeps the highest it was
 /// given.
@@ -54,6 +56,9 @@ class Memory {
   virtual void set_role(RequestNumber request, Role role) = 0;
   /// record_stream(): `stream` of the memory's device uses it too.
   virtual void use(RequestNumber /*request*/, Device /*device*/, std::uint16_t /*stream*/) {}
+  /// `bytes` of pageable host memory are taken, or given back.
+  virtual void take_host(Bytes /*bytes*/) {}
+  virtual void give_host(Bytes /*bytes*/) {}
   /// Page-locked host memory, given back by release(). The number is one of kPinned.
   virtual RequestNumber allocate_pinned(Bytes /*bytes*/) { return kNoMemory; }
   /// A copy on `stream` of `device` reads or writes pinned memory, and nobody waits for it.

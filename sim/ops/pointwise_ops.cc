@@ -11,11 +11,7 @@
 
 namespace tidemark::ops {
 
-Tensor number_tensor(Context& c, ScalarType type) {
-  Tensor number = c.empty({}, type, kHost);
-  number->wrapped_number = true;
-  return number;
-}
+Tensor number_tensor(Context& c, ScalarType type) { return c.number(type); }
 
 namespace {
 

@@ -46,10 +46,7 @@ ScalarType type_of(ResultKind kind, const Tensor& self, const Tensor& other) {
 /// The tensors of a program under way: operands on the stack, everything allocated in `made`.
 class Machine {
  public:
-  explicit Machine(Backward& b) : b_(b) {
-    number_ = b.c.empty({}, ScalarType::kFloat64, kHost);
-    number_->wrapped_number = true;
-  }
+  explicit Machine(Backward& b) : b_(b), number_(b.c.number(ScalarType::kFloat64)) {}
   ~Machine() {
     for (Tensor& t : stack_) t.reset();
     while (count_ > 0) made_[--count_].reset();

@@ -11,9 +11,7 @@ Tensor Arguments::operand(std::size_t i) const {
   ScalarType type = ScalarType::kFloat64;
   if (std::holds_alternative<bool>(values_[i])) type = ScalarType::kBool;
   if (std::holds_alternative<std::int64_t>(values_[i])) type = ScalarType::kInt64;
-  Tensor number = c_.empty({}, type, kHost);
-  number->wrapped_number = true;
-  return number;
+  return c_.number(type);
 }
 
 std::int64_t Arguments::integer(std::size_t i) const {

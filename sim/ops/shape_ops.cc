@@ -419,6 +419,8 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const bool same_format =
       format == MemoryFormat::kPreserve || self.suggest_memory_format() == format;
   if (!options.copy && dtype == self.dtype() && device == self.device() && same_format) return self;
+  if (self.device() == kMeta && !(device == kMeta))
+    throw OpError("Cannot copy out of meta tensor; no data!");
   Op op(c, "to", "ToCopyBackward0", {&self});
   Tensor out;
   if (format == MemoryFormat::kPreserve) {

@@ -40,7 +40,17 @@ class Storage final : public RefCounted<Storage> {
   void set_values(std::optional<Progression> values) { values_ = values; }
   /// untyped_storage().resize_(0): the memory goes, the object stays.
   void drop() {
-    if (request_ != kNoMemory) memory_->release(std::exchange(request_, kNoMemory));
+    if (request_ != kNoMemory) {
+      memory_->release(std::exchange(request_, kNoMemory));
+    } else if (is_pageable_) {
+      is_pageable_ = false;
+      memory_->give_host(bytes_);
+    }
+  }
+  /// Its bytes are pageable host memory from here on. Requires: nothing held.
+  void take_host() {
+    is_pageable_ = true;
+    memory_->take_host(bytes_);
   }
   /// Takes over other memory (resize_ to another size). Requires: nothing held.
   void take(RequestNumber request, Bytes bytes) {
@@ -53,6 +63,7 @@ class Storage final : public RefCounted<Storage> {
   Bytes bytes_;
   RequestNumber request_;
   Device device_;
+  bool is_pageable_ = false;
   std::optional<Progression> values_;
 };
 

@@ -42,6 +42,7 @@ enum class Verb : std::uint8_t {
   kHostFree,     ///< the owner of the pinned id drops it
   kHostUse,      ///< a copy on `stream` of `device` reads or writes the pinned id
   kHostEmptyCache,  ///< torch._C._host_emptyCache()
+  kPageable,        ///< `bytes` of pageable host memory are taken (id 1) or given back (id 0)
 };
 
 /// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator

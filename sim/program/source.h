@@ -74,6 +74,12 @@ class Sink {
   /// and the like.
   virtual std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) = 0;
   virtual PinnedStatistics pinned_statistics() { return {}; }
+  /// Whether the point that an event of the program stands for has passed; whether all that was
+  /// queued on a stream has ended, std::nullopt where that is not followed. Requires: as query().
+  virtual bool query_event(std::uint32_t /*event*/) { return true; }
+  virtual std::optional<bool> query_stream(std::uint8_t /*device*/, StreamId /*stream*/) {
+    return true;
+  }
 
   /// Writes all that decides over later instructions and what is told of them; live requests are
   /// those that the image mentions. Returns a number for this moment, for repeat(). Default: gives

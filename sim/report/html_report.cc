@@ -7,6 +7,7 @@
 #include "sim/format/json_writer.h"
 #include "sim/report/agreement_report.h"
 #include "sim/report/explain_report.h"
+#include "sim/report/headline.h"
 
 namespace tidemark {
 
@@ -15,24 +16,27 @@ namespace {
 constexpr std::size_t kPoints = 4000;
 constexpr std::size_t kSites = 20;
 
-/// The event with the most in use in each of at most kPoints stretches.
-std::vector<std::size_t> chosen_events(std::span<const MemorySample> samples) {
-  std::vector<std::size_t> events;
+/// The sample with the most in each of at most kPoints stretches.
+template <class Sample, class Amount>
+std::vector<std::size_t> highest_of_stretches(std::span<const Sample> samples, Amount amount) {
+  std::vector<std::size_t> chosen;
   const std::size_t points = std::min(kPoints, samples.size());
+  chosen.reserve(points);
   for (std::size_t point = 0; point < points; ++point) {
     const std::size_t first = samples.size() * point / points;
     const std::size_t end = samples.size() * (point + 1) / points;
-    const auto best = std::max_element(
-        samples.begin() + static_cast<std::ptrdiff_t>(first),
-        samples.begin() + static_cast<std::ptrdiff_t>(end),
-        [](const MemorySample& a, const MemorySample& b) { return a.active < b.active; });
-    events.push_back(static_cast<std::size_t>(best - samples.begin()));
+    const auto best =
+        std::max_element(samples.begin() + static_cast<std::ptrdiff_t>(first),
+                         samples.begin() + static_cast<std::ptrdiff_t>(end),
+                         [&](const Sample& a, const Sample& b) { return amount(a) < amount(b); });
+    chosen.push_back(static_cast<std::size_t>(best - samples.begin()));
   }
-  return events;
+  return chosen;
 }
 
 void write_timeline(const HtmlReport& report, JsonWriter& json) {
-  const std::vector<std::size_t> events = chosen_events(report.samples);
+  const std::vector<std::size_t> events =
+      highest_of_stretches(report.samples, [](const MemorySample& s) { return s.active; });
   json.key("timeline").begin_object().key("event").begin_array(true);
   for (const std::size_t event : events) json.value(std::uint64_t{event});
   json.end_array();
@@ -49,6 +53,15 @@ void write_timeline(const HtmlReport& report, JsonWriter& json) {
   for (const std::size_t event : events)
     json.value(event < report.labels.size() ? report.labels[event] : std::string());
   json.end_array().end_object();
+}
+
+void write_host(const HtmlReport& report, JsonWriter& json) {
+  json.key("host").begin_array();
+  for (const HostPoint& point : report.host) {
+    json.begin_object(true).member("event", point.event).member("held", point.held);
+    json.member("pinned", point.pinned).member("maker", point.maker).end_object();
+  }
+  json.end_array();
 }
 
 void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
@@ -114,6 +127,23 @@ void write_purposes(const MemoryPicture& picture, JsonWriter& json) {
 
 }  // namespace
 
+std::vector<HostPoint> host_points(const RunResult& result) {
+  constexpr Bytes kPage = 4 * kKiB;
+  std::vector<HostPoint> points;
+  if (result.host.peak.held() < kPage) return points;
+  const std::span<const HostSample> samples(result.host.samples);
+  const std::vector<std::size_t> chosen =
+      highest_of_stretches(samples, [](const HostSample& s) { return s.held(); });
+  points.reserve(chosen.size());
+  for (const std::size_t at : chosen) {
+    const HostSample& sample = samples[at];
+    points.push_back(
+        {sample.event, sample.held(), sample.pinned_held,
+         moment_text(result.devices.front(), result.program, sample.phase, sample.label)});
+  }
+  return points;
+}
+
 std::string html_report_json(const HtmlReport& report) {
   std::string out;
   JsonWriter json(out);
@@ -124,6 +154,7 @@ std::string html_report_json(const HtmlReport& report) {
   json.member("headline", headline(report));
   json.member("answer", explain_text(*report.picture, 5, plain));
   write_timeline(report, json);
+  write_host(report, json);
   write_purposes(*report.picture, json);
   write_blocks(*report.picture, json);
   json.key("sites").begin_array();

@@ -5,11 +5,22 @@
 #include <vector>
 
 #include "sim/alloc/allocator.h"
+#include "sim/run/run_result.h"
 #include "sim/study/agreement.h"
 #include "sim/study/memory_explain.h"
 #include "sim/study/replay.h"
 
 namespace tidemark {
+
+/// The host's memory after a change of it, for the page.
+struct HostPoint {
+  std::uint32_t event = 0;  ///< the first device's next event
+  Bytes held = 0;
+  Bytes pinned = 0;
+  std::string maker;  ///< when it changed, and by whom
+};
+/// A run's, the highest of each of at most 4000 stretches; none where less than a page was held.
+std::vector<HostPoint> host_points(const RunResult& result);
 
 /// What the page of a report shows. Everything must outlive the call.
 struct HtmlReport {
@@ -19,6 +30,7 @@ struct HtmlReport {
   std::span<const MemorySample> samples;   ///< right after each simulated event
   std::span<const std::string> labels;     ///< who made each event's block; one a sample
   std::span<const ReplayResult> settings;  ///< ranked
+  std::span<const HostPoint> host;         ///< of a run; a recording does not tell
   std::vector<std::string> assumptions;
 };
 

@@ -40,7 +40,8 @@ LoadedRecording recording_of_trace(const std::string& path) {
   const ReplayResult result = replay(trace.instructions, AllocatorSettings{}, options);
   const EventView view = view_of(trace, result, options.device.name);
   return {snapshot_in_memory(snapshot_of(std::span(&view, 1), result.settings), path),
-          {options.device.total_bytes - options.device.context_bytes}};
+          {options.device.total_bytes - options.device.context_bytes},
+          {}};
 }
 
 }  // namespace
@@ -72,6 +73,7 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
         static_cast<Bytes>(device.statistics.reserved_bytes.all.current));
   }
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
+  loaded.host = host_points(result);
   return loaded;
 }
 
@@ -79,7 +81,7 @@ LoadedRecording load_recording(const std::string& path, const ScenarioChoice& ch
                                const ReadProgress& progress) {
   if (looks_like_scenario(path))
     return recording_of(run(load_scenario(path, choice.overrides, choice.variant), {}), path);
-  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}};
+  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}, {}};
   if (first_bytes(path, 12) == "index,action") {
     Problem problem;
     problem.path = path;

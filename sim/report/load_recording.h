@@ -6,6 +6,7 @@
 
 #include "sim/format/byte_source.h"
 #include "sim/format/snapshot.h"
+#include "sim/report/html_report.h"
 #include "sim/run/overrides.h"
 #include "sim/run/run_result.h"
 
@@ -26,6 +27,7 @@ bool looks_like_scenario(std::string_view path);
 struct LoadedRecording {
   Snapshot snapshot;
   std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
+  std::vector<HostPoint> host;        ///< of a run
 };
 
 /// A run as a snapshot of it would tell. Requires: the run kept its events.

@@ -179,6 +179,19 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.end_object();
 }
 
+void add_host(JsonWriter& json, const RunResult& result) {
+  const HostSample& peak = result.host.peak;
+  if (peak.held() == 0) return;
+  json.key("host").begin_object().member("peak_bytes", peak.held());
+  add_moment(json, result, result.devices.front(), peak.event, peak.phase, peak.label);
+  json.member("pageable_bytes", peak.pageable).member("pinned_bytes", peak.pinned_held);
+  json.member("end_pageable_bytes", result.host.pageable_bytes);
+  const PinnedStatistics& pinned = result.host.pinned;
+  json.key("pinned").begin_object(true).member("peak_bytes", pinned.peak_held);
+  json.member("peak_in_use_bytes", pinned.peak_in_use).member("end_bytes", pinned.held);
+  json.member("made", pinned.made).member("given", pinned.given).end_object().end_object();
+}
+
 void add_repeats(JsonWriter& json, const RunResult& result) {
   if (result.repeats.empty()) return;
   json.key("repeats").begin_array();
@@ -215,6 +228,7 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
                i < at.size() ? at.subspan(i, 1) : std::span<const std::uint32_t>());
   }
   json.end_array();
+  add_host(json, result);
   add_repeats(json, result);
   json.end_object().finish();
   return out;

@@ -43,6 +43,11 @@ std::string timeline_csv(const Timeline& timeline);
 /// The same by columns, with phases and device.
 std::string timeline_json(const Timeline& timeline);
 
+/// One row a change of the host's memory. Schema: docs/formats/timeline.md, "Of the host".
+std::string host_timeline_csv(const RunResult& result);
+/// The same by columns.
+std::string host_timeline_json(const RunResult& result);
+
 /// Every event with its phase and operator: docs/formats/events.md.
 std::string run_events_csv(const DeviceResult& device, const Program& program);
 

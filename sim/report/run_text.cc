@@ -63,10 +63,16 @@ std::string peaks(const RunResult& result, const DeviceResult& device, const Tex
                      ? std::string()
                      : fmt::format(" + {} outside PyTorch", human_bytes(headline.outside_bytes)))});
   // Less than a page is what every .item() takes: not worth a line.
-  const PinnedStatistics& pinned = result.pinned.statistics;
-  if (&device == &result.devices.front() && pinned.peak_held >= 4 * kKiB) {
-    table.add({"  pinned host", human_bytes(pinned.peak_held), grouped(pinned.peak_held),
-               fmt::format("{} of it in use at most", human_bytes(pinned.peak_in_use))});
+  constexpr Bytes kPage = 4 * kKiB;
+  const HostSample& host = result.host.peak;
+  if (&device == &result.devices.front() && host.held() >= kPage) {
+    table.add({"  host memory", human_bytes(host.held()), grouped(host.held()),
+               moment_text(device, result.program, host.phase, host.label)});
+    const PinnedStatistics& pinned = result.host.pinned;
+    if (pinned.peak_held >= kPage) {
+      table.add({"  of it pinned", human_bytes(pinned.peak_held), grouped(pinned.peak_held),
+                 fmt::format("{} of it in use at most", human_bytes(pinned.peak_in_use))});
+    }
   }
   return table.text(style.width);
 }

@@ -22,9 +22,24 @@ std::vector<SnapshotPhase> phases_of(const std::vector<std::string_view>& marks)
 }
 
 /// Microseconds with three decimals, as Chrome's traces count.
-std::string time_us(const EventView& view, std::size_t event) {
-  if (event >= view.times_ns.size()) return fmt::format("{}", event);
-  return fmt::format("{}.{:03}", view.times_ns[event] / 1000, view.times_ns[event] % 1000);
+std::string microseconds(Nanoseconds ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+/// When each event's slice begins and the last one's ends: simulated time, else a microsecond an
+/// event. Slices of one thread must not overlap: what happens at one time is told a nanosecond
+/// apart.
+std::vector<Nanoseconds> slice_times(const EventView& view) {
+  constexpr Nanoseconds kMicrosecond = 1000;
+  std::vector<Nanoseconds> starts;
+  starts.reserve(view.events.size() + 1);
+  Nanoseconds free_from = 0;
+  for (std::size_t i = 0; i < view.events.size(); ++i) {
+    const Nanoseconds own =
+        view.times_ns.empty() ? static_cast<Nanoseconds>(i) * kMicrosecond : view.times_ns[i];
+    starts.push_back(std::max(own, free_from));
+    free_from = starts.back() + 1;
+  }
+  starts.push_back(starts.empty() ? 0 : starts.back() + kMicrosecond);
+  return starts;
 }
 
 std::string quoted(std::string_view text) {
@@ -47,10 +62,25 @@ void perfetto_names(std::size_t process, const EventView& view, std::vector<std:
   }
 }
 
-void perfetto_events(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
+/// What torch.profiler tells of an alloc or a free. Source: c10::reportMemoryUsageToProfiler and
+/// torch/csrc/autograd/profiler_kineto.cpp.
+std::string profiler_event(std::size_t process, const EventView& view, std::size_t event,
+                           const std::string& at) {
+  const auto allocated = static_cast<std::int64_t>(view.samples[event].allocated);
+  const auto before =
+      event == 0 ? std::int64_t{0} : static_cast<std::int64_t>(view.samples[event - 1].allocated);
+  return fmt::format(
+      R"({{"ph":"i","name":"[memory]","cat":"cpu_instant_event","s":"t","pid":{0},"tid":{1},"ts":{2},"args":{{"Total Reserved":{3},"Total Allocated":{4},"Bytes":{5},"Addr":{6},"Device Id":{0},"Device Type":1}}}})",
+      process, kRequestThread, at, view.samples[event].reserved, allocated, allocated - before,
+      view.events[event].address);
+}
+
+void perfetto_events(std::size_t process, const EventView& view,
+                     std::span<const Nanoseconds> starts, std::vector<std::string>& lines) {
+  constexpr Nanoseconds kLongest = 500;
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     const Event& event = view.events[i];
-    const std::string at = time_us(view, i);
+    const std::string at = microseconds(starts[i]);
     if (i < view.samples.size()) {
       const MemorySample& sample = view.samples[i];
       lines.push_back(fmt::format(
@@ -61,27 +91,43 @@ void perfetto_events(std::size_t process, const EventView& view, std::vector<std
     const std::string name = label.empty() ? std::string(action_name(event.action))
                                            : fmt::format("{} {}", action_name(event.action), label);
     lines.push_back(fmt::format(
-        R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":0.5,"args":{{"bytes":{},"address":{},"stream":{}}}}})",
-        quoted(name), action_name(event.action), process, kRequestThread, at, event.bytes,
-        event.address, event.stream));
+        R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"bytes":{},"address":{},"stream":{}}}}})",
+        quoted(name), action_name(event.action), process, kRequestThread, at,
+        microseconds(std::min(kLongest, starts[i + 1] - starts[i])), event.bytes, event.address,
+        event.stream));
     if (event.action == Action::kAlloc || event.action == Action::kFreeRequested) {
       const bool begins = event.action == Action::kAlloc;
       lines.push_back(fmt::format(
           R"({{"ph":"{}","name":"block","cat":"block","id":{},"pid":{},"tid":{},"ts":{}{}}})",
           begins ? 's' : 'f', (std::uint64_t{process} << 32U) + event.id, process, kRequestThread,
           at, begins ? "" : R"(,"bp":"e")"));
+      if (i < view.samples.size()) lines.push_back(profiler_event(process, view, i, at));
     }
   }
 }
 
-void perfetto_phases(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
+void perfetto_phases(std::size_t process, const EventView& view,
+                     std::span<const Nanoseconds> starts, std::vector<std::string>& lines) {
   for (const SnapshotPhase& phase : view.phases) {
     if (phase.events == 0 || phase.name.empty()) continue;
     lines.push_back(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})",
                                 quoted(phase.name), process, kPhaseThread,
-                                time_us(view, phase.first_event)));
+                                microseconds(starts[phase.first_event])));
     lines.push_back(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, kPhaseThread,
-                                time_us(view, phase.first_event + phase.events - 1)));
+                                microseconds(starts[phase.first_event + phase.events])));
+  }
+}
+
+void perfetto_host(std::size_t process, bool is_timed, std::span<const HostSample> host,
+                   std::vector<std::string>& lines) {
+  if (host.empty()) return;
+  lines.push_back(fmt::format(
+      R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"host"}}}})", process));
+  for (const HostSample& sample : host) {
+    lines.push_back(fmt::format(
+        R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"pageable":{},"pinned":{}}}}})",
+        process, is_timed ? microseconds(sample.time_ns) : fmt::format("{}", sample.event),
+        sample.pageable, sample.pinned_held));
   }
 }
 
@@ -156,13 +202,16 @@ std::string snapshot_of(std::span<const EventView> devices, const AllocatorSetti
   return out;
 }
 
-std::string perfetto_of(std::span<const EventView> devices) {
+std::string perfetto_of(std::span<const EventView> devices, std::span<const HostSample> host) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     perfetto_names(i, devices[i], lines);
-    perfetto_phases(i, devices[i], lines);
-    perfetto_events(i, devices[i], lines);
+    const std::vector<Nanoseconds> starts = slice_times(devices[i]);
+    perfetto_phases(i, devices[i], starts, lines);
+    perfetto_events(i, devices[i], starts, lines);
   }
+  const bool is_timed = !devices.empty() && !devices.front().times_ns.empty();
+  perfetto_host(devices.size(), is_timed, host, lines);
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out += lines[i];

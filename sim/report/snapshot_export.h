@@ -37,9 +37,11 @@ EventView view_of(const DeviceResult& device, const Program& program);
 std::string snapshot_of(std::span<const EventView> devices, const AllocatorSettings& settings);
 
 /// JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each phase
-/// and each request, a flow from each alloc to its free. Time is simulated time, or where there is
-/// none the event's number in microseconds.
-std::string perfetto_of(std::span<const EventView> devices);
+/// and each request, a flow from each alloc to its free, and torch.profiler's "[memory]" for both;
+/// beside the devices a counter of the host's
+/// memory, where `host` has changes. Time is simulated time, or where there is none the event's
+/// number in microseconds.
+std::string perfetto_of(std::span<const EventView> devices, std::span<const HostSample> host = {});
 
 /// Name and content of one NumPy file (.npy) a column, and columns.json, which names the actions by
 /// number.

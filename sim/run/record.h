@@ -18,7 +18,7 @@ namespace tidemark {
 struct Recording {
   Program program;
   std::vector<Instruction> instructions;
-  bool asks = false;  ///< the code read memory figures: they were all 0 here
+  bool asks = false;  ///< the code read memory figures, all 0 here, or asked what had ended: all
 };
 
 /// Runs the scenario's code without a device. Independent of scenario.settings; what the operators

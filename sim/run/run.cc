@@ -90,6 +90,14 @@ class Recorder final : public Sink {
     recording_.asks = true;
     return {};
   }
+  bool query_event(std::uint32_t /*event*/) override {
+    recording_.asks = true;
+    return true;
+  }
+  std::optional<bool> query_stream(std::uint8_t /*device*/, StreamId /*stream*/) override {
+    recording_.asks = true;
+    return true;
+  }
 
  private:
   Recording& recording_;

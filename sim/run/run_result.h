@@ -122,19 +122,26 @@ struct DeviceResult {
   Nanoseconds device_call_ns = 0;  ///< what they take by the cost model, waits not included
 };
 
-/// A change of pinned host memory.
-struct PinnedSample {
-  std::uint32_t event = 0;  ///< index into the first device's events of the next event there
-  Nanoseconds time_ns = 0;  ///< host clock; 0 unless the run is timed
-  Bytes in_use = 0;
-  Bytes held = 0;
-  friend bool operator==(const PinnedSample&, const PinnedSample&) = default;
+/// The host's memory right after a change of it.
+struct HostSample {
+  std::uint32_t event = 0;         ///< index into the first device's events of the next event there
+  std::uint32_t phase = kNoPhase;  ///< index into the first device's phases
+  LabelId label = 0;               ///< who changed it
+  Nanoseconds time_ns = 0;         ///< host clock; 0 unless the run is timed
+  Bytes pageable = 0;              ///< what live storages asked PyTorch's CPU allocator for
+  Bytes pinned_in_use = 0;
+  Bytes pinned_held = 0;
+  /// What the program has of the host's memory.
+  [[nodiscard]] Bytes held() const { return pageable + pinned_held; }
+  friend bool operator==(const HostSample&, const HostSample&) = default;
 };
 
-/// Pinned host memory over a run. What the host holds besides is not followed.
-struct PinnedResult {
-  std::vector<PinnedSample> samples;  ///< in order; empty unless RunOptions::keep_events
-  PinnedStatistics statistics;        ///< at the end
+/// The host's memory over a run: of tensors alone, Python's own objects and libraries not among it.
+struct HostResult {
+  std::vector<HostSample> samples;  ///< in order; empty unless RunOptions::keep_events
+  HostSample peak;                  ///< the first moment with the highest held()
+  Bytes pageable_bytes = 0;         ///< at the end
+  PinnedStatistics pinned;          ///< at the end
 };
 
 /// All that a run tells. Plain data.
@@ -143,7 +150,7 @@ struct PinnedResult {
 /// are those of the turns that were simulated; everything else is of the whole run.
 struct RunResult {
   std::vector<DeviceResult> devices;
-  PinnedResult pinned;
+  HostResult host;
   Program program;                 ///< texts of the labels, category of each request
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed

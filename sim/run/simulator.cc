@@ -183,7 +183,7 @@ Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>&
   }
   std::vector<EventClock*> clocks;
   for (const std::unique_ptr<Device>& device : devices_) clocks.push_back(&device->clock);
-  pinned_ = std::make_unique<PinnedMemory>(std::move(clocks));
+  host_ = std::make_unique<HostMemory>(std::move(clocks), options.keep_events);
 }
 
 Simulator::~Simulator() = default;
@@ -207,6 +207,7 @@ bool Simulator::ends_run(const Instruction& instruction) const {
     case Verb::kHostFree:
     case Verb::kHostUse:
     case Verb::kHostEmptyCache:
+    case Verb::kPageable:
       return true;
     case Verb::kLaunch:
       return is_timed_;
@@ -292,6 +293,7 @@ void Simulator::execute_alone(const Instruction& instruction) {
     case Verb::kHostFree:
     case Verb::kHostUse:
     case Verb::kHostEmptyCache:
+    case Verb::kPageable:
       execute_on_host(instruction);
       return;
     default:
@@ -328,24 +330,27 @@ void Simulator::synchronize_event(std::uint32_t event) {
   engine_.synchronize_event(event);
 }
 
+bool Simulator::query_event(std::uint32_t event) {
+  if (options_.policy.kind == EventPolicy::Kind::kSimulated) return engine_.query_event(event);
+  if (event >= events_.size() || events_[event].clock == nullptr) return true;
+  const RecordedEvent& recorded = events_[event];
+  return recorded.clock->is_done(recorded.stream, recorded.ticket);
+}
+
+std::optional<bool> Simulator::query_stream(std::uint8_t device, StreamId stream) {
+  if (options_.policy.kind == EventPolicy::Kind::kSimulated)
+    return engine_.query_stream(stream_of(device, stream));
+  // The other policies follow events, not what was launched.
+  if (options_.policy.kind == EventPolicy::Kind::kReady) return true;
+  return std::nullopt;
+}
+
 void Simulator::execute_on_host(const Instruction& instruction) {
-  switch (instruction.verb) {
-    case Verb::kHostAlloc:
-      pinned_->allocate(instruction.id, instruction.bytes);
-      break;
-    case Verb::kHostFree:
-      pinned_->free(instruction.id);
-      break;
-    case Verb::kHostUse:
-      pinned_->use(instruction.id, instruction.device, instruction.stream);
-      return;
-    default:
-      pinned_->empty_cache();
-  }
-  if (!options_.keep_events) return;
-  const PinnedStatistics& now = pinned_->statistics();
-  pinned_samples_.push_back({static_cast<std::uint32_t>(devices_[0]->history.events.size()),
-                             is_timed_ ? engine_.now() : 0, now.in_use, now.held});
+  const Device& first = *devices_.front();
+  const std::size_t phases = first.result.phases.size();
+  host_->execute(instruction, {static_cast<std::uint32_t>(first.history.events.size()),
+                               phases == 0 ? kNoPhase : static_cast<std::uint32_t>(phases - 1),
+                               is_timed_ ? engine_.now() : 0});
 }
 
 void Simulator::launch(const Instruction& instruction) {
@@ -491,7 +496,7 @@ std::size_t Simulator::write_state(StateImage& image) {
     image.put(device->result.ooms.size());
     image.put((device->has_phase ? 1U : 0U) | (device->has_context ? 2U : 0U));
   }
-  pinned_->write_state(image);
+  host_->write_state(image);
   moments_.push_back(moment());
   return moments_.size() - 1;
 }
@@ -573,7 +578,7 @@ RunResult Simulator::finish() {
     }
     result.devices.push_back(std::move(kept));
   }
-  result.pinned = {std::move(pinned_samples_), pinned_->statistics()};
+  result.host = host_->finish();
   if (is_timed_) {
     engine_.drain();
     result.end_ns = engine_.now();

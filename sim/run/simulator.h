@@ -8,11 +8,11 @@
 
 #include "sim/alloc/allocator.h"
 #include "sim/alloc/device_memory.h"
-#include "sim/alloc/pinned_memory.h"
 #include "sim/device/cost_model.h"
 #include "sim/engine/engine.h"
 #include "sim/program/source.h"
 #include "sim/run/event_policy.h"
+#include "sim/run/host_memory.h"
 #include "sim/run/peak_keeper.h"
 #include "sim/run/run_result.h"
 
@@ -52,7 +52,9 @@ class Simulator final : public Sink {
   Outcome execute(std::span<const Instruction> chunk) override;
   Bytes query(MemoryQuery what, std::uint8_t device) override;
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
-  PinnedStatistics pinned_statistics() override { return pinned_->statistics(); }
+  PinnedStatistics pinned_statistics() override { return host_->pinned_statistics(); }
+  bool query_event(std::uint32_t event) override;
+  std::optional<bool> query_stream(std::uint8_t device, StreamId stream) override;
   std::size_t write_state(StateImage& image) override;
   void repeat(std::size_t moment, const Repeat& repeat) override;
 
@@ -102,8 +104,7 @@ class Simulator final : public Sink {
   SimulatorOptions options_;
   Engine engine_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::unique_ptr<PinnedMemory> pinned_;
-  std::vector<PinnedSample> pinned_samples_;
+  std::unique_ptr<HostMemory> host_;
   struct RecordedEvent {
     Clock* clock = nullptr;  ///< null: never recorded
     StreamId stream = 0;

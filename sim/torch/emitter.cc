@@ -266,6 +266,14 @@ PinnedStatistics Emitter::pinned_statistics() {
   flush();
   return sink_.pinned_statistics();
 }
+bool Emitter::query_event(std::uint32_t event) {
+  flush();
+  return sink_.query_event(event);
+}
+std::optional<bool> Emitter::query_stream(ops::Device device, std::uint16_t stream) {
+  flush();
+  return sink_.query_stream(number(device), stream);
+}
 std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
   flush();
   ++statistics_;

@@ -35,6 +35,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   void release(ops::RequestNumber request) override;
   void set_role(ops::RequestNumber request, ops::Role role) override;
   void use(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
+  void take_host(Bytes bytes) override { push_pageable(bytes, 1); }
+  void give_host(Bytes bytes) override { push_pageable(bytes, 0); }
   ops::RequestNumber allocate_pinned(Bytes bytes) override;
   void use_pinned(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
 
@@ -88,6 +90,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   std::uint32_t make_event() { return next_event_++; }
   Bytes query(MemoryQuery what, ops::Device device);
   PinnedStatistics pinned_statistics();
+  bool query_event(std::uint32_t event);
+  std::optional<bool> query_stream(ops::Device device, std::uint16_t stream);
   std::vector<std::pair<std::string, std::int64_t>> statistics(ops::Device device);
   /// torch.cuda.init(), which the first request or question does by itself.
   void initialize();
@@ -120,6 +124,9 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   [[nodiscard]] Program& program() { return program_; }
 
  private:
+  void push_pageable(Bytes bytes, std::uint32_t is_taken) {
+    if (!stopped_) push(Verb::kPageable, ops::Device{0}, 0, is_taken, bytes);
+  }
   void push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id, Bytes bytes);
   LabelId label();
   [[nodiscard]] std::uint16_t stream_of(ops::Device device) const {

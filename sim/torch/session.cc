@@ -12,6 +12,15 @@ namespace tidemark::torch {
 
 using lang::Value;
 
+namespace {
+
+std::string_view type_of(ops::Device device) {
+  if (device.is_cuda()) return "cuda";
+  return device == ops::kMeta ? "meta" : "cpu";
+}
+
+}  // namespace
+
 std::string DTypeObject::repr(lang::Interp& /*interp*/) {
   return fmt::format("torch.{}", ops::info(dtype).name);
 }
@@ -27,16 +36,16 @@ Value DTypeObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
 }
 
 std::string DeviceObject::str(lang::Interp& /*interp*/) {
-  return device.is_cuda() ? fmt::format("cuda:{}", device.index) : "cpu";
+  return device.is_cuda() ? fmt::format("cuda:{}", device.index) : std::string(type_of(device));
 }
 std::string DeviceObject::repr(lang::Interp& interp) {
-  if (!device.is_cuda()) return "device(type='cpu')";
   (void)interp;
+  if (!device.is_cuda()) return fmt::format("device(type='{}')", type_of(device));
   return fmt::format("device(type='cuda', index={})", device.index);
 }
 Value DeviceObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
   const std::string_view text = interp.text(name);
-  if (text == "type") return interp.str(device.is_cuda() ? "cuda" : "cpu");
+  if (text == "type") return interp.str(std::string(type_of(device)));
   if (text == "index") return device.is_cuda() ? Value::integer(device.index) : Value::none();
   return {};
 }
@@ -47,7 +56,7 @@ Value DeviceObject::compare(lang::Interp& /*interp*/, lang::CompareOp op, const 
   return Value::boolean((device == device_object->device) == (op == lang::CompareOp::kEq));
 }
 std::optional<std::uint64_t> DeviceObject::hash(lang::Interp& /*interp*/) {
-  return static_cast<std::uint64_t>(device.index + 2);
+  return static_cast<std::uint64_t>(device.index - ops::kMeta.index);
 }
 
 std::string MemoryFormatObject::repr(lang::Interp& /*interp*/) {
@@ -186,7 +195,8 @@ ops::Device Session::device_from(const Value& value) {
     index = value.as_int();
   } else if (const auto* text = value.as<lang::Str>()) {
     std::string_view name = text->text();
-    if (name == "cpu" || name == "meta") return ops::kHost;
+    if (name == "cpu") return ops::kHost;
+    if (name == "meta") return ops::kMeta;
     if (name == "cuda") return current_device;
     if (!name.starts_with("cuda:")) {
       interp.runtime_error(

@@ -102,11 +102,21 @@ void add_streams(Session& session, lang::Module& module) {
       return Value::none();
     });
   };
-  add("stream_from_pool(device)", [s](Interp&, Arguments& a) {
-    constexpr std::uint16_t kPerPool = 32;
-    const auto device = static_cast<std::size_t>(a.integer(0));
-    if (device >= s->next_stream.size()) s->next_stream.resize(device + 1);
-    return Value::integer(1 + s->next_stream[device]++ % kPerPool);
+  add("stream_from_pool(device, pool)", [s](Interp&, Arguments& a) {
+    constexpr std::int64_t kPerPool = 32;
+    constexpr std::int64_t kPools = 4;  // one a priority
+    const auto pool = static_cast<std::size_t>(a.integer(0) * kPools + a.integer(1));
+    if (pool >= s->next_stream.size()) s->next_stream.resize(pool + 1);
+    return Value::integer(1 + a.integer(1) * kPerPool + s->next_stream[pool]++ % kPerPool);
+  });
+  add("query_event(event)", [s](Interp&, Arguments& a) {
+    const auto event = static_cast<std::uint32_t>(a.integer(0));
+    return Value::boolean(s->guarded([&] { return s->emitter.query_event(event); }));
+  });
+  add("query_stream(device, stream)", [s](Interp&, Arguments& a) {
+    const std::optional<bool> ended =
+        s->guarded([&] { return s->emitter.query_stream(device_at(a, 0), stream_at(a, 1)); });
+    return ended ? Value::boolean(*ended) : Value::none();
   });
   add("current_stream(device)",
       [s](Interp&, Arguments& a) { return Value::integer(s->c.stream(device_at(a, 0))); });

@@ -20,9 +20,12 @@ import tempfile
 import time
 import unittest
 
+import trace_events
+
 TIDEMARK = ""
 RECORDINGS = pathlib.Path(__file__).resolve().parents[1] / "golden" / "recordings"
 MLP = str(RECORDINGS / "mlp.pickle.gz")
+SIMPLE_CONV = str(pathlib.Path(__file__).resolve().parents[2] / "configs" / "scenarios" / "simple_conv.yaml")
 FRAGMENTED = """tidemark-trace 1
 alloc 0 6291456
 alloc 1 6291456
@@ -271,12 +274,26 @@ class Snapshots(Files):
         self.assertEqual(run("diff", MLP, MLP)[0], 0)
         self.assertEqual(run("diff", MLP, str(RECORDINGS / "simple_conv.pickle.gz"))[0], 1)
 
+    def test_the_trace_of_a_run_is_in_order_and_has_the_host(self):
+        perfetto = self.path("trace.json")
+        code, _, err = run("run", SIMPLE_CONV, "--perfetto", perfetto)
+        self.assertEqual((code, err), (0, ""))
+        document = json.loads(pathlib.Path(perfetto).read_text())
+        self.assertEqual(trace_events.problems(document), [])
+        counters = [event for event in document["traceEvents"] if event["ph"] == "C" and "pageable" in event["args"]]
+        self.assertEqual(counters[0]["args"], {"pageable": 3456, "pinned": 0})  # the first weight, of 32 x 3 x 3 x 3 floats
+        told = [event["args"] for event in document["traceEvents"] if event.get("name") == "[memory]"]
+        self.assertEqual(list(told[0]), ["Total Reserved", "Total Allocated", "Bytes", "Addr", "Device Id", "Device Type"])
+        self.assertEqual(sum(each["Bytes"] for each in told), told[-1]["Total Allocated"])
+
     def test_exports_open(self):
         perfetto, columns = self.path("trace.json"), self.path("columns")
         code, _, err = run("replay", MLP, "--perfetto", perfetto, "--columns", columns)
         self.assertEqual((code, err), (0, ""))
-        events = json.loads(pathlib.Path(perfetto).read_text())["traceEvents"]
-        self.assertEqual({event["ph"] for event in events}, {"M", "C", "X", "B", "E", "s", "f"})
+        document = json.loads(pathlib.Path(perfetto).read_text())
+        self.assertEqual(trace_events.problems(document), [])
+        events = document["traceEvents"]
+        self.assertEqual({event["ph"] for event in events}, {"M", "C", "X", "B", "E", "i", "s", "f"})
         self.assertEqual(sum(event["ph"] == "C" for event in events), 343)
         names = json.loads((pathlib.Path(columns) / "columns.json").read_text())
         self.assertEqual(names["events"], 343)

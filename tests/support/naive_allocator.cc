@@ -124,6 +124,7 @@ bool Allocator::execute(const Instruction& instruction) {
     case Verb::kHostFree:
     case Verb::kHostUse:
     case Verb::kHostEmptyCache:
+    case Verb::kPageable:
     case Verb::kMark:
     case Verb::kPoint:
     case Verb::kDeviceBytes:

@@ -156,6 +156,36 @@ TEST_CASE("the JSON form has a schema version, exact bytes and every phase") {
         std::string::npos);
 }
 
+TEST_CASE("what the host held stands below the device's peaks, and in files of its own") {
+  RunResult result = sample_result();
+  const LabelId empty = result.program.labels.intern("empty, of the host");
+  result.host.samples = {{0, 0, empty, 0, 3 * kMiB, 0, 0}, {2, 1, empty, 0, 0, 64, 8 * kKiB}};
+  result.host.peak = result.host.samples[0];
+  result.host.pinned.peak_held = 8 * kKiB;
+  result.host.pinned.peak_in_use = 4 * kKiB;
+  CHECK(run_text(result, {"", 0}, {}).find(R"(
+  host memory   3.00 MiB    3,145,728  model: empty, of the host
+  of it pinned  8.00 KiB        8,192  4.00 KiB of it in use at most
+)") != std::string::npos);
+  CHECK(run_json(result, {"", 0}).find(R"(
+ "host": {
+  "peak_bytes": 3145728,
+  "event": 0,
+  "phase": "model",
+  "step": "",
+  "op": "empty, of the host",
+  "pageable_bytes": 3145728,
+  "pinned_bytes": 0,
+)") != std::string::npos);
+  CHECK(host_timeline_csv(result) ==
+        "index,event,phase,op,host_bytes,pageable_bytes,pinned_bytes,pinned_in_use_bytes\n"
+        "0,0,model,\"empty, of the host\",3145728,3145728,0,0\n"
+        "1,2,forward 0,\"empty, of the host\",8192,0,8192,64\n");
+  CHECK(host_timeline_json(result).find("  \"host_bytes\": [3145728, 8192],\n") !=
+        std::string::npos);
+  CHECK(run_text(sample_result(), {"", 0}, {}).find("host memory") == std::string::npos);
+}
+
 TEST_CASE("the CSV form is one row a phase") {
   CHECK(run_csv(sample_result()) ==
         "device,phase,step,first_event,events,allocated_end_bytes,allocated_peak_bytes,reserved_"

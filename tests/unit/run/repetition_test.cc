@@ -61,6 +61,11 @@ std::string difference(const RunResult& shorter, const RunResult& whole) {
   if (shorter.instructions != whole.instructions) return differ("the number of instructions");
   if (shorter.end_ns != whole.end_ns) return differ("the end");
   if (shorter.printed != whole.printed) return differ("what was printed");
+  if (shorter.host.peak.held() != whole.host.peak.held() ||
+      shorter.host.peak.time_ns != whole.host.peak.time_ns ||
+      shorter.host.pageable_bytes != whole.host.pageable_bytes ||
+      !(shorter.host.pinned == whole.host.pinned))
+    return differ("the host's memory");
   for (std::size_t i = 0; i < whole.devices.size(); ++i) {
     const DeviceResult& a = shorter.devices[i];
     const DeviceResult& b = whole.devices[i];

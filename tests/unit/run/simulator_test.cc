@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <utility>
 #include <vector>
 
 #include "sim/base/check.h"
@@ -274,6 +275,65 @@ TEST_CASE("driver calls and launches move the host's clock") {
   CHECK(result.devices[0].times_ns[0] == after_malloc);
   CHECK(result.devices[0].times_ns[2] == after_malloc + costs.launch_overhead_ns + 10'000'000);
   CHECK(result.end_ns == result.devices[0].times_ns[2]);
+}
+
+TEST_CASE("the host's memory is what storages there asked for, and what the pinned cache holds") {
+  Text text;
+  text.mark("model");
+  const auto pageable = [&](Bytes bytes, std::uint32_t is_taken, std::string_view label) {
+    text.add(Verb::kPageable, is_taken, bytes).label = text.program.labels.intern(label);
+  };
+  pageable(5000, 1, "empty");
+  text.alloc(0, 3 * kMiB, "to");
+  pageable(5000, 0, "to");
+  text.mark("inputs 0");
+  text.add(Verb::kHostAlloc, 0, 3000).label = text.program.labels.intern("pin_memory");  // 4096
+  pageable(100, 1, "randn");
+  text.add(Verb::kHostFree, 0);
+  text.add(Verb::kHostEmptyCache);
+  const RunResult result = text.run();
+  // The parameter lies on both sides for a moment: nothing of it is left when 4096 + 100 are taken.
+  REQUIRE(result.host.samples.size() == 6);
+  const auto held = [&](std::size_t i) { return result.host.samples[i].held(); };
+  CHECK(held(0) == 5000);
+  CHECK(held(1) == 0);
+  CHECK(held(2) == 4096);
+  CHECK(held(3) == 4196);
+  CHECK(held(4) == 4196);  // kept for the next request
+  CHECK(result.host.samples[4].pinned_in_use == 0);
+  CHECK(held(5) == 100);
+  CHECK(result.host.samples[0].event == 0);
+  CHECK(result.host.samples[1].event == 2);  // behind segment_alloc and alloc
+  CHECK(result.host.samples[2].phase == 1);
+  CHECK(result.host.peak == result.host.samples[0]);
+  CHECK(text.program.labels.text(result.host.peak.label) == "empty");
+  CHECK(result.host.pageable_bytes == 100);
+  CHECK(result.host.pinned.peak_held == 4096);
+}
+
+TEST_CASE(
+    "whether an event has passed is a question of time, or of the policy that stands for it") {
+  Text text;
+  text.launch(1'000'000);  // a millisecond
+  text.add(Verb::kRecord, 0);
+  const auto passed = [&](EventPolicy::Kind kind) {
+    Simulator simulator(text.program, {device()}, with(kind));
+    simulator.execute(text.code);
+    const bool at_once = simulator.query_event(0);
+    for (int i = 0; i < 2'000; ++i) simulator.query_event(0);  // a microsecond each
+    const bool later = simulator.query_event(0);
+    return std::pair(at_once, later);
+  };
+  CHECK(passed(EventPolicy::Kind::kSimulated) == std::pair(false, true));
+  CHECK(passed(EventPolicy::Kind::kReady) == std::pair(true, true));
+  CHECK(passed(EventPolicy::Kind::kSync) == std::pair(false, false));
+  Simulator simulated(text.program, {device()}, with(EventPolicy::Kind::kSimulated));
+  simulated.execute(text.code);
+  CHECK(simulated.query_stream(0, 0) == false);
+  CHECK(simulated.query_stream(0, 1) == true);
+  CHECK(simulated.query_event(7));  // never recorded
+  Simulator by_sync(text.program, {device()}, with(EventPolicy::Kind::kSync));
+  CHECK_FALSE(by_sync.query_stream(0, 0).has_value());
 }
 
 TEST_CASE("a run for peaks alone keeps no events") {

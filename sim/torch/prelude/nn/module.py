@@ -258,6 +258,9 @@ class Module(_C.ModuleBase):
     def cpu(self):
         return self._apply(lambda t: t.cpu())
 
+    def to_empty(self, *, device, recurse=True):
+        return self._apply(lambda t: torch.empty_like(t, device=device))
+
     def float(self):
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
