@@ -80,7 +80,8 @@ class Refusals(unittest.TestCase):
             (["diff", "--formt", "json", "a", "b"],
              "error: unknown option '--formt'; did you mean '--format'?\nSee 'tidemark help diff'.\n"),
             (["diff", "a", "b", "c"], "error: unexpected argument 'c'\nSee 'tidemark help diff'.\n"),
-            (["diff", "a"], "error: missing argument B\nSee 'tidemark help diff'.\n"),
+            (["diff"], "error: missing argument A\nSee 'tidemark help diff'.\n"),
+            (["diff", "a"], "error: B: is missing; only a scenario is compared with itself\n"),
         ]:
             self.assertEqual(run(*args), (2, "", message), args)
 

@@ -274,6 +274,22 @@ class Snapshots(Files):
         self.assertEqual(run("diff", MLP, MLP)[0], 0)
         self.assertEqual(run("diff", MLP, str(RECORDINGS / "simple_conv.pickle.gz"))[0], 1)
 
+    def test_two_runs_of_one_scenario_are_compared_in_one_command(self):
+        code, out, err = run("diff", SIMPLE_CONV, "--set", "batch=32", "--set-b", "batch=64")
+        self.assertEqual((code, err), (1, ""))
+        self.assertTrue(out.startswith(f"A: {SIMPLE_CONV} --set batch=32, after event "), out)
+        self.assertIn(f"\nB: {SIMPLE_CONV} --set batch=32 --set batch=64, after event ", out)
+        self.assertEqual(run("diff", SIMPLE_CONV, "--set-a", "batch=32", "--set-b", "batch=32")[0], 0)
+        self.assertEqual(run("diff", SIMPLE_CONV)[0], 0)
+        self.assertEqual(run("diff", MLP, SIMPLE_CONV, "--set", "batch=32")[0], 1)
+
+    def test_a_choice_wants_a_scenario_to_choose_of(self):
+        self.assertEqual(run("diff", MLP), (2, "", "error: B: is missing; only a scenario is compared with itself\n"))
+        self.assertEqual(run("diff", MLP, MLP, "--set", "batch=1"),
+                         (2, "", "error: --set: chooses a scenario's run; no scenario is given\n"))
+        self.assertEqual(run("diff", MLP, SIMPLE_CONV, "--set-a", "batch=1"),
+                         (2, "", f"error: --set, --variant, --device: choose a scenario's run; '{MLP}' is none\n"))
+
     def test_the_trace_of_a_run_is_in_order_and_has_the_host(self):
         perfetto = self.path("trace.json")
         code, _, err = run("run", SIMPLE_CONV, "--perfetto", perfetto)
