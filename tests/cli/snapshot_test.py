@@ -25,7 +25,8 @@ import trace_events
 TIDEMARK = ""
 RECORDINGS = pathlib.Path(__file__).resolve().parents[1] / "golden" / "recordings"
 MLP = str(RECORDINGS / "mlp.pickle.gz")
-SIMPLE_CONV = str(pathlib.Path(__file__).resolve().parents[2] / "configs" / "scenarios" / "simple_conv.yaml")
+CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
+SIMPLE_CONV = str(CONFIGS / "scenarios" / "simple_conv.yaml")
 FRAGMENTED = """tidemark-trace 1
 alloc 0 6291456
 alloc 1 6291456
@@ -289,6 +290,16 @@ class Snapshots(Files):
                          (2, "", "error: --set: chooses a scenario's run; no scenario is given\n"))
         self.assertEqual(run("diff", MLP, SIMPLE_CONV, "--set-a", "batch=1"),
                          (2, "", f"error: --set, --variant, --device: choose a scenario's run; '{MLP}' is none\n"))
+
+    def test_the_trace_tells_what_torch_profiler_told(self):
+        perfetto = self.path("trace.json")
+        code, _, err = run("run", str(CONFIGS / "articles" / "S46.yaml"), "--perfetto", perfetto)
+        self.assertEqual((code, err), (0, ""))
+        events = json.loads(pathlib.Path(perfetto).read_text())["traceEvents"]
+        begin = next(event["ts"] for event in events if event["ph"] == "B" and event["name"] == "step")
+        golden = json.loads((RECORDINGS.parent / "articles" / "profiler.json").read_text())
+        told = [event["args"] for event in events if event.get("name") == "[memory]" and event["ts"] >= begin]
+        self.assertEqual([[each[column] for column in golden["columns"]] for each in told], golden["S46"])
 
     def test_the_trace_of_a_run_is_in_order_and_has_the_host(self):
         perfetto = self.path("trace.json")
