@@ -6,7 +6,7 @@ check_cxx_source_compiles("#include <string>\nint main(int c, char** v) { return
                           TIDEMARK_CAN_LINK_STATICALLY)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 set(static_default ${TIDEMARK_CAN_LINK_STATICALLY})
-if(TIDEMARK_SANITIZE OR TIDEMARK_FUZZ)
+if(TIDEMARK_SANITIZE OR TIDEMARK_FUZZ OR SKBUILD)
   set(static_default OFF)
 endif()
 option(TIDEMARK_STATIC "Link the program statically" ${static_default})

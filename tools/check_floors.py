@@ -26,6 +26,7 @@ FLOORS = {
     "study": "base program alloc engine timeline device format lang ops graph torch run",
     "report": "base program alloc engine timeline device format lang ops graph torch run study",
     "cli": "base program alloc engine timeline device format lang ops graph torch run study report",
+    "python": "base program alloc engine timeline device format lang ops graph torch run study report",
 }
 
 # Third-party headers by pattern, and the only paths that may include them.
@@ -35,6 +36,7 @@ THIRD_PARTY = [
     (r"<boost/", r"sim/(graph|cli)/"),
     (r"<sqlite3\.h>", r"sim/study/"),
     (r"<zlib\.h>", r"sim/format/[a-z_]+\.cc"),
+    (r"<nanobind/", r"sim/python/"),
     (r"<(cuda|cublas|cudnn|nvml|nvrtc)", r"validation/"),
     (r"<(iostream|format|expected)>", r"tests/"),
 ]

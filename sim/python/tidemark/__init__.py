@@ -1,0 +1,68 @@
+"""Tidemark: what a PyTorch program does to GPU memory, to the byte, without a GPU and without PyTorch.
+
+    >>> import tidemark
+    >>> result = tidemark.run("configs/scenarios/simple_conv.yaml", set={"batch": 64})
+    >>> result.fits, result.peak_reserved.bytes
+    (True, 115343360)
+
+docs/python.md has a tour. NumPy is needed once a timeline is looked at, pandas once a table is asked for, PyTorch for
+`from_torch` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark._core import version as __version__
+from tidemark._errors import InputError, Problem
+from tidemark._explain import Explanation, explain
+from tidemark._fit import DeviceFit, FitResult, fit, fit_devices
+from tidemark._replay import ReplayResult, replay
+from tidemark._run import DeviceRun, Peak, Phase, RunResult, run
+from tidemark._scenario import Scenario
+from tidemark._sweep import SweepResult, results, sweep
+from tidemark._timeline import Timeline
+
+if TYPE_CHECKING:
+    from tidemark._torch import from_torch
+
+__all__ = [
+    "DeviceFit",
+    "DeviceRun",
+    "Explanation",
+    "FitResult",
+    "InputError",
+    "Peak",
+    "Phase",
+    "Problem",
+    "ReplayResult",
+    "RunResult",
+    "Scenario",
+    "SweepResult",
+    "Timeline",
+    "__version__",
+    "devices",
+    "explain",
+    "fit",
+    "fit_devices",
+    "from_torch",
+    "replay",
+    "results",
+    "run",
+    "sweep",
+]
+
+
+def devices() -> list[str]:
+    """The ids of all GPUs that are known."""
+    from tidemark import _core
+
+    return _core.device_ids()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "from_torch":  # the only part that knows PyTorch
+        from tidemark._torch import from_torch
+
+        return from_torch
+    raise AttributeError(f"module 'tidemark' has no attribute {name!r}")

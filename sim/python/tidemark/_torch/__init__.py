@@ -1,0 +1,110 @@
+"""A live `torch.nn.Module` as a scenario. The only part of the package that imports PyTorch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Optional
+
+import torch
+
+from tidemark import _core
+from tidemark._errors import InputError, argument_error
+from tidemark._scenario import Scenario, source_of
+from tidemark._torch._export import traced_text
+from tidemark._torch._source import source_text
+from tidemark._torch._values import Unsupported, dtype_text
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["from_torch"]
+
+
+def from_torch(
+    module: nn.Module,
+    example_inputs: Sequence[torch.Tensor],
+    *,
+    device: str = "h100-sxm-80gb",
+    train: Optional[Mapping[str, Any]] = None,
+    route: Literal["auto", "source", "export"] = "auto",
+) -> Scenario:
+    """Makes a scenario of a module as it is now: its structure, parameters, buffers and attributes.
+
+    The first route takes the source of the module's own classes, without their constructors, and rebuilds the instance
+    from what it holds. Where something in it is outside the model language (docs/language.md), the second writes the
+    graph that `torch.export` traces, one statement a node; docs/python.md says what is exact of it and what is not.
+    Which one it was, and why, is in the scenario's `notes`.
+
+    Args:
+        module: the model; nothing in it is changed. Its values play no part.
+        example_inputs: the positional arguments of its forward, tensors all. Their shapes and types become the
+            scenario's inputs; what the first has as its first dimension is the scenario's `batch`.
+        device: the GPU's id.
+        train: keys of `train:` (docs/scenario.md) for the loop: {"loss": "cross_entropy", "target": [], "optimizer":
+            "AdamW(lr=1e-3)", "steps": 4}. Without it: one forward pass under torch.no_grad().
+        route: "source" or "export" to have that one or an error.
+
+    Raises:
+        InputError: neither route gives a scenario that runs; with the reasons.
+    """
+    inputs = list(example_inputs)
+    if not inputs or not all(isinstance(each, torch.Tensor) and each.dim() > 0 for each in inputs):
+        raise argument_error("example_inputs", "expected a sequence of tensors with at least one dimension")
+    if route not in ("auto", "source", "export"):
+        raise argument_error("route", f"expected 'auto', 'source' or 'export', found {route!r}")
+    reasons = []
+    if route != "export":
+        try:
+            scenario = _scenario(source_text(module), module, inputs, device, train)
+            _run(scenario)
+            scenario.notes.append("the module's own source, its instance rebuilt from what it holds")
+            return scenario
+        except (Unsupported, InputError) as error:
+            reasons.append(f"source: {error}")
+        if route == "source":
+            raise InputError("error: from_torch: the source cannot be taken\n" + reasons[0])
+    try:
+        scenario = _scenario(traced_text(module, inputs), module, inputs, device, train)
+        _run(scenario)
+    except (Unsupported, InputError) as error:
+        reasons.append(f"export: {error}")
+        raise InputError("error: from_torch: no route gives a scenario that runs\n" + "\n".join(reasons)) from None
+    scenario.notes.append("the graph that torch.export traced: its shapes are fixed to those of the example inputs")
+    scenario.notes.extend(reasons)
+    return scenario
+
+
+def _run(scenario: Scenario) -> None:
+    """Raises InputError where something in it is not to be run. Running out of memory is as good as any end."""
+    _core.run(source_of(scenario), False, False)
+
+
+def _input_text(example: torch.Tensor, batch: int) -> str:
+    sizes = [str(size) for size in example.shape]
+    if example.shape[0] == batch:
+        sizes[0] = "batch"
+    dtype = "" if example.dtype == torch.float32 else f", dtype={dtype_text(example.dtype)}"
+    return f"torch.zeros({', '.join(sizes)}{dtype})"
+
+
+def _scenario(
+    code: str, module: nn.Module, inputs: list[torch.Tensor], device: str, train: Optional[Mapping[str, Any]]
+) -> Scenario:
+    batch = int(inputs[0].shape[0])
+    loop: dict[str, Any] = {"batch": batch, "inputs": [_input_text(each, batch) for each in inputs]}
+    loop.update({"steps": 1, "no_grad": True} if train is None else train)
+    loop.setdefault("mode", "train" if module.training else "eval")
+    name = type(module).__name__
+    lines = [
+        "schema_version: 1",
+        f"name: {json.dumps(name)}",
+        f"device: {json.dumps(device)}",
+        "model:",
+        "  function: build",
+        "  code: |",
+        *(f"    {line}".rstrip() for line in code.strip("\n").splitlines()),
+        "train:",
+        *(f"  {key}: {json.dumps(value)}" for key, value in loop.items()),
+    ]
+    return Scenario.from_text("\n".join(lines) + "\n", name=f"<{name}>")
