@@ -25,7 +25,7 @@ void launch(Context& c, const Tensor& query, const Tensor& key, int products) {
   const std::uint64_t flops = 2 * static_cast<std::uint64_t>(products) *
                               static_cast<std::uint64_t>(query.numel()) *
                               static_cast<std::uint64_t>(key.size(2));
-  c.recorder().launch(flops, query.bytes() + 2 * key.bytes(), kAttentionCost, query.dtype());
+  c.launch(query.device(), flops, query.bytes() + 2 * key.bytes(), kAttentionCost, query.dtype());
 }
 
 bool any_requires_grad(const Context& c, const Tensor& q, const Tensor& k, const Tensor& v) {

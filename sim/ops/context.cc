@@ -36,7 +36,10 @@ Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType
                               Device device) {
   const Bytes bytes = extent_bytes(sizes, strides, dtype);
   RequestNumber request = kNoMemory;
-  if (device.is_cuda() && bytes > 0) request = memory_.allocate(bytes, device, stream(device));
+  if (device.is_cuda() && bytes > 0) {
+    request = memory_.allocate(bytes, device, stream(device));
+    next_request_ = request + 1;
+  }
   Ref<Storage> storage = make_ref<Storage>(&memory_, request, bytes, device);
   if (device == kHost && bytes > 0) storage->take_host();
   return make(sizes, strides, dtype, device, std::move(storage));
@@ -92,6 +95,7 @@ void Context::read_value(const Tensor& tensor) {
 void Context::copy_across(const Tensor& from, const Tensor& to, bool non_blocking) {
   if (from.is_cuda() == to.is_cuda() || from.numel() == 0) return;
   const Device device = from.is_cuda() ? from.device() : to.device();
+  ++launches_;
   recorder_.copy(from.device(), to.device(), to.bytes(), !non_blocking);
   const RequestNumber host = (from.is_cuda() ? to : from)->storage->request();
   if (non_blocking && is_pinned(host)) memory_.use_pinned(host, device, stream(device));

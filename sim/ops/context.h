@@ -25,9 +25,9 @@ class Recorder {
                                const std::vector<const Tensor*>& inputs, Node* node) = 0;
   /// The text under which events are filed from here on; `op` is static text.
   virtual void set_label(std::uint32_t module_label, std::string_view op) = 0;
-  /// Work queued on the current stream, for the clock only.
-  virtual void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
-                      ScalarType precision) = 0;
+  /// Work queued on the device's current stream, for the clock only.
+  virtual void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                      std::uint8_t kind, ScalarType precision) = 0;
   /// From here on work of `device` goes to `stream`.
   virtual void set_stream(Device /*device*/, std::uint16_t /*stream*/) {}
   /// Bytes cross between the host and a device on the device's current stream. `host_waits`: until
@@ -154,6 +154,20 @@ class Context {
   /// Some device had another current stream than its default one.
   [[nodiscard]] bool uses_streams() const { return !streams_.empty(); }
 
+  // ---- work, for the clock only
+  // ------------------------------------------------------------------------------------------------
+  /// A kernel of a CostClass is queued on the device's current stream. Nothing for the host.
+  void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+              ScalarType precision) {
+    if (!device.is_cuda()) return;
+    ++launches_;
+    recorder_.launch(device, flops, bytes_moved, kind, precision);
+  }
+  /// How many kernels and copies were queued.
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
+  /// Device memory that is asked for from here on has request numbers from this one on.
+  [[nodiscard]] RequestNumber next_request() const { return next_request_; }
+
   // ---- libraries
   // -------------------------------------------------------------------------------------------
   /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
@@ -186,6 +200,8 @@ class Context {
  private:
   CublasHandle& cublas_handle(Device device);
 
+  std::uint64_t launches_ = 0;
+  RequestNumber next_request_ = 0;
   std::vector<std::uint16_t> streams_;
   std::vector<CublasHandle> cublas_handles_;
   std::vector<std::size_t> free_cublas_handles_;  ///< the last is taken first

@@ -90,9 +90,8 @@ void widen(ConvolutionOptions& o) {
 void launch(Context& c, const Tensor& output, const Tensor& weight, const Tensor& input) {
   const auto per_value =
       static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
-  c.recorder().launch(2 * static_cast<std::uint64_t>(output.numel()) * per_value,
-                      output.bytes() + weight.bytes() + input.bytes(), kConvolutionCost,
-                      input.dtype());
+  c.launch(input.device(), 2 * static_cast<std::uint64_t>(output.numel()) * per_value,
+           output.bytes() + weight.bytes() + input.bytes(), kConvolutionCost, input.dtype());
 }
 
 /// grad.to(memory_format): by what the strides suggest, not by what they allow.

@@ -125,6 +125,7 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
     throw OpError(fmt::format("'weight' must be 2-D, but got {}-D", weight.dim()));
   check_indices(indices);
   Op op(c, "embedding", "EmbeddingBackward0", {&weight}, {&indices});
+  op.gathers();
   op.save(0, indices);
   Dims sizes = indices.sizes();
   sizes.push_back(weight.size(1));
@@ -151,6 +152,7 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
         "leave sparse out");
   }
   Op op(c, "_embedding_bag", "EmbeddingBagBackward0", {&weight, &weights}, {&indices, &offsets});
+  op.gathers();
   const Device device = weight.device();
   const std::int64_t bags = offsets.numel() - (options.include_last_offset ? 1 : 0);
   const Dims out_sizes{bags, weight.size(1)};

@@ -270,6 +270,7 @@ Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
 
 Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
   Op op(c, "index", "IndexBackward0", {&self});
+  op.gathers();
   save_indices(op, indices);
   return op.result(index_kernel(c, self, indices),
                    [sizes = self.sizes(), count = indices.size()](Backward& b) {
@@ -355,6 +356,7 @@ Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tens
   if (index.dim() > 1) throw OpError("index_select(): Index is supposed to be a vector");
   const std::int64_t d = wrap_dim(dim, self.dim());
   Op op(c, "index_select", "IndexSelectBackward0", {&self}, {&index});
+  op.gathers();
   op.save(0, index);
   Dims sizes = self.sizes();
   if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = index.numel();
@@ -374,6 +376,7 @@ Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& in
         to_string(index.sizes()), to_string(self.sizes())));
   }
   Op op(c, "gather", "GatherBackward0", {&self}, {&index});
+  op.gathers();
   op.save(0, index);
   op.save(1, self);
   return op.result(c.empty(index.sizes(), self.dtype(), self.device()), [](Backward& b) {

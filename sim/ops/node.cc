@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/ops/context.h"
+#include "sim/ops/kernel_work.h"
 
 namespace tidemark::ops {
 
@@ -69,7 +69,12 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
     call.saved.push_back(s.packed ? s.packed->unpack() : s.tensor);
   }
   call.grads.resize(node.next.size());
+  KernelWork work(c);
+  for (const Tensor& t : incoming) work.reads(t);
+  for (const Tensor& t : call.saved) work.reads(t);
   node.backward(call);
+  for (const Tensor& t : call.grads) work.gives(t);
+  work.launch(c);
   while (!call.saved.empty()) call.saved.pop_back();
   return std::move(call.grads);
 }

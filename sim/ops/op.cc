@@ -25,13 +25,13 @@ Edge gradient_edge(Context& c, const Tensor& tensor) {
 
 Op::Op(Context& c, std::string_view name, std::string_view node,
        std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> others)
-    : c_(c), label_(c, name) {
+    : c_(c), label_(c, name), work_(c) {
   check_same_device(name, {inputs.begin(), inputs.size()}, {others.begin(), others.size()});
   begin(name, node, std::vector<const Tensor*>(inputs), std::vector<const Tensor*>(others));
 }
 
 Op::Op(Context& c, std::string_view name, std::string_view node, const TensorList& inputs)
-    : c_(c), label_(c, name) {
+    : c_(c), label_(c, name), work_(c) {
   std::vector<const Tensor*> pointers;
   pointers.reserve(inputs.size());
   for (const Tensor& t : inputs) pointers.push_back(&t);
@@ -46,10 +46,13 @@ void Op::begin(std::string_view name, std::string_view node_name,
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
     reads.push_back(t);
+    work_.reads(*t);
     wants = wants || t->requires_grad();
   }
   for (const Tensor* t : others) {
-    if (t->defined()) reads.push_back(t);
+    if (!t->defined()) continue;
+    reads.push_back(t);
+    work_.reads(*t);
   }
   if (wants && c_.grad_enabled()) {
     node_ = make_ref<Node>();
@@ -91,6 +94,7 @@ void Op::forget_history(const Tensor& result) {
 void Op::attach(Tensor& output, ViewKind kind) {
   if (!output.defined()) return;
   output->producer = vertex_;
+  work_.gives(output);
   if (output->view_base && !c_.grad_enabled()) output->view_kind = ViewKind::kNoGrad;
   if (output->view_base && kind != ViewKind::kPlain) output->view_kind = kind;
   if (!node_) return;
@@ -103,6 +107,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
 
 void Op::rebase(const Tensor& self) {
   self->producer = vertex_;
+  work_.writes(self);
   if (self->storage && self->storage->values()) self->storage->set_values(std::nullopt);
   if (self->version) ++self->version->value;
   if (!node_) return;

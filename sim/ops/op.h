@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/ops/context.h"
+#include "sim/ops/kernel_work.h"
 
 namespace tidemark::ops {
 
@@ -54,6 +54,7 @@ class Op {
   Tensor result(Tensor output, F&& backward) {
     attach(output);
     if (node_) node_->backward = std::forward<F>(backward);
+    work_.launch(c_);
     return output;
   }
   /// For several outputs; integer ones get no history. Undefined ones keep their place.
@@ -61,11 +62,13 @@ class Op {
   void results(std::initializer_list<Tensor*> outputs, F&& backward) {
     for (Tensor* output : outputs) attach(*output);
     if (node_) node_->backward = std::forward<F>(backward);
+    work_.launch(c_);
   }
   template <class F>
   void results_of(TensorList& outputs, F&& backward) {
     for (Tensor& output : outputs) attach(output, ViewKind::kOneOfSeveral);
     if (node_) node_->backward = std::forward<F>(backward);
+    work_.launch(c_);
   }
   /// For an operator that wrote into `self`: its history is replaced. Errors: OpError for a leaf
   /// that requires grad.
@@ -73,8 +76,11 @@ class Op {
   Tensor in_place(const Tensor& self, F&& backward) {
     rebase(self);
     if (node_) node_->backward = std::forward<F>(backward);
+    work_.launch(c_);
     return self;
   }
+  /// For the clock: it takes from its inputs no more than it gives (embedding, gather).
+  void gathers() { work_.gathers(); }
   [[nodiscard]] Node* node() const { return node_.get(); }
   [[nodiscard]] Context& context() const { return c_; }
 
@@ -88,6 +94,7 @@ class Op {
 
   Context& c_;
   LabelScope label_;
+  KernelWork work_;
   Ref<Node> node_;
   std::uint32_t vertex_ = 0xffffffffU;
 };

@@ -177,6 +177,7 @@ Tensor take(Context& c, const Tensor& self, const Tensor& index) {
   if (index.dtype() != ScalarType::kInt64)
     throw OpError("take(): Expected a long tensor for index");
   Op op(c, "take", "TakeBackward0", {&self}, {&index});
+  op.gathers();
   op.save(0, index);
   return op.result(c.empty(index.sizes(), self.dtype(), self.device()),
                    [sizes = self.sizes()](Backward& b) {

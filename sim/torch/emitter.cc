@@ -93,7 +93,6 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   const auto id = static_cast<ops::RequestNumber>(device_of_.size());
   device_of_.push_back(number(device));
   program_.categories.push_back(Category::kTemporary);
-  launch_device_ = device;
   if (stopped_) return id;
   if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
   push(Verb::kAlloc, device, stream, id, bytes);
@@ -164,12 +163,12 @@ void Emitter::record_graph(graph::Details& into) {
   };
 }
 
-void Emitter::launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
-                     ops::ScalarType precision) {
+void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                     std::uint8_t kind, ops::ScalarType precision) {
   if (stopped_) return;
   program_.costs.push_back(
       {flops, bytes_moved, static_cast<CostClass>(kind), precision_of(precision)});
-  push(Verb::kLaunch, launch_device_, stream_of(launch_device_),
+  push(Verb::kLaunch, device, stream_of(device),
        static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
 }
 
@@ -285,7 +284,6 @@ std::size_t Emitter::write_state(StateImage& image) {
   if (!phase_.empty()) image.put(step_ - phase_step_);
   image.put_text(op_);
   image.put(module_label_);
-  image.put(static_cast<std::uint8_t>(launch_device_.index));
   image.put(is_initialized_ ? 1 : 0);
   if (has_streams_ || next_event_ > 0) image.give_up("streams or events of the program's own");
   flush();

@@ -48,7 +48,7 @@ class Emitter final : public ops::Memory, public ops::Recorder {
     op_ = op;
     label_known_ = false;
   }
-  void launch(std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+  void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
               ops::ScalarType precision) override;
   void set_stream(ops::Device device, std::uint16_t stream) override;
   void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
@@ -145,8 +145,7 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   std::string_view op_;
   std::uint32_t module_label_ = 0;
   LabelId label_ = 0;
-  ops::Device launch_device_{
-      0};  ///< where the kernel runs: the device that memory was last asked of
+  ///< where the kernel runs: the device that memory was last asked of
   std::vector<std::uint16_t> streams_;  ///< the current ones, by device
   bool has_streams_ = false;            ///< one other than the default was ever current
   std::uint32_t next_event_ = 0;

@@ -144,6 +144,26 @@ class Plans(unittest.TestCase):
             self.assertEqual([line.split()[0] for line in lines if line.split()[0] in words.values()], expected)
             self.assertIn("matmul", {line.split()[1] for line in lines if line.startswith("launch ")})
 
+    def test_what_states_no_work_of_its_own_is_one_kernel_over_what_it_reads_and_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "s.py"
+            script.write_text("import torch\nimport torch.nn.functional as F\n"
+                              "x = torch.zeros(1024, 256, device='cuda', requires_grad=True)\n"
+                              "table = torch.zeros(100000, 256, device='cuda')\n"
+                              "ids = torch.zeros(64, dtype=torch.long, device='cuda')\n"
+                              "y = x + 1\ny.t()\ny.mul_(2)\ns = y.sum()\nF.embedding(ids, table)\ns.backward()\nx.sum().backward()\n")
+            lines = tidemark("plan", script, "--device", "h100").stdout.splitlines()
+        mib = 1 << 20
+        self.assertEqual([line for line in lines if line.startswith("launch ")], [
+            f"launch elementwise fp32 0 {2 * mib} 0",  # x + 1
+            f"launch elementwise fp32 0 {2 * mib} 0",  # mul_; the view before it is no kernel
+            f"launch reduction fp32 0 {mib + 4} 0",  # sum
+            f"launch elementwise fp32 0 {2 * 64 * 256 * 4} 0",  # embedding reads the rows that it gives
+            f"launch elementwise fp32 0 {2 * mib} 0",  # backward of mul_: the gradient, which is a scalar expanded, times 2
+            f"launch reduction fp32 0 {mib + 4} 0",  # the second sum
+            f"launch elementwise fp32 0 {3 * mib} 0",  # added to the first gradient
+        ])
+
     def test_a_trace_has_a_plan_too(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder) / "t.tmt"

@@ -35,8 +35,8 @@ class GraphRecorder final : public ops::Recorder {
   std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
                        const std::vector<const ops::Tensor*>& inputs, ops::Node* node) override;
   void set_label(std::uint32_t /*module_label*/, std::string_view /*op*/) override {}
-  void launch(std::uint64_t /*flops*/, std::uint64_t /*bytes_moved*/, std::uint8_t /*kind*/,
-              ops::ScalarType /*precision*/) override {}
+  void launch(ops::Device /*device*/, std::uint64_t /*flops*/, std::uint64_t /*bytes_moved*/,
+              std::uint8_t /*kind*/, ops::ScalarType /*precision*/) override {}
   [[nodiscard]] const graph::OpGraph& graph() const { return graph_; }
 
  private:
