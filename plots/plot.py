@@ -18,8 +18,10 @@
     pareto         RUN.json...          peak reserved against estimated time, one point a run, the front drawn
     sizes          RUN.json...          peak allocated, reserved and the device's total from run to run
     oom            EVENTS               the last events before a refusal: asked for, free, cached, and what is given back
+    heatmap        RESULTS.sqlite       a figure of a sweep over two axes: --x, --y, --value, --where
+    axis           RESULTS.sqlite       an axis of a sweep against the peak, a line for each value of --y, the devices as lines
 
-TIMELINE: of `run --timeline`; EVENTS: of `run --events`; RUN.json, FIT.json: of `run` and `fit --format json`. PNG, SVG or PDF by the name's ending.
+TIMELINE: of `run --timeline`; EVENTS: of `run --events`; RUN.json, FIT.json: of `run` and `fit --format json`; RESULTS.sqlite: of `sweep --out`. PNG, SVG or PDF by the name's ending.
 """
 
 import argparse
@@ -36,6 +38,7 @@ from matplotlib.patches import Patch, Rectangle
 import compare
 import timeline as timelines
 from runs import draw_equation, draw_growth, draw_oom, draw_pareto, draw_sizes  # noqa: F401  (KINDS finds them)
+from sweeps import draw_axis, draw_heatmap  # noqa: F401
 from timeline import CATEGORIES, InputError, choose_columns, human, read_text, read_timeline, split_phase
 MADE_IN = [("model", "#003f5c", ""), ("inputs", "#7a3b69", ""), ("forward", "#8fd1a8", "...."), ("backward", "#b35900", ""),
            ("optimizer", "#8fc1e3", "////"), ("other", "#c8c8c8", "xxxx")]
@@ -384,6 +387,10 @@ def main():
     parser.add_argument("--title", default="", help="a heading")
     parser.add_argument("--names", type=lambda text: text.split(","), help="one a file, joined by commas")
     parser.add_argument("--device-bytes", type=int, help="what the allocator can have at most")
+    parser.add_argument("--x", help="of a sweep: the axis across")
+    parser.add_argument("--y", help="of a sweep: the axis up, or of which each value is a line")
+    parser.add_argument("--value", default="peak_reserved", help="of a sweep: what the map shows")
+    parser.add_argument("--where", help="of a sweep: an SQL expression that chooses cells")
     args = parser.parse_args()
     if args.names and len(args.names) != len(args.files):
         parser.error(f"{len(args.names)} names for {len(args.files)} files")

@@ -58,6 +58,11 @@ class EveryKind(unittest.TestCase):
         pathlib.Path(cls.one_run).write_bytes(subprocess.run([TIDEMARK, "run", scenario, "--format", "json"], check=True, capture_output=True).stdout)
         small = ["--set", "device=rtx-3060", "--set", "batch=100000", "--events", cls.refused]
         subprocess.run([TIDEMARK, "run", scenario, *small], check=True, capture_output=True)
+        cls.swept = str(root / "s.sqlite")
+        swept = root / "s.yaml"
+        sweep = "sweep: {grid: {device: [t4, h100], batch: [64, 60000], allocator.conf: [\"\", \"expandable_segments:True\"]}}\n"
+        swept.write_text(pathlib.Path(scenario).read_text().replace("../models", str(HERE.parent / "configs/models")) + sweep)
+        subprocess.run([TIDEMARK, "sweep", str(swept), "--out", cls.swept], check=True, capture_output=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -68,6 +73,8 @@ class EveryKind(unittest.TestCase):
             return [self.events]
         if kind in ("pareto", "sizes"):
             return [self.one_run] * 2
+        if kind in ("heatmap", "axis"):
+            return [self.swept]
         if kind in ("fit", "oom"):
             return [self.fit if kind == "fit" else self.refused]
         return [self.timeline] * (2 if kind in ("overlay", "compare") else 1)
@@ -75,7 +82,8 @@ class EveryKind(unittest.TestCase):
     def test_every_kind_is_drawn_by_the_command(self):
         for kind in plot.KINDS:
             path = pathlib.Path(self.folder.name) / f"{kind}.png"
-            self.assertEqual(call(kind, *self.files(kind), "-o", str(path)), (0, ""), kind)
+            chosen = ["--where", "\"allocator.conf\" = ''", "--y", "device"] if kind in ("heatmap", "axis") else []
+            self.assertEqual(call(kind, *self.files(kind), "-o", str(path), *chosen), (0, ""), kind)
             self.assertTrue(path.read_bytes().startswith(b"\x89PNG"), kind)
 
     def test_growth_is_told_in_bytes_a_step(self):
@@ -109,8 +117,18 @@ class EveryKind(unittest.TestCase):
         figure = plot.KINDS["map"]([self.events], "", NONE)
         self.assertEqual(len(figure.axes[0].get_yticks()), len(space.segments))
 
+    def test_a_sweeps_pictures_show_one_cell_at_one_place(self):
+        options = types.SimpleNamespace(names=None, device_bytes=None, x="batch", y="device", value="peak_reserved", where="\"allocator.conf\" = ''")
+        figure = plot.KINDS["heatmap"]([self.swept], "", options)
+        self.assertEqual([t.get_text() for t in figure.axes[0].texts].count("OOM"), 1)  # 60,000 on the T4
+        code, message = call("heatmap", self.swept, "-o", "x.png")
+        self.assertEqual(code, 2)
+        self.assertIn("several cells at one place: choose a value of allocator.conf", message)
+        code, message = call("axis", self.swept, "-o", "x.png", "--x", "bach")
+        self.assertEqual((code, message), (2, f"{self.swept}: --x bach: these vary: device, batch, allocator.conf\n"))
+
     def test_other_files_are_refused_in_one_line(self):
-        for kind, wrong in (("map", self.timeline), ("fit", self.timeline), ("gap", self.events)):
+        for kind, wrong in (("map", self.timeline), ("fit", self.timeline), ("gap", self.events), ("heatmap", self.events)):
             code, message = call(kind, wrong, "-o", "x.png")
             self.assertEqual((code, message.count("\n")), (2, 1), kind)
 

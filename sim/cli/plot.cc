@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTimelineScript = "timeline.py";
 constexpr std::string_view kReportScript = "report.py";
+constexpr std::string_view kSweepScript = "sweep_page.py";
+constexpr std::string_view kParquetScript = "to_parquet.py";
 
 std::string plot_script(std::string_view option, std::string_view script) {
   return script_path(option, "TIDEMARK_PLOTS", "plots", TIDEMARK_SOURCE_PLOTS, script);
@@ -45,6 +47,30 @@ int run_into(const std::string& path, std::vector<std::string> words) {
   return code;
 }
 
+/// Runs a script on data that it reads from a file. Returns as run_process(). Errors: IoError when
+/// there is no Python.
+int run_script(std::string_view option, std::string_view name, std::string_view data,
+               const std::string& path, std::vector<std::string> words = {}) {
+  const std::string script = plot_script(option, name);
+  const SignalsHeld until_tidied;
+  const TemporaryFile file(data);
+  const std::string interpreter = python();
+  words.insert(words.begin(), {interpreter, script, file.path()});
+  const int code = run_into(path, std::move(words));
+  if (code == 127) {
+    throw IoError(std::string(option) + ": cannot start " + interpreter + "; it needs Python 3");
+  }
+  return code;
+}
+
+void write_page(std::string_view script, std::string_view data, const std::string& path) {
+  if (run_script("report", script, data, path) != 0) {
+    throw IoError("report: " + path +
+                  " was not written; it needs plotly: tools/setup gets it, or " + python() +
+                  " -m pip install plotly (TIDEMARK_PYTHON names another Python)");
+  }
+}
+
 }  // namespace
 
 void check_plot_name(const std::string& path) {
@@ -56,37 +82,35 @@ void check_plot_name(const std::string& path) {
 
 void draw_timeline(std::string_view timeline_json, std::string_view host_json,
                    const std::string& title, const std::string& path) {
-  const std::string script = plot_script("--plot", kTimelineScript);
   const SignalsHeld until_tidied;
-  const TemporaryFile timeline(timeline_json);
-  const std::string interpreter = python();
-  std::vector<std::string> words{interpreter, script, timeline.path(), "--title", title};
+  std::vector<std::string> words{"--title", title};
   std::optional<TemporaryFile> host;
   if (!host_json.empty()) {
     host.emplace(host_json);
     words.insert(words.end(), {"--host", host->path()});
   }
-  const int code = run_into(path, std::move(words));
+  const int code = run_script("--plot", kTimelineScript, timeline_json, path, std::move(words));
   if (code == 0) return;
-  if (code == 127) throw IoError("--plot: cannot start " + interpreter + "; it needs Python 3");
   if (code == 1) {
-    throw IoError("--plot: " + script +
+    throw IoError("--plot: " + plot_script("--plot", kTimelineScript) +
                   " failed; it needs matplotlib (Debian: python3-matplotlib)");
   }
   throw IoError("--plot: " + path + " was not drawn");
 }
 
 void write_html_report(std::string_view report_json, const std::string& path) {
-  const std::string script = plot_script("report", kReportScript);
-  const SignalsHeld until_tidied;
-  const TemporaryFile report(report_json);
-  const std::string interpreter = python();
-  const int code = run_into(path, {interpreter, script, report.path()});
-  if (code == 127) throw IoError("report: cannot start " + interpreter + "; it needs Python 3");
+  write_page(kReportScript, report_json, path);
+}
+
+void write_sweep_page(std::string_view page_json, const std::string& path) {
+  write_page(kSweepScript, page_json, path);
+}
+
+void write_parquet(std::string_view table_json, const std::string& path) {
+  const int code = run_script("--format", kParquetScript, table_json, path);
   if (code != 0) {
-    throw IoError("report: " + path +
-                  " was not written; it needs plotly: tools/setup gets it, or " + interpreter +
-                  " -m pip install plotly (TIDEMARK_PYTHON names another Python)");
+    throw IoError("--format parquet: " + path + " was not written; it needs pyarrow: " + python() +
+                  " -m pip install pyarrow (TIDEMARK_PYTHON names another Python)");
   }
 }
 

@@ -1,14 +1,18 @@
 #include "sim/cli/process.h"
 
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "sim/base/problem.h"
 #include "sim/format/whole_file.h"
@@ -49,6 +53,18 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) found.push_back(text.data());
   found.push_back(nullptr);
   return found;
+}
+
+constexpr int kSignals = 128;
+
+/// Of a child, once it has ended: kSignals and more when a signal ended it. std::nullopt: there is
+/// no such child.
+std::optional<int> exit_code_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
 }
 
 std::string temporary_name() { return (fs::temp_directory_path() / "tidemark-XXXXXX").string(); }
@@ -103,7 +119,6 @@ TemporaryFolder::~TemporaryFolder() {
 int run_process(std::vector<std::string> words,
                 const std::map<std::string, std::string>& variables) {
   constexpr int kDoesNotStart = 127;
-  constexpr int kSignals = 128;
   std::vector<std::string> entries = environment_with(variables);
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> environment = pointers(entries);
@@ -118,11 +133,43 @@ int run_process(std::vector<std::string> words,
                                   environment.data());
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return kDoesNotStart;
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return kDoesNotStart;
+  return exit_code_of(process).value_or(kDoesNotStart);
+}
+
+std::optional<int> in_kept_child(const std::function<void(int signal)>& again) {
+  constexpr int kChildren = 3;
+  const pid_t parent = getpid();
+  int code = 0;
+  for (int i = 0; i < kChildren; ++i) {
+    const pid_t child = fork();
+    if (child < 0) throw IoError("fork: " + std::generic_category().message(errno));
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) raise(SIGKILL);  // it died before it could take us with it
+      return std::nullopt;
+    }
+    code = exit_code_of(child).value_or(kSignals);
+    if (code <= kSignals) return code;
+    if (i + 1 < kChildren) again(code - kSignals);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
+  return code;
+}
+
+Rank rank_in_job() {
+  const auto number = [](const char* variable) -> std::optional<int> {
+    const char* text = std::getenv(variable);
+    int value = 0;
+    if (text == nullptr) return std::nullopt;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+    return error == std::errc() && *end == '\0' ? std::optional(value) : std::nullopt;
+  };
+  for (const auto& [rank, ranks] : {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+                                    std::pair("PMI_RANK", "PMI_SIZE")}) {
+    const std::optional<int> ours = number(rank);
+    const std::optional<int> all = number(ranks);
+    if (ours && all) return {*ours, *all};
+  }
+  return {};
 }
 
 }  // namespace tidemark::cli

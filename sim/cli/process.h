@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,5 +51,17 @@ class TemporaryFolder {
 /// signal ended it.
 int run_process(std::vector<std::string> words,
                 const std::map<std::string, std::string>& variables = {});
+
+/// Goes on in a child, where it returns std::nullopt. Here it waits for the child and returns its
+/// exit code; when a signal ends the child (no memory left, for one), `again` is told, and another
+/// child goes on, three at most. The child dies with us. Requires: one thread. Errors: IoError.
+std::optional<int> in_kept_child(const std::function<void(int signal)>& again);
+
+/// Which of a parallel job's processes this is, as Open MPI's and MPICH's launchers tell.
+struct Rank {
+  int rank = 0;
+  int ranks = 1;
+};
+Rank rank_in_job();
 
 }  // namespace tidemark::cli

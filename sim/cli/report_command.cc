@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/cli/commands.h"
@@ -7,6 +10,7 @@
 #include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
 #include "sim/report/html_report.h"
+#include "sim/report/sweep_page.h"
 #include "sim/study/recording_range.h"
 
 namespace tidemark::cli {
@@ -18,24 +22,42 @@ class ReportCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "report",
-        "write one HTML page on a recorded or simulated run",
+        "write one HTML page on a recorded or simulated run, or on a sweep",
         "One self-contained page that needs no network: the answer first, then memory over time, "
         "free memory,\n"
-        "addresses, call sites and other settings. Needs Python and the script of plotly, which "
-        "tools/setup gets.",
-        {{"RUN", "a memory snapshot, a scenario in YAML, or a request trace"}},
+        "addresses, call sites and other settings; of a sweep: how far each device goes, what the "
+        "settings change,\n"
+        "a map of two axes, peaks against the devices, the best combinations. Needs Python and the "
+        "script of plotly,\n"
+        "which tools/setup gets.",
+        {{"RUN", "a memory snapshot, a scenario in YAML, a request trace, or results of a sweep"}},
         {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
          {"at", "WHEN",
           "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
          {"gpu", "N", "which device (default: the first that recorded)", ""},
+         {"where", "EXPR", "a sweep: only cells for which this SQL expression holds", ""},
          kSetOption,
          kVariantOption,
          kDeviceOption},
-        {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"}}};
+        {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"},
+         {"tidemark report results.sqlite -o report.html", "the page of a sweep"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional().front();
+    if (looks_like_results(name)) {
+      for (const std::string_view option : {"at", "gpu", "set", "variant", "device"}) {
+        if (args.has(option))
+          usage_error("--" + std::string(option),
+                      "is for a page on one run; '" + name + "' holds a sweep",
+                      "--where chooses cells");
+      }
+      write_sweep_page(sweep_page_json(ResultsFile::open(name, false), args.value("where")),
+                       args.value("output"));
+      out.print("{}\n", args.value("output"));
+      return ExitCode::kDone;
+    }
+    if (args.has("where")) usage_error("--where", "is for a sweep; '" + name + "' holds none");
     const LoadedRecording loaded = load_recording(name, scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;
     const AgreementOptions range = recording_options(args, snapshot);
@@ -92,6 +114,15 @@ class ReportCommand final : public Command {
   }
 
  private:
+  static bool looks_like_results(const std::string& path) {
+    if (path == "-") return false;
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, 16> head{};
+    file.read(head.data(), head.size());
+    return file && std::string_view(head.data(), head.size()) ==
+                       std::string_view("SQLite format 3\0", head.size());
+  }
+
   /// The stack of the request that an event belongs to, when it was recorded.
   static StackId stack_of(const Agreement& agreement, const Snapshot& snapshot, std::uint8_t device,
                           const Event& event) {

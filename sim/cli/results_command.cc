@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
+#include "sim/format/whole_file.h"
 #include "sim/report/results_report.h"
 #include "sim/study/results.h"
 
@@ -46,10 +48,13 @@ class ResultsCommand final : public Command {
          {"pareto", "A,B",
           "cells that fit and that none beats in all of these: smaller is better, -A larger", ""},
          {"limit", "N", "rows printed; 0: all", "0"},
-         {"format", "text|csv|json|markdown|latex", "how to print", "text"}},
+         {"format", "text|csv|json|markdown|latex|parquet", "how to print", "text"},
+         {"output", "FILE", "write there instead (-o for short); Parquet needs it, and pyarrow", "",
+          false, 'o'}},
         {{"tidemark results r.sqlite --where \"status = 'fits'\" --sort -batch",
           "the largest batch that fits first"},
          {"tidemark results r.sqlite --pivot batch,seq,peak_reserved", "peaks over two axes"},
+         {"tidemark results r.sqlite --format parquet -o r.parquet", "for pandas, DuckDB, Spark"},
          {"tidemark results merge all.sqlite part1.sqlite part2.sqlite", "join the parts"}}};
   }
 
@@ -66,9 +71,18 @@ class ResultsCommand final : public Command {
     query.pivot = words_of(args.value("pivot"));
     query.pareto = words_of(args.value("pareto"));
     query.limit = args.number("limit", 0, ~std::uint64_t{0}).value_or(0);
-    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
-    const ResultsFile results = ResultsFile::open(files.front(), false);
-    out.write(results_table(results.query(query), table_format(args.value("format")), style));
+    const std::string& file = args.value("output");
+    const bool is_parquet = args.value("format") == "parquet";
+    if (is_parquet && file.empty())
+      usage_error("--format parquet", "is not for a terminal", "give --output FILE");
+    const ResultsTable table = ResultsFile::open(files.front(), false).query(query);
+    if (is_parquet) {
+      write_parquet(results_columns_json(table), file);
+      return ExitCode::kDone;
+    }
+    const TextStyle style{static_cast<std::size_t>(out.width()), file.empty() && out.colour()};
+    const std::string text = results_table(table, table_format(args.value("format")), style);
+    file.empty() ? out.write(text) : write_whole_file(file, text);
     return ExitCode::kDone;
   }
 
@@ -79,11 +93,11 @@ class ResultsCommand final : public Command {
     std::vector<ResultsFile> parts;
     for (std::size_t i = 2; i < files.size(); ++i) {
       parts.push_back(ResultsFile::open(files[i], false));
-      parts.back().require_same(parts.front().origin());
+      parts.back().require_same(parts.front().origin(), "only parts of one sweep can be joined");
     }
     ResultsFile whole = ResultsFile::create(files[1], parts.front().origin());
     for (const ResultsFile& part : parts) whole.merge(part);
-    whole.flush();
+    whole.finish();
     std::uint64_t cells = 0;
     for (const bool is_there : whole.done()) cells += is_there ? 1 : 0;
     out.print("{}: {} of {} cells\n", files[1], cells, whole.origin().cells);

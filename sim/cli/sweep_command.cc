@@ -1,15 +1,23 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/process.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/results_report.h"
+#include "sim/study/joint_sweep.h"
 #include "sim/study/results.h"
 #include "sim/study/sweep.h"
 
@@ -41,8 +49,9 @@ class Progress {
   Progress(Output& err, std::uint64_t total)
       : err_(err), total_(total), is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
-  void tick() {
-    ++done_;
+  void tick() { show(done_ + 1); }
+  void show(std::uint64_t done) {
+    done_ = done;
     const Clock::time_point now = Clock::now();
     if (now - told_ <
         (is_terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000)))
@@ -86,7 +95,9 @@ class SweepCommand final : public Command {
             {{"out", "FILE",
               "where the rows go (docs/formats/results.md); without it they are only printed", ""},
              {"resume", "", "go on with the file of --out", ""},
-             {"threads", "N", "cells run at a time; 0: one a processor", "0"},
+             {"join", "",
+              "share the work with every process that joins the same --out; mpirun implies it", ""},
+             {"threads", "N", "cells run at a time; 0: one a processor (of a rank: 1)", "0"},
              {"shard", "I/N", "only the I-th of N parts; tidemark results merge joins their files",
               "1/1"},
              {"variant", "NAME", "the named one of the scenario's variants", ""},
@@ -95,24 +106,73 @@ class SweepCommand final : public Command {
              {"format", "text|csv|json|markdown|latex", "how to print the rows", "text"}},
             {{"tidemark sweep s.yaml", "every cell, printed"},
              {"tidemark sweep s.yaml --out r.sqlite --resume",
-              "kept as they are made; go on after an interruption"}}};
+              "kept as they are made; go on after an interruption"},
+             {"mpirun --enable-recovery -n 64 tidemark sweep s.yaml --out r.sqlite",
+              "on many machines"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const ScenarioSource source = open_scenario(
         args.positional()[0], parse_overrides(args.values("set")), args.value("variant"));
+    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
+    const TableFormat format = table_format(args.value("format"));
+    ResultsQuery query;
+    query.limit = args.number("limit", 0, ~std::uint64_t{0}).value_or(20);
+    if (format != TableFormat::kText && !args.has("limit")) query.limit = 0;
+    const SweepPlan plan = parse_sweep(source);
+    const SweepOrigin origin{TIDEMARK_VERSION,      args.positional()[0], source.text->text,
+                             source.variant,        args.values("set"),   plan.columns(),
+                             sweep_size(plan).cells};
+    const std::string& file = args.value("out");
+    const Rank rank = rank_in_job();
+    if (file.empty()) {
+      for (const std::string_view option : {"resume", "join"}) {
+        if (args.has(option))
+          usage_error("--" + std::string(option), "needs the file to go on with",
+                      "give --out FILE");
+      }
+      if (rank.ranks > 1)
+        usage_error("--out", "the ranks of an MPI job need a file in which their rows meet",
+                    "give --out FILE");
+    }
+    std::error_code error;
+    const bool is_joint =
+        args.has("join") || rank.ranks > 1 ||
+        (args.has("resume") && std::filesystem::is_directory(joint_folder(file), error));
+    std::optional<ResultsFile> results;
+    if (is_joint) {
+      if (args.has("shard"))
+        usage_error("--shard", "deals cells out beforehand, --join and MPI as they go",
+                    "take one of them");
+      // The file's process may be killed, and the job goes on: see in_kept_child().
+      const auto again = [&](int signal) {
+        err.print("rank {}: signal {} ended its process; another goes on\n", rank.rank, signal);
+      };
+      if (const std::optional<int> code = rank.ranks > 1 ? in_kept_child(again) : std::nullopt)
+        return static_cast<ExitCode>(*code);
+      if (!run_together(args, source, plan, origin, rank, err)) return ExitCode::kDone;
+      results = ResultsFile::open(file, false);
+    } else {
+      results = run_alone(args, source, plan, origin, err);
+    }
+    if (format == TableFormat::kText) out.write(sweep_summary(*results, style) + "\n");
+    out.write(results_table(results->query(query), format, style));
+    return ExitCode::kDone;
+  }
+
+ private:
+  static std::optional<unsigned> threads(const Arguments& args) {
+    const std::optional<std::uint64_t> given = args.number("threads", 0, 1024);
+    return args.has("threads") && given ? std::optional(static_cast<unsigned>(*given))
+                                        : std::nullopt;
+  }
+
+  static ResultsFile run_alone(const Arguments& args, const ScenarioSource& source,
+                               const SweepPlan& plan, const SweepOrigin& origin, Output& err) {
     SweepOptions options;
     std::tie(options.shard, options.shards) = parse_shard(args.value("shard"));
-    options.threads = static_cast<unsigned>(args.number("threads", 0, 1024).value_or(0));
-    const std::uint64_t limit = args.number("limit", 0, ~std::uint64_t{0}).value_or(20);
+    options.threads = threads(args).value_or(0);
     const std::string& file = args.value("out");
-    if (args.has("resume") && file.empty())
-      usage_error("--resume", "needs the file to go on with", "give --out FILE");
-
-    const SweepPlan plan = parse_sweep(source);
-    SweepOrigin origin{TIDEMARK_VERSION,         args.positional()[0], source.text->text,
-                       source.variant,           args.values("set"),   plan.columns(),
-                       SweepCursor(plan).count()};
     const bool goes_on = args.has("resume") && ResultsFile::is_begun(file);
     ResultsFile results =
         goes_on ? ResultsFile::open(file, true) : ResultsFile::create(file, origin);
@@ -125,16 +185,25 @@ class SweepCommand final : public Command {
       progress.tick();
     };
     run_sweep(source, plan, options);
-    results.flush();
+    results.finish();
     progress.end();
+    return results;
+  }
 
-    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
-    const TableFormat format = table_format(args.value("format"));
-    ResultsQuery query;
-    query.limit = format == TableFormat::kText ? limit : args.has("limit") ? limit : 0;
-    if (format == TableFormat::kText) out.write(sweep_summary(results, style) + "\n");
-    out.write(results_table(results.query(query), format, style));
-    return ExitCode::kDone;
+  /// Whether the rows were put together here: then they are for us to show.
+  static bool run_together(const Arguments& args, const ScenarioSource& source,
+                           const SweepPlan& plan, const SweepOrigin& origin, const Rank& rank,
+                           Output& err) {
+    Progress progress(err, origin.cells);
+    JointSweepOptions options;
+    options.threads = threads(args).value_or(rank.ranks > 1 ? 1 : 0);
+    if (rank.rank == 0) options.progress = [&](std::uint64_t cells) { progress.show(cells); };
+    const std::string& file = args.value("out");
+    const JointPart part = run_joint_sweep(source, plan, origin, file, options);
+    progress.end();
+    if (part == JointPart::kNothing)
+      err.print("{}: all {} cells are there already\n", file, origin.cells);
+    return part == JointPart::kCollected;
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
@@ -189,6 +191,25 @@ Device parse_device(const std::shared_ptr<const SourceText>& source) {
   return Reader(root).read();
 }
 
+namespace {
+
+/// Reading a device is a tenth of a short run, and a sweep asks for the same one in every cell.
+Device parsed(const EmbeddedDevice& device) {
+  static std::mutex mutex;
+  static std::map<std::string_view, const Device> known;
+  const std::lock_guard lock(mutex);
+  auto found = known.find(device.id);
+  if (found == known.end()) {
+    auto source = std::make_shared<SourceText>();
+    source->name = fmt::format("configs/devices/{}.yaml", device.id);
+    source->text = device.text;
+    found = known.emplace(device.id, parse_device(source)).first;
+  }
+  return found->second;
+}
+
+}  // namespace
+
 Device load_device(std::string_view name_or_path, const std::string& folder, const SourceSpan& at,
                    const std::string& key_path) {
   auto source = std::make_shared<SourceText>();
@@ -208,9 +229,7 @@ Device load_device(std::string_view name_or_path, const std::string& folder, con
         std::find(aliases.begin(), aliases.end(), name_or_path) == aliases.end()) {
       continue;
     }
-    source->name = fmt::format("configs/devices/{}.yaml", device.id);
-    source->text = device.text;
-    return parse_device(source);
+    return parsed(device);
   }
   std::string hint = did_you_mean(name_or_path, known);
   if (hint.empty()) hint = fmt::format("known are {}", fmt::join(device_ids(), ", "));

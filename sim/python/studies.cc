@@ -85,7 +85,7 @@ Sweep open_sweep(const ScenarioSource& source, const std::string& path, bool res
   for (const Override& each : source.overrides)
     origin.overrides.push_back(each.path + "=" + each.value);
   origin.columns = sweep.plan->columns();
-  origin.cells = SweepCursor(*sweep.plan).count();
+  origin.cells = sweep_size(*sweep.plan).cells;
   const bool is_there = resume && ResultsFile::is_begun(path);
   sweep.results = std::make_unique<ResultsFile>(is_there ? ResultsFile::open(path, true)
                                                          : ResultsFile::create(path, origin));

@@ -193,6 +193,29 @@ std::string results_table(const ResultsTable& table, TableFormat format, const T
   return {};
 }
 
+std::string results_columns_json(const ResultsTable& table) {
+  std::string out;
+  JsonWriter writer(out);
+  writer.begin_array();
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool is_number = is_number_column(table, i);
+    writer.begin_object().member("name", table.columns[i].name).member("is_number", is_number);
+    writer.key("values").begin_array(true);
+    for (const std::vector<ResultsValue>& row : table.rows) {
+      if (row[i].kind == Kind::kNull) {
+        writer.null();
+      } else if (is_number) {
+        writer.value(row[i].integer);
+      } else {
+        writer.value(plain(row[i]));
+      }
+    }
+    writer.end_array().end_object();
+  }
+  writer.end_array().finish();
+  return out;
+}
+
 std::string sweep_summary(const ResultsFile& results, const TextStyle& style) {
   ResultsQuery by_status;
   by_status.group = {"status"};

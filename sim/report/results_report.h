@@ -17,6 +17,9 @@ inline constexpr std::string_view kTableFormatNames[] = {"text", "csv", "json", 
 /// exactly.
 std::string results_table(const ResultsTable& table, TableFormat format, const TextStyle& style);
 
+/// Column by column, each all integers or all text, for plots/to_parquet.py.
+std::string results_columns_json(const ResultsTable& table);
+
 /// What a sweep came to, in a few lines: how many cells fit, ran out of memory, failed; the least
 /// and the most that the fitting ones need; the commonest errors.
 std::string sweep_summary(const ResultsFile& results, const TextStyle& style);

@@ -15,6 +15,7 @@
 #include "sim/lang/yaml_fields.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
+#include "sim/run/parsed_scenario.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 
@@ -427,11 +428,15 @@ class Reader {
 
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides, const std::string& variant) {
-  YamlNode root = lang::parse_yaml(text);
+  return parse_scenario(lang::parse_yaml(text), *text, folder, overrides, variant);
+}
+
+Scenario parse_scenario(YamlNode root, const SourceText& text, const std::string& folder,
+                        const std::vector<Override>& overrides, const std::string& variant) {
   apply_variant(root, variant);
   take_sweep(root);
   apply_overrides(root, overrides);
-  return Reader(root, *text, folder).read();
+  return Reader(root, text, folder).read();
 }
 
 std::shared_ptr<const SourceText> scenario_text(const std::string& path) {

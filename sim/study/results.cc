@@ -154,7 +154,8 @@ bool ResultsFile::is_begun(const std::string& path) {
   return row.integer(0) > 0;
 }
 
-ResultsFile ResultsFile::create(const std::string& path, const SweepOrigin& origin) {
+ResultsFile ResultsFile::create(const std::string& path, const SweepOrigin& origin,
+                                Journal journal) {
   if (!path.empty() && is_begun(path)) {
     throw IoError(
         fmt::format("{}: is there already; --resume goes on with it, or give another --out", path));
@@ -175,7 +176,7 @@ ResultsFile ResultsFile::create(const std::string& path, const SweepOrigin& orig
   auto state = std::make_unique<State>(path, SqlDatabase::Mode::kCreate);
   state->origin = origin;
   SqlDatabase& database = state->database;
-  if (!path.empty()) database.run("PRAGMA journal_mode = WAL");
+  if (!path.empty() && journal == Journal::kAhead) database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = NORMAL");
   database.run("BEGIN IMMEDIATE");
   database.run("CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
@@ -230,15 +231,17 @@ ResultsFile ResultsFile::open(const std::string& path, bool to_write) {
 
 const SweepOrigin& ResultsFile::origin() const { return state_->origin; }
 
-void ResultsFile::require_same(const SweepOrigin& origin) const {
+void ResultsFile::require_same(const SweepOrigin& origin, std::string_view hint) const {
   const SweepOrigin& ours = state_->origin;
-  std::string_view differs;
+  std::string differs;
+  if (ours.program_version != origin.program_version)
+    differs = fmt::format("Tidemark {}, not {}", ours.program_version, origin.program_version);
   if (ours.scenario_text != origin.scenario_text) differs = "another scenario text";
   if (ours.variant != origin.variant) differs = "another --variant";
   if (ours.overrides != origin.overrides) differs = "other --set values";
   if (!differs.empty()) {
     throw InputError(Problem{
-        {}, state_->path, fmt::format("holds the results of {}", differs), "give another --out"});
+        {}, state_->path, fmt::format("holds the results of {}", differs), std::string(hint)});
   }
 }
 
@@ -280,6 +283,14 @@ void ResultsFile::add(const SweepCell& cell, const CellResult& result) {
 void ResultsFile::flush() {
   if (std::exchange(state_->in_transaction, false)) state_->database.run("COMMIT");
   state_->flushed = std::chrono::steady_clock::now();
+}
+
+void ResultsFile::finish() {
+  flush();
+  try {
+    state_->database.run("PRAGMA journal_mode = DELETE");
+  } catch (const IoError&) {  // somebody reads it: the journal ahead stays, and so do its readers
+  }
 }
 
 void ResultsFile::merge(const ResultsFile& other) {

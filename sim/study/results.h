@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/study/sweep.h"
@@ -11,7 +12,7 @@
 namespace tidemark {
 
 /// What makes the cells of a results file again. Two files belong together when all but the
-/// program's version agree.
+/// scenario's path agree.
 struct SweepOrigin {
   std::string program_version;
   std::string scenario_path;  ///< for people
@@ -59,13 +60,17 @@ struct ResultsTable {
 class ResultsFile {
  public:
   static constexpr int kSchemaVersion = 1;
+  /// How rows are made safe. kAhead: SQLite's WAL, which others may read meanwhile on the same
+  /// machine; kRollback: for files that machines share over a network.
+  enum class Journal : std::uint8_t { kAhead, kRollback };
 
   /// Whether there is anything in the file: one that was made and ended before its first table has
   /// not. Errors: IoError when it is no SQLite file.
   static bool is_begun(const std::string& path);
   /// A new file; an empty path: one in memory. Errors: IoError when it cannot be made or is there
   /// already; InputError when an axis has the name of a figure.
-  static ResultsFile create(const std::string& path, const SweepOrigin& origin);
+  static ResultsFile create(const std::string& path, const SweepOrigin& origin,
+                            Journal journal = Journal::kAhead);
   /// One that is there. Errors: IoError; InputError when it holds no results, or those of a newer
   /// version.
   static ResultsFile open(const std::string& path, bool to_write);
@@ -74,8 +79,8 @@ class ResultsFile {
   ~ResultsFile();
 
   [[nodiscard]] const SweepOrigin& origin() const;
-  /// Errors: InputError that says what differs.
-  void require_same(const SweepOrigin& origin) const;
+  /// Errors: InputError that says what differs, and `hint`.
+  void require_same(const SweepOrigin& origin, std::string_view hint = "give another --out") const;
   /// By cell number: whether it has a row.
   [[nodiscard]] std::vector<bool> done() const;
 
@@ -83,6 +88,9 @@ class ResultsFile {
   /// some five times a second.
   void add(const SweepCell& cell, const CellResult& result);
   void flush();
+  /// flush(), and the file becomes one that stands alone: no -wal and -shm beside it, safe to copy.
+  /// Where another process has it open it stays as it is.
+  void finish();
   /// Takes over the cells of another file of the same sweep. Errors: as require_same(); InputError
   /// when a cell has other figures there.
   void merge(const ResultsFile& other);

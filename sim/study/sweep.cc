@@ -12,14 +12,13 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
+#include "sim/lang/yaml.h"
+#include "sim/run/parsed_scenario.h"
 #include "sim/run/record.h"
 #include "sim/run/run.h"
 
 namespace tidemark {
 namespace {
-
-/// Cells that one thread takes at a time, at most: a group larger than that is shared out.
-constexpr std::size_t kMostTogether = 128;
 
 constexpr RunOptions kOptions{
     .costs = {}, .keep_events = true, .keep_live = false, .keep_times = false};
@@ -54,16 +53,19 @@ CellResult summarise(const RunResult& run) {
   return result;
 }
 
-/// The cells of one group, by one run of the code where that tells all.
-class Group {
+/// The cells of one lot, by one run of the code where that tells all.
+class Lot {
  public:
-  explicit Group(const ScenarioSource& source, bool is_shared)
-      : source_(source), is_shared_(is_shared) {}
+  /// `root`: the source's text, parsed.
+  Lot(const ScenarioSource& source, const lang::YamlNode& root, bool is_shared)
+      : source_(source), root_(root), is_shared_(is_shared) {}
 
   CellResult result_of(const SweepCell& cell) {
     CellResult result;
     try {
-      const Scenario scenario = read_scenario(cell_source(source_, cell));
+      const ScenarioSource own = cell_source(source_, cell);
+      const Scenario scenario =
+          parse_scenario(root_, *own.text, own.folder, own.overrides, own.variant);
       result = summarise(run_one(scenario));
     } catch (const InputError& error) {
       result.message = error.problems().front().message;
@@ -83,20 +85,35 @@ class Group {
   }
 
   const ScenarioSource& source_;
+  const lang::YamlNode& root_;
   bool is_shared_;
   std::optional<Recording> recording_;
 };
 
-class Sweep {
- public:
-  Sweep(const ScenarioSource& source, const SweepPlan& plan, const SweepOptions& options)
-      : source_(source), options_(options), cursor_(plan), waiting_(cursor_.next()) {}
+}  // namespace
 
-  void run() {
+class SweepRunner::State {
+ public:
+  State(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options)
+      : source_(source),
+        root_(lang::parse_yaml(source.text)),
+        plan_(plan),
+        options_(std::move(options)),
+        cursor_(plan) {
+    take_sweep(root_);  // long, and no cell's
+  }
+
+  void run(const LotRange& lots) {
+    lots_ = lots;
+    if (!waiting_ || waiting_->lot > lots.first) {
+      cursor_ = SweepCursor(plan_);
+      waiting_ = cursor_.next();
+    }
     const unsigned threads = options_.threads == 0
                                  ? std::max(1U, std::thread::hardware_concurrency())
                                  : options_.threads;
     std::vector<std::thread> others;
+    others.reserve(threads);
     for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
     work();
     for (std::thread& thread : others) thread.join();
@@ -108,9 +125,9 @@ class Sweep {
     while (true) {
       const std::vector<SweepCell> cells = take_cells();
       if (cells.empty()) return;
-      Group group(source_, cells.size() > 1);
+      Lot lot(source_, root_, cells.size() > 1);
       for (const SweepCell& cell : cells) {
-        const CellResult result = group.result_of(cell);
+        const CellResult result = lot.result_of(cell);
         const std::lock_guard lock(mutex_);
         if (error_ != nullptr) return;
         try {
@@ -123,13 +140,14 @@ class Sweep {
     }
   }
 
-  /// Cells of one group that have no result yet; none: all are taken.
+  /// The cells of the next lot that have no result yet; none: all are taken.
   std::vector<SweepCell> take_cells() {
     const std::lock_guard lock(mutex_);
     std::vector<SweepCell> cells;
-    while (waiting_ && error_ == nullptr && cells.size() < kMostTogether) {
-      if (!cells.empty() && waiting_->group != cells.front().group) break;
-      const bool is_ours = waiting_->group % options_.shards == options_.shard - 1;
+    while (waiting_ && waiting_->lot < lots_.end && error_ == nullptr) {
+      if (!cells.empty() && waiting_->lot != cells.front().lot) break;
+      const bool is_ours =
+          waiting_->lot >= lots_.first && waiting_->lot % options_.shards == options_.shard - 1;
       if (is_ours && !(options_.is_done && options_.is_done(waiting_->number)))
         cells.push_back(std::move(*waiting_));
       waiting_ = cursor_.next();
@@ -138,17 +156,24 @@ class Sweep {
   }
 
   const ScenarioSource& source_;
-  const SweepOptions& options_;
+  lang::YamlNode root_;
+  const SweepPlan& plan_;
+  SweepOptions options_;
+  LotRange lots_;
   std::mutex mutex_;
   SweepCursor cursor_;
   std::optional<SweepCell> waiting_;
   std::exception_ptr error_;
 };
 
-}  // namespace
+SweepRunner::SweepRunner(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options)
+    : state_(std::make_unique<State>(source, plan, std::move(options))) {}
+SweepRunner::~SweepRunner() = default;
 
-void run_sweep(const ScenarioSource& source, const SweepPlan& plan, const SweepOptions& options) {
-  Sweep(source, plan, options).run();
+void SweepRunner::run(const LotRange& lots) { state_->run(lots); }
+
+void run_sweep(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options) {
+  SweepRunner(source, plan, std::move(options)).run({0, ~std::uint64_t{0}});
 }
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,7 @@ struct CellResult {
 
 struct SweepOptions {
   unsigned threads = 0;  ///< 0: one a processor
-  /// This part of so many: cells are dealt out group by group. Requires: 1 <= shard <= shards.
+  /// This part of so many: cells are dealt out lot by lot. Requires: 1 <= shard <= shards.
   std::uint64_t shard = 1;
   std::uint64_t shards = 1;
   /// Whether a cell has its result already. Called by one thread at a time.
@@ -42,9 +43,34 @@ struct SweepOptions {
   std::function<void(const SweepCell&, const CellResult&)> take;
 };
 
-/// Runs the cells of a plan. Cells of one group share one run of the code where nothing in it asks
-/// for memory; the results do not depend on that, nor on the number of threads. Errors: those of
-/// `take`; a cell's own are its result. Memory: independent of the number of cells.
-void run_sweep(const ScenarioSource& source, const SweepPlan& plan, const SweepOptions& options);
+/// Consecutive lots of a sweep, up to `end`.
+struct LotRange {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  friend bool operator==(const LotRange&, const LotRange&) = default;
+};
+
+/// Runs cells of a plan. Cells of one lot share one run of the code where nothing in it asks for
+/// memory; the results do not depend on that, nor on the number of threads. Memory: independent of
+/// the number of cells.
+class SweepRunner {
+ public:
+  /// Requires: `source` and `plan` outlive the runner.
+  SweepRunner(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options);
+  SweepRunner(const SweepRunner&) = delete;
+  SweepRunner& operator=(const SweepRunner&) = delete;
+  ~SweepRunner();
+  /// Errors: those of `take`; a cell's own are its result. Cost, beside the cells': as going
+  /// through those between the last run's lots and these, or from the first where these come
+  /// before.
+  void run(const LotRange& lots);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// Runs all cells of a plan.
+void run_sweep(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options);
 
 }  // namespace tidemark

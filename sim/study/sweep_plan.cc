@@ -362,12 +362,25 @@ bool SweepCursor::find() {
   return false;
 }
 
+bool SweepCursor::step() {
+  if (!find()) return false;
+  const bool is_other_group = std::exchange(group_changed_, false) && given_ > 0;
+  if (is_other_group) ++group_;
+  if (is_other_group || in_lot_ == kLargestLot) {
+    ++lot_;
+    in_lot_ = 0;
+  }
+  ++in_lot_;
+  ++given_;
+  return true;
+}
+
 std::optional<SweepCell> SweepCursor::next() {
-  if (!find()) return std::nullopt;
-  if (std::exchange(group_changed_, false) && number_ > 0) ++group_;
+  if (!step()) return std::nullopt;
   SweepCell cell;
-  cell.number = number_++;
+  cell.number = given_ - 1;
   cell.group = group_;
+  cell.lot = lot_;
   std::size_t column = 0;
   for (std::size_t i = 0; i < at_.size(); ++i) {
     const SweepAxis& axis = plan_->axes[i];
@@ -378,11 +391,11 @@ std::optional<SweepCell> SweepCursor::next() {
   return cell;
 }
 
-std::uint64_t SweepCursor::count() const {
-  SweepCursor rest = *this;
-  std::uint64_t cells = 0;
-  while (rest.find()) ++cells;
-  return cells;
+SweepSize sweep_size(const SweepPlan& plan) {
+  SweepCursor cursor(plan);
+  while (cursor.step()) {
+  }
+  return {cursor.given_, cursor.given_ == 0 ? 0 : cursor.lot_ + 1};
 }
 
 ScenarioSource cell_source(const ScenarioSource& source, const SweepCell& cell) {

@@ -47,10 +47,15 @@ struct SweepPlan {
   [[nodiscard]] std::vector<std::string> columns() const;
 };
 
+/// Cells are dealt out to threads and processes by lots: small enough that a group of many cells is
+/// shared out, large enough that running its code once a lot costs little.
+inline constexpr std::size_t kLargestLot = 32;
+
 /// One point of a sweep.
 struct SweepCell {
   std::uint64_t number = 0;  ///< from 0, without the cells left out
   std::uint64_t group = 0;   ///< cells of one group differ in `allocator` alone; never decreasing
+  std::uint64_t lot = 0;     ///< at most kLargestLot consecutive cells of one group; from 0
   struct Setting {
     std::size_t column = 0;  ///< index into SweepPlan::columns()
     const std::string* path = nullptr;
@@ -64,6 +69,13 @@ struct SweepCell {
 /// nowhere, lists that are empty or of unlike length, conditions on what is not varied.
 SweepPlan parse_sweep(const ScenarioSource& source);
 
+struct SweepSize {
+  std::uint64_t cells = 0;
+  std::uint64_t lots = 0;
+};
+/// Cost: as going through all cells without their texts.
+SweepSize sweep_size(const SweepPlan& plan);
+
 /// Goes through the cells of a plan in order. Memory: independent of how many there are.
 class SweepCursor {
  public:
@@ -71,10 +83,11 @@ class SweepCursor {
   explicit SweepCursor(const SweepPlan& plan);
   /// std::nullopt: there are no more.
   std::optional<SweepCell> next();
-  /// How many next() still has to give. Cost: as going through them without their texts.
-  [[nodiscard]] std::uint64_t count() const;
 
  private:
+  friend SweepSize sweep_size(const SweepPlan& plan);
+  /// Goes to the next cell and numbers it. Returns false when there is none.
+  bool step();
   bool advance();
   bool holds(const std::vector<SweepAxis::Condition>& conditions) const;
   /// Steps to the next cell that is not left out. Returns false when there is none.
@@ -84,8 +97,10 @@ class SweepCursor {
   const SweepPlan* plan_;
   std::vector<std::size_t> at_;  ///< index of each axis' value
   std::vector<char> active_;
-  std::uint64_t number_ = 0;
+  std::uint64_t given_ = 0;  ///< cells
   std::uint64_t group_ = 0;
+  std::uint64_t lot_ = 0;
+  std::size_t in_lot_ = 0;  ///< cells of the last lot so far
   bool begun_ = false;
   bool group_changed_ = false;
 };

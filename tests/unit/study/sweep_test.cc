@@ -26,15 +26,17 @@ ScenarioSource scenario(const std::string& sweep, const std::string& loop = {}) 
 std::vector<std::string> cells(const ScenarioSource& source) {
   const SweepPlan plan = parse_sweep(source);
   SweepCursor cursor(plan);
-  const std::uint64_t count = cursor.count();
+  std::uint64_t lots = 0;
   std::vector<std::string> all;
   while (const auto cell = cursor.next()) {
     std::string text = fmt::format("{}/{}", cell->number, cell->group);
     for (const SweepCell::Setting& setting : cell->settings)
       text += fmt::format(" {}={}", *setting.path, setting.value->yaml);
     all.push_back(text);
+    lots = cell->lot + 1;
   }
-  CHECK(count == all.size());
+  CHECK(sweep_size(plan).cells == all.size());
+  CHECK(sweep_size(plan).lots == lots);
   return all;
 }
 

@@ -1,0 +1,210 @@
+#include "sim/report/sweep_page.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/format/json_writer.h"
+#include "sim/report/text.h"
+#include "sim/study/remedy.h"
+#include "sim/study/sweep_answer.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kMostCells = 20'000;
+
+/// What the page can draw of a cell.
+struct Figure {
+  std::string_view name;
+  std::string_view unit;
+  std::uint64_t (*of)(const CellResult&);
+};
+constexpr std::array<Figure, 6> kFigures{{
+    {"peak_reserved", "bytes", [](const CellResult& r) { return r.peak_reserved; }},
+    {"peak_allocated", "bytes", [](const CellResult& r) { return r.peak_allocated; }},
+    {"spare", "bytes", [](const CellResult& r) { return r.spare; }},
+    {"fragmentation", "millionths", [](const CellResult& r) { return r.fragmentation; }},
+    {"retries", "",
+     [](const CellResult& r) {
+       return static_cast<std::uint64_t>(std::max<std::int64_t>(r.retries, 0));
+     }},
+    {"device_calls", "", [](const CellResult& r) { return r.device_calls; }},
+}};
+
+std::string value_name(const SweepValue& value) {
+  return value.shown.empty() ? "\"\"" : value.shown;
+}
+
+const SweepValue* value_of(const SweepCells& cells, const SweepCells::Cell& cell,
+                           std::size_t axis) {
+  return cell.at[axis] < 0 ? nullptr
+                           : &cells.axes[axis].values[static_cast<std::size_t>(cell.at[axis])];
+}
+
+/// "seq_len 512, train.precision fp32": a cell's settings but those of the answer's own axes.
+std::string other_settings(const SweepCells& cells, const SweepAnswer& answer,
+                           const SweepCells::Cell& cell) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.axes.size(); ++i) {
+    const SweepValue* value = value_of(cells, cell, i);
+    if (value == nullptr || answer.main_axis == i || answer.device_axis == i) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", cells.axes[i].name, value_name(*value));
+  }
+  return text;
+}
+
+/// "batch_size goes up to 64 on h100, the largest tried (seq_len 512): 35.7 GiB reserved, ...".
+std::string device_sentence(const SweepCells& cells, const SweepAnswer& answer,
+                            const DeviceAnswer& device) {
+  const std::string where = device.device.empty() ? "" : " on " + device.device;
+  if (!device.best) {
+    return device.device.empty() ? "Nothing that was tried fits."
+                                 : fmt::format("Nothing that was tried fits{}.", where);
+  }
+  const SweepCells::Cell& best = cells.cells[*device.best];
+  const std::string others = other_settings(cells, answer, best);
+  const std::string figures = fmt::format(
+      "{}: {} reserved at the peak, {} spare.", others.empty() ? "" : " (" + others + ")",
+      human_bytes(best.result.peak_reserved), human_bytes(best.result.spare));
+  const SweepValue* value = answer.main_axis ? value_of(cells, best, *answer.main_axis) : nullptr;
+  if (value == nullptr) return fmt::format("Least is needed{}{}", where, figures);
+  const SweepCells::Axis& axis = cells.axes[*answer.main_axis];
+  const auto largest = std::max_element(axis.values.begin(), axis.values.end(),
+                                        [](const SweepValue& a, const SweepValue& b) {
+                                          return std::stoll(a.shown) < std::stoll(b.shown);
+                                        });
+  return fmt::format("{} goes up to {}{}{}{}", axis.name, value->shown, where,
+                     *value == *largest ? ", the largest that was tried" : "", figures);
+}
+
+std::string effect_sentence(const SweepCells& cells, const SettingEffect& effect) {
+  const SweepCells::Axis& axis = cells.axes[effect.axis];
+  std::string text =
+      fmt::format("{} {} instead of {}:", axis.name, value_name(axis.values[effect.value]),
+                  value_name(axis.values.front()));
+  if (effect.pairs > 0) {
+    const bool is_more = effect.change > 0;
+    const auto size = static_cast<std::uint64_t>(is_more ? effect.change : -effect.change);
+    text += size == 0 ? std::string(" the same peak")
+                      : fmt::format(" {} {} reserved at the peak", percent(size),
+                                    is_more ? "more" : "less");
+    text += fmt::format(" on average of {} {}", grouped(effect.pairs),
+                        effect.pairs == 1 ? "pair" : "pairs");
+  }
+  if (effect.fits_more > 0) {
+    text += fmt::format("{} {} that did not fit {}", effect.pairs > 0 ? "," : "",
+                        grouped(effect.fits_more), effect.fits_more == 1 ? "does" : "do");
+  }
+  if (effect.fits_fewer > 0) {
+    text += fmt::format("{} {} that fitted {} not", effect.pairs + effect.fits_more > 0 ? "," : "",
+                        grouped(effect.fits_fewer), effect.fits_fewer == 1 ? "does" : "do");
+  }
+  return text + ".";
+}
+
+void write_answer(const SweepCells& cells, const SweepAnswer& answer, JsonWriter& json) {
+  json.member(
+      "headline",
+      fmt::format(
+          "{} of {} combinations fit; {} run out of memory{}.", grouped(answer.fits),
+          grouped(answer.fits + answer.ooms + answer.errors), grouped(answer.ooms),
+          answer.errors == 0 ? "" : fmt::format(", {} cannot be run", grouped(answer.errors))));
+  json.key("devices").begin_array();
+  for (const DeviceAnswer& device : answer.devices)
+    json.value(device_sentence(cells, answer, device));
+  json.end_array().key("effects").begin_array();
+  for (const SettingEffect& effect : answer.effects) json.value(effect_sentence(cells, effect));
+  json.end_array();
+  const auto axis = [&](std::string_view name, std::optional<std::size_t> index) {
+    index ? json.member(name, std::uint64_t{*index}) : json.key(name).null();
+  };
+  axis("main_axis", answer.main_axis);
+  axis("device_axis", answer.device_axis);
+}
+
+void write_axes(const SweepCells& cells, JsonWriter& json) {
+  json.key("axes").begin_array();
+  for (const SweepCells::Axis& axis : cells.axes) {
+    json.begin_object().member("name", axis.name).member("is_number", axis.is_number);
+    json.key("values").begin_array(true);
+    for (const SweepValue& value : axis.values)
+      axis.is_number ? json.value(std::int64_t{std::stoll(value.shown)})
+                     : json.value(value_name(value));
+    json.end_array().key("options").begin_array(true);
+    for (const SweepValue& value : axis.values) {
+      if (axis.name != "variant") {
+        json.value(change_options({{{axis.name, value.yaml}}, {}}));
+      } else {
+        json.value(value.shown.empty() ? std::string() : "--variant " + value.shown);
+      }
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_cells(const SweepCells& cells, JsonWriter& json) {
+  const auto column = [&](std::string_view name, const auto& write) {
+    json.key(name).begin_array(true);
+    for (const SweepCells::Cell& cell : cells.cells) write(cell);
+    json.end_array();
+  };
+  json.key("cells").begin_object();
+  column("number", [&](const SweepCells::Cell& cell) { json.value(cell.result.number); });
+  column("status", [&](const SweepCells::Cell& cell) {
+    json.value(static_cast<std::uint32_t>(cell.result.status));
+  });
+  column("message", [&](const SweepCells::Cell& cell) { json.value(cell.result.message); });
+  json.key("at").begin_array();
+  for (std::size_t i = 0; i < cells.axes.size(); ++i) {
+    json.begin_array(true);
+    for (const SweepCells::Cell& cell : cells.cells) json.value(std::int64_t{cell.at[i]});
+    json.end_array();
+  }
+  json.end_array().end_object().key("figures").begin_array();
+  for (const Figure& figure : kFigures) {
+    json.begin_object().member("name", figure.name).member("unit", figure.unit);
+    column("values", [&](const SweepCells::Cell& cell) {
+      json.value(std::uint64_t{figure.of(cell.result)});
+    });
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string sweep_page_json(const ResultsFile& results, const std::string& where) {
+  const SweepOrigin& origin = results.origin();
+  const SweepCells cells = load_cells(results, where, kMostCells);
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().member("title", cells.name.empty() ? origin.scenario_path : cells.name);
+  write_answer(cells, answer_of(cells), json);
+  write_axes(cells, json);
+  write_cells(cells, json);
+  std::string again = "tidemark run " + origin.scenario_path;
+  if (!origin.variant.empty()) again += " --variant " + origin.variant;
+  for (const std::string& text : origin.overrides)
+    again += " " + change_options({{parse_override(text)}, {}});
+  json.member("again", again).member("scenario_text", origin.scenario_text);
+  json.key("rests_on").begin_array();
+  json.value(fmt::format("Tidemark {} ran {}, each combination on its own.", origin.program_version,
+                         origin.scenario_path));
+  json.value(
+      "Bytes are those that PyTorch's allocator would reserve, the CUDA context beside them; no "
+      "GPU was used.");
+  json.value("Spare is what the device has free while the allocator holds its most.");
+  if (!where.empty()) json.value("Shown are the combinations with " + where + ".");
+  json.end_array().end_object().finish();
+  return out;
+}
+
+}  // namespace tidemark

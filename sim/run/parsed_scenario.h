@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/lang/yaml.h"
+#include "sim/run/scenario.h"
+
+namespace tidemark {
+
+/// parse_scenario() of `text` that is parsed into `root`, for who reads one text many times.
+Scenario parse_scenario(lang::YamlNode root, const SourceText& text, const std::string& folder,
+                        const std::vector<Override>& overrides, const std::string& variant);
+
+}  // namespace tidemark
