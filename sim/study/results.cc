@@ -148,7 +148,7 @@ ResultsFile::~ResultsFile() = default;
 bool ResultsFile::is_begun(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
-  SqlDatabase database(path, SqlDatabase::Mode::kRead);
+  SqlDatabase database(path, SqlDatabase::Mode::kOpen);
   SqlStatement row = database.prepare("SELECT COUNT(*) FROM sqlite_master");
   row.step();
   return row.integer(0) > 0;
@@ -199,8 +199,7 @@ ResultsFile ResultsFile::create(const std::string& path, const SweepOrigin& orig
 }
 
 ResultsFile ResultsFile::open(const std::string& path, bool to_write) {
-  auto state = std::make_unique<State>(
-      path, to_write ? SqlDatabase::Mode::kWrite : SqlDatabase::Mode::kRead);
+  auto state = std::make_unique<State>(path, SqlDatabase::Mode::kOpen);
   const std::string no_table = state->database.complaint("SELECT value FROM sweep");
   const std::string version =
       no_table.empty() ? state->get_origin("schema_version") : std::string();

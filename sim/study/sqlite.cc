@@ -76,9 +76,9 @@ std::string SqlStatement::text(int column) const {
 }
 
 SqlDatabase::SqlDatabase(const std::string& path, Mode mode) : path_(path) {
-  int flags = SQLITE_OPEN_READWRITE;
-  if (mode == Mode::kCreate) flags |= SQLITE_OPEN_CREATE;
-  if (mode == Mode::kRead) flags = SQLITE_OPEN_READONLY;
+  // Who only reads must still be able to take back what a killed process left half done. SQLite
+  // opens a file that may not be written for reading.
+  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kCreate ? SQLITE_OPEN_CREATE : 0);
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(path.empty() ? ":memory:" : path.c_str(), &database, flags, nullptr);

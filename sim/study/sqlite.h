@@ -39,7 +39,7 @@ class SqlStatement {
 /// An open SQLite file. Errors: IoError with the path and SQLite's words.
 class SqlDatabase {
  public:
-  enum class Mode : std::uint8_t { kCreate, kWrite, kRead };
+  enum class Mode : std::uint8_t { kCreate, kOpen };
   SqlDatabase(const std::string& path, Mode mode);
 
   /// Requires: `sql` is one statement.

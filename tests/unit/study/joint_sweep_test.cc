@@ -183,7 +183,9 @@ TEST_CASE("the answer says how far each device goes, and what a setting changes"
   CHECK(batch(answer.devices[1]) == "16");
   REQUIRE(answer.effects.size() == 1);
   CHECK(answer.effects[0].pairs == 4);
-  CHECK(answer.effects[0].change == 0);
+  // Expandable segments grow by 20 MiB: 1,040 for 1,024 MiB (15,625 millionths more), 8,200 for
+  // 8,192 twice and 16,400 for 16,384 (976 each). (15,625 + 3 x 976) / 4 = 4,638.
+  CHECK(answer.effects[0].change == 4638);
   CHECK(answer.effects[0].fits_more == 0);
 
   CHECK(load_cells(file, "device = 't4'", 100).cells.size() == 6);
