@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -20,7 +19,43 @@ namespace {
 using lang::YamlFields;
 using lang::YamlNode;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+using lang::YamlField;
+using lang::YamlForm;
+namespace form = lang::form;
+
+constexpr YamlForm kText = form::text();
+constexpr YamlForm kBytes = form::integer(1);
+
+constexpr YamlField kRateFields[] = {{"fp32", form::integer(1), "dense, without sparsity"},
+                                     {"tf32", form::integer(1), "tensor cores"},
+                                     {"fp16", form::integer(1), "tensor cores"},
+                                     {"bf16", form::integer(1), "tensor cores"},
+                                     {"fp64", form::integer(1), "dense, without sparsity"},
+                                     {"fp8", form::integer(1), "tensor cores"}};
+constexpr lang::YamlMap kRatesMap{kRateFields};
+
+constexpr YamlField kDeviceFileFields[] = {
+    {"schema_version", form::integer(1, 1), "the version of this format", true},
+    {"id", kText, "short name: h100-sxm-80gb", true},
+    {"name", kText, "as the driver says it", true},
+    {"aliases", form::list_of(kText), "other names that scenarios may use"},
+    {"compute_capability", form::text("^[1-9][0-9]?\\.[0-9]$"), "as text: \"9.0\"", true},
+    {"marketing_gb", form::integer(1, 1'000'000), "what it is sold as"},
+    {"total_memory_bytes", form::bytes(), "cudaGetDeviceProperties: the capacity that counts",
+     true},
+    {"total_memory_seen", form::list_of(kBytes), "other totals that drivers have reported"},
+    {"nvidia_smi_mib", form::integer(0, std::int64_t{1} << 40), "what nvidia-smi calls the total"},
+    {"context_bytes", form::bytes(), "gone once a CUDA context exists", true},
+    {"context_basis", kText, "measured, or the rule that gives it"},
+    {"sm_count", form::integer(0, 100'000), "multiprocessors", true},
+    {"max_threads_per_sm", form::integer(0, 100'000), "threads of a multiprocessor", true},
+    {"smem_optin_bytes", form::bytes(), "shared memory that a block may ask for"},
+    {"l2_bytes", form::bytes(), "size of the L2 cache", true},
+    {"bandwidth_bytes_per_s", form::bytes(), "of the device's memory", true},
+    {"peak_flops", form::map(kRatesMap), "operations a second, by type"},
+    {"confidence", form::map_of(kText), "how well each figure is known"},
+    {"notes", kText, "what else is to be known"},
+    {"sources", form::list_of(kText), "where the figures come from"}};
 
 /// Splits at single spaces.
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -71,29 +106,24 @@ std::vector<std::string> texts(YamlFields& fields, std::string_view key) {
 
 class Reader {
  public:
-  explicit Reader(const YamlNode& root) : fields_(root, {}, problems_) {}
+  explicit Reader(const YamlNode& root) : fields_(root, {}, problems_, kDeviceFileMap) {}
 
   Device read() {
-    fields_.require("schema_version");
-    fields_.integer("schema_version", 1, 1);
+    fields_.require_all();
+    fields_.integer("schema_version");
     DeviceSpec& spec = device_.spec;
-    for (const std::string_view key :
-         {"id", "name", "compute_capability", "total_memory_bytes", "context_bytes", "sm_count",
-          "max_threads_per_sm", "l2_bytes", "bandwidth_bytes_per_s"}) {
-      fields_.require(key);
-    }
     spec.id = fields_.text("id").value_or("");
     spec.name = fields_.text("name").value_or("");
     device_.aliases = texts(fields_, "aliases");
     read_capability();
-    device_.marketing_gb = fields_.integer("marketing_gb", 1, 1'000'000).value_or(0);
+    device_.marketing_gb = fields_.integer("marketing_gb").value_or(0);
     spec.total_bytes = bytes("total_memory_bytes");
     read_totals_seen();
-    device_.nvidia_smi_bytes = amount("nvidia_smi_mib", std::int64_t{1} << 40) * kMiB;
+    device_.nvidia_smi_bytes = amount("nvidia_smi_mib") * kMiB;
     spec.context_bytes = bytes("context_bytes");
     device_.context_basis = fields_.text("context_basis").value_or("");
-    spec.sm_count = static_cast<int>(amount("sm_count", 100'000));
-    spec.max_threads_per_sm = static_cast<int>(amount("max_threads_per_sm", 100'000));
+    spec.sm_count = static_cast<int>(amount("sm_count"));
+    spec.max_threads_per_sm = static_cast<int>(amount("max_threads_per_sm"));
     spec.shared_memory_per_block_optin = bytes("smem_optin_bytes");
     spec.shared_memory_per_sm =
         shared_memory_per_sm(spec.shared_memory_per_block_optin, spec.compute_capability);
@@ -111,8 +141,8 @@ class Reader {
 
  private:
   Bytes bytes(std::string_view key) { return fields_.bytes(key).value_or(0); }
-  std::uint64_t amount(std::string_view key, std::int64_t most) {
-    return static_cast<std::uint64_t>(fields_.integer(key, 0, most).value_or(0));
+  std::uint64_t amount(std::string_view key) {
+    return static_cast<std::uint64_t>(fields_.integer(key).value_or(0));
   }
 
   void read_capability() {
@@ -143,9 +173,9 @@ class Reader {
   void read_rates() {
     const YamlNode* node = fields_.get("peak_flops");
     if (node == nullptr) return;
-    YamlFields rates(*node, "peak_flops", problems_);
+    YamlFields rates(*node, "peak_flops", problems_, kRatesMap);
     const auto rate = [&](std::string_view key) {
-      return static_cast<std::uint64_t>(rates.integer(key, 1, kMost).value_or(0));
+      return static_cast<std::uint64_t>(rates.integer(key).value_or(0));
     };
     DeviceSpec& spec = device_.spec;
     spec.fp32_flops_per_s = rate("fp32");
@@ -185,6 +215,8 @@ class Reader {
 };
 
 }  // namespace
+
+constexpr lang::YamlMap kDeviceFileMap{kDeviceFileFields};
 
 Device parse_device(const std::shared_ptr<const SourceText>& source) {
   const YamlNode root = lang::parse_yaml(source);

@@ -8,6 +8,7 @@
 
 #include "sim/base/device_spec.h"
 #include "sim/base/source.h"
+#include "sim/lang/yaml_form.h"
 
 namespace tidemark {
 
@@ -23,6 +24,9 @@ struct Device {
   std::string notes;
   std::vector<std::string> sources;
 };
+
+/// The keys of a device file.
+extern const lang::YamlMap kDeviceFileMap;
 
 /// Reads a device file. `source->name` is printed before each problem.
 /// Errors: InputError with all problems.

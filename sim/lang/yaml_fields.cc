@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/check.h"
+
 namespace tidemark::lang {
 
 YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems)
@@ -13,6 +15,18 @@ YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Probl
   if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) return;
   problems_.push_back(
       {node.at, path_, fmt::format("expected a map, found {}", describe(node)), {}});
+}
+
+YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems,
+                       const YamlMap& map)
+    : YamlFields(node, std::move(path), problems) {
+  map_ = &map;
+}
+
+const YamlForm& YamlFields::form(std::string_view key) const {
+  const YamlField* field = map_ == nullptr ? nullptr : map_->find(key);
+  TIDEMARK_CHECK(field != nullptr, fmt::format("no key '{}' in the table of {}", key, path_));
+  return field->form;
 }
 
 std::string YamlFields::path_of(std::string_view key) const {
@@ -29,6 +43,8 @@ void YamlFields::wrong(const YamlNode& at, std::string_view key, std::string_vie
 }
 
 const YamlNode* YamlFields::get(std::string_view key) {
+  TIDEMARK_CHECK(map_ == nullptr || map_->find(key) != nullptr,
+                 fmt::format("no key '{}' in the table of {}", key, path_));
   asked_.push_back(key);
   const YamlNode* value = node_.find(key);
   return value == nullptr || value->kind == YamlNode::Kind::kNull ? nullptr : value;
@@ -60,6 +76,11 @@ std::optional<std::int64_t> YamlFields::integer(std::string_view key, std::int64
   return std::nullopt;
 }
 
+std::optional<std::int64_t> YamlFields::integer(std::string_view key) {
+  const YamlForm& limits = form(key);
+  return integer(key, limits.least, limits.most);
+}
+
 std::optional<double> YamlFields::number(std::string_view key, double least, double most) {
   const YamlNode* value = get(key);
   if (value == nullptr) return std::nullopt;
@@ -73,6 +94,13 @@ std::optional<double> YamlFields::number(std::string_view key, double least, dou
     return read;
   }
   return std::nullopt;
+}
+
+std::optional<double> YamlFields::number(std::string_view key) {
+  const YamlForm& limits = form(key);
+  return number(key, static_cast<double>(limits.least),
+                limits.most == YamlForm::kNoLimit ? std::numeric_limits<double>::max()
+                                                  : static_cast<double>(limits.most));
 }
 
 std::optional<bool> YamlFields::boolean(std::string_view key) {
@@ -106,12 +134,23 @@ std::optional<std::size_t> YamlFields::choice(std::string_view key,
   return std::nullopt;
 }
 
+std::optional<std::size_t> YamlFields::choice(std::string_view key) {
+  return choice(key, form(key).choices);
+}
+
 void YamlFields::require(std::string_view key) {
   if (node_.kind != YamlNode::Kind::kMap && node_.kind != YamlNode::Kind::kNull) return;
   if (get(key) != nullptr) return;
   const YamlNode* value = node_.find(key);
   problems_.push_back(
       {value != nullptr ? value->at : node_.at, path_, fmt::format("'{}' is missing", key), {}});
+}
+
+void YamlFields::require_all() {
+  TIDEMARK_CHECK(map_ != nullptr, "a map without a table");
+  for (const YamlField& field : map_->fields) {
+    if (field.required) require(field.key);
+  }
 }
 
 void YamlFields::done() {

@@ -12,6 +12,7 @@
 #include "sim/lang/parser.h"
 #include "sim/lang/yaml_fields.h"
 #include "sim/run/literals.h"
+#include "sim/run/scenario_fields.h"
 #include "sim/run/train_reader.h"
 
 namespace tidemark {
@@ -57,7 +58,8 @@ std::vector<std::string> parameters_of(const YamlNode& node, const std::string& 
 class OpReader {
  public:
   OpReader(const YamlEntry& entry, std::vector<Problem>& problems)
-      : fields_(entry.value, fmt::format("ops.{}", entry.key), problems), problems_(problems) {
+      : fields_(entry.value, fmt::format("ops.{}", entry.key), problems, kOpMap),
+        problems_(problems) {
     spec_.name = entry.key;
     spec_.at = entry.key_at;
     spec_.path = fmt::format("ops.{}", entry.key);
@@ -230,7 +232,7 @@ class OpReader {
     }
     if (!is_identifier(entry.key))
       problems_.push_back({entry.key_at, path, fmt::format("'{}' is no name", entry.key), {}});
-    YamlFields map(entry.value, path, problems_);
+    YamlFields map(entry.value, path, problems_, kOpStepMap);
     read_kind(entry, map, step, usable, whole);
     const auto optional = [&](std::string_view key, CustomExpression& into) {
       if (const YamlNode* node = map.get(key)) into = expression(*node, map.path_of(key));

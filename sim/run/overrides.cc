@@ -1,7 +1,6 @@
 #include "sim/run/overrides.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -10,18 +9,13 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
-#include "sim/run/train_reader.h"
+#include "sim/run/scenario_fields.h"
 
 namespace tidemark {
 namespace {
 
 using lang::YamlEntry;
 using lang::YamlNode;
-
-constexpr auto kKeys =
-    std::to_array<std::string_view>({"schema_version", "name", "notes", "device", "device_count",
-                                     "pytorch", "allocator", "backends", "params", "ops", "model",
-                                     "layers", "train", "loop", "script", "variants", "sweep"});
 
 /// A step of a path: a key, or a place in a list.
 struct Step {
@@ -119,13 +113,13 @@ class Setter {
   bool complete(const Override& one, std::vector<Step>& steps) {
     const std::string& word = steps.front().key;
     const YamlNode* params = root_.find("params");
-    const std::vector<std::string_view> keys = scenario_keys();
+    const std::vector<std::string_view> keys = kScenarioMap.keys();
     const bool is_parameter = params != nullptr && params->find(word) != nullptr;
     const bool is_script_constant = !is_among(word, keys) && root_.find("script") != nullptr;
     if (is_parameter || is_script_constant) {
       steps.insert(steps.begin(), {"params", std::nullopt});
     } else if (!is_among(word, keys)) {
-      const std::vector<std::string_view> of_train = train_keys();
+      const std::vector<std::string_view> of_train = kTrainMap.keys();
       if (!is_among(word, of_train) || root_.find("train") == nullptr) {
         std::vector<std::string_view> known = keys;
         if (root_.find("train") != nullptr)
@@ -239,7 +233,5 @@ void apply_variant(YamlNode& root, const std::string& variant) {
 }
 
 lang::YamlNode take_sweep(YamlNode& root) { return take(root, "sweep"); }
-
-std::vector<std::string_view> scenario_keys() { return {kKeys.begin(), kKeys.end()}; }
 
 }  // namespace tidemark

@@ -38,7 +38,4 @@ void apply_variant(lang::YamlNode& root, const std::string& variant);
 /// sweep` (sim/study/sweep_plan.h); a scenario runs as it stands.
 lang::YamlNode take_sweep(lang::YamlNode& root);
 
-/// The keys that a scenario has.
-std::vector<std::string_view> scenario_keys();
-
 }  // namespace tidemark

@@ -16,6 +16,7 @@
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
+#include "sim/run/scenario_fields.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 
@@ -49,12 +50,12 @@ class Reader {
   Reader(const YamlNode& root, const SourceText& source, std::string folder)
       : source_(source),
         folder_(folder.empty() ? "." : std::move(folder)),
-        fields_(root, {}, problems_) {}
+        fields_(root, {}, problems_, kScenarioMap) {}
 
   Scenario read() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
     fields_.require("schema_version");
-    fields_.integer("schema_version", 1, 1);
+    fields_.integer("schema_version");
     scenario_.name = fields_.text("name").value_or("");
     scenario_.notes = fields_.text("notes").value_or("");
     read_device();
@@ -114,15 +115,15 @@ class Reader {
     }
     fields_.require("device");
     const YamlNode* node = fields_.get("device");
-    scenario_.device_count = fields_.integer("device_count", 1, 64).value_or(1);
+    scenario_.device_count = fields_.integer("device_count").value_or(1);
     if (node == nullptr) return;
     if (node->is_text()) {
       collect(
           [&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
       return;
     }
-    YamlFields map(*node, "device", problems_);
-    map.require("name");
+    YamlFields map(*node, "device", problems_, kDeviceMap);
+    map.require_all();
     const YamlNode* name = map.get("name");
     if (name != nullptr && name->is_text()) {
       collect([&] {
@@ -166,7 +167,7 @@ class Reader {
     scenario_.settings.version = version;
     const YamlNode* node = fields_.get("allocator");
     if (node == nullptr) return;
-    YamlFields map(*node, "allocator", problems_);
+    YamlFields map(*node, "allocator", problems_, kAllocatorMap);
     const YamlNode* conf = map.get("conf");
     if (conf != nullptr && conf->is_text()) {
       collect([&] {
@@ -177,10 +178,8 @@ class Reader {
     } else if (conf != nullptr) {
       map.report(*conf, "conf", fmt::format("expected text, found {}", describe(*conf)));
     }
-    scenario_.memory_fraction = map.number("memory_fraction", 0, 1);
-    constexpr auto kBackends =
-        std::to_array<std::string_view>({"native", "cudaMallocAsync", "naive", "ideal"});
-    if (const auto backend = map.choice("backend", kBackends)) {
+    scenario_.memory_fraction = map.number("memory_fraction");
+    if (const auto backend = map.choice("backend")) {
       scenario_.settings.backend = static_cast<Backend>(*backend);
     }
     if (const auto text = map.text("event_policy")) {
@@ -197,7 +196,7 @@ class Reader {
   void read_backends() {
     const YamlNode* node = fields_.get("backends");
     if (node == nullptr) return;
-    YamlFields map(*node, "backends", problems_);
+    YamlFields map(*node, "backends", problems_, kBackendsMap);
     ops::Backends& backends = scenario_.backends;
     const YamlNode* cudnn = map.get("cudnn");
     const bool is_word = cudnn != nullptr && cudnn->is_text();
@@ -310,7 +309,7 @@ class Reader {
   }
 
   void read_model_map(const YamlNode& node) {
-    YamlFields map(node, "model", problems_);
+    YamlFields map(node, "model", problems_, kModelMap);
     ModelSpec& model = scenario_.model;
     const std::optional<std::string> file = map.text("file");
     const YamlNode* code = map.get("code");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,21 +10,13 @@
 #include "sim/lang/names.h"
 #include "sim/lang/parser.h"
 #include "sim/lang/yaml_fields.h"
+#include "sim/run/scenario_fields.h"
 
 namespace tidemark {
 namespace {
 
 using lang::YamlFields;
 using lang::YamlNode;
-
-constexpr auto kKeys = std::to_array<std::string_view>(
-    {"steps",        "batch",      "seq",          "image",          "input",
-     "inputs",       "target",     "data",         "loss",           "optimizer",
-     "param_groups", "precision",  "cast",         "scaler",         "channels_last",
-     "checkpoint",   "accumulate", "zero_grad",    "set_to_none",    "clip",
-     "clip_foreach", "metric",     "mode",         "validate_every", "validate_batches",
-     "ddp",          "no_grad",    "forward_only", "empty_cache",    "expand",
-     "del_outputs",  "oom"});
 
 /// Source: torch/optim/__init__.py of 2.11.
 constexpr std::array<std::string_view, 15> kOptimizers{
@@ -51,24 +42,11 @@ constexpr std::array<std::string_view, 17> kLosses{"binary_cross_entropy",
                                                    "soft_margin_loss",
                                                    "ctc_loss"};
 
-struct DtypeName {
-  std::string_view name;
-  bool is_floating;
-};
-constexpr std::array<DtypeName, 14> kDtypes{{{"float32", true},
-                                             {"float", true},
-                                             {"float64", true},
-                                             {"double", true},
-                                             {"float16", true},
-                                             {"half", true},
-                                             {"bfloat16", true},
-                                             {"int64", false},
-                                             {"long", false},
-                                             {"int32", false},
-                                             {"int", false},
-                                             {"uint8", false},
-                                             {"int8", false},
-                                             {"bool", false}}};
+/// Of the dtypes that a tensor may be given.
+bool is_floating(std::string_view dtype) {
+  return dtype.starts_with("float") || dtype.starts_with("bfloat") || dtype == "double" ||
+         dtype == "half";
+}
 
 /// Whether a name stands in an expression as a word of its own.
 bool mentions(std::string_view expression, std::string_view name) {
@@ -88,7 +66,7 @@ bool mentions(std::string_view expression, std::string_view name) {
 class Reader {
  public:
   Reader(const YamlNode& node, const std::vector<Parameter>& params, std::vector<Problem>& problems)
-      : fields_(node, "train", problems), params_(params), problems_(problems) {}
+      : fields_(node, "train", problems, kTrainMap), params_(params), problems_(problems) {}
 
   TrainSpec read() {
     read_sizes();
@@ -128,10 +106,10 @@ class Reader {
     }
     return named_parameter(node, params_) != nullptr ? node.text : std::to_string(*value);
   }
-  void read_count(std::string_view key, std::int64_t least, std::string& into) {
+  void read_count(std::string_view key, std::string& into) {
     const YamlNode* node = fields_.get(key);
     if (node == nullptr) return;
-    if (auto text = count(*node, key, least)) into = std::move(*text);
+    if (auto text = count(*node, key, fields_.form(key).least)) into = std::move(*text);
   }
   [[nodiscard]] std::string suggestion(const YamlNode& node) const {
     if (!node.is_plain()) return {};
@@ -165,7 +143,7 @@ class Reader {
       listed_key = key;
     }
     if (listed != 0) spec_.steps = std::to_string(listed);
-    read_count("steps", 1, spec_.steps);
+    read_count("steps", spec_.steps);
     const YamlNode* steps = fields_.get("steps");
     if (steps == nullptr || listed == 0) return;
     const std::optional<std::int64_t> value = integer_of(*steps);
@@ -200,9 +178,7 @@ class Reader {
     if (dtype != "float32") tensor.host += fmt::format(", dtype=torch.{}", dtype);
     tensor.host += ")";
     tensor.dims = list.items.size() + 1;
-    const auto known = std::find_if(kDtypes.begin(), kDtypes.end(),
-                                    [&](const auto& row) { return row.name == dtype; });
-    tensor.is_floating = known != kDtypes.end() && known->is_floating;
+    tensor.is_floating = is_floating(dtype);
     return is_whole ? std::optional(tensor) : std::nullopt;
   }
 
@@ -213,16 +189,14 @@ class Reader {
       check_expression(node, fields_.path_of(key), problems_);
       return BatchTensor{node.text, std::nullopt, std::nullopt};
     }
-    YamlFields map(node, fields_.path_of(key), problems_);
-    std::array<std::string_view, kDtypes.size()> names{};
-    std::transform(kDtypes.begin(), kDtypes.end(), names.begin(),
-                   [](const auto& row) { return row.name; });
-    map.require("shape");
+    YamlFields map(node, fields_.path_of(key), problems_, kTensorMap);
+    map.require_all();
     const YamlNode* sizes = map.get("shape");
-    const std::optional<std::size_t> dtype = map.choice("dtype", names);
+    const std::optional<std::size_t> dtype = map.choice("dtype");
     map.done();
-    return sizes == nullptr ? std::nullopt
-                            : shape(*sizes, key, dtype ? names[*dtype] : usual_dtype);
+    return sizes == nullptr
+               ? std::nullopt
+               : shape(*sizes, key, dtype ? map.form("dtype").choices[*dtype] : usual_dtype);
   }
 
   void read_batch() {
@@ -290,8 +264,8 @@ class Reader {
     const YamlNode* node = fields_.get("optimizer");
     if (node == nullptr) return;
     if (node->kind == YamlNode::Kind::kMap) {
-      YamlFields map(*node, "train.optimizer", problems_);
-      map.require("class");
+      YamlFields map(*node, "train.optimizer", problems_, kOptimizerMap);
+      map.require_all();
       spec_.optimizer = map.text("class").value_or("");
       spec_.optimizer_arguments.clear();
       if (const YamlNode* args = map.get("args")) {
@@ -329,26 +303,21 @@ class Reader {
     spec_.optimizer.insert(0, "torch.optim.");
   }
 
-  template <class Enum, std::size_t N>
-  void read_choice(std::string_view key, const std::array<std::string_view, N>& names, Enum& into) {
-    if (const auto read = fields_.choice(key, names)) into = static_cast<Enum>(*read);
+  template <class Enum>
+  void read_choice(std::string_view key, Enum& into) {
+    if (const auto read = fields_.choice(key)) into = static_cast<Enum>(*read);
   }
   void read_boolean(std::string_view key, bool& into) {
     into = fields_.boolean(key).value_or(into);
   }
 
   void read_precision() {
-    using Names6 = std::array<std::string_view, 6>;
-    using Names2 = std::array<std::string_view, 2>;
-    using Names4 = std::array<std::string_view, 4>;
-    read_choice("precision", Names6{"fp32", "fp64", "bf16", "fp16", "amp-bf16", "amp-fp16"},
-                spec_.precision);
-    read_choice("cast", Names2{"host", "device"}, spec_.cast);
+    read_choice("precision", spec_.precision);
+    read_choice("cast", spec_.cast);
     read_boolean("scaler", spec_.scaler);
     read_boolean("channels_last", spec_.channels_last);
-    read_choice("checkpoint", Names4{"none", "every-block", "every-2", "reentrant"},
-                spec_.checkpoint);
-    read_choice("param_groups", Names2{"one", "decay"}, spec_.decay_groups);
+    read_choice("checkpoint", spec_.checkpoint);
+    read_choice("param_groups", spec_.decay_groups);
   }
 
   /// `ddp`: how many ranks, or a map with that and options of the wrapper.
@@ -359,8 +328,8 @@ class Reader {
       if (auto world = count(*node, "ddp", 1)) spec_.ddp_world = std::move(*world);
       return;
     }
-    YamlFields map(*node, "train.ddp", problems_);
-    map.require("world_size");
+    YamlFields map(*node, "train.ddp", problems_, kDdpMap);
+    map.require_all();
     if (const YamlNode* world = map.get("world_size")) {
       if (auto text = count(*world, "ddp.world_size", 1)) spec_.ddp_world = std::move(*text);
     }
@@ -371,33 +340,30 @@ class Reader {
       }
     }
     if (const YamlNode* cap = map.get("bucket_cap_mb")) {
-      if (map.number("bucket_cap_mb", 0, 1 << 20))
+      if (map.number("bucket_cap_mb"))
         spec_.ddp_arguments += fmt::format(", bucket_cap_mb={}", cap->text);
     }
     map.done();
   }
 
   void read_loop_options() {
-    using Names2 = std::array<std::string_view, 2>;
-    using Names3 = std::array<std::string_view, 3>;
-    read_count("accumulate", 1, spec_.accumulate);
+    read_count("accumulate", spec_.accumulate);
     read_boolean("set_to_none", spec_.set_to_none);
-    read_choice("zero_grad", Names3{"start", "before-backward", "end"}, spec_.zero_grad_at);
+    read_choice("zero_grad", spec_.zero_grad_at);
     if (const YamlNode* node = fields_.get("clip")) {
-      if (fields_.number("clip", 0, std::numeric_limits<double>::max())) spec_.clip = node->text;
+      if (fields_.number("clip")) spec_.clip = node->text;
     }
     spec_.clip_foreach = fields_.boolean("clip_foreach");
-    read_choice("metric", Names3{"none", "device", "host"}, spec_.metric);
-    read_count("validate_every", 1, spec_.validate_every);
-    read_count("validate_batches", 1, spec_.validate_batches);
+    read_choice("metric", spec_.metric);
+    read_count("validate_every", spec_.validate_every);
+    read_count("validate_batches", spec_.validate_batches);
     read_boolean("no_grad", spec_.no_grad);
     read_boolean("forward_only", spec_.forward_only);
-    spec_.training_mode =
-        fields_.choice("mode", Names2{"train", "eval"}).value_or(spec_.no_grad ? 1 : 0) == 0;
-    read_choice("empty_cache", Names2{"never", "each_step"}, spec_.empty_cache);
+    spec_.training_mode = fields_.choice("mode").value_or(spec_.no_grad ? 1 : 0) == 0;
+    read_choice("empty_cache", spec_.empty_cache);
     read_boolean("expand", spec_.expand);
     read_boolean("del_outputs", spec_.del_outputs);
-    read_choice("oom", Names3{"raise", "stop", "next"}, spec_.on_oom);
+    read_choice("oom", spec_.on_oom);
     if (spec_.expand && spec_.batch.values.empty()) fields_.require("batch");
     const bool has_target = spec_.target || !spec_.data.empty() || fields_.has("target") ||
                             (spec_.loss_is_expression && !mentions(spec_.loss, "y"));
@@ -423,8 +389,6 @@ TrainSpec read_train(const YamlNode& node, const std::vector<Parameter>& params,
                      std::vector<Problem>& problems) {
   return Reader(node, params, problems).read();
 }
-
-std::vector<std::string_view> train_keys() { return {kKeys.begin(), kKeys.end()}; }
 
 void check_expression(const YamlNode& node, const std::string& path,
                       std::vector<Problem>& problems) {

@@ -15,9 +15,6 @@ namespace tidemark {
 TrainSpec read_train(const lang::YamlNode& node, const std::vector<Parameter>& params,
                      std::vector<Problem>& problems);
 
-/// The keys that `train:` has.
-std::vector<std::string_view> train_keys();
-
 /// Checks that `text`, which stands at `node`, is one expression of the model language.
 void check_expression(const lang::YamlNode& node, const std::string& path,
                       std::vector<Problem>& problems);

@@ -9,6 +9,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/lang/yaml_fields.h"
+#include "sim/run/scenario_fields.h"
 
 namespace tidemark {
 namespace {
@@ -42,7 +43,7 @@ class Reader {
                                "the scenario has no sweep section",
                                "write sweep: {grid: {batch: [8, 16, 32]}}"});
     }
-    lang::YamlFields fields(sweep, "sweep", problems_);
+    lang::YamlFields fields(sweep, "sweep", problems_, kSweepMap);
     if (const YamlNode* grid = fields.get("grid")) read_grid(*grid, "sweep.grid", {});
     if (const YamlNode* zip = fields.get("zip")) read_zips(*zip, "sweep.zip", {});
     if (const YamlNode* when = fields.get("when")) read_when(*when);
@@ -82,14 +83,12 @@ class Reader {
              "write [8, 16, 32], or {from: 8, to: 32, times: 2}");
       return values;
     }
-    lang::YamlFields range(node, path, problems_);
-    range.require("from");
-    range.require("to");
-    constexpr std::int64_t kMost = std::int64_t{1} << 62;
-    const auto from = range.integer("from", -kMost, kMost);
-    const auto to = range.integer("to", -kMost, kMost);
-    const auto step = range.integer("step", 1, kMost);
-    const auto times = range.integer("times", 2, kMost);
+    lang::YamlFields range(node, path, problems_, kSweepRangeMap);
+    range.require_all();
+    const auto from = range.integer("from");
+    const auto to = range.integer("to");
+    const auto step = range.integer("step");
+    const auto times = range.integer("times");
     range.done();
     if (!from || !to) return values;
     if (range.has("step") == range.has("times")) {
@@ -178,8 +177,8 @@ class Reader {
     }
     for (std::size_t i = 0; i < when.items.size(); ++i) {
       const std::string path = fmt::format("sweep.when[{}]", i);
-      lang::YamlFields fields(when.items[i], path, problems_);
-      fields.require("if");
+      lang::YamlFields fields(when.items[i], path, problems_, kSweepWhenMap);
+      fields.require_all();
       std::vector<SweepAxis::Condition> conditions;
       if (const YamlNode* condition = fields.get("if"))
         conditions = read_conditions(*condition, path + ".if");

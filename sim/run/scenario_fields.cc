@@ -1,0 +1,241 @@
+#include "sim/run/scenario_fields.h"
+
+#include <array>
+#include <string_view>
+
+#include "sim/device/device.h"
+
+namespace tidemark {
+namespace {
+
+using lang::YamlField;
+using lang::YamlForm;
+namespace form = lang::form;
+
+template <class... Words>
+constexpr std::array<std::string_view, sizeof...(Words)> words(Words... each) {
+  return {std::string_view(each)...};
+}
+
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 62;
+
+constexpr std::string_view kName = "^[A-Za-z_][A-Za-z0-9_]*$";
+constexpr YamlForm kAny = form::any();
+constexpr YamlForm kText = form::text();
+constexpr YamlForm kBoolean = form::boolean();
+constexpr YamlForm kParameter = form::name(kName);
+constexpr YamlForm kMapOfAny = form::map_of(kAny);
+constexpr YamlForm kListOfAny = form::list_of(kAny);
+constexpr YamlForm kListOfText = form::list_of(kText);
+
+/// A whole number, or the name of a parameter.
+constexpr YamlForm kSize = form::integer(0).either(kParameter);
+constexpr YamlForm kCount = form::integer(1).either(kParameter);
+/// The same in every step, or one a step.
+constexpr YamlForm kListOfCounts = form::list_of(kCount, 1);
+constexpr YamlForm kNamedOrListed = form::name(kName).either(kListOfCounts);
+constexpr YamlForm kCounts = form::integer(1).either(kNamedOrListed);
+
+constexpr YamlForm kShape = form::list_of(kSize);
+constexpr YamlForm kTensorAsMap = form::map(kTensorMap);
+constexpr YamlForm kTensorAsText = form::text().either(kTensorAsMap);
+constexpr YamlForm kTensor = form::list_of(kSize).either(kTensorAsText);
+
+// Enumerations of Scenario, TrainSpec and ops go by these orders.
+constexpr auto kAllocatorBackends = words("native", "cudaMallocAsync", "naive", "ideal");
+constexpr auto kCudnn = words("benchmark");
+constexpr auto kDtypeNames =
+    words("float32", "float", "float64", "double", "float16", "half", "bfloat16", "int64", "long",
+          "int32", "int", "uint8", "int8", "bool");
+constexpr auto kPrecisions = words("fp32", "fp64", "bf16", "fp16", "amp-bf16", "amp-fp16");
+constexpr auto kCasts = words("host", "device");
+constexpr auto kCheckpoints = words("none", "every-block", "every-2", "reentrant");
+constexpr auto kGroups = words("one", "decay");
+constexpr auto kZeroGrads = words("start", "before-backward", "end");
+constexpr auto kMetrics = words("none", "device", "host");
+constexpr auto kModes = words("train", "eval");
+constexpr auto kEmptyCaches = words("never", "each_step");
+constexpr auto kOoms = words("raise", "stop", "next");
+
+constexpr YamlForm kDeviceAsMap = form::map(kDeviceMap);
+constexpr YamlForm kOptimizerAsMap = form::map(kOptimizerMap);
+constexpr YamlForm kDdpAsMap = form::map(kDdpMap);
+constexpr YamlForm kNamedOrDdp = form::name(kName).either(kDdpAsMap);
+constexpr YamlForm kCudnnWord = form::choice(kCudnn);
+constexpr YamlForm kOp = form::map(kOpMap);
+
+constexpr YamlForm kFreed = form::name(kName);
+constexpr YamlForm kStep = form::map(kOpStepMap).either(kFreed);
+constexpr YamlForm kNamedStep = form::map_of(kStep, kName);
+constexpr YamlForm kExpressions = form::list_of(kText);
+constexpr YamlForm kExpression = form::text().either(kExpressions);
+constexpr YamlForm kMapOfText = form::map_of(kText);
+
+constexpr YamlForm kRange = form::map(kSweepRangeMap);
+constexpr YamlForm kValues = form::list_of(kAny, 1).either(kRange);
+constexpr YamlForm kAxes = form::map_of(kValues);
+constexpr YamlForm kListOfAxes = form::list_of(kAxes);
+constexpr YamlForm kWhen = form::map(kSweepWhenMap);
+
+constexpr YamlField kScenarioFields[] = {
+    {"schema_version", form::integer(1, 1), "the version of this format", true},
+    {"name", kText, "a title, carried to reports"},
+    {"notes", kText, "text that is carried to reports"},
+    {"device", form::text_like(&device_ids).either(kDeviceAsMap),
+     "an id or alias that `tidemark devices` lists, the path of a device file, or a map", true},
+    {"device_count", form::integer(1, 64),
+     "GPUs of that kind, each with an allocator of its own (default 1)"},
+    {"pytorch", form::text("^2\\.[0-9]+$"), "release whose allocator is simulated (default 2.11)"},
+    {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
+    {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
+    {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},
+    {"ops", form::map_of(kOp), "operators that Tidemark does not model, declared"},
+    {"model", form::map(kModelMap), "the code that makes the model"},
+    {"layers", form::list_of(kText, 1), "modules, as for torch.nn.Sequential: Linear(784, 512)"},
+    {"train", form::map(kTrainMap), "a training or inference loop"},
+    {"loop", kText, "a loop of one's own, in the model language"},
+    {"script", kText, "a training script, in place of model, layers, train and loop"},
+    {"variants", form::map_of(kMapOfAny), "named sets of overrides, with the keys of --set"},
+    {"sweep", form::map(kSweepMap), "what `tidemark sweep` varies"}};
+
+constexpr YamlField kDeviceFields[] = {
+    {"name", form::text_like(&device_ids), "id, alias or path of the device that is changed", true},
+    {"total", form::bytes(), "memory of the device: 24GiB"},
+    {"context", form::bytes(), "gone once a CUDA context exists"},
+    {"other", form::bytes(), "held by other processes (default 0)"}};
+
+constexpr YamlField kAllocatorFields[] = {
+    {"conf", kText, "the text of PYTORCH_ALLOC_CONF: expandable_segments:True"},
+    {"memory_fraction", form::number(0, 1),
+     "as torch.cuda.set_per_process_memory_fraction (default: no limit)"},
+    {"backend", form::choice(kAllocatorBackends),
+     "native, cudaMallocAsync, naive (a driver call a tensor) or ideal (live bytes alone)"},
+    {"event_policy", form::text("^(simulated|sync|ready|lag:[0-9]+)$"),
+     "when a block that another stream used is free again (default simulated)"}};
+
+constexpr YamlField kBackendsFields[] = {
+    {"cudnn", form::boolean().either(kCudnnWord), "cuDNN's convolutions (default true)"},
+    {"cudnn_workspace", form::bytes(), "what each convolution asks for (default 0)"},
+    {"cudnn_sdp", kBoolean, "cuDNN's attention (default true)"},
+    {"flash", kBoolean, "flash attention (default true)"},
+    {"efficient", kBoolean, "memory-efficient attention (default true)"},
+    {"math", kBoolean, "attention by separate operators (default true)"},
+    {"tf32", kBoolean, "TensorFloat-32 in products of matrices (default false)"},
+    {"deterministic", kBoolean, "torch.use_deterministic_algorithms (default false)"}};
+
+constexpr YamlField kModelFields[] = {
+    {"file", kText, "a Python file with the model, beside this file"},
+    {"code", kText, "its text, in place of a file"},
+    {"path", form::text().either(kListOfText), "further folders in which import looks"},
+    {"class", kText, "what is called to make the model"},
+    {"function", kText, "the same: a function, or an expression"},
+    {"args", form::map_of(kAny).either(kListOfAny), "arguments: by name, or a list"}};
+
+constexpr YamlField kTrainFields[] = {
+    {"steps", kCount, "how many (default: the length of a list among the next three, else 3)"},
+    {"batch", kCounts, "samples of a step, or a list with one number a step"},
+    {"seq", kCounts, "the length of sequences, or one a step"},
+    {"image", kCounts, "the side of images, or one a step"},
+    {"input", kTensor, "the model's argument: a shape without the batch, or an expression"},
+    {"inputs", form::list_of(kTensor), "its arguments, where it has several"},
+    {"target", kTensor, "what the loss compares with, of dtype long unless told; or input"},
+    {"data", kText, "in place of these: an expression for a list of host tensors"},
+    {"loss", kText, "a function, or an expression in out and y (default cross_entropy)"},
+    {"optimizer", form::text().either(kOptimizerAsMap),
+     "a class of torch.optim with its further arguments (default AdamW(lr=1e-3))"},
+    {"param_groups", form::choice(kGroups), "decay: no weight decay for vectors (default one)"},
+    {"precision", form::choice(kPrecisions), "of model and inputs, or autocast (default fp32)"},
+    {"cast", form::choice(kCasts), "where a model of pure precision is cast (default host)"},
+    {"scaler", kBoolean, "GradScaler with amp-fp16 (default true)"},
+    {"channels_last", kBoolean, "memory format of model and images (default false)"},
+    {"checkpoint", form::choice(kCheckpoints), "the model's attribute checkpoint_mode"},
+    {"accumulate", kCount, "backward passes for one step of the optimizer (default 1)"},
+    {"zero_grad", form::choice(kZeroGrads), "where in a step (default start)"},
+    {"set_to_none", kBoolean, "of zero_grad (default true)"},
+    {"clip", form::number(0), "largest norm for clip_grad_norm_ (default: no clipping)"},
+    {"clip_foreach", kBoolean, "of clip_grad_norm_ (default: PyTorch's)"},
+    {"metric", form::choice(kMetrics), "where an accuracy of each step is computed (default none)"},
+    {"mode", form::choice(kModes), "of the model (default train; eval with no_grad)"},
+    {"validate_every", kCount, "steps between validations (default: never)"},
+    {"validate_batches", kCount, "batches of a validation (default 2)"},
+    {"ddp", form::integer(1).either(kNamedOrDdp),
+     "ranks of DistributedDataParallel, or a map with its options"},
+    {"no_grad", kBoolean, "inference under torch.no_grad() (default false)"},
+    {"forward_only", kBoolean, "forward alone, with gradients recorded (default false)"},
+    {"empty_cache", form::choice(kEmptyCaches), "torch.cuda.empty_cache() (default never)"},
+    {"expand", kBoolean, "one sample, expanded to the batch in each step (default false)"},
+    {"del_outputs", kBoolean, "del out, loss at the end of a step (default false)"},
+    {"oom", form::choice(kOoms), "what a refused request does (default raise)"}};
+
+constexpr YamlField kTensorFields[] = {
+    {"shape", kShape, "sizes without the batch", true},
+    {"dtype", form::choice(kDtypeNames), "float32, or long for targets, unless told"}};
+
+constexpr YamlField kOptimizerFields[] = {{"class", kText, "a class of the text's namespace", true},
+                                          {"args", kMapOfAny, "its further arguments"}};
+
+constexpr YamlField kDdpFields[] = {
+    {"world_size", kCount, "ranks, of which this is rank 0", true},
+    {"broadcast_buffers", kBoolean, "as DistributedDataParallel has it"},
+    {"find_unused_parameters", kBoolean, "as DistributedDataParallel has it"},
+    {"gradient_as_bucket_view", kBoolean, "as DistributedDataParallel has it"},
+    {"static_graph", kBoolean, "as DistributedDataParallel has it"},
+    {"bucket_cap_mb", form::number(0, 1 << 20), "as DistributedDataParallel has it"}};
+
+// What an op needs depends on `function`: its reader says what is missing.
+constexpr YamlField kOpFields[] = {
+    {"args", kText, "the parameters, as Python writes them"},
+    {"let", form::map_of(kExpression, kName), "named values for the expressions, in order"},
+    {"forward", form::list_of(kNamedStep), "steps, in order: NAME: {...} or free: NAME"},
+    {"returns", form::name(kName).either(kListOfAny), "a name that forward makes, or several"},
+    {"saves", kListOfText, "what autograd keeps, in order of release"},
+    {"without_gradient", kListOfText, "what is returned and has no gradient"},
+    {"backward", form::list_of(kNamedStep), "steps of backward"},
+    {"gradients", kMapOfText, "argument: the tensor that holds its gradient"},
+    {"function", kText, "in place of all these: my_ops.scan"}};
+
+constexpr YamlField kOpStepFields[] = {
+    {"shape", kExpression, "the sizes of a new tensor"},
+    {"like", kText, "as torch.empty_like of that tensor"},
+    {"contiguous", kText, "that tensor, or a contiguous copy"},
+    {"bytes", kExpression, "raw memory"},
+    {"dtype", kExpression, "float32 unless told"},
+    {"device", kExpression, "that of the first tensor argument unless told"},
+    {"keep", kBoolean, "a workspace that stays, one a device and stream"},
+    {"when", kExpression, "without whose truth the step is left out"}};
+
+constexpr YamlField kSweepFields[] = {
+    {"grid", kAxes, "paths as --set has them: values; every combination is a cell"},
+    {"zip", form::map_of(kValues).either(kListOfAxes), "paths whose values go in step"},
+    {"when", form::list_of(kWhen), "further axes where a condition holds"},
+    {"exclude", form::list_of(kMapOfAny), "cells for which all of one entry holds"}};
+
+constexpr YamlField kSweepRangeFields[] = {
+    {"from", form::integer(-kMostSteps, kMostSteps), "the first value", true},
+    {"to", form::integer(-kMostSteps, kMostSteps), "the last that may be reached", true},
+    {"step", form::integer(1, kMostSteps), "what is added from one to the next"},
+    {"times", form::integer(2, kMostSteps), "what multiplies one into the next"}};
+
+constexpr YamlField kSweepWhenFields[] = {
+    {"if", kMapOfAny, "path: the value, or a list of values, for which this holds", true},
+    {"grid", kAxes, "as in sweep"},
+    {"zip", form::map_of(kValues).either(kListOfAxes), "as in sweep"}};
+
+}  // namespace
+
+constexpr lang::YamlMap kScenarioMap{kScenarioFields};
+constexpr lang::YamlMap kDeviceMap{kDeviceFields};
+constexpr lang::YamlMap kAllocatorMap{kAllocatorFields};
+constexpr lang::YamlMap kBackendsMap{kBackendsFields};
+constexpr lang::YamlMap kModelMap{kModelFields};
+constexpr lang::YamlMap kTrainMap{kTrainFields};
+constexpr lang::YamlMap kTensorMap{kTensorFields};
+constexpr lang::YamlMap kOptimizerMap{kOptimizerFields};
+constexpr lang::YamlMap kDdpMap{kDdpFields};
+constexpr lang::YamlMap kOpMap{kOpFields};
+constexpr lang::YamlMap kOpStepMap{kOpStepFields};
+constexpr lang::YamlMap kSweepMap{kSweepFields};
+constexpr lang::YamlMap kSweepRangeMap{kSweepRangeFields};
+constexpr lang::YamlMap kSweepWhenMap{kSweepWhenFields};
+
+}  // namespace tidemark
