@@ -2,9 +2,11 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
-#include "sim/cli/command.h"
+#include "sim/cli/program.h"
 
 namespace tidemark::cli {
 
@@ -27,26 +29,6 @@ po::options_description describe(const CommandSpec& spec) {
     }
   }
   return described;
-}
-
-std::vector<std::string_view> split_choices(std::string_view text) {
-  std::vector<std::string_view> choices;
-  if (text.find('|') == std::string_view::npos) return choices;
-  while (true) {
-    const std::size_t bar = text.find('|');
-    choices.push_back(text.substr(0, bar));
-    if (bar == std::string_view::npos) return choices;
-    text.remove_prefix(bar + 1);
-  }
-}
-
-std::string join(const std::vector<std::string_view>& words, std::string_view between) {
-  std::string out;
-  for (const std::string_view word : words) {
-    if (!out.empty()) out += between;
-    out += word;
-  }
-  return out;
 }
 
 /// Collects what was given, and every problem with it.
@@ -74,11 +56,7 @@ class Reader {
     }
     if (again && !found->repeats) add(path, "given twice");
     const std::string& value = parsed.value.front();
-    const std::vector<std::string_view> choices = split_choices(found->value);
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
-      add(path, "expected one of " + join(choices, ", ") + "; found '" + value + "'",
-          did_you_mean(value, choices));
-    }
+    check_choice(path, found->value, value);
     values.push_back(value);
   }
 
@@ -87,6 +65,7 @@ class Reader {
     const std::vector<ArgumentSpec>& table = spec_.arguments;
     const bool room = positional.size() < table.size() || (!table.empty() && table.back().repeats);
     if (room) {
+      check_choice("", table[std::min(positional.size(), table.size() - 1)].name, word);
       positional.push_back(word);
     } else {
       add("", "unexpected argument '" + word + "'",
@@ -119,6 +98,14 @@ class Reader {
   std::map<std::string, std::vector<std::string>, std::less<>> given;
 
  private:
+  /// `kind`: what stands for the value in help.
+  void check_choice(const std::string& path, std::string_view kind, const std::string& value) {
+    const std::vector<std::string_view> choices = choices_of(kind);
+    if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end())
+      return;
+    add(path, "expected one of " + joined(choices, ", ") + "; found '" + value + "'",
+        did_you_mean(value, choices));
+  }
   [[nodiscard]] bool knows(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const OptionSpec* find(std::string_view name) const {
     const auto found = std::find_if(spec_.options.begin(), spec_.options.end(),
@@ -158,6 +145,21 @@ std::vector<std::string> with_long_names(const CommandSpec& spec, std::vector<st
 }
 
 }  // namespace
+
+std::vector<std::string_view> choices_of(std::string_view value) {
+  std::vector<std::string_view> choices;
+  if (value.find('|') == std::string_view::npos) return choices;
+  while (true) {
+    const std::size_t bar = value.find('|');
+    choices.push_back(value.substr(0, bar));
+    if (bar == std::string_view::npos) return choices;
+    value.remove_prefix(bar + 1);
+  }
+}
+
+std::string joined(const std::vector<std::string_view>& words, std::string_view between) {
+  return fmt::format("{}", fmt::join(words, between));
+}
 
 void usage_error(std::string path, std::string message, std::string hint) {
   throw InputError(usage_problem(std::move(path), std::move(message), std::move(hint)));

@@ -14,7 +14,9 @@
 
 namespace tidemark::cli {
 
-/// One option of a command. Help, parsing and refusals all come from this table.
+/// One option of a command. Help, parsing, refusals, completion and the manual page all come from
+/// this table. What stands for a value decides what a shell offers for it: FILE, FOLDER, ID (of a
+/// device), words joined by '|'.
 struct OptionSpec {
   std::string_view name;  ///< without dashes: "format"
   std::string_view
@@ -28,7 +30,7 @@ struct OptionSpec {
 
 /// One positional argument.
 struct ArgumentSpec {
-  std::string_view name;  ///< "SCENARIO"
+  std::string_view name;  ///< "SCENARIO"; words joined by '|' are the only ones accepted
   std::string_view help;
   bool required = true;
   bool repeats = false;  ///< the last one only

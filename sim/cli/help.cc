@@ -1,17 +1,19 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/cli/program.h"
-#include "sim/report/text.h"
 
 namespace tidemark::cli {
 
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kWidth = 96;
+constexpr std::size_t kWidth = 96;  ///< at most: longer lines are hard to read
 
 /// Two columns; the right one is wrapped at words and hangs under itself.
-void add_row(std::string& out, std::string_view left, std::string_view right, std::size_t column) {
+void add_row(std::string& out, std::string_view left, std::string_view right, std::size_t column,
+             std::size_t width) {
   std::string line(kIndent, ' ');
   line += left;
   if (line.size() + 1 > column) {
@@ -21,7 +23,7 @@ void add_row(std::string& out, std::string_view left, std::string_view right, st
   line.resize(std::max(line.size(), column), ' ');
   while (!right.empty()) {
     const std::size_t end = std::min(right.find(' '), right.size());
-    if (line.size() > column && line.size() + end > kWidth) {
+    if (line.size() > column && line.size() + end > width) {
       line.erase(line.find_last_not_of(' ') + 1);
       out += line + '\n';
       line.assign(column, ' ');
@@ -32,6 +34,51 @@ void add_row(std::string& out, std::string_view left, std::string_view right, st
   }
   line.erase(line.find_last_not_of(' ') + 1);
   out += line + '\n';
+}
+
+std::string argument_title(const ArgumentSpec& argument) {
+  std::string title(argument.name);
+  if (argument.repeats) title += "...";
+  return argument.required ? title : "[" + title + "]";
+}
+
+std::string heading(std::string_view name, const TextStyle& style) {
+  return "\n" + bold(name, style) + "\n";
+}
+
+constexpr OptionSpec kProgramOptions[] = {{"help", "", "this text; after a command, its own", ""},
+                                          {"version", "", "the program's version", ""}};
+
+constexpr Note kExitCodes[] = {{"0", "done"},
+                               {"1", "a comparison differs"},
+                               {"2", "wrong input"},
+                               {"3", "out of memory (--fail-on-oom)"},
+                               {"4", "a file cannot be read or written"},
+                               {"5", "an assertion failed"},
+                               {"70", "a bug in tidemark"},
+                               {"77", "no GPU"}};
+
+constexpr Note kEnvironment[] = {
+    {"NO_COLOR", "set to anything: no colour. There is none in pipes and files either"},
+    {"COLUMNS", "how wide text may be; else the terminal's width, 100 where there is none"},
+    {"TIDEMARK_PLOTS", "the folder of the scripts for --plot and report"},
+    {"TIDEMARK_PYTHON", "the Python that runs them; else /usr/bin/python3"},
+    {"TIDEMARK_VALIDATION", "the folder of the scripts for validate and record"},
+    {"TIDEMARK_TORCH", "a program that runs a Python with PyTorch, or the folder of one"},
+    {"TIDEMARK_CUDA", "the harness for real GPUs, tidemark-cuda"},
+    {"TIDEMARK_CACHE", "where built stubs and results are kept; else ~/.cache/tidemark"}};
+
+}  // namespace
+
+std::span<const OptionSpec> program_options() { return kProgramOptions; }
+std::span<const Note> exit_code_notes() { return kExitCodes; }
+std::span<const Note> environment_notes() { return kEnvironment; }
+
+std::string usage_line(const CommandSpec& spec) {
+  std::string out = fmt::format("tidemark {}", spec.name);
+  for (const ArgumentSpec& argument : spec.arguments) out += " " + argument_title(argument);
+  if (!spec.options.empty()) out += " [options]";
+  return out;
 }
 
 std::string option_title(const OptionSpec& option) {
@@ -48,24 +95,14 @@ std::string option_help(const OptionSpec& option) {
   return notes.empty() ? help : help + " (" + notes + ")";
 }
 
-std::string argument_title(const ArgumentSpec& argument) {
-  std::string title(argument.name);
-  if (argument.repeats) title += "...";
-  return argument.required ? title : "[" + title + "]";
-}
-
-}  // namespace
-
-std::string command_help(const CommandSpec& spec) {
-  std::string out = wrapped(fmt::format("tidemark {}: {}", spec.name, spec.summary), kWidth, 0);
-  out += fmt::format("\n  tidemark {}", spec.name);
-  for (const ArgumentSpec& argument : spec.arguments) out += " " + argument_title(argument);
-  if (!spec.options.empty()) out += " [options]";
-  out += "\n";
+std::string command_help(const CommandSpec& spec, const TextStyle& style) {
+  const std::size_t width = std::min(style.width, kWidth);
+  std::string out = wrapped(fmt::format("tidemark {}: {}", spec.name, spec.summary), width, 0);
+  out += fmt::format("\n  {}\n", usage_line(spec));
   if (!spec.about.empty()) {
     std::string about(spec.about);
     std::replace(about.begin(), about.end(), '\n', ' ');
-    out += "\n" + wrapped(about, kWidth, 0);
+    out += "\n" + wrapped(about, width, 0);
   }
   std::size_t column = 0;
   for (const ArgumentSpec& argument : spec.arguments) {
@@ -75,48 +112,51 @@ std::string command_help(const CommandSpec& spec) {
     column = std::max(column, option_title(option).size());
   column = std::min<std::size_t>(column, 28) + kIndent + 2;
   if (!spec.arguments.empty()) {
-    out += "\nArguments\n";
+    out += heading("Arguments", style);
     for (const ArgumentSpec& argument : spec.arguments) {
-      add_row(out, argument.name, argument.help, column);
+      add_row(out, argument.name, argument.help, column, width);
     }
   }
   if (!spec.options.empty()) {
-    out += "\nOptions\n";
+    out += heading("Options", style);
     for (const OptionSpec& option : spec.options) {
-      add_row(out, option_title(option), option_help(option), column);
+      add_row(out, option_title(option), option_help(option), column, width);
     }
   }
   if (!spec.examples.empty()) {
-    out += "\nExamples\n";
+    out += heading("Examples", style);
     for (const ExampleSpec& example : spec.examples) {
-      out += fmt::format("  {}\n{}", example.command, wrapped(example.what, kWidth, 6));
+      out += fmt::format("  {}\n{}", example.command, wrapped(example.what, width, 6));
     }
   }
   return out;
 }
 
-std::string program_help() {
-  std::string out =
-      "tidemark: what a PyTorch program does to GPU memory, to the byte, with no GPU and no "
-      "PyTorch\n\n"
-      "  tidemark COMMAND [arguments] [options]\n\nCommands\n";
-  std::size_t column = 7;
+std::string program_help(const TextStyle& style) {
+  const std::size_t width = std::min(style.width, kWidth);
+  std::string out = wrapped(fmt::format("tidemark: {}", kProgramSummary), width, 0);
+  out += "\n  tidemark COMMAND [arguments] [options]\n" + heading("Commands", style);
+  std::size_t column = 0;
   for (const auto& command : commands()) column = std::max(column, command->spec().name.size());
   column += kIndent + 2;
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
-    add_row(out, spec.name, spec.summary, column);
+    add_row(out, spec.name, spec.summary, column, width);
   }
-  add_row(out, "help", "explain a command: tidemark help COMMAND", column);
-  out += "\nOptions\n";
-  add_row(out, "--help", "this text; after a command, its own", column + 2);
-  add_row(out, "--version", "the program's version", column + 2);
-  out +=
-      "\nExit codes\n  0 done   1 a comparison differs   2 wrong input   3 out of memory "
-      "(--fail-on-oom)\n"
-      "  4 a file cannot be read or written   5 an assertion failed   70 a bug in tidemark   77 no "
-      "GPU\n";
-  return out;
+  out += heading("Options", style);
+  for (const OptionSpec& option : program_options())
+    add_row(out, option_title(option), option_help(option), column + 2, width);
+  out += heading("Exit codes", style);
+  std::string line;
+  for (const Note& note : exit_code_notes()) {
+    const std::string item = fmt::format("{} {}", note.name, note.what);
+    if (!line.empty() && kIndent + line.size() + 3 + item.size() > width) {
+      out += std::string(kIndent, ' ') + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : "   ") + item;
+  }
+  return out + std::string(kIndent, ' ') + line + "\n";
 }
 
 }  // namespace tidemark::cli

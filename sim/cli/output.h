@@ -16,10 +16,13 @@ class Output {
   virtual void write(std::string_view text) = 0;
   /// Errors: IoError, for what the C library still held back.
   virtual void flush() {}
-  /// Columns of the terminal behind it; 100 where there is none.
+  /// $COLUMNS, else the columns of the terminal behind it; 100 where there is none.
   [[nodiscard]] virtual int width() const { return 100; }
   /// True: a terminal that wants colour (no pipe, no NO_COLOR, not TERM=dumb).
   [[nodiscard]] virtual bool colour() const { return false; }
+
+  /// Someone watches: lines may be written over.
+  [[nodiscard]] virtual bool is_terminal() const { return false; }
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
@@ -46,6 +49,7 @@ class StreamOutput final : public Output {
   void flush() override;
   [[nodiscard]] int width() const override { return width_; }
   [[nodiscard]] bool colour() const override { return colour_; }
+  [[nodiscard]] bool is_terminal() const override { return is_terminal_; }
 
  private:
   [[noreturn]] void fail() const;
@@ -53,6 +57,7 @@ class StreamOutput final : public Output {
   std::string_view name_;
   int width_ = 100;
   bool colour_ = false;
+  bool is_terminal_ = false;
 };
 
 }  // namespace tidemark::cli

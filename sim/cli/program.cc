@@ -11,60 +11,43 @@ namespace tidemark::cli {
 
 namespace {
 
-std::vector<std::string_view> command_names() {
-  std::vector<std::string_view> names;
-  for (const auto& command : commands()) names.push_back(command->spec().name);
-  names.emplace_back("help");
-  return names;
-}
-
-const Command& find_command(std::string_view name) {
-  for (const auto& command : commands()) {
-    if (command->spec().name == name) return *command;
-  }
-  usage_error("", "unknown command '" + std::string(name) + "'",
-              did_you_mean(name, command_names()));
-}
-
 bool asks_for_help(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   return std::any_of(words.begin(), end,
                      [](const std::string& w) { return w == "--help" || w == "-h"; });
 }
 
-ExitCode help(const std::vector<std::string>& words, Output& out) {
-  if (words.size() > 1) usage_error("", "unexpected argument '" + words[1] + "'");
-  if (words.empty() || words.front() == "help") {
-    out.write(program_help());
-  } else {
-    out.write(command_help(find_command(words.front()).spec()));
-  }
-  return ExitCode::kDone;
+TextStyle style_of(const Output& out) {
+  return {static_cast<std::size_t>(out.width()), out.colour()};
 }
 
 /// `asked` becomes the command that was found, for the pointer to its help.
 ExitCode dispatch(const std::vector<std::string>& words, std::string& asked, Output& out,
                   Output& err) {
   if (words.empty()) {
-    err.write(program_help());
+    err.write(program_help(style_of(err)));
     return ExitCode::kInput;
   }
   const std::string& first = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   if (first == "--version" || first == "--help" || first == "-h") {
     if (!rest.empty()) usage_error("", "unexpected argument '" + rest.front() + "'");
-    out.write(first == "--version" ? version_text() : program_help());
+    out.write(first == "--version" ? version_text() : program_help(style_of(out)));
     return ExitCode::kDone;
   }
-  if (first == "help") return help(rest, out);
   if (first.starts_with('-')) {
-    usage_error("", "unknown option '" + first + "'", did_you_mean(first, {"--help", "--version"}));
+    std::vector<std::string> names;
+    names.reserve(program_options().size());
+    for (const OptionSpec& option : program_options())
+      names.push_back("--" + std::string(option.name));
+    usage_error("", "unknown option '" + first + "'",
+                did_you_mean(first, {names.begin(), names.end()}));
   }
   const Command& command = find_command(first);
   const CommandSpec spec = command.spec();
   asked = spec.name;
   if (asks_for_help(rest)) {
-    out.write(command_help(spec));
+    out.write(command_help(spec, style_of(out)));
     return ExitCode::kDone;
   }
   const Arguments arguments = Arguments::parse(spec, rest);
@@ -82,6 +65,17 @@ void report(const InputError& error, const std::string& asked, Output& err) {
 }
 
 }  // namespace
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& command : commands()) {
+    names.push_back(command->spec().name);
+    if (names.back() == name) return *command;
+  }
+  usage_error("", "unknown command '" + std::string(name) + "'", did_you_mean(name, names));
+}
+
+std::string_view version() { return TIDEMARK_VERSION; }
 
 std::string version_text() { return "tidemark " TIDEMARK_VERSION " (PyTorch 2.11 by default)\n"; }
 

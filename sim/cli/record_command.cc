@@ -47,7 +47,7 @@ class RecordCommand final : public Command {
         "depends on them is not seen, nor what libraries allocate within kernels.",
         {{"COMMAND", "after --: python SCRIPT, python -m MODULE or SCRIPT, and its arguments", true,
           true}},
-        {{"device", "NAME", "the GPU to pretend, or a device file", "h100"},
+        {{"device", "ID", "the GPU to pretend, or a device file", "h100"},
          {"device-bytes", "N", "its total memory, in place of the device's own", ""},
          {"context-bytes", "N", "what the CUDA context takes", ""},
          {"torch", "VERSION", "the release to install where the Python has none: 2.4.0 to 2.15.0",

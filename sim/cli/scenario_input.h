@@ -26,7 +26,10 @@ inline constexpr OptionSpec kEventPolicyOption{
     "when other streams' work ends: simulated, ready (at once), sync (when waited for) or lag:N",
     ""};
 
-/// The value of --format text|csv|json|markdown|latex.
+/// The forms in which tables are printed.
+inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";
+
+/// The value of --format where it is one of kTableFormats.
 TableFormat table_format(const std::string& name);
 
 /// A problem's text with "warning" in place of "error".

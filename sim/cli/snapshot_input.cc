@@ -17,7 +17,7 @@ class ReadLine {
 
   /// Requires: called no more once the line is gone.
   [[nodiscard]] ReadProgress progress() {
-    if (!err_.colour()) return {};
+    if (!err_.is_terminal()) return {};
     return [this](std::uint64_t bytes, std::uint32_t thousandths) {
       constexpr std::uint64_t kLong = std::uint64_t{64} << 20U;
       if (bytes < kLong || thousandths < shown_ + 10) return;
@@ -27,7 +27,7 @@ class ReadLine {
     };
   }
   void end() {
-    if (shown_ > 0) err_.write("\r\x1b[K");
+    if (shown_ > 0) err_.print("\r{:20}\r", "");
   }
 
  private:

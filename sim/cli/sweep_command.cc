@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "sim/cli/commands.h"
 #include "sim/cli/process.h"
@@ -47,7 +46,7 @@ std::pair<std::uint64_t, std::uint64_t> parse_shard(const std::string& text) {
 class Progress {
  public:
   Progress(Output& err, std::uint64_t total)
-      : err_(err), total_(total), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+      : err_(err), total_(total), is_terminal_(err.is_terminal()) {}
 
   void tick() { show(done_ + 1); }
   void show(std::uint64_t done) {
@@ -67,7 +66,7 @@ class Progress {
     has_line_ = is_terminal_;
   }
   void end() {
-    if (has_line_) err_.write("\r\x1b[K");
+    if (has_line_) err_.print("\r{:60}\r", "");
   }
 
  private:
@@ -103,7 +102,7 @@ class SweepCommand final : public Command {
              {"variant", "NAME", "the named one of the scenario's variants", ""},
              {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
              {"limit", "N", "rows printed; 0: all", "20"},
-             {"format", "text|csv|json|markdown|latex", "how to print the rows", "text"}},
+             {"format", kTableFormats, "how to print the rows", "text"}},
             {{"tidemark sweep s.yaml", "every cell, printed"},
              {"tidemark sweep s.yaml --out r.sqlite --resume",
               "kept as they are made; go on after an interruption"},

@@ -24,6 +24,10 @@ std::string for_people(const ResultsValue& value, Unit unit) {
   switch (unit) {
     case Unit::kBytes:
       return human_bytes(number);
+    case Unit::kExactBytes:
+      return fmt::format("{} ({})", human_bytes(number), grouped(number));
+    case Unit::kCount:
+      return grouped(number);
     case Unit::kMillionths:
       return percent(number);
     case Unit::kNone:

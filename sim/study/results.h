@@ -47,7 +47,13 @@ struct ResultsValue {
 struct ResultsTable {
   struct Column {
     std::string name;
-    enum class Unit : std::uint8_t { kNone, kBytes, kMillionths } unit = Unit::kNone;
+    enum class Unit : std::uint8_t {
+      kNone,
+      kBytes,
+      kExactBytes,  ///< for people both: "79.2 GiB (85,017,755,648)"
+      kCount,
+      kMillionths
+    } unit = Unit::kNone;
   };
   std::vector<Column> columns;
   std::vector<std::vector<ResultsValue>> rows;

@@ -39,7 +39,8 @@ def matches(expected, actual):
 
 
 def run(command, folder, program):
-    env = {**os.environ, "PATH": f"{pathlib.Path(program).parent}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    env = {**plain, "PATH": f"{pathlib.Path(program).parent}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.returncode, done.stdout.decode()
 

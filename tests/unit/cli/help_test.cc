@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sim/cli/program.h"
 
@@ -94,6 +95,93 @@ TEST_CASE(
       begin = end + 1;
     }
   }
+}
+
+/// The words of a command line up to a pipe or redirection, quotes undone.
+std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool is_word = false;
+  char quote = 0;
+  for (const char c : line) {
+    if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      is_word = true;
+    } else if (c == '|' || c == '>') {
+      break;
+    } else if (c != ' ') {
+      word += c;
+      is_word = true;
+    } else if (is_word) {
+      words.push_back(std::exchange(word, {}));
+      is_word = false;
+    }
+  }
+  if (is_word) words.push_back(word);
+  return words;
+}
+
+TEST_CASE("every example of every command is a command line that it takes") {
+  for (const auto& command : commands()) {
+    const CommandSpec spec = command->spec();
+    for (const ExampleSpec& example : spec.examples) {
+      INFO(example.command);
+      std::vector<std::string> words = shell_words(example.command);
+      REQUIRE(words.size() >= 2);
+      words.erase(words.begin(), words.begin() + 2);
+      CHECK_NOTHROW(Arguments::parse(spec, words));
+    }
+  }
+}
+
+TEST_CASE("the list of commands fits a screen, and any terminal's width") {
+  for (const std::size_t width : {60UL, 80UL, 200UL}) {
+    const std::string help = program_help({width, false});
+    if (width >= 80) CHECK(std::count(help.begin(), help.end(), '\n') <= 50);
+    std::size_t begin = 0;
+    while (begin < help.size()) {
+      const std::size_t end = help.find('\n', begin);
+      CHECK(end - begin <= std::min<std::size_t>(width, 96));
+      begin = end + 1;
+    }
+  }
+  CHECK(program_help().find('\x1b') == std::string::npos);
+  CHECK(program_help({96, true}).find("\x1b[1mCommands\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("the manual page and the completions know every command and option") {
+  const std::string page = run({"man"}).out;
+  CHECK(page.starts_with(".TH TIDEMARK 1 "));
+  const std::string bash = run({"completion", "bash"}).out;
+  const std::string zsh = run({"completion", "zsh"}).out;
+  const std::string fish = run({"completion", "fish"}).out;
+  for (const auto& command : commands()) {
+    const CommandSpec spec = command->spec();
+    INFO(spec.name);
+    CHECK(page.find("\n.SS tidemark " + std::string(spec.name)) != std::string::npos);
+    CHECK(bash.find("\n    " + std::string(spec.name) + ")\n") != std::string::npos);
+    CHECK(zsh.find("\n        " + std::string(spec.name) + ")\n") != std::string::npos);
+    const std::string seen = "from " + std::string(spec.name) + "' -l ";
+    for (const OptionSpec& option : spec.options) {
+      INFO(option.name);
+      std::string dashed = "--" + std::string(option.name);
+      CHECK(bash.find(dashed) != std::string::npos);
+      CHECK(zsh.find(dashed) != std::string::npos);
+      CHECK(fish.find(seen + std::string(option.name)) != std::string::npos);
+      for (std::size_t at = 0; (at = dashed.find('-', at)) != std::string::npos; at += 2)
+        dashed.insert(at, 1, '\\');
+      CHECK(page.find(dashed) != std::string::npos);
+    }
+  }
+  CHECK(run({"completion", "csh"}).err ==
+        "error: expected one of bash, zsh, fish; found 'csh'; did you mean 'zsh'?\n"
+        "See 'tidemark help completion'.\n");
 }
 
 TEST_CASE("no option table names an option twice") {
