@@ -1,3 +1,4 @@
+#include "sim/base/problem.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/describe_report.h"
@@ -39,6 +40,15 @@ class DescribeCommand final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    try {
+      return describe(args, out, err);
+    } catch (const InputError& error) {
+      throw InputError(named_by_options(error.problems()));
+    }
+  }
+
+ private:
+  static ExitCode describe(const Arguments& args, Output& out, Output& err) {
     const Scenario scenario = parse(args);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     const std::vector<ModelDescription> models = describe_models(scenario);
@@ -59,7 +69,6 @@ class DescribeCommand final : public Command {
     return ExitCode::kDone;
   }
 
- private:
   static Scenario parse(const Arguments& args) {
     const std::string& path = args.positional()[0];
     if (!args.has("class")) {

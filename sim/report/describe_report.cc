@@ -31,17 +31,20 @@ std::string own_name(const torch::WatchedModule& module) {
 
 std::string totals(const ModelDescription& model, const TextStyle& style) {
   const Layer& whole = model.layers.front();
-  Table table({Align::kLeft, Align::kRight, Align::kRight});
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  const auto add = [&](std::string name, std::string count, Bytes bytes) {
+    table.add({std::move(name), std::move(count), amount(bytes), grouped(bytes)});
+  };
   const std::uint64_t fixed = whole.module.parameters - whole.module.trainable_parameters;
-  table.add(
-      {"Parameters", grouped(whole.module.parameters), human_bytes(whole.module.parameter_bytes)});
+  table.add({"", "", "", "bytes"});
+  add("Parameters", grouped(whole.module.parameters), whole.module.parameter_bytes);
   table.add({"  trainable", grouped(whole.module.trainable_parameters), ""});
   table.add({"  not trainable", grouped(fixed), ""});
-  table.add({"Buffers", "", amount(whole.module.buffer_bytes)});
+  add("Buffers", "", whole.module.buffer_bytes);
   if (model.is_called) {
-    table.add({"Saved for backward", "", amount(whole.saved_bytes)});
-    table.add({"Temporaries, at most", "", amount(whole.temporaries_peak_bytes)});
-    table.add({"Workspace", "", amount(whole.workspace_bytes)});
+    add("Saved for backward", "", whole.saved_bytes);
+    add("Temporaries, at most", "", whole.temporaries_peak_bytes);
+    add("Workspace", "", whole.workspace_bytes);
   }
   return table.text(style.width);
 }

@@ -241,13 +241,16 @@ std::string fit_text(const FitResult& result, const FitOptions& options, const T
     out += result.reached_highest ? fmt::format("; nothing above {} was tried.\n", options.highest)
                                   : fmt::format(", {} does not.\n", *result.best + 1);
   }
-  Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft}, 2);
-  table.add({"value", "", "peak reserved", "stays free", ""});
+  Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+               Align::kRight, Align::kLeft},
+              2);
+  table.add({"value", "", "peak reserved", "bytes", "stays free", "bytes", ""});
   for (const FitProbe& probe : result.probes) {
     const bool failed = !probe.error.empty();
     table.add({grouped(static_cast<std::uint64_t>(probe.value)), probe.fits ? "fits" : "no",
                failed ? "" : human_bytes(probe.peak_reserved),
-               failed ? "" : human_bytes(probe.spare),
+               failed ? "" : grouped(probe.peak_reserved), failed ? "" : human_bytes(probe.spare),
+               failed ? "" : grouped(probe.spare),
                failed ? probe.error
                : probe.retries > 0
                    ? fmt::format("{} retr{}", probe.retries, probe.retries == 1 ? "y" : "ies")
@@ -270,11 +273,15 @@ std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const Text
   std::string out = first == devices.end()
                         ? bad("Nothing fits", style) + ": no GPU known is large enough.\n"
                         : good(first->device + " is the smallest GPU that fits", style) + "\n";
-  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kRight}, 2);
-  table.add({"device", "total", "", "peak reserved", "stays free"});
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight,
+               Align::kRight, Align::kRight, Align::kRight},
+              2);
+  table.add({"device", "total", "bytes", "", "peak reserved", "bytes", "stays free", "bytes"});
   for (const DeviceProbe& one : devices) {
-    table.add({one.device, human_bytes(one.total_bytes), one.probe.fits ? "fits" : "no",
-               human_bytes(one.probe.peak_reserved), human_bytes(one.probe.spare)});
+    const FitProbe& probe = one.probe;
+    table.add({one.device, human_bytes(one.total_bytes), grouped(one.total_bytes),
+               probe.fits ? "fits" : "no", human_bytes(probe.peak_reserved),
+               grouped(probe.peak_reserved), human_bytes(probe.spare), grouped(probe.spare)});
   }
   return out + table.text(style.width);
 }

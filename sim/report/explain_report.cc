@@ -174,21 +174,22 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
   out += amounts_text(picture, style);
   out += pins_text(picture, top, style);
   out += "\nWhat it is for\n";
-  Table purposes({Align::kLeft, Align::kRight, Align::kRight}, 2);
+  Table purposes({Align::kLeft, Align::kRight, Align::kRight, Align::kRight}, 2);
   for (std::size_t i = 0; i < kPurposeNames.size(); ++i) {
     if (picture.by_purpose[i] == 0) continue;
     purposes.add({std::string(kPurposeNames[i]), human_bytes(picture.by_purpose[i]),
+                  grouped(picture.by_purpose[i]),
                   percent(parts_per_million(picture.by_purpose[i],
                                             std::max<Bytes>(picture.active_bytes, 1)))});
   }
   out += purposes.text(style.width);
   out += wrapped(fmt::format("(rule: {})", purpose_rule()), style.width, 2);
   out += "\nWho holds it\n";
-  Table sites({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft}, 2);
-  sites.add({"bytes", "blocks", "for", "made by"});
+  Table sites({Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft}, 2);
+  sites.add({"", "bytes", "blocks", "for", "made by"});
   for (std::size_t i = 0; i < std::min(top, picture.sites.size()); ++i) {
     const CallSite& site = picture.sites[i];
-    sites.add({human_bytes(site.bytes), grouped(site.blocks),
+    sites.add({human_bytes(site.bytes), grouped(site.bytes), grouped(site.blocks),
                std::string(kPurposeNames[static_cast<std::size_t>(site.purpose)]),
                std::string(maker_of(site.maker))});
   }

@@ -156,6 +156,11 @@ std::string input_expression(const std::string& text) {
   return fmt::format("torch.zeros({}, dtype=torch.{})", shape, dtype);
 }
 
+constexpr std::string_view kOwnText = "<describe>";
+/// Lines of the text that scenario_of_model() makes.
+constexpr std::uint32_t kDeviceLine = 2;
+constexpr std::uint32_t kCallLine = 5;
+
 constexpr std::string_view kCallOnce = R"python(
   def tensors_in(value):
       if isinstance(value, torch.Tensor):
@@ -251,7 +256,18 @@ std::shared_ptr<const SourceText> scenario_of_model(const ModelFile& model) {
                     fmt::join(inputs, ", "));
     text += kCallOnce;
   }
-  return std::make_shared<const SourceText>(SourceText{model.path, std::move(text)});
+  return std::make_shared<const SourceText>(SourceText{std::string(kOwnText), std::move(text)});
+}
+
+std::vector<Problem> named_by_options(std::vector<Problem> problems) {
+  for (Problem& problem : problems) {
+    const SourceText* source = problem.at.source.get();
+    if (source == nullptr || source->name != kOwnText) continue;
+    const auto line = problem.at.line + source->first_line - 1;
+    problem.path = line == kDeviceLine ? "--device" : line == kCallLine ? "--class" : "--input";
+    problem.at = {};
+  }
+  return problems;
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/problem.h"
 #include "sim/run/scenario.h"
 #include "sim/torch/model_watch.h"
 
@@ -38,6 +39,9 @@ struct ModelFile {
 /// The text of a scenario that makes the model, calls it once and runs backward from its outputs.
 /// Errors: InputError for an input that is no shape.
 std::shared_ptr<const SourceText> scenario_of_model(const ModelFile& model);
+/// Problems of that scenario's own text, which nobody wrote: named by the options that it was made
+/// of in place of their lines in it. Others stay as they are.
+std::vector<Problem> named_by_options(std::vector<Problem> problems);
 
 /// A model of the zoo (configs/models) with the arguments that it is made with unless told.
 struct ZooModel {

@@ -1,5 +1,8 @@
 #include "sim/study/sqlite.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -76,6 +79,10 @@ std::string SqlStatement::text(int column) const {
 }
 
 SqlDatabase::SqlDatabase(const std::string& path, Mode mode) : path_(path) {
+  // SQLite's own word for it is "disk I/O error".
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw IoError(path + ": is a folder, not a file");
   // Who only reads must still be able to take back what a killed process left half done. SQLite
   // opens a file that may not be written for reading.
   const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kCreate ? SQLITE_OPEN_CREATE : 0);

@@ -95,13 +95,14 @@ TEST_CASE("a description reads as a table, as JSON and as CSV") {
         "  fc (Linear)  [2, 3]          12  partly     4.00 KiB     1.00 KiB          -\n"
         "1 modules lie deeper: --depth shows them\n"
         "\n"
-        "Parameters            12      48 B\n"
+        "                                    bytes\n"
+        "Parameters            12      48 B     48\n"
         "  trainable            8\n"
         "  not trainable        4\n"
-        "Buffers                          -\n"
-        "Saved for backward        4.00 KiB\n"
-        "Temporaries, at most      1.00 KiB\n"
-        "Workspace                        -\n");
+        "Buffers                          -      0\n"
+        "Saved for backward        4.00 KiB  4,096\n"
+        "Temporaries, at most      1.00 KiB  1,024\n"
+        "Workspace                        -      0\n");
   CHECK(describe_csv({model}).find("\n0,fc,Linear,1,\"[2, 3]\",12,8,48,0,4096,1024,0\n") !=
         std::string::npos);
   CHECK(describe_json({model}).find("\"kind\": \"describe\"") != std::string::npos);
