@@ -99,9 +99,9 @@ document.body.dataset.ready = 'yes';
 def plotly_script():
     spec = importlib.util.find_spec("plotly")
     folders = [pathlib.Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
-    folders.append(pathlib.Path(__file__).resolve().parents[1] / "build" / "plotly" / "plotly")  # of tools/setup
-    for folder in folders:
-        path = folder / "package_data" / "plotly.min.js"
+    here = pathlib.Path(__file__).resolve().parent
+    folders.append(here.parent / "build" / "plotly" / "plotly")  # of tools/setup
+    for path in [folder / "package_data" / "plotly.min.js" for folder in folders] + [here / "plotly.min.js"]:  # installed beside this
         if path.is_file():
             return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
     sys.exit("plots/report.py: plotly's script is missing: tools/setup gets it, or pip install plotly")

@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2034
 RUN_PACKAGES='g++ cmake ninja-build libfmt-dev zlib1g-dev libyaml-cpp-dev libboost-dev libboost-graph-dev
   libboost-program-options-dev libsqlite3-dev python3 python3-matplotlib python3-pip'
-TEST_PACKAGES='catch2 libbenchmark-dev git python3-yaml'
+TEST_PACKAGES='catch2 libbenchmark-dev git python3-yaml python3-jsonschema zsh fish'
+PACK_PACKAGES='file dpkg-dev'
 FULL_PACKAGES='clang clang-format clang-tidy libclang-rt-14-dev chromium openmpi-bin python3-dev python3-venv snakemake'
 
 # Installs those of "$@" that are missing; says what to do when it may not.
@@ -30,6 +31,6 @@ install_packages() {
 # PyPI's. Without a network everything else works; those pages and their test then need plotly from elsewhere.
 install_plotly() {
   [ -f build/plotly/plotly/package_data/plotly.min.js ] && return 0
-  python3 -m pip install --quiet --no-deps --target build/plotly plotly==7.1.0 ||
+  python3 -m pip install --quiet --root-user-action ignore --no-deps --target build/plotly plotly==7.1.0 ||
     echo 'plotly could not be had from PyPI: tidemark report will ask for it, its test is skipped' >&2
 }

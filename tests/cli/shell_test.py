@@ -19,8 +19,8 @@ TIDEMARK = ""
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
 
 
-def run(*words, env=None, **options):
-    return subprocess.run([TIDEMARK, *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False, env={**PLAIN, **(env or {})}, **options)
+def run(*words, env=None, folder=ROOT):
+    return subprocess.run([TIDEMARK, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False, env={**PLAIN, **(env or {})})
 
 
 def on_terminal(*words, env=None):
@@ -189,6 +189,9 @@ class Looks(unittest.TestCase):
 
     def test_examples_on_files_of_the_repository_run(self):
         tried = 0
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        (pathlib.Path(folder.name) / "configs").symlink_to(ROOT / "configs")
         for name in names_in_help():
             text = run("help", name).stdout
             for line in re.findall(r"^  (tidemark .*)$", text.split("\nExamples\n")[1], re.M):
@@ -197,7 +200,7 @@ class Looks(unittest.TestCase):
                 if any(c in line for c in "|>'\"") or not files or not all((ROOT / file).is_file() for file in files):
                     continue
                 tried += 1
-                done = run(*words)
+                done = run(*words, folder=folder.name)
                 self.assertEqual(done.returncode, 0, line + "\n" + done.stderr)
         self.assertGreater(tried, 3)
 
