@@ -20,6 +20,11 @@ EVENTS = """index,action,address,bytes,stream,id
 0,segment_alloc,4096,2097152,0,
 1,alloc,4096,100,0,0
 """
+REPEATING = """schema_version: 1
+device: h100-sxm-80gb
+model: {{code: "def make(): return nn.Linear(4, 4)", function: make}}
+train: {{batch: 2, input: [4], target: [], loss: cross_entropy, optimizer: SGD(lr=0.1), steps: {steps}}}
+"""
 OTHER_EVENTS = EVENTS.replace("4096,100,", "4096,101,")
 
 
@@ -225,6 +230,34 @@ class RunAndCheck(unittest.TestCase):
         code, _, err = run("run", self.scenario, "--plot", str(self.root / "p.png"), env=env)
         self.assertEqual(code, 4)
         self.assertIn("set TIDEMARK_PLOTS", err)
+
+    def test_every_step_is_simulated_where_one_asks_for_it(self):
+        long = self.write("long.yaml", REPEATING.format(steps=200))
+        code, short, err = run("run", long)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("Steps 7-198 repeat steps 3-6 exactly: not simulated again, nor drawn below (6,336 events).\n", short)
+        code, whole, err = run("run", long, "--every-step")
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("repeat", whole)
+        curves = ("Reserved  ", "Allocated  ", "  at step", "Steps 7")
+        same = [[line for line in text.splitlines() if not line.startswith(curves)] for text in (short, whole)]
+        self.assertEqual(*same)
+        events = self.root / "every.csv"
+        self.assertEqual(run("run", long, "--events", str(events))[0], 0)
+        written = events.read_text()
+        self.assertIn(",backward 199,", written.splitlines()[-1])
+        self.assertEqual(run("run", long, "--every-step", "--events", str(events))[0], 0)
+        self.assertEqual(written, events.read_text())
+
+    def test_more_events_than_can_be_written_are_refused(self):
+        endless = self.write("endless.yaml", REPEATING.format(steps=1000000))
+        path = self.root / "endless.csv"
+        code, out, err = run("run", endless, "--events", str(path))
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(err, "error: --events: this run has 32,999,996 events; at most 5,000,000 are written; ask for fewer steps; "
+                              "without this option the steps that repeat are counted, not written\n")
+        self.assertFalse(path.exists())
+        self.assertEqual(run("run", endless)[0], 0)
 
     def test_the_same_input_gives_the_same_bytes(self):
         self.assertEqual(run("run", self.scenario, "--format", "json"), run("run", self.scenario, "--format", "json"))
