@@ -407,7 +407,8 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     return;
   }
   if (auto* type = object.as<ClassObject>()) {
-    if (!type->user_defined) {
+    // A named tuple is the user's class, whoever made it.
+    if (!type->user_defined && type->attrs.find(intern("_fields")) == nullptr) {
       raise(*classes_->type_error, fmt::format("cannot set '{}' attribute of immutable type '{}'",
                                                text(name), text(type->name())));
     }

@@ -33,28 +33,35 @@ Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
   return in.intern(args.text(i));
 }
 
-bool is_instance_of(Interp& in, const ClassObject& type, const Value& wanted,
+/// `object`: what isinstance() asks about, Empty for issubclass(). An object in the place of a
+/// class answers by its own __instancecheck__ (typing.Sequence, torch.FloatTensor).
+bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
                     std::string_view function) {
   if (const auto* other = wanted.as<ClassObject>()) return type.derives_from(*other);
   if (const Tuple* tuple = wanted.as<Tuple>()) {
     for (const Value& one : tuple->items) {
-      if (is_instance_of(in, type, one, function)) return true;
+      if (is_instance_of(in, type, object, one, function)) return true;
     }
     return false;
   }
   if (wanted.is_none()) return type.derives_from(*in.classes().none);
+  if (const auto* instance = wanted.as<Instance>(); instance != nullptr && !object.empty()) {
+    const Name check = in.intern("__instancecheck__");
+    if (instance->type().lookup(check) != nullptr)
+      return in.truth(in.call_method(wanted, check, {object}));
+  }
   in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
 }
 
-// isinstance(x, nn.Module) where the class answers for itself (__instancecheck__ is not supported).
 void add_type_tests(Interp& in) {
   define(in, "isinstance(obj, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
-    return Value::boolean(is_instance_of(interp, *interp.type_of(args[0]), args[1], "isinstance"));
+    return Value::boolean(
+        is_instance_of(interp, *interp.type_of(args[0]), args[0], args[1], "isinstance"));
   });
   define(in, "issubclass(cls, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
     const auto* type = args[0].as<ClassObject>();
     if (type == nullptr) interp.type_error("issubclass() arg 1 must be a class");
-    return Value::boolean(is_instance_of(interp, *type, args[1], "issubclass"));
+    return Value::boolean(is_instance_of(interp, *type, {}, args[1], "issubclass"));
   });
   define(in, "callable(obj, /)",
          [](Interp& interp, Arguments& args) { return Value::boolean(interp.callable(args[0])); });

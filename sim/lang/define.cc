@@ -58,8 +58,42 @@ Ref<ClassObject> Interp::make_exception_class(std::string_view name, std::string
   return make_class(name, std::move(module), {std::move(base)});
 }
 
+namespace {
+
+/// class Point(NamedTuple): its annotations are the fields, what they are given the defaults.
+Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrMap& attributes) {
+  std::vector<std::string> fields;
+  std::vector<Value> defaults;
+  if (const Value* annotated = attributes.find(known(name::kAnnotations))) {
+    for (const auto& entry : annotated->as<Dict>()->table.entries()) {
+      fields.push_back(entry.key.as<Str>()->text());
+      if (const Value* given = attributes.find(in.intern(fields.back()))) {
+        defaults.push_back(*given);
+      } else if (!defaults.empty()) {
+        in.type_error(fmt::format("non-default namedtuple field {} cannot follow default field",
+                                  fields.back()));
+      }
+    }
+  }
+  Ref<ClassObject> type = in.make_named_tuple_class(in.text(name), std::move(module), fields);
+  if (!defaults.empty()) type->attrs.set(in.intern("_defaults"), in.tuple(std::move(defaults)));
+  for (const AttrMap::Entry& entry : attributes.entries()) {
+    const auto text = in.text(entry.name);
+    if (std::find(fields.begin(), fields.end(), text) == fields.end())
+      type->attrs.set(entry.name, entry.value);
+  }
+  return type;
+}
+
+}  // namespace
+
 Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::string module,
                              const std::vector<Value>& bases, AttrMap attributes) {
+  if (bases.size() == 1) {
+    const auto* maker = bases[0].as<Instance>();
+    if (maker != nullptr && maker->type().lookup(in.intern("__makes_named_tuples__")) != nullptr)
+      return named_tuple_of(in, name, std::move(module), attributes);
+  }
   std::vector<Ref<ClassObject>> types;
   for (const Value& base : bases) {
     Ref<ClassObject> type = base.ref<ClassObject>();

@@ -383,10 +383,23 @@ class _Form:
     def __repr__(self):
         return "typing." + self._name
 
+    def __instancecheck__(self, obj):
+        if self._name in ("Iterable", "Iterator", "Generator", "Collection", "Sized", "Hashable"):
+            attribute = {"Iterator": "__next__", "Generator": "send", "Sized": "__len__", "Hashable": "__hash__"}.get(self._name, "__iter__")
+            return isinstance(obj, (list, tuple, dict, set, frozenset, str, range)) and attribute in ("__iter__", "__len__") or hasattr(obj, attribute)
+        if self._name == "Callable":
+            return callable(obj)
+        if self._name not in _classes:
+            raise TypeError(f"{self!r} cannot be used with isinstance()")
+        return isinstance(obj, _classes[self._name])
+
+
+_classes = {"List": list, "Dict": dict, "Tuple": tuple, "Set": (set, frozenset), "FrozenSet": frozenset, "Type": type,
+            "Sequence": (list, tuple, str, range), "MutableSequence": list, "Mapping": dict, "MutableMapping": dict, "Text": str}
 
 Any, Union, Optional, Callable, ClassVar, Final, Literal = [_Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")]
 List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
-Iterable, Iterator, Sequence, Mapping, MutableMapping, Generator = [_Form(n) for n in ("Iterable", "Iterator", "Sequence", "Mapping", "MutableMapping", "Generator")]
+Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [_Form(n) for n in ("Iterable", "Iterator", "Sequence", "MutableSequence", "Mapping", "MutableMapping", "Generator")]
 Annotated, Self, NoReturn, Hashable, Collection, Sized, Text = [_Form(n) for n in ("Annotated", "Self", "NoReturn", "Hashable", "Collection", "Sized", "Text")]
 TYPE_CHECKING = False
 
@@ -425,10 +438,16 @@ def runtime_checkable(cls):
     return cls
 
 
-def NamedTuple(typename, fields=()):
-    import _tidemark
+class _NamedTuple:
+    __makes_named_tuples__ = True
 
-    return _tidemark.named_tuple(typename, [name for name, kind in fields])
+    def __call__(self, typename, fields=()):
+        import _tidemark
+
+        return _tidemark.named_tuple(typename, [name for name, kind in fields])
+
+
+NamedTuple = _NamedTuple()
 )py";
 
 constexpr std::string_view kCopy = R"py(
@@ -444,7 +463,7 @@ def copy(x):
         return x
     if hasattr(x, "__copy__"):
         return x.__copy__()
-    raise TypeError(f"copy.copy() of a {type(x).__name__} is not supported: use copy.deepcopy()")
+    return _tidemark.shallow_copy(x)
 )py";
 
 constexpr std::string_view kGc = R"py(
@@ -480,6 +499,21 @@ def filterwarnings(action, message="", category=None, module="", lineno=0, appen
 
 def simplefilter(action, category=None, lineno=0, append=False):
     pass
+
+
+def resetwarnings():
+    pass
+
+
+class catch_warnings:
+    def __init__(self, *, record=False, **options):
+        self._record = record
+
+    def __enter__(self):
+        return [] if self._record else None
+
+    def __exit__(self, *error):
+        pass
 )py";
 
 constexpr std::string_view kAbc = R"py(
@@ -487,8 +521,18 @@ class ABC:
     pass
 
 
+ABCMeta = type
+
+
 def abstractmethod(funcobj):
     return funcobj
+
+
+def abstractproperty(fget):
+    return property(fget)
+
+
+abstractclassmethod, abstractstaticmethod = classmethod, staticmethod
 )py";
 
 constexpr std::string_view kFuture = "annotations = division = print_function = None\n";

@@ -221,7 +221,31 @@ Value named_tuple(Interp& in, Arguments& args) {
   return type;
 }
 
+/// Something outside the language: it can be named and handed on, and any use of it is refused.
+class Later final : public Instance {
+ public:
+  Later(Interp& interp, std::string name)
+      : Instance(interp.heap(), interp.classes().object), name_(std::move(name)) {}
+  Value get_attr(Interp& interp, Name) override { refuse(interp); }
+  void set_attr(Interp& interp, Name, Value) override { refuse(interp); }
+  Value call(Interp& interp, CallArgs&) override { refuse(interp); }
+  Value get_item(Interp& interp, const Value&) override { refuse(interp); }
+  Value iterate(Interp& interp) override { refuse(interp); }
+
+ private:
+  [[noreturn]] void refuse(Interp& interp) const {
+    interp.refuse(name_ + " is not modelled", "leave it out: nothing on the device depends on it");
+  }
+  std::string name_;
+};
+
+Value make_later(Interp& interp, std::string name) {
+  return make_ref<Later>(interp, std::move(name));
+}
+
 void fill_host(Interp& in, Module& module) {
+  define(in, module, "later(name)",
+         [](Interp& interp, Arguments& args) { return make_later(interp, args.text(0)); });
   define(in, module, "named_tuple(typename, field_names, defaults=None)", named_tuple);
   define(in, module, "make_dict(type, factory, items)",
          [](Interp& interp, Arguments& args) -> Value {
@@ -248,6 +272,17 @@ void fill_host(Interp& in, Module& module) {
   });
   define(in, module, "deepcopy(x, memo=None)",
          [](Interp& interp, Arguments& args) { return interp.deep_copy(args[0]); });
+  define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
+    auto* from = args[0].as<Instance>();
+    if (from == nullptr || from->kind() != Kind::kInstance || from->type().allocate != nullptr) {
+      interp.type_error(fmt::format("copy.copy() of a {} is not supported: use copy.deepcopy()",
+                                    interp.type_name(args[0])));
+    }
+    const Ref<Instance> copy = make_ref<Instance>(interp.heap(), Ref<ClassObject>(&from->type()));
+    for (const AttrMap::Entry& entry : from->attrs().entries())
+      copy->set_own(entry.name, entry.value);
+    return copy;
+  });
   define(in, module, "collect(generation=2)", [](Interp& interp, Arguments&) {
     return Value::integer(static_cast<std::int64_t>(interp.collect_garbage()));
   });
@@ -366,8 +401,16 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
+  for (const std::string_view name : modules_outside()) {
+    in.add_module(std::string(name), [name](Interp&, Module& module) {
+      module.make_missing = [name](Interp& interp, Module&, Name wanted) {
+        return make_later(interp, fmt::format("{}.{}", name, interp.text(wanted)));
+      };
+    });
+  }
   for (const std::span<const LibraryFile> files :
-       {library_files(), library_function_files(), library_system_files()}) {
+       {library_files(), library_function_files(), library_system_files(),
+        library_module_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
         interp.run_in(module, std::make_shared<const SourceText>(SourceText{

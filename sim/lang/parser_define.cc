@@ -101,6 +101,14 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
       FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }
 
+/// ABCMeta, or abc.ABCMeta: the only metaclass, which changes nothing here.
+bool Parser::is_abstract(const Expr* metaclass) const {
+  if (metaclass->kind == ExprKind::kName)
+    return names_.text(static_cast<const NameExpr*>(metaclass)->name) == "ABCMeta";
+  return metaclass->kind == ExprKind::kAttribute &&
+         names_.text(static_cast<const AttributeExpr*>(metaclass)->name) == "ABCMeta";
+}
+
 Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'class'");
@@ -108,8 +116,15 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   if (accept(Tok::kLeftParen)) {
     while (kind() != Tok::kRightParen) {
       if (kind() == Tok::kName && next_kind() == Tok::kAssign) {
-        fail(current().at,
-             fmt::format("'{}=' in a class's bases is not supported", names_.text(current().name)));
+        const Token keyword = take();
+        take();
+        const Expr* given = expression();
+        if (names_.text(keyword.name) != "metaclass" || !is_abstract(given)) {
+          fail(keyword.at,
+               fmt::format("'{}=' in a class's bases is not supported", names_.text(keyword.name)));
+        }
+        if (!accept(Tok::kComma)) break;
+        continue;
       }
       if (kind() == Tok::kStar || kind() == Tok::kDoubleStar) {
         fail(current().at, "'*' in a class's bases is not supported");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/ops/cub.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -172,9 +173,13 @@ OpResult multinomial(Arguments& a) {
     c.empty(sizes, self.dtype(), self.device());
     return out;
   }
-  throw NotModelled(
-      "multinomial with replacement=True and more than one sample is not modelled; take them one "
-      "by one");
+  // Sums along each row, searched once a sample. Source: multinomial_with_replacement_kernel_impl.
+  const auto rows = [&] { return c.empty(self.sizes(), self.dtype(), self.device()); };
+  const Tensor given = rows();
+  const Tensor normal = rows();
+  const Tensor sums = rows();
+  scan_kernel(c, sums, self.dim() - 1);
+  return out;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/composite_ops.h"
@@ -59,6 +60,15 @@ Tensor sumproduct_pair(Context& c, Tensor left, Tensor right, const Dims& sum_di
       only_right.push_back(i);
       right_sizes[2] *= right.size(i);
     }
+  }
+  if (!only_left.empty() && !only_right.empty() &&
+      only_right[only_right.size() - 1] < only_left[0]) {
+    // The result is made in the order in which its dimensions are wanted.
+    std::swap(left, right);
+    std::swap(only_left, only_right);
+    const Dims was_left = left_sizes;
+    left_sizes = {right_sizes[0], right_sizes[2], right_sizes[1]};
+    right_sizes = {was_left[0], was_left[2], was_left[1]};
   }
   Dims left_order = both;
   append(left_order, only_left);

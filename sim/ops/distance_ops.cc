@@ -48,7 +48,11 @@ Tensor as_batch(Context& c, const Tensor& x, const Dims& batch) {
               {numel_of(batch), x.size(-2), x.size(-1)});
 }
 
-/// Source: at::native::_euclidean_dist and its backward.
+Tensor product(Context& c, const Tensor& a, const Tensor& b) {
+  return a.dim() == 2 ? mm_kernel(c, a, b) : bmm_kernel(c, a, b);
+}
+
+/// Requires: two or three dimensions. Source: at::native::_euclidean_dist and its backward.
 Tensor euclidean_distance(Context& c, const Tensor& x1, const Tensor& x2) {
   Op op(c, "_euclidean_dist", "EuclideanDistBackward0", {&x1, &x2});
   op.save(0, x1);
@@ -69,7 +73,7 @@ Tensor euclidean_distance(Context& c, const Tensor& x1, const Tensor& x2) {
       second.ones.reset();
       return joined;
     }();
-    return bmm_kernel(c, left, transpose(right, -1, -2));
+    return product(c, left, transpose(right, -1, -2));
   }();
   op.save(2, out);
   return op.result(std::move(out), [](Backward& b) {
@@ -79,11 +83,11 @@ Tensor euclidean_distance(Context& c, const Tensor& x1, const Tensor& x2) {
     const Tensor& result = b.saved[2];
     const Tensor ratio = pointwise(bc, {&b.grad(), &result});
     pointwise(bc, {&result}, ScalarType::kBool);
-    const Tensor to_y = bmm_kernel(bc, ratio, y);
+    const Tensor to_y = product(bc, ratio, y);
     const Tensor x_sum = sum(bc, ratio, {-1}, true);
     const Tensor x_scaled = pointwise(bc, {&x, &x_sum});
     Tensor x_grad = pointwise(bc, {&x_scaled, &to_y});
-    const Tensor to_x = bmm_kernel(bc, transpose(ratio, -1, -2), x);
+    const Tensor to_x = product(bc, transpose(ratio, -1, -2), x);
     const Tensor y_sum = sum(bc, ratio, {-2}, false);
     const Tensor column = unsqueeze(y_sum, -1);
     const Tensor y_scaled = pointwise(bc, {&y, &column});
@@ -155,7 +159,11 @@ Tensor cdist(Context& c, Tensor x1, Tensor x2, double p, const std::string& mode
   const Dims batch = batch_of(x1, x2);
   const Tensor first = as_batch(c, x1, batch);
   const Tensor second = as_batch(c, x2, batch);
-  return view(c, euclidean_distance(c, first, second), with_tail(batch, x1.size(-2), x2.size(-2)));
+  // One of each is taken as it is, the copies left unused.
+  const bool alone = numel_of(batch) == 1 && x1.dim() <= 3 && x1.dim() == x2.dim();
+  const Tensor distance =
+      alone ? euclidean_distance(c, x1, x2) : euclidean_distance(c, first, second);
+  return view(c, distance, with_tail(batch, x1.size(-2), x2.size(-2)));
 }
 
 Tensor pdist(Context& c, Tensor x, double p) {

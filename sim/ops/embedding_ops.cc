@@ -199,17 +199,21 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
 namespace {
 
 OpResult run_embedding(Arguments& a) {
+  Context& c = a.context();
+  Tensor indices = a.tensor(0);
   if (!a.is_none(3)) {
-    throw NotModelled(
-        "embedding with max_norm is not modelled; it changes the weight's values in place and no "
-        "memory stays");
+    // Rows that are too long are scaled in place, each once.
+    indices = contiguous(c, indices);
+    const LabelScope label(c, "embedding_renorm_");
+    find_unique_rows(c, indices);
+    if (const auto& version = a.tensor(1)->version) ++version->value;
   }
   EmbeddingOptions options;
   options.padding_idx = a.optional_integer(2).value_or(-1);
   if (options.padding_idx < 0 && !a.is_none(2)) options.padding_idx += a.tensor(1).size(0);
   options.scale_grad_by_freq = a.flag(5);
   options.sparse = a.flag(6);
-  return embedding(a.context(), a.tensor(1), a.tensor(0), options);
+  return embedding(c, a.tensor(1), indices, options);
 }
 
 OpResult run_embedding_bag(Arguments& a) {

@@ -23,4 +23,8 @@ struct BagOptions : EmbeddingOptions {
 Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
                      const Tensor& weights, const BagOptions& options);
 
+/// Each row that `indices` name once, as embedding_renorm_ looks for them: temporaries alone.
+/// Source: at::native::embedding_renorm_cuda_; oracle.
+void find_unique_rows(Context& c, const Tensor& indices);
+
 }  // namespace tidemark::ops

@@ -24,8 +24,13 @@ struct Positions {
   std::size_t first = 0;  ///< the first indexed dimension
   std::size_t count = 0;  ///< how many are indexed
   bool adjacent = true;
-  bool moved = true;  ///< to the indexed tensor's device
+  bool moved = true;     ///< to the indexed tensor's device
+  bool written = false;  ///< used to write
+  /// Reading, an iterator holds them and drops its last operand first; writing, a vector does.
   ~Positions() {
+    if (written) {
+      for (Tensor& t : tensors) t.reset();
+    }
     while (!tensors.empty()) tensors.pop_back();
   }
 };
@@ -108,9 +113,11 @@ void align_positions(Context& c, Positions& at) {
     alike = alike && t.strides() == first->strides();
   }
   if (alike) return;
+  TensorList before = at.tensors;  // all copies are made before the first original goes
   for (Tensor& t : at.tensors) {
     if (t.defined()) t = contiguous(c, t);
   }
+  for (Tensor& t : before) t.reset();
 }
 
 Dims indexed_shape(const Tensor& self, const Positions& at) {
@@ -235,6 +242,7 @@ void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const
     return;
   }
   Positions at;
+  at.written = true;
   fill_positions(c, self, indices, at);
   align_positions(c, at);
   const Dims shape = indexed_shape(self, at);

@@ -64,26 +64,24 @@ bool column_major(const Dims& sizes, const Dims& strides) {
   return strides[0] == 1 && strides[1] == sizes[0];
 }
 
-/// Gradient of the first factor of a product, in the first factor's own memory order. Source:
-/// mm_mat1_grad.
-Tensor first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
-                      const Dims& strides) {
+}  // namespace
+
+Tensor mm_first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
+                         const Dims& strides) {
   if (column_major(sizes, strides)) {
     Tensor g = mm_kernel(c, mat2, transpose(grad, 0, 1));
     return as_view(g, transpose(g, 0, 1));
   }
   return mm_kernel(c, grad, transpose(mat2, 0, 1));
 }
-Tensor second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
-                       const Dims& strides) {
+Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
+                          const Dims& strides) {
   if (column_major(sizes, strides)) {
     Tensor g = mm_kernel(c, transpose(grad, 0, 1), mat1);
     return as_view(g, transpose(g, 0, 1));
   }
   return mm_kernel(c, transpose(mat1, 0, 1), grad);
 }
-
-}  // namespace
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
@@ -110,8 +108,8 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
   op.save_if(op.needs(1), 1, self);
   return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
                                               s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-    if (b.needs(1)) b.grads[1] = second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
-    if (b.needs(0)) b.grads[0] = first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
+    if (b.needs(1)) b.grads[1] = mm_second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
+    if (b.needs(0)) b.grads[0] = mm_first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
   });
 }
 
@@ -145,8 +143,10 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
     const auto scaled = [&b](Tensor g, double factor) {
       return factor == 1 ? g : pointwise(b.c, {&g});
     };
-    if (b.needs(1)) b.grads[1] = scaled(first_gradient(b.c, b.grad(), b.saved[1], s1, t1), alpha);
-    if (b.needs(2)) b.grads[2] = scaled(second_gradient(b.c, b.grad(), b.saved[0], s2, t2), alpha);
+    if (b.needs(1))
+      b.grads[1] = scaled(mm_first_gradient(b.c, b.grad(), b.saved[1], s1, t1), alpha);
+    if (b.needs(2))
+      b.grads[2] = scaled(mm_second_gradient(b.c, b.grad(), b.saved[0], s2, t2), alpha);
     if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
   });
 }

@@ -18,6 +18,13 @@ Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2);
 /// F.linear; `bias` may be undefined.
 Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias);
 
+/// Gradient of the first (second) factor of a product of matrices, in that factor's own memory
+/// order: `sizes` and `strides` are its. Source: mm_mat1_grad, mm_mat2_grad.
+Tensor mm_first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
+                         const Dims& strides);
+Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
+                          const Dims& strides);
+
 /// The GEMM below autograd: operands that cuBLAS cannot read are copied after the output was made,
 /// the workspace is there.
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b);

@@ -149,15 +149,21 @@ Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const T
     check_fits(self, sizes, true);
     c.cublas_workspace(self.device());
   }
-  return op.in_place(self, [f, batched](Backward& b) {
-    const auto product = [&b, batched](const Tensor& x, const Tensor& y) {
-      return batched ? bmm_kernel(b.c, x, y) : mm_kernel(b.c, x, y);
-    };
+  return op.in_place(self, [f, batched, s1 = first.sizes(), t1 = first.strides(),
+                            s2 = second.sizes(), t2 = second.strides()](Backward& b) {
     if (b.needs(1)) {
-      b.grads[1] = scaled(b.c, product(b.grad(), transpose(b.saved[1], -1, -2)), f.alpha);
+      const auto grad = [&] {
+        if (!batched) return mm_first_gradient(b.c, b.grad(), b.saved[1], s1, t1);
+        return bmm_kernel(b.c, b.grad(), transpose(b.saved[1], -1, -2));
+      };
+      b.grads[1] = scaled(b.c, grad(), f.alpha);
     }
     if (b.needs(2)) {
-      b.grads[2] = scaled(b.c, product(transpose(b.saved[0], -1, -2), b.grad()), f.alpha);
+      const auto grad = [&] {
+        if (!batched) return mm_second_gradient(b.c, b.grad(), b.saved[0], s2, t2);
+        return bmm_kernel(b.c, transpose(b.saved[0], -1, -2), b.grad());
+      };
+      b.grads[2] = scaled(b.c, grad(), f.alpha);
     }
     if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
   });

@@ -434,9 +434,10 @@ Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims) {
 namespace {
 
 Tensor scan(Context& c, const Tensor& self, std::int64_t dim, ScalarType type) {
-  Tensor out = c.empty_like(self, type);
+  Tensor out = c.empty(self.sizes(), type, self.device());
   const Tensor cast = to_dtype(c, self, type);
-  scan_kernel(c, cast, dim);
+  const Tensor dense = contiguous(c, cast);
+  scan_kernel(c, dense, dim);
   return out;
 }
 

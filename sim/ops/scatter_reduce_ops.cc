@@ -83,14 +83,14 @@ void reduce_backward(Backward& b, const Writing& writing) {
         writing.by_rows ? "index_reduce" : "scatter_reduce"));
   }
   if (writing.reduce == "sum") {
-    if (b.needs(0)) b.grads[0] = b.grad();
-    if (b.needs(1)) b.grads[1] = taken(b.c, b.grad(), b.saved[kIndex]);
+    b.grads[0] = b.grad();
+    b.grads[1] = taken(b.c, b.grad(), b.saved[kIndex]);
   } else if (writing.reduce == "mean") {
     mean_backward(b);
   } else {
     extreme_backward(b, writing);
   }
-  if (!writing.include_self && b.needs(0)) b.grads[0] = clone(b.c, b.grads[0]);
+  if (!writing.include_self) b.grads[0] = clone(b.c, b.grads[0]);
 }
 
 Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index,
@@ -116,9 +116,12 @@ Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Te
   op.save(kSource_, source);
   Tensor out = in_place ? self : clone(c, self);
   if (writing.reduce == "mean") {
+    // Ones to count with: kept while scatter_reduce works, gone once index_reduce has added them
+    // up.
+    const auto make_ones = [&] { return c.empty(source.sizes(), self.dtype(), self.device()); };
+    const Tensor ones = writing.by_rows ? Tensor() : make_ones();
     const Tensor count = clone(c, self);
-    Tensor ones = c.empty(source.sizes(), self.dtype(), self.device());
-    if (writing.by_rows) ones.reset();
+    if (writing.by_rows) make_ones();
     pointwise(c, {&count}, ScalarType::kBool);
   }
   op.save(kResult, out);

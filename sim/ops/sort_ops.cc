@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/ops/cub.h"
+#include "sim/ops/embedding_ops.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -170,6 +171,7 @@ TensorList running_extreme(Context& c, std::string_view name, const Tensor& self
   Op op(c, name, name == "cummax" ? "CummaxBackward0" : "CumminBackward0", {&self});
   TensorList out{c.empty(self.sizes(), self.dtype(), self.device()),
                  c.empty(self.sizes(), ScalarType::kInt64, self.device())};
+  contiguous(c, self);  // what is scanned, for the length of the scan
   op.save(0, self);
   op.save(1, out[1]);
   op.results_of(
@@ -194,6 +196,27 @@ Tensor unique(Context& c, const Tensor& self) {
   // Cut to size: the storage stays as it was made.
   return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
 }
+
+}  // namespace
+
+void find_unique_rows(Context& c, const Tensor& indices) {
+  if (!indices.is_cuda()) return;
+  const std::int64_t n = indices.numel();
+  const Tensor sorted = c.empty_like(indices);
+  {
+    const Tensor positions = c.empty_like(indices, ScalarType::kInt64);
+    if (n > 1) {
+      const std::int64_t length = indices.size(-1);
+      sort_scratch(c, indices.dtype(), indices.device(), length,
+                   n / std::max<std::int64_t>(length, 1));
+    }
+  }
+  const Tensor unique_rows = c.empty({n}, indices.dtype(), indices.device());
+  const Tensor count = c.scratch(8, indices.device());
+  c.scratch(unique_bytes(c.spec(), n, element_bytes(indices.dtype())), indices.device());
+}
+
+namespace {
 
 OpResult sorted(Arguments& a) {
   return OpResult::named("sort", "values indices", sort(a.context(), a.tensor(0), a.integer(1)));

@@ -89,7 +89,7 @@ std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& 
     throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
   const LabelScope label(c, "_native_multi_head_attention");
   if (!mask.defined() && !need_weights && query.size(2) % heads == 0 &&
-      has_fused_kernel(c, query, heads)) {
+      query.size(2) / heads % 8 == 0 && has_fused_kernel(c, query, heads)) {
     return {fused(c, query, heads, weights), Tensor()};
   }
   return unfused(c, query, heads, weights, mask, need_weights, average);

@@ -296,14 +296,18 @@ Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value
   copy->initialised = initialised;
   copy->not_persistent = not_persistent;
   copies.emplace_back(self, Value(copy));
-  for (const auto& entry : attrs().entries())
-    copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
+  // In the order of a module's __dict__.
   for (const auto& entry : parameters.entries())
     copy->parameters.set(entry.name, interp.deep_copy(entry.value, copies));
   for (const auto& entry : buffers.entries())
     copy->buffers.set(entry.name, interp.deep_copy(entry.value, copies));
+  if (!post_hooks.empty()) copy->post_hooks = interp.deep_copy(post_hooks, copies);
+  if (!pre_hooks.empty()) copy->pre_hooks = interp.deep_copy(pre_hooks, copies);
+  copy->backward_hooks = backward_hooks;
   for (const auto& entry : modules.entries())
     copy->modules.set(entry.name, interp.deep_copy(entry.value, copies));
+  for (const auto& entry : attrs().entries())
+    copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
   return copy;
 }
 

@@ -158,6 +158,23 @@ void BoundOp::parse() {
   }
 }
 
+/// dtype=bool, int or float: Python's types name torch's widest.
+bool BoundOp::python_type(const Value& value, Argument& out) const {
+  const lang::BuiltinClasses& classes = session_.interp.classes();
+  const auto* type = value.as<lang::ClassObject>();
+  if (type == nullptr) return false;
+  if (type == classes.boolean.get()) {
+    out = ops::ScalarType::kBool;
+  } else if (type == classes.integer.get()) {
+    out = ops::ScalarType::kInt64;
+  } else if (type == classes.real.get()) {
+    out = ops::ScalarType::kFloat64;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& out) const {
   if (value.is_none()) {
     if (!parameter.optional && parameter.type != Type::kAny) return false;
@@ -253,7 +270,7 @@ bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& 
     }
     case Type::kDType: {
       const auto* dtype = value.as<DTypeObject>();
-      if (dtype == nullptr) return false;
+      if (dtype == nullptr) return python_type(value, out);
       out = dtype->dtype;
       return true;
     }

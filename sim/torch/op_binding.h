@@ -52,6 +52,7 @@ class BoundOp {
   };
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
+  [[nodiscard]] bool python_type(const lang::Value& value, ops::Argument& out) const;
   bool convert(const Parameter& parameter, const lang::Value& value, ops::Argument& out) const;
   /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
   /// the text is ours).

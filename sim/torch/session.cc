@@ -121,6 +121,12 @@ void Session::release() {
 
 void Session::add_values() {
   size_class = interp.make_class("Size", "torch", {interp.classes().tuple});
+  size_class->construct = [](lang::Interp& in, lang::ClassObject& own,
+                             lang::CallArgs& args) -> Value {
+    std::vector<Value> sizes;
+    if (args.positional > 0) sizes = in.unpack(args.values[0]);
+    return make_ref<lang::Tuple>(in.heap(), std::move(sizes), Ref<lang::ClassObject>(&own));
+  };
   dtype_class = interp.make_class("dtype", "torch");
   device_class = interp.make_class("device", "torch");
   memory_format_class = interp.make_class("memory_format", "torch");

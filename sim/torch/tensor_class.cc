@@ -422,14 +422,6 @@ void add_copies(Session& session) {
     options.device = ops::kHost;
     return s->guarded([&] { return s->wrap(ops::to(s->c, tensor_of(a[0]), options)); });
   });
-  add_method(session, "type(self, dtype=None)", [s](Interp& interp, Arguments& a) {
-    const auto* dtype = a[1].as<DTypeObject>();
-    if (dtype == nullptr) {
-      return interp.str(
-          fmt::format("torch.{}{}", tensor_of(a[0]).is_cuda() ? "cuda." : "", "Tensor"));
-    }
-    return s->guarded([&] { return s->wrap(ops::to(s->c, tensor_of(a[0]), dtype->dtype)); });
-  });
   for (const std::string_view same : {"share_memory_(self)", "numpy(self, force=False)",
                                       "resolve_conj(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
@@ -456,6 +448,9 @@ void add_tensor_class(Session& session) {
   add_autograd_methods(session);
   add_tensor_hooks(session);
   add_copies(session);
+  session.tensor_class->construct = [](Interp& in, lang::ClassObject&, lang::CallArgs& args) {
+    return in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), args);
+  };
   session.parameter_class =
       interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});
   session.parameter_class->construct = [&session](Interp& in, lang::ClassObject&,

@@ -1,5 +1,7 @@
 #include "sim/torch/torch_module.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <numbers>
@@ -190,6 +192,42 @@ void fill_torch(Session& session, lang::Module& torch) {
   make_lazy(session, torch, "torch");
 }
 
+/// The files that some of torch's packages are made of: each has its package's names.
+void add_files_of_packages(Interp& interp) {
+  struct Package {
+    std::string_view name;
+    std::string_view files;
+  };
+  static constexpr Package kPackages[] = {
+      {"torch.nn",
+       "modules modules.activation modules.batchnorm modules.container modules.conv "
+       "modules.distance modules.dropout modules.flatten modules.instancenorm modules.linear "
+       "modules.loss modules.module modules.normalization modules.padding modules.pixelshuffle "
+       "modules.pooling modules.rnn modules.sparse modules.transformer modules.upsampling"},
+      {"torch.optim",
+       "optimizer adadelta adafactor adagrad adam adamax adamw asgd lbfgs nadam radam rmsprop "
+       "rprop "
+       "sgd sparse_adam"},
+      {"torch.utils.data", "dataset dataloader sampler distributed"},
+      {"torch.nn.utils", "clip_grad convert_parameters"},
+      {"torch.autograd", "function variable grad_mode"},
+      {"torch.cuda.amp", "autocast_mode grad_scaler"},
+      {"torch.distributions", "distribution normal categorical bernoulli uniform independent kl"},
+  };
+  for (const Package& package : kPackages) {
+    for (const std::string_view file : words_of(package.files)) {
+      interp.add_module(fmt::format("{}.{}", package.name, file),
+                        [&package](Interp& in, lang::Module& module) {
+                          const Ref<lang::Module> whole = in.import(package.name);
+                          module.make_missing = [whole](Interp& run, lang::Module&, Name wanted) {
+                            return run.find_attr(Value(whole), wanted);
+                          };
+                          module.list_missing = whole->list_missing;
+                        });
+    }
+  }
+}
+
 }  // namespace
 
 void add_modules(Session& session) {
@@ -232,6 +270,11 @@ void add_modules(Session& session) {
                                       "torch.utils.data",
                                       "torch.autograd",
                                       "torch.autograd.graph",
+                                      "torch.distributions",
+                                      "torch.func",
+                                      "torch.nn.utils.stateless",
+                                      "torch.jit",
+                                      "torch.utils.tensorboard",
                                       "torch.linalg",
                                       "torch.special",
                                       "torch.random",
@@ -247,35 +290,7 @@ void add_modules(Session& session) {
       make_lazy(session, module, "");
     });
   }
-  // The files that torch.nn is made of: each has torch.nn's names.
-  for (const std::string_view name : {"torch.nn.modules",
-                                      "torch.nn.modules.activation",
-                                      "torch.nn.modules.batchnorm",
-                                      "torch.nn.modules.container",
-                                      "torch.nn.modules.conv",
-                                      "torch.nn.modules.distance",
-                                      "torch.nn.modules.dropout",
-                                      "torch.nn.modules.flatten",
-                                      "torch.nn.modules.instancenorm",
-                                      "torch.nn.modules.linear",
-                                      "torch.nn.modules.loss",
-                                      "torch.nn.modules.module",
-                                      "torch.nn.modules.normalization",
-                                      "torch.nn.modules.padding",
-                                      "torch.nn.modules.pixelshuffle",
-                                      "torch.nn.modules.pooling",
-                                      "torch.nn.modules.rnn",
-                                      "torch.nn.modules.sparse",
-                                      "torch.nn.modules.transformer",
-                                      "torch.nn.modules.upsampling"}) {
-    interp.add_module(std::string(name), [](Interp& in, lang::Module& module) {
-      const Ref<lang::Module> nn = in.import("torch.nn");
-      module.make_missing = [nn](Interp& run, lang::Module&, Name wanted) {
-        return run.find_attr(Value(nn), wanted);
-      };
-      module.list_missing = nn->list_missing;
-    });
-  }
+  add_files_of_packages(interp);
   add_prelude_methods(session);
 }
 

@@ -167,9 +167,10 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
         above = ranks.ceil_().to(torch.int64)
         values_above = ordered.gather(-1, above)
         values.lerp_(values_above, weights)
-        del values_above
-    del ranks
-    return values.view(reduced) if q.dim() == 0 else values.reshape(reduced)
+        del values_above, above, weights
+    result = values.view(reduced) if q.dim() == 0 else values.reshape(reduced)
+    del below, ranks, ordered
+    return result
 
 
 def sum_to_size(input, *size):

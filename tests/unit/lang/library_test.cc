@@ -109,3 +109,50 @@ TEST_CASE("modules that model code imports") {
             "a = [[1], {2: 3}]\nb = copy.deepcopy(a)\nb[0].append(9)\nprint(a, b, Box().get(4), "
             "operator.itemgetter(1)([5, 6]))") == "[[1], {2: 3}] [[1, 9], {2: 3}] 4 6\n");
 }
+
+TEST_CASE("forms of typing answer isinstance, and named tuples are written as classes") {
+  CHECK(run("from typing import Any, Callable, Dict, Iterable, List, Sequence\nimport "
+            "collections.abc\n"
+            "print([isinstance(x, Sequence) for x in ((1,), [2], 'a', {3: 4}, 5)], isinstance([], "
+            "List), isinstance({}, (int, Dict)), isinstance(print, Callable), isinstance(3, "
+            "collections.abc.Iterable), isinstance('ab', Iterable))\n"
+            "try:\n    isinstance(1, Any)\nexcept TypeError as e:\n    print(e)") ==
+        "[True, True, True, False, False] True True True False True\n"
+        "typing.Any cannot be used with isinstance()\n");
+  CHECK(run("from typing import NamedTuple, Optional\nclass Batch(NamedTuple):\n    x: int\n    y: "
+            "Optional[int] = None\n    def total(self): return self.x + (self.y or 0)\n"
+            "b = Batch(3)\nx, y = b\nprint(b, x, y, b._replace(y=4).total(), isinstance(b, tuple), "
+            "Batch._fields)") == "Batch(x=3, y=None) 3 None 7 True ('x', 'y')\n");
+  CHECK(run("from collections import namedtuple\nP = namedtuple('P', 'x y')\nP.__annotations__ = "
+            "{'x': int}\nprint(P(1, 2), P.__annotations__['x'] is int)") == "P(x=1, y=2) True\n");
+  CHECK(run("import abc\nfrom abc import ABCMeta, abstractmethod\nclass A(metaclass=ABCMeta):\n    "
+            "@abstractmethod\n    def f(self): pass\nclass B(A, metaclass=abc.ABCMeta):\n    def "
+            "f(self): return 1\nprint(B().f())") == "1\n");
+}
+
+TEST_CASE("copy.copy shares what an object holds") {
+  CHECK(run("import copy\nclass C:\n    def __init__(self): self.items, self.n = [1], 2\na = "
+            "C()\nb = copy.copy(a)\nb.n = 3\nb.items.append(4)\nprint(a.items, a.n, b.n, type(b) "
+            "is C)") == "[1, 4] 2 3 True\n");
+}
+
+TEST_CASE("modules that scripts import and hardly use") {
+  CHECK(run("import json\nprint(json.dumps({'a': [1, 2.5, None, True], 'b': {}}), "
+            "json.dumps({'x': [1]}, indent=2))") ==
+        "{\"a\": [1, 2.5, null, true], \"b\": {}} {\n  \"x\": [\n    1\n  ]\n}\n");
+  CHECK(run("from types import SimpleNamespace\nimport string, numbers\nn = SimpleNamespace(a=1, "
+            "b='x')\nn.a += 1\nprint(n, string.digits, isinstance(2, numbers.Integral), "
+            "isinstance(2.5, numbers.Integral), isinstance(2.5, numbers.Number))") ==
+        "namespace(a=2, b='x') 0123456789 True False True\n");
+  CHECK(run("import datetime, heapq, bisect\nfrom pathlib import Path\nh = []\nfor v in (5, 1, 4, "
+            "1, 3): heapq.heappush(h, v)\nprint([heapq.heappop(h) for _ in range(5)], "
+            "heapq.nlargest(2, [1, 9, 4]), bisect.bisect([1, 2, 2, 3], 2), "
+            "str(datetime.timedelta(seconds=3725)), Path('runs') / 'a' / 'model.pt', "
+            "Path('a/b.tar').suffix, Path('x').exists())") ==
+        "[1, 1, 3, 4, 5] [9, 4] 3 1:02:05 runs/a/model.pt .tar False\n");
+  CHECK(run("import re, pickle, subprocess\nfrom multiprocessing import Pool\nprint('imported')") ==
+        "imported\n");
+  LangProgram program;
+  CHECK_THAT(program.problems("import re\nre.match('a', 'b')"),
+             Catch::Contains("re.match is not modelled"));
+}

@@ -201,6 +201,10 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters = num_parameters
         self.weight = Parameter(torch.empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input):
         return F.prelu(input, self.weight)

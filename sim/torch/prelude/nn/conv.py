@@ -10,12 +10,12 @@ def _ntuple(value, n):
 
 
 class _ConvNd(Module):
-    dims = 2
-    transposed = False
+    dims = 0  # of a class of one's own: as many as its kernel has
 
-    def _make(self, in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
-              padding_mode, device, dtype):
-        n = self.dims
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups,
+                 bias, padding_mode, device=None, dtype=None):
+        super().__init__()
+        n = self.dims or len(kernel_size)
         if in_channels % groups != 0:
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups != 0:
@@ -23,8 +23,8 @@ class _ConvNd(Module):
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = _ntuple(kernel_size, n), _ntuple(stride, n), _ntuple(dilation, n)
         self.padding = padding if isinstance(padding, str) else _ntuple(padding, n)
-        self.output_padding, self.padding_mode = _ntuple(output_padding, n), padding_mode
-        if self.transposed:
+        self.output_padding, self.padding_mode, self.transposed = _ntuple(output_padding, n), padding_mode, transposed
+        if transposed:
             shape = (in_channels, out_channels // groups, *self.kernel_size)
         else:
             shape = (out_channels, in_channels // groups, *self.kernel_size)
@@ -33,6 +33,10 @@ class _ConvNd(Module):
             self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def _padded(self, input):
         """the input with the border that a padding mode other than zeros makes, and the padding left to do"""
@@ -56,48 +60,47 @@ class _ConvNd(Module):
 class _Conv(_ConvNd):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, device,
-                   dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups, bias, padding_mode,
+                         device, dtype)
+
+    def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Conv):
     dims = 1
 
-    def forward(self, input):
+    def _conv_forward(self, input, weight, bias):
         if self.padding_mode == "zeros":
-            return F.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-        return F.conv1d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+            return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv1d(*self._padded(input)[:1], weight, bias, self.stride, 0, self.dilation, self.groups)
 
 
 class Conv2d(_Conv):
     dims = 2
 
-    def forward(self, input):
+    def _conv_forward(self, input, weight, bias):
         if self.padding_mode == "zeros":
-            return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-        return F.conv2d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+            return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv2d(*self._padded(input)[:1], weight, bias, self.stride, 0, self.dilation, self.groups)
 
 
 class Conv3d(_Conv):
     dims = 3
 
-    def forward(self, input):
+    def _conv_forward(self, input, weight, bias):
         if self.padding_mode == "zeros":
-            return F.conv3d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-        return F.conv3d(*self._padded(input)[:1], self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+            return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+        return F.conv3d(*self._padded(input)[:1], weight, bias, self.stride, 0, self.dilation, self.groups)
 
 
 class _ConvTranspose(_ConvNd):
-    transposed = True
-
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
                  dilation=1, padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
-                   padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias,
+                         padding_mode, device, dtype)
 
     def _extra(self, input, output_size):
         if output_size is None:

@@ -14,6 +14,10 @@ class Linear(Module):
             self.bias = Parameter(torch.empty((out_features,), device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -31,6 +35,10 @@ class Bilinear(Module):
             self.bias = Parameter(torch.empty((out_features,), device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

@@ -24,8 +24,15 @@ class _NormBase(Module):
             self.register_buffer("running_mean", None)
             self.register_buffer("running_var", None)
             self.register_buffer("num_batches_tracked", None)
+        self.reset_parameters()
 
-    def _check(self, input):
+    def reset_running_stats(self):
+        """values alone"""
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+
+    def _check_input_dim(self, input):
         if input.dim() not in self.ranks:
             raise ValueError(f"expected {self.expected} input (got {input.dim()}D input)")
 
@@ -36,7 +43,7 @@ class _NormBase(Module):
 
 class _BatchNorm(_NormBase):
     def forward(self, input):
-        self._check(input)
+        self._check_input_dim(input)
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
         momentum = 0.0 if self.momentum is None else self.momentum
@@ -67,7 +74,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
     def forward(self, input):
-        self._check(input)
+        self._check_input_dim(input)
         return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
                                self.training or not self.track_running_stats,
                                0.0 if self.momentum is None else self.momentum, self.eps)
@@ -99,6 +106,10 @@ class LayerNorm(Module):
         else:
             self.register_parameter("weight", None)
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -116,6 +127,10 @@ class RMSNorm(Module):
             self.weight = Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, x):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -133,6 +148,10 @@ class GroupNorm(Module):
         else:
             self.register_parameter("weight", None)
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

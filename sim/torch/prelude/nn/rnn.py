@@ -29,6 +29,10 @@ class RNNBase(Module):
                     self._add("bias_ih" + suffix, (self.gates * hidden_size,), made)
                     self._add("bias_hh" + suffix, (self.gates * hidden_size,), made)
         self.flatten_parameters()
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def _add(self, name, shape, made):
         setattr(self, name, Parameter(torch.empty(shape, **made)))
@@ -289,6 +293,10 @@ class _Cell(Module):
         else:
             self.register_parameter("bias_ih", None)
             self.register_parameter("bias_hh", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def _zeros(self, input):
         return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)

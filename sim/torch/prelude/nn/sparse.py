@@ -14,9 +14,15 @@ class Embedding(Module):
             padding_idx += num_embeddings
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        if _weight is None:
+        made = _weight is None
+        if made:
             _weight = torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
         self.weight = Parameter(_weight, requires_grad=not _freeze)
+        if made:
+            self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):
@@ -38,9 +44,15 @@ class EmbeddingBag(Module):
         self.num_embeddings, self.embedding_dim, self.max_norm, self.norm_type = num_embeddings, embedding_dim, max_norm, norm_type
         self.scale_grad_by_freq, self.mode, self.sparse = scale_grad_by_freq, mode, sparse
         self.include_last_offset, self.padding_idx = include_last_offset, padding_idx
-        if _weight is None:
+        made = _weight is None
+        if made:
             _weight = torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
         self.weight = Parameter(_weight)
+        if made:
+            self.reset_parameters()
+
+    def reset_parameters(self):
+        """values alone"""
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode,

@@ -1,5 +1,6 @@
 # module: torch.optim
-# defines: Optimizer
+# defines: Optimizer required
+import copy
 import torch
 import torch._C as _C
 from collections import defaultdict
@@ -73,11 +74,50 @@ class Optimizer:
                         p.grad.zero_()
 
     def state_dict(self):
-        return {"state": self.state, "param_groups": self.param_groups}
+        """parameters by number; the tensors of the state are the optimizer's own"""
+        number = {}
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            for p in group["params"]:
+                if p not in number:
+                    number[p] = len(number)
+            packed["params"] = [number[p] for p in group["params"]]
+            groups.append(packed)
+        return {"state": {number[p] if p in number else p: value for p, value in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        self.state = state_dict["state"]
-        self.param_groups = state_dict["param_groups"]
+        """the given state, not a copy of it where type and place are the parameter's"""
+        saved = copy.deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        param_of = {}
+        for group, given in zip(self.param_groups, saved):
+            if len(group["params"]) != len(given["params"]):
+                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            for p, number in zip(group["params"], given["params"]):
+                param_of[number] = p
+        moved = {p: group.get("fused") or group.get("capturable") for group in saved for p in group["params"]}
+        state = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number in param_of:
+                state[param_of[number]] = self._placed(param_of[number], moved[number], values, None)
+            else:
+                state[number] = values
+        for group, given in zip(self.param_groups, saved):
+            given["params"] = group["params"]
+        self.state, self.param_groups = state, saved
+
+    def _placed(self, p, moved, value, key):
+        if isinstance(value, torch.Tensor):
+            if key == "step":
+                return value.to(dtype=torch.float32, device=p.device) if moved else value
+            return value.to(dtype=p.dtype, device=p.device) if p.is_floating_point() else value.to(device=p.device)
+        if isinstance(value, dict):
+            return {k: self._placed(p, moved, v, k) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._placed(p, moved, v, key) for v in value]
+        return value
 
     def register_step_post_hook(self, hook):
         return self._add_hook("_post_hooks", hook)

@@ -1,8 +1,9 @@
 # module: torch.optim.swa_utils
-# defines: AveragedModel get_ema_multi_avg_fn get_swa_multi_avg_fn get_ema_avg_fn get_swa_avg_fn
+# defines: AveragedModel get_ema_multi_avg_fn get_swa_multi_avg_fn get_ema_avg_fn get_swa_avg_fn SWALR update_bn
 import copy
 import torch
-from torch.nn import Module
+from torch.nn import Module, _BatchNorm
+from torch.optim.lr_scheduler import LRScheduler
 
 
 def get_ema_multi_avg_fn(decay=0.999):
@@ -81,3 +82,31 @@ class AveragedModel(Module):
                 mine.detach().copy_(theirs.detach().to(mine.device))
         self.n_averaged += 1
         self.updates += 1
+
+
+class SWALR(LRScheduler):
+    pass
+
+
+@torch.no_grad()
+def update_bn(loader, model, device=None):
+    momenta = {}
+    for module in model.modules():
+        if isinstance(module, _BatchNorm):
+            module.reset_running_stats()
+            momenta[module] = module.momentum
+    if not momenta:
+        return
+    was_training = model.training
+    model.train()
+    for module in momenta:
+        module.momentum = None
+    for input in loader:
+        if isinstance(input, (list, tuple)):
+            input = input[0]
+        if device is not None:
+            input = input.to(device)
+        model(input)
+    for module in momenta:
+        module.momentum = momenta[module]
+    model.train(was_training)

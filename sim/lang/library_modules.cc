@@ -1,0 +1,370 @@
+#include <array>
+
+#include "sim/lang/library_code.h"
+
+/// More modules of Python's that scripts import: each in the part that scripts use.
+namespace tidemark::lang {
+
+namespace {
+
+constexpr std::string_view kJson = R"py(
+import _tidemark
+
+
+load, loads, JSONEncoder, JSONDecoder, JSONDecodeError = [_tidemark.later("json." + n) for n in ("load", "loads", "JSONEncoder", "JSONDecoder", "JSONDecodeError")]
+
+
+def _text(obj, indent, inner):
+    if obj is None:
+        return "null"
+    if obj is True or obj is False:
+        return "true" if obj else "false"
+    if isinstance(obj, (int, float)):
+        return repr(obj)
+    if isinstance(obj, str):
+        return '"' + obj.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
+    first = "" if indent is None else inner + " " * indent
+    items, ends = None, "[]"
+    if isinstance(obj, dict):
+        items, ends = [_text(str(k), indent, first) + ": " + _text(v, indent, first) for k, v in obj.items()], "{}"
+    elif isinstance(obj, (list, tuple)):
+        items = [_text(v, indent, first) for v in obj]
+    else:
+        raise TypeError(f"Object of type {type(obj).__name__} is not JSON serializable")
+    if not items:
+        return ends
+    if indent is None:
+        return ends[0] + ", ".join(items) + ends[1]
+    return ends[0] + first + ("," + first).join(items) + inner + ends[1]
+
+
+def dumps(obj, *, indent=None, sort_keys=False, **options):
+    return _text(obj, indent, "\n")
+
+
+def dump(obj, fp, **options):
+    fp.write(dumps(obj, **options))
+)py";
+
+constexpr std::string_view kTypes = R"py(
+import _tidemark
+
+
+class SimpleNamespace:
+    def __init__(self, **kwargs):
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+
+    def __repr__(self):
+        return "namespace(" + ", ".join([f"{k}={v!r}" for k, v in self.__dict__.items()]) + ")"
+
+    def __eq__(self, other):
+        return isinstance(other, SimpleNamespace) and self.__dict__ == other.__dict__
+
+
+def _function():
+    pass
+
+
+FunctionType = LambdaType = type(_function)
+NoneType = type(None)
+MethodType, ModuleType, GeneratorType, MappingProxyType = [_tidemark.later("types." + n) for n in ("MethodType", "ModuleType", "GeneratorType", "MappingProxyType")]
+)py";
+
+constexpr std::string_view kString = R"py(
+ascii_lowercase = "abcdefghijklmnopqrstuvwxyz"
+ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+ascii_letters = ascii_lowercase + ascii_uppercase
+digits = "0123456789"
+hexdigits = digits + "abcdef" + "ABCDEF"
+octdigits = "01234567"
+punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+whitespace = " \t\n\r"
+printable = digits + ascii_letters + punctuation + whitespace
+)py";
+
+constexpr std::string_view kNumbers = R"py(
+class _Kind:
+    def __init__(self, *types):
+        self._types = types
+
+    def __instancecheck__(self, obj):
+        return isinstance(obj, self._types)
+
+
+Number = Complex = Real = _Kind(int, float)
+Rational = Integral = _Kind(int)
+)py";
+
+constexpr std::string_view kDatetime = R"py(
+# Every moment is the same one.
+class timedelta:
+    def __init__(self, days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0):
+        self._seconds = seconds + microseconds / 1000000 + milliseconds / 1000 + 60 * minutes + 3600 * hours + 86400 * (days + 7 * weeks)
+
+    @property
+    def days(self):
+        return int(self._seconds // 86400)
+
+    @property
+    def seconds(self):
+        return int(self._seconds % 86400)
+
+    def total_seconds(self):
+        return float(self._seconds)
+
+    def __add__(self, other):
+        return timedelta(seconds=self._seconds + other._seconds)
+
+    def __sub__(self, other):
+        return timedelta(seconds=self._seconds - other._seconds)
+
+    def __str__(self):
+        whole = int(self._seconds % 86400)
+        text = f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+        days = self.days
+        return text if days == 0 else f"{days} day{'' if abs(days) == 1 else 's'}, {text}"
+
+
+class datetime:
+    year, month, day, hour, minute, second, microsecond = 2000, 1, 1, 0, 0, 0, 0
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls()
+
+    today = utcnow = now
+
+    def strftime(self, format):
+        for code, text in (("%Y", "2000"), ("%y", "00"), ("%m", "01"), ("%d", "01"), ("%b", "Jan"), ("%B", "January")):
+            format = format.replace(code, text)
+        for code in ("%H", "%M", "%S"):
+            format = format.replace(code, "00")
+        return format
+
+    def isoformat(self, sep="T"):
+        return "2000-01-01" + sep + "00:00:00"
+
+    def timestamp(self):
+        return 946684800.0
+
+    def __sub__(self, other):
+        return timedelta() if isinstance(other, datetime) else self
+
+    def __add__(self, other):
+        return self
+
+    def __str__(self):
+        return "2000-01-01 00:00:00"
+
+
+date = datetime
+)py";
+
+constexpr std::string_view kPathlib = R"py(
+class Path:
+    """a path as text; there are no files"""
+
+    def __init__(self, *parts):
+        self._text = "/".join([str(p) for p in parts]) or "."
+
+    def __truediv__(self, other):
+        return Path(self, other)
+
+    def __rtruediv__(self, other):
+        return Path(other, self)
+
+    def joinpath(self, *others):
+        return Path(self, *others)
+
+    @property
+    def name(self):
+        return self._text.split("/")[-1]
+
+    @property
+    def suffix(self):
+        return "." + self.name.split(".")[-1] if "." in self.name else ""
+
+    @property
+    def stem(self):
+        return self.name[:len(self.name) - len(self.suffix)]
+
+    @property
+    def parent(self):
+        return Path("/".join(self._text.split("/")[:-1]) or ".")
+
+    @property
+    def parts(self):
+        return tuple(self._text.split("/"))
+
+    def resolve(self):
+        return self
+
+    absolute = expanduser = resolve
+
+    def mkdir(self, mode=511, parents=False, exist_ok=False):
+        pass
+
+    def exists(self):
+        return False
+
+    is_file = is_dir = exists
+
+    def glob(self, pattern):
+        return []
+
+    rglob = glob
+
+    def iterdir(self):
+        return []
+
+    def as_posix(self):
+        return self._text
+
+    def __str__(self):
+        return self._text
+
+    __fspath__ = __str__
+
+    def __repr__(self):
+        return f"PosixPath('{self._text}')"
+
+    def __eq__(self, other):
+        return isinstance(other, Path) and self._text == other._text
+
+    def __hash__(self):
+        return hash(self._text)
+
+
+PurePath = PosixPath = Path
+)py";
+
+constexpr std::string_view kHeapq = R"py(
+def _down(heap, start, pos):
+    item = heap[pos]
+    while pos > start and item < heap[(pos - 1) >> 1]:
+        heap[pos] = heap[(pos - 1) >> 1]
+        pos = (pos - 1) >> 1
+    heap[pos] = item
+
+
+def _up(heap, pos):
+    start, end, item = pos, len(heap), heap[pos]
+    child = 2 * pos + 1
+    while child < end:
+        if child + 1 < end and not heap[child] < heap[child + 1]:
+            child += 1
+        heap[pos] = heap[child]
+        pos = child
+        child = 2 * pos + 1
+    heap[pos] = item
+    _down(heap, start, pos)
+
+
+def heappush(heap, item):
+    heap.append(item)
+    _down(heap, 0, len(heap) - 1)
+
+
+def heappop(heap):
+    last = heap.pop()
+    if not heap:
+        return last
+    first = heap[0]
+    heap[0] = last
+    _up(heap, 0)
+    return first
+
+
+def heapify(x):
+    for i in reversed(range(len(x) // 2)):
+        _up(x, i)
+
+
+def heappushpop(heap, item):
+    if heap and heap[0] < item:
+        item, heap[0] = heap[0], item
+        _up(heap, 0)
+    return item
+
+
+def heapreplace(heap, item):
+    first = heap[0]
+    heap[0] = item
+    _up(heap, 0)
+    return first
+
+
+def nlargest(n, iterable, key=None):
+    return sorted(iterable, key=key, reverse=True)[:n]
+
+
+def nsmallest(n, iterable, key=None):
+    return sorted(iterable, key=key)[:n]
+)py";
+
+constexpr std::string_view kBisect = R"py(
+def bisect_left(a, x, lo=0, hi=None):
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if a[mid] < x:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+def bisect_right(a, x, lo=0, hi=None):
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if x < a[mid]:
+            hi = mid
+        else:
+            lo = mid + 1
+    return lo
+
+
+bisect = bisect_right
+
+
+def insort(a, x):
+    a.insert(bisect_right(a, x), x)
+
+
+insort_right = insort
+)py";
+
+constexpr std::array kFiles = std::to_array<LibraryFile>({
+    {"json", kJson},
+    {"types", kTypes},
+    {"string", kString},
+    {"numbers", kNumbers},
+    {"datetime", kDatetime},
+    {"pathlib", kPathlib},
+    {"heapq", kHeapq},
+    {"bisect", kBisect},
+});
+
+constexpr std::array kOutside = std::to_array<std::string_view>({
+    "ast",         "asyncio",    "atexit",          "base64",     "builtins",
+    "codecs",      "concurrent", "configparser",    "csv",        "ctypes",
+    "decimal",     "difflib",    "fnmatch",         "fractions",  "getpass",
+    "glob",        "gzip",       "hashlib",         "importlib",  "io",
+    "linecache",   "locale",     "multiprocessing", "pdb",        "pickle",
+    "pkgutil",     "platform",   "pprint",          "profile",    "queue",
+    "re",          "resource",   "shutil",          "signal",     "socket",
+    "sqlite3",     "statistics", "struct",          "subprocess", "tarfile",
+    "tempfile",    "textwrap",   "threading",       "timeit",     "traceback",
+    "unicodedata", "unittest",   "urllib",          "uuid",       "weakref",
+    "zipfile",
+});
+
+}  // namespace
+
+std::span<const LibraryFile> library_module_files() { return kFiles; }
+
+std::span<const std::string_view> modules_outside() { return kOutside; }
+
+}  // namespace tidemark::lang
