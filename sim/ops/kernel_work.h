@@ -5,9 +5,9 @@
 namespace tidemark::ops {
 
 /// The work of an operator or backward function that states none itself, for the clock: one kernel
-/// that reads what goes in and writes what comes out. Rules that know better (products, convolutions,
-/// attention) launch by Context::launch, and this then stays silent; so it does where nothing is
-/// written (views). Source: none needed, on one stream no byte of memory depends on it.
+/// that reads what goes in and writes what comes out. Rules that know better (products,
+/// convolutions, attention) launch by Context::launch, and this then stays silent; so it does where
+/// nothing is written (views). Source: none needed, on one stream no byte of memory depends on it.
 class KernelWork {
  public:
   explicit KernelWork(const Context& c) : launches_(c.launches()), first_(c.next_request()) {}
