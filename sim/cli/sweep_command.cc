@@ -106,8 +106,9 @@ class SweepCommand final : public Command {
             {{"tidemark sweep s.yaml", "every cell, printed"},
              {"tidemark sweep s.yaml --out r.sqlite --resume",
               "kept as they are made; go on after an interruption"},
-             {"mpirun --enable-recovery -n 64 tidemark sweep s.yaml --out r.sqlite",
-              "on many machines"}}};
+             {"tidemark sweep s.yaml --out r.sqlite --join",
+              "on many machines: each such process takes its part; or all ranks at once, after "
+              "mpirun --enable-recovery -n 64"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {

@@ -184,7 +184,9 @@ ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
   for (const torch::PreludeFile& file : torch::prelude()) {
     if (file.module != "torch.optim") continue;
     for (const std::string_view type : words_of(file.defines)) {
-      if (type != "Optimizer") classes.emplace_back(type, file.text);
+      const bool is_class =
+          file.text.find(fmt::format("\nclass {}(", type)) != std::string_view::npos;
+      if (is_class && type != "Optimizer") classes.emplace_back(type, file.text);
     }
   }
   std::sort(classes.begin(), classes.end());
