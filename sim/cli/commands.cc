@@ -10,6 +10,8 @@ const std::vector<std::unique_ptr<Command>>& commands() {
     list.push_back(make_init_command());
     list.push_back(make_run_command());
     list.push_back(make_fit_command());
+    list.push_back(make_advise_command());
+    list.push_back(make_tune_command());
     list.push_back(make_sweep_command());
     list.push_back(make_results_command());
     list.push_back(make_check_command());

@@ -7,6 +7,7 @@
 namespace tidemark::cli {
 
 // One maker a command, each in <name>_command.cc; commands.cc lists them.
+std::unique_ptr<Command> make_advise_command();
 std::unique_ptr<Command> make_calibrate_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_completion_command();
@@ -31,6 +32,7 @@ std::unique_ptr<Command> make_results_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_schema_command();
 std::unique_ptr<Command> make_sweep_command();
+std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_validate_command();
 
 }  // namespace tidemark::cli

@@ -4,7 +4,7 @@
 #include "sim/report/describe_report.h"
 #include "sim/run/scenario.h"
 #include "sim/study/describe.h"
-#include "sim/study/remedy.h"
+#include "sim/study/trial.h"
 
 namespace tidemark::cli {
 

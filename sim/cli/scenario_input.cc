@@ -1,5 +1,8 @@
 #include "sim/cli/scenario_input.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace tidemark::cli {
 
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
@@ -22,6 +25,15 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("event-policy"))
     overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
   return overrides;
+}
+
+std::uint32_t parse_headroom(const std::string& text) {
+  double percent = -1;
+  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc() || rest != end || !(percent >= 0) || percent >= 100)
+    usage_error("--headroom", "expected a share from 0% to below 100%, found '" + text + "'");
+  return static_cast<std::uint32_t>(std::lround(percent * 10'000));
 }
 
 std::string render_warning(const Problem& warning) {

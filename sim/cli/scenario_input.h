@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ inline constexpr OptionSpec kEventPolicyOption{
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";
+
+/// How much of the device is to stay free, of commands that ask whether a scenario fits.
+inline constexpr OptionSpec kHeadroomOption{"headroom", "SHARE",
+                                            "what must stay free, of the device's total: 5%", "0%"};
+/// "5%" or "0.5%" in millionths. Errors: InputError.
+std::uint32_t parse_headroom(const std::string& text);
 
 /// The value of --format where it is one of kTableFormats.
 TableFormat table_format(const std::string& name);

@@ -9,7 +9,7 @@
 #include "sim/device/device.h"
 #include "sim/python/bindings.h"
 #include "sim/python/errors.h"
-#include "sim/report/diagnosis_report.h"
+#include "sim/report/fit_report.h"
 #include "sim/report/results_report.h"
 #include "sim/study/fit.h"
 #include "sim/study/results.h"

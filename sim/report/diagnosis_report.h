@@ -5,7 +5,6 @@
 #include "sim/report/text.h"
 #include "sim/run/run_result.h"
 #include "sim/study/diagnosis.h"
-#include "sim/study/fit.h"
 
 namespace tidemark {
 
@@ -21,10 +20,5 @@ std::string equation_text(const RunResult& result, const TextStyle& style);
 
 /// What nvidia-smi would show of this process at its highest, and how sure that is.
 std::string process_view_text(const RunResult& result, const TextStyle& style);
-
-std::string fit_text(const FitResult& result, const FitOptions& options, const TextStyle& style);
-std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const TextStyle& style);
-/// Schema: docs/formats/json.md, "fit".
-std::string fit_json(const FitResult& result, const FitOptions& options);
 
 }  // namespace tidemark

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "sim/format/events_csv.h"
 #include "sim/format/json_writer.h"
 #include "sim/report/agreement_report.h"
+#include "sim/report/duration.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -28,22 +28,6 @@ Counts count(const RequestTrace& trace) {
     if (instruction.verb == Verb::kFree) ++counts.frees;
   }
   return counts;
-}
-
-/// "1.23 ms", "45.6 s"; whole hundredths, so that every build prints the same.
-std::string duration_text(Nanoseconds ns) {
-  struct Unit {
-    Nanoseconds ns;
-    std::string_view name;
-  };
-  static constexpr std::array kUnits{Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"},
-                                     Unit{1'000, "us"}};
-  for (const Unit& unit : kUnits) {
-    if (ns < unit.ns) continue;
-    const Nanoseconds hundredths = (ns * 100 + unit.ns / 2) / unit.ns;
-    return fmt::format("{}.{:02} {}", hundredths / 100, hundredths % 100, unit.name);
-  }
-  return fmt::format("{} ns", ns);
 }
 
 /// "41.2 M/s"

@@ -1,7 +1,7 @@
 #include "sim/run/overrides.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,42 +10,13 @@
 
 #include "sim/base/problem.h"
 #include "sim/run/scenario_fields.h"
+#include "sim/run/yaml_path.h"
 
 namespace tidemark {
 namespace {
 
 using lang::YamlEntry;
 using lang::YamlNode;
-
-/// A step of a path: a key, or a place in a list.
-struct Step {
-  std::string key;
-  std::optional<std::size_t> index;
-};
-
-/// "train.batch[1]" as train, batch, [1]. Errors: empty when it is no path.
-std::vector<Step> steps_of(std::string_view path) {
-  std::vector<Step> steps;
-  while (!path.empty()) {
-    if (path.front() == '[') {
-      std::size_t index = 0;
-      const auto [end, error] = std::from_chars(path.data() + 1, path.data() + path.size(), index);
-      if (error != std::errc() || end == path.data() + path.size() || *end != ']') return {};
-      steps.push_back({{}, index});
-      path.remove_prefix(static_cast<std::size_t>(end - path.data()) + 1);
-    } else {
-      const std::size_t end = std::min(path.find_first_of(".["), path.size());
-      if (end == 0) return {};
-      steps.push_back({std::string(path.substr(0, end)), std::nullopt});
-      path.remove_prefix(end);
-    }
-    if (path.starts_with('.')) {
-      path.remove_prefix(1);
-      if (path.empty()) return {};
-    }
-  }
-  return steps;
-}
 
 bool is_among(std::string_view word, const std::vector<std::string_view>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -93,11 +64,11 @@ class Setter {
   void place(const Override& one, YamlNode value, std::string origin) {
     origin_ = std::move(origin);
     at_ = value.at;
-    std::vector<Step> steps = steps_of(one.path);
+    std::vector<PathStep> steps = path_steps(one.path);
     if (steps.empty() || steps.front().index) return lost(one, "is no path", {});
     if (!complete(one, steps)) return;
     YamlNode* node = &root_;
-    for (const Step& step : steps) {
+    for (const PathStep& step : steps) {
       node = next(one, *node, step, value.at);
       if (node == nullptr) return;
     }
@@ -110,7 +81,7 @@ class Setter {
 
  private:
   /// Finds what the first word means.
-  bool complete(const Override& one, std::vector<Step>& steps) {
+  bool complete(const Override& one, std::vector<PathStep>& steps) {
     const std::string& word = steps.front().key;
     const YamlNode* params = root_.find("params");
     const std::vector<std::string_view> keys = kScenarioMap.keys();
@@ -135,7 +106,7 @@ class Setter {
     return true;
   }
 
-  YamlNode* next(const Override& one, YamlNode& node, const Step& step, const SourceSpan& at) {
+  YamlNode* next(const Override& one, YamlNode& node, const PathStep& step, const SourceSpan& at) {
     if (step.index) {
       if (node.kind == YamlNode::Kind::kList && *step.index < node.items.size())
         return &node.items[*step.index];

@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-/// A constant as a script writes it: one line, from the left margin.
+/// Where a constant stands.
 struct ConstantLine {
   std::string_view name;
   std::size_t value = 0;  ///< where the value begins and ends in the script's text
@@ -73,6 +73,15 @@ std::vector<ConstantLine> constant_lines(std::string_view text) {
 }  // namespace
 
 bool is_script_path(std::string_view path) { return path.ends_with(".py"); }
+
+std::vector<ScriptConstant> script_constants(std::string_view script) {
+  const std::vector<ConstantLine> lines = constant_lines(script);
+  std::vector<ScriptConstant> constants;
+  constants.reserve(lines.size());
+  for (const ConstantLine& line : lines)
+    constants.push_back({line.name, script.substr(line.value, line.end - line.value)});
+  return constants;
+}
 
 std::string scenario_of_script(std::string_view path) {
   std::string quoted;

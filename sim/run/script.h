@@ -17,6 +17,14 @@ bool is_script_path(std::string_view path);
 /// The scenario that runs the script at `path` and says nothing else.
 std::string scenario_of_script(std::string_view path);
 
+/// A constant as a script writes it: `NAME = VALUE` on one line, from the left margin.
+struct ScriptConstant {
+  std::string_view name;
+  std::string_view value;
+};
+/// All of them, in order, as parts of `script`.
+std::vector<ScriptConstant> script_constants(std::string_view script);
+
 /// `script` with other values for its constants: the line `NAME = ...` (or `NAME: type = ...`) at
 /// the left margin gets the parameter's value. Line numbers stay. Errors: into `problems`, for a
 /// name that the script does not define so, with the names that it does.

@@ -89,8 +89,8 @@ Facts facts_of(const ScenarioSource& source, const Scenario& scenario, const Run
   return facts;
 }
 
-bool runs_with(const Facts& facts, std::vector<Override> overrides) {
-  return try_scenario(changed(facts.source, {std::move(overrides), {}})).fits;
+bool runs_with(const Facts& facts, const std::vector<Override>& overrides) {
+  return try_scenario(overridden(facts.source, overrides)).fits;
 }
 
 bool is_growth(const Facts& facts) {
@@ -106,7 +106,7 @@ bool is_outside(const Facts& facts) {
   std::vector<Override> alone;
   if (facts.scenario.other_bytes > 0) alone.push_back({"device.other", "0"});
   if (facts.scenario.memory_fraction) alone.push_back({"allocator.memory_fraction", "1.0"});
-  return runs_with(facts, std::move(alone));
+  return runs_with(facts, alone);
 }
 
 /// Reserved more than twice what was ever allocated, by more than a twentieth of the device; or
@@ -292,7 +292,9 @@ class Trials {
       for (unsigned level = 1; level <= remedy.levels; ++level) {
         const auto change = remedy.change(facts_.source, facts_.scenario, level);
         if (!change) continue;
-        if (try_change({&remedy}, *change)) {
+        Combination alone;
+        alone.add(remedy, *change);
+        if (try_change(std::move(alone))) {
           if (remedy.price < Price::kTraining) return;
           break;
         }
@@ -305,39 +307,31 @@ class Trials {
  private:
   /// Those without another training, one on top of the other.
   void together() {
-    ScenarioSource source = facts_.source;
-    Change all;
-    std::vector<const Remedy*> used;
+    Combination used;
     for (const std::string_view id : rule_of(fault_).remedies) {
       const Remedy& remedy = *find_remedy(id);
-      if (remedy.price == Price::kTraining) continue;
+      if (remedy.price >= Price::kTraining) continue;
       for (unsigned level = 1; level <= remedy.levels; ++level) {
+        const ScenarioSource source = changed(facts_.source, used.change);
         const auto change = remedy.change(source, read_scenario(source), level);
         if (!change) continue;
-        Change more = all;
-        more.overrides.insert(more.overrides.end(), change->overrides.begin(),
-                              change->overrides.end());
-        more.text += (more.text.empty() ? "" : "; ") + change->text;
-        std::vector<const Remedy*> with = used;
-        with.push_back(&remedy);
-        if (with.size() > 1 && try_change(with, more)) return;
-        const bool is_last = remedy.levels == 1 || level == remedy.levels;
-        if (!is_last && id != "keep-numbers") continue;
-        if (with.size() > 1 && !out_.tried.back().error.empty()) break;
-        all = std::move(more);
+        Combination with = used;
+        with.add(remedy, *change);
+        const bool is_alone = with.remedies.size() == 1;
+        if (!is_alone && try_change(with)) return;
+        if (level < remedy.levels && remedy.kind == Levels::kDegrees) continue;
+        if (!is_alone && !out_.tried.back().error.empty()) break;
         used = std::move(with);
-        source = changed(facts_.source, all);
         break;
       }
     }
   }
 
-  bool try_change(std::vector<const Remedy*> used, const Change& change) {
-    const Trial trial = try_scenario(changed(facts_.source, change), fault_ == Fault::kGrowth);
+  bool try_change(Combination combination) {
+    const Trial trial =
+        try_scenario(changed(facts_.source, combination.change), fault_ == Fault::kGrowth);
     TriedRemedy tried;
-    tried.remedies = std::move(used);
-    tried.change = change;
-    for (const Remedy* remedy : tried.remedies) tried.price = std::max(tried.price, remedy->price);
+    static_cast<Combination&>(tried) = std::move(combination);
     tried.error = trial.error;
     tried.peak_allocated = trial.peak_allocated;
     tried.peak_reserved = trial.peak_reserved;

@@ -49,10 +49,7 @@ struct ProofLine {
 };
 
 /// A change that was tried by running it.
-struct TriedRemedy {
-  std::vector<const Remedy*> remedies;  ///< more than one: applied together
-  Change change;                        ///< of all of them
-  Price price = Price::kNothing;        ///< the highest
+struct TriedRemedy : Combination {
   bool undoes = false;
   std::string error;  ///< the changed scenario could not be run
   Bytes peak_allocated = 0;

@@ -1,36 +1,18 @@
 #include "sim/study/fit.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
-#include "sim/lang/yaml.h"
+#include "sim/study/quantity.h"
 
 namespace tidemark {
 namespace {
-
-/// What people call the things that they vary, by the names that scenarios give them.
-struct Alias {
-  std::string_view word;
-  std::array<std::string_view, 4> parameters;
-  std::string_view key;  ///< of train; empty: none
-};
-constexpr std::array<Alias, 3> kAliases{{
-    {"batch", {"batch", "batch_size", "bs", ""}, "batch"},
-    {"length", {"seq", "seq_len", "length", "tokens"}, "seq"},
-    {"layers", {"layers", "n_layer", "depth", "blocks"}, ""},
-}};
-
-const Parameter* integer_parameter(const Scenario& scenario, std::string_view name) {
-  for (const Parameter& parameter : scenario.params) {
-    if (!name.empty() && parameter.name == name && parameter.integer) return &parameter;
-  }
-  return nullptr;
-}
 
 class Search {
  public:
@@ -41,7 +23,7 @@ class Search {
     const auto known = probes_.find(value);
     if (known != probes_.end()) return known->second;
     return probes_
-        .emplace(value, probe_of(changed(source_, {{{path_, std::to_string(value)}}, {}}), value))
+        .emplace(value, probe_of(overridden(source_, {{path_, std::to_string(value)}}), value))
         .first->second;
   }
 
@@ -52,9 +34,7 @@ class Search {
     probe.error = trial.error;
     if (!trial.error.empty()) return probe;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
-    const Bytes headroom =
-        static_cast<Bytes>(static_cast<Wide>(total) * options_.headroom_ppm / 1'000'000U);
-    probe.fits = trial.fits && trial.spare >= headroom;
+    probe.fits = trial.fits && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     probe.retries = trial.retries;
     probe.peak_reserved = trial.peak_reserved;
     probe.spare = trial.spare;
@@ -127,61 +107,20 @@ class Search {
   std::map<std::int64_t, FitProbe> probes_;
 };
 
-[[noreturn]] void refuse(std::string_view over, std::string message, std::string hint) {
-  throw InputError(
-      Problem{{}, fmt::format("--over {}", over), std::move(message), std::move(hint)});
-}
-
-/// The integer that stands there now; 1 where the path names none of the usual ones.
-std::int64_t value_at(const Scenario& scenario, std::string_view path) {
-  if (path.starts_with("params.")) {
-    const Parameter* parameter = integer_parameter(scenario, path.substr(7));
-    return parameter == nullptr ? 1 : *parameter->integer;
-  }
-  if (!scenario.train) return 1;
-  const StepValues* values = path == "train.batch" ? &scenario.train->batch
-                             : path == "train.seq" ? &scenario.train->seq
-                                                   : nullptr;
-  if (values == nullptr || values->values.empty()) return 1;
-  lang::YamlNode node;
-  node.kind = lang::YamlNode::Kind::kScalar;
-  node.text = values->values.front();
-  return yaml_integer(node).value_or(1);
-}
-
 }  // namespace
 
-std::string fit_path(const Scenario& scenario, std::string_view over) {
-  for (const Alias& alias : kAliases) {
-    if (alias.word != over) continue;
-    for (const std::string_view name : alias.parameters) {
-      if (integer_parameter(scenario, name) != nullptr) return fmt::format("params.{}", name);
-    }
-    if (!alias.key.empty() && scenario.train) {
-      const StepValues& values = alias.key == "batch" ? scenario.train->batch : scenario.train->seq;
-      if (values.values.size() == 1) return fmt::format("train.{}", alias.key);
-      if (values.values.size() > 1)
-        refuse(over, "the scenario gives one a step", "set a single value");
-    }
-    refuse(over, "the scenario has no parameter of that kind",
-           "name the key or parameter to vary: --over params.width");
-  }
-  if (over.find('.') != std::string_view::npos) return std::string(over);
-  if (integer_parameter(scenario, over) != nullptr) return fmt::format("params.{}", over);
-  std::vector<std::string_view> names{"batch", "length", "layers", "device"};
-  for (const Parameter& parameter : scenario.params) names.push_back(parameter.name);
-  refuse(over, "is no parameter with an integer value", did_you_mean(over, names));
-}
-
 FitResult fit(const ScenarioSource& source, const FitOptions& options) {
-  const Scenario scenario = read_scenario(source);
-  const std::string path = fit_path(scenario, options.over);
-  Search search(source, options, path);
-  const std::int64_t first = value_at(scenario, path);
-  const FitProbe& as_given = search.probe(std::max<std::int64_t>(first, 1));
-  if (!as_given.error.empty())
-    refuse(options.over, as_given.error, "run it with `tidemark run` to see where");
-  return search.run(std::max<std::int64_t>(first, 1));
+  const Quantity quantity = require_quantity(source, "--over", options.over);
+  Search search(source, options, quantity.path);
+  const std::int64_t first = std::max<std::int64_t>(quantity.value, 1);
+  const FitProbe& as_given = search.probe(first);
+  if (!as_given.error.empty()) {
+    throw InputError(Problem{{},
+                             fmt::format("--over {}", options.over),
+                             as_given.error,
+                             "run it with `tidemark run` to see where"});
+  }
+  return search.run(first);
 }
 
 std::vector<DeviceProbe> fit_devices(const ScenarioSource& source, const FitOptions& options,
@@ -197,7 +136,7 @@ std::vector<DeviceProbe> fit_devices(const ScenarioSource& source, const FitOpti
   const Search search(source, options, "device");
   std::size_t fitting = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    devices[i].probe = search.probe_of(changed(source, {{{"device", devices[i].device}}, {}}), 0);
+    devices[i].probe = search.probe_of(overridden(source, {{"device", devices[i].device}}), 0);
     if (devices[i].probe.fits && ++fitting > after) {
       devices.resize(i + 1);
       break;

@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "sim/study/remedy.h"
+#include "sim/study/trial.h"
 
 namespace tidemark {
 
@@ -21,7 +20,7 @@ struct FitProbe {
 };
 
 struct FitOptions {
-  std::string over;                ///< "batch", "length", "layers", or the path of any integer
+  std::string over;                ///< what is varied, as find_quantity() has it
   std::uint32_t headroom_ppm = 0;  ///< of the device's total, to stay free
   std::int64_t highest = 1 << 20;  ///< no value above is tried
   std::int64_t window = 2;         ///< values looked at on either side of the answer
@@ -36,16 +35,12 @@ struct FitResult {
   std::vector<std::int64_t> islands;  ///< above best, run, and fit
 };
 
-/// The path that a word stands for in this scenario: batch, length and layers by the usual names of
-/// parameters and keys, else the path itself. Errors: InputError when there is no such integer.
-std::string fit_path(const Scenario& scenario, std::string_view over);
-
 /// The largest value with which the scenario fits: by bisection, then both neighbours run, then
 /// `window` values on each side, since more may fit where less does not. Errors: InputError when
 /// the scenario itself is wrong. Cost: some twenty runs.
 FitResult fit(const ScenarioSource& source, const FitOptions& options);
 
-/// One device, as it stands.
+/// One device, with the scenario as it stands.
 struct DeviceProbe {
   std::string device;
   std::string name;
@@ -53,7 +48,7 @@ struct DeviceProbe {
   FitProbe probe;
 };
 /// Every GPU known, the smallest first, until `after` larger ones than the smallest that fits have
-/// been run too.
+/// been run too. Errors: InputError when the scenario itself is wrong.
 std::vector<DeviceProbe> fit_devices(const ScenarioSource& source, const FitOptions& options,
                                      std::size_t after = 2);
 

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.h"
-#include "sim/format/whole_file.h"
-#include "sim/lang/yaml.h"
 #include "sim/run/literals.h"
-#include "sim/run/run.h"
+#include "sim/run/yaml_path.h"
+#include "sim/study/code_edit.h"
 
 namespace tidemark {
 namespace {
@@ -33,11 +30,10 @@ Applied set_train(std::string_view key, std::string value, std::string text) {
   return Change{{{fmt::format("train.{}", key), std::move(value)}}, std::move(text)};
 }
 
-bool is_own_loop(const Scenario& scenario) { return !scenario.train && scenario.loop; }
-
 /// The loop's text with [begin, end) replaced, told as the line before and after.
-Change edit_loop(const Scenario& scenario, std::size_t begin, std::size_t end,
-                 std::string_view replacement) {
+Applied edit_loop(const Scenario& scenario, std::size_t begin, std::size_t end,
+                  std::string_view replacement) {
+  if (!has_own_loop(scenario)) return std::nullopt;
   const std::string& text = scenario.loop->text;
   const auto line_at = [](const std::string& all, std::size_t at) {
     const std::size_t from = at == 0 ? 0 : all.rfind('\n', at - 1) + 1;
@@ -50,21 +46,10 @@ Change edit_loop(const Scenario& scenario, std::size_t begin, std::size_t end,
   const std::size_t line = static_cast<std::size_t>(std::count(
                                text.begin(), text.begin() + static_cast<long>(begin), '\n')) +
                            scenario.loop->first_line;
-  return {{{"loop", quoted_literal(after)}},
-          fmt::format("line {}: {}  ->  {}", line, line_at(text, begin), line_at(after, begin))};
+  return Change{
+      {loop_with(scenario, begin, end, replacement)},
+      fmt::format("line {}: {}  ->  {}", line, line_at(text, begin), line_at(after, begin))};
 }
-
-/// Where the bracket that opens at `open` closes; npos: nowhere.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == '(' || text[at] == '[' || text[at] == '{') ++depth;
-    if ((text[at] == ')' || text[at] == ']' || text[at] == '}') && --depth == 0) return at;
-  }
-  return std::string_view::npos;
-}
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 Applied expandable(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
   return add_setting(scenario, "expandable_segments", "True");
@@ -92,31 +77,74 @@ Applied set_to_none(const ScenarioSource& /*source*/, const Scenario& scenario,
   return edit_loop(scenario, at, at + kOff.size(), "set_to_none=True");
 }
 
-Applied fused(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
-  constexpr std::array<std::string_view, 4> kFused{"Adam", "AdamW", "SGD", "Adagrad"};
-  for (const std::string_view name : kFused) {
+/// One more argument for an optimizer of torch.optim, where it says nothing of fused or foreach.
+Applied give_optimizer(const Scenario& scenario, std::span<const std::string_view> names,
+                       std::string_view argument) {
+  const auto is_open = [](std::string_view given) {
+    return given.find("fused") == std::string_view::npos &&
+           given.find("foreach") == std::string_view::npos;
+  };
+  for (const std::string_view name : names) {
     const std::string call = fmt::format("torch.optim.{}", name);
     if (scenario.train) {
       const TrainSpec& train = *scenario.train;
       if (train.no_grad || train.forward_only || train.optimizer != call) continue;
       const std::string& given = train.optimizer_arguments;
-      if (given.find("fused") != std::string::npos || given.find("foreach") != std::string::npos)
-        return std::nullopt;
+      if (!is_open(given)) return std::nullopt;
       const std::string optimizer =
-          fmt::format("{}({}{}fused=True)", name, given, given.empty() ? "" : ", ");
+          fmt::format("{}({}{}{})", name, given, given.empty() ? "" : ", ", argument);
       return set_train("optimizer", quoted_literal(optimizer), optimizer);
     }
     const std::string& text = scenario.loop->text;
     const std::size_t at = text.find(call + "(");
     if (at == std::string::npos) continue;
-    const std::size_t end = closing(text, at + call.size());
+    const std::size_t end = closing_bracket(text, at + call.size());
     if (end == std::string::npos) continue;
-    const std::string_view given = std::string_view(text).substr(at, end - at);
-    if (given.find("fused") == std::string_view::npos &&
-        given.find("foreach") == std::string_view::npos)
-      return edit_loop(scenario, end, end, ", fused=True");
+    if (is_open(std::string_view(text).substr(at, end - at)))
+      return edit_loop(scenario, end, end, fmt::format(", {}", argument));
   }
   return std::nullopt;
+}
+
+Applied fused(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+  constexpr std::string_view kNames[] = {"Adam", "AdamW", "SGD", "Adagrad"};
+  return give_optimizer(scenario, kNames, "fused=True");
+}
+
+Applied one_by_one(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+  constexpr std::string_view kNames[] = {"Adam",    "AdamW",    "SGD",    "Adagrad",
+                                         "RMSprop", "Adadelta", "Adamax", "NAdam",
+                                         "RAdam",   "ASGD",     "Rprop"};
+  return give_optimizer(scenario, kNames, "foreach=False");
+}
+
+Applied del_outputs(const ScenarioSource& /*source*/, const Scenario& scenario,
+                    unsigned /*level*/) {
+  if (!scenario.train || scenario.train->del_outputs) return std::nullopt;
+  return set_train("del_outputs", "true", "del out, loss at the end of each step");
+}
+
+Applied zero_grad_early(const ScenarioSource& /*source*/, const Scenario& scenario,
+                        unsigned /*level*/) {
+  if (!scenario.train || scenario.train->no_grad || scenario.train->forward_only ||
+      scenario.train->zero_grad_at != TrainSpec::ZeroGradAt::kBeforeBackward)
+    return std::nullopt;
+  return set_train("zero_grad", "end", "zero_grad() at the end of each step");
+}
+
+Applied bucket_view(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (!scenario.train || scenario.train->ddp_world.empty() ||
+      scenario.train->ddp_arguments.find("gradient_as_bucket_view") != std::string::npos)
+    return std::nullopt;
+  const lang::YamlNode root = read_tree(source);
+  const lang::YamlNode* ddp = find_path(root, "train.ddp");
+  const std::string text = "DistributedDataParallel(gradient_as_bucket_view=True)";
+  if (ddp != nullptr && ddp->kind == lang::YamlNode::Kind::kMap)
+    return set_train("ddp.gradient_as_bucket_view", "true", text);
+  return set_train(
+      "ddp",
+      fmt::format("{{world_size: {}, gradient_as_bucket_view: true}}", scenario.train->ddp_world),
+      text);
 }
 
 /// A parameter of the scenario that is off and is named so.
@@ -169,17 +197,6 @@ Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, uns
   return std::nullopt;
 }
 
-/// What a text names or is: the value of a parameter, or a number.
-std::optional<std::int64_t> integer_of(const Scenario& scenario, const std::string& text) {
-  for (const Parameter& parameter : scenario.params) {
-    if (parameter.name == text) return parameter.integer;
-  }
-  lang::YamlNode node;
-  node.kind = lang::YamlNode::Kind::kScalar;
-  node.text = text;
-  return yaml_integer(node);
-}
-
 /// Batches of a half, a quarter, ... with as many more backward passes: the step sees the same
 /// samples.
 Applied micro_batch(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
@@ -197,24 +214,10 @@ Applied micro_batch(const ScenarioSource& /*source*/, const Scenario& scenario, 
                             *accumulate * parts)};
 }
 
-Applied smaller_batch(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
-  std::string path;
-  std::optional<std::int64_t> batch;
-  for (const Parameter& parameter : scenario.params) {
-    const bool is_batch =
-        parameter.name == "batch" || parameter.name == "batch_size" || parameter.name == "bs";
-    if (!is_batch || !parameter.integer) continue;
-    path = "params." + parameter.name;
-    batch = parameter.integer;
-  }
-  if (!batch && scenario.train && !scenario.train->batch.is_list &&
-      !scenario.train->batch.values.empty()) {
-    path = "train.batch";
-    batch = integer_of(scenario, scenario.train->batch.values.front());
-  }
-  if (!batch || *batch >> level == 0) return std::nullopt;
-  return Change{{{path, std::to_string(*batch >> level)}},
-                fmt::format("batch {} -> {}", *batch, *batch >> level)};
+Applied smaller_batch(const ScenarioSource& source, const Scenario& /*scenario*/, unsigned level) {
+  const std::optional<Quantity> batch = find_quantity(source, "batch");
+  if (!batch || batch->value >> level == 0) return std::nullopt;
+  return quantity_change("batch", *batch, batch->value >> level);
 }
 
 /// What a line keeps beyond it: [begin, end) of the loop's text.
@@ -233,7 +236,7 @@ std::optional<Kept> kept_at(const std::string& text, std::size_t at) {
   const std::string_view rest = std::string_view(text).substr(at);
   for (const std::string_view call : {".append(", ".appendleft(", ".add("}) {
     if (!rest.starts_with(call)) continue;
-    const std::size_t end = closing(text, at + call.size() - 1);
+    const std::size_t end = closing_bracket(text, at + call.size() - 1);
     if (end == std::string::npos) return std::nullopt;
     return Kept{at + call.size(), end};
   }
@@ -241,7 +244,7 @@ std::optional<Kept> kept_at(const std::string& text, std::size_t at) {
   if (rest.starts_with("] = ")) return Kept{at + 4, line_end(text, at)};
   if (!rest.starts_with(" = ")) return std::nullopt;
   std::size_t name = at;
-  while (name > 0 && is_word(text[name - 1])) --name;
+  while (name > 0 && is_word_character(text[name - 1])) --name;
   const std::string again = text.substr(name, at - name) + " + ";
   if (again.size() == 3 || !rest.substr(3).starts_with(again)) return std::nullopt;
   return Kept{at + 3 + again.size(), line_end(text, at)};
@@ -249,19 +252,20 @@ std::optional<Kept> kept_at(const std::string& text, std::size_t at) {
 
 /// The level-th place where the loop keeps a tensor: its value goes to the host, without its graph.
 Applied keep_numbers(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
-  if (!is_own_loop(scenario)) return std::nullopt;
+  if (!has_own_loop(scenario)) return std::nullopt;
   const std::string& text = scenario.loop->text;
   unsigned found = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     std::optional<Kept> kept = kept_at(text, at);
     if (!kept) continue;
     std::string value = text.substr(kept->begin, kept->end - kept->begin);
-    if (value.size() > 2 && value.front() == '[' && closing(value, 0) == value.size() - 1) {
+    if (value.size() > 2 && value.front() == '[' && closing_bracket(value, 0) == value.size() - 1) {
       ++kept->begin;
       --kept->end;
       value = value.substr(1, value.size() - 2);
     }
-    if (value.empty() || (!is_word(value.back()) && value.back() != ')' && value.back() != ']'))
+    if (value.empty() ||
+        (!is_word_character(value.back()) && value.back() != ')' && value.back() != ']'))
       continue;
     if (value.front() == '"' || std::isdigit(static_cast<unsigned char>(value.front())) != 0)
       continue;
@@ -337,41 +341,39 @@ constexpr unsigned kHalvings = 8;
 constexpr std::array kRemedies{
     Remedy{"free-outside", Price::kNothing, {}, 1, others_away},
     Remedy{"whole-device", Price::kNothing, {}, 1, whole_device},
-    Remedy{"keep-numbers", Price::kNothing, "each .cpu() waits for the GPU", 8, keep_numbers},
+    Remedy{"keep-numbers", Price::kNothing, "each .cpu() waits for the GPU", 8, keep_numbers,
+           Levels::kPlaces},
     Remedy{"no-grad", Price::kNothing, "for validation and inference only", 1, no_grad},
     Remedy{"set-to-none", Price::kNothing, {}, 1, set_to_none},
+    Remedy{"zero-grad-early", Price::kNothing, {}, 1, zero_grad_early},
+    Remedy{"del-outputs", Price::kNothing, {}, 1, del_outputs},
+    Remedy{"bucket-view", Price::kNothing, "gradients may not be detached in place", 1,
+           bucket_view},
     Remedy{"fused-optimizer", Price::kNothing, {}, 1, fused},
     Remedy{"expandable-segments", Price::kNothing, {}, 1, expandable},
     Remedy{"roundup", Price::kNothing, "each block may grow by an eighth", 1, roundup},
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
+    Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
     Remedy{"micro-batch", Price::kTime, "batch norm sees smaller batches", kHalvings, micro_batch},
     Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save",
            1, autocast},
-    Remedy{"smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch},
+    Remedy{
+        "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
-    Remedy{"larger-device", Price::kTraining, {}, 7, larger_device},
+    Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},
 };
 
 }  // namespace
 
-ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides,
-                             std::string variant) {
-  std::shared_ptr<const SourceText> text = scenario_text(path);
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty() || path == "-") folder = ".";
-  return {std::move(text), std::move(folder), std::move(overrides), std::move(variant)};
-}
-
-Scenario read_scenario(const ScenarioSource& source) {
-  return parse_scenario(source.text, source.folder, source.overrides, source.variant);
+void append(Change& change, const Change& more) {
+  change.overrides.insert(change.overrides.end(), more.overrides.begin(), more.overrides.end());
+  change.text += (change.text.empty() ? "" : "; ") + more.text;
 }
 
 ScenarioSource changed(const ScenarioSource& source, const Change& change) {
-  ScenarioSource out = source;
-  out.overrides.insert(out.overrides.end(), change.overrides.begin(), change.overrides.end());
-  return out;
+  return overridden(source, change.overrides);
 }
 
 std::string change_options(const Change& change) {
@@ -385,42 +387,22 @@ std::string change_options(const Change& change) {
   return out;
 }
 
+Change quantity_change(std::string_view word, const Quantity& now, std::int64_t value) {
+  return {{{now.path, std::to_string(value)}}, fmt::format("{} {} -> {}", word, now.value, value)};
+}
+
+void Combination::add(const Remedy& remedy, const Change& more) {
+  remedies.push_back(&remedy);
+  append(change, more);
+  price = std::max(price, remedy.price);
+}
+
 std::span<const Remedy> remedies() { return kRemedies; }
 
 const Remedy* find_remedy(std::string_view id) {
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [&](const Remedy& remedy) { return remedy.id == id; });
   return found == kRemedies.end() ? nullptr : &*found;
-}
-
-Trial try_scenario(const ScenarioSource& source, bool keep_events, bool keep_times) {
-  Trial trial;
-  try {
-    RunOptions options;
-    options.keep_events = keep_events;
-    options.keep_live = keep_events;
-    options.keep_times = keep_times;
-    options.leave_out_repeats = true;
-    trial.result = run(read_scenario(source), options);
-  } catch (const InputError& error) {
-    trial.error = error.problems().front().message;
-    return trial;
-  } catch (const IoError& error) {
-    trial.error = error.what();
-    return trial;
-  }
-  trial.fits = !trial.result.ended_by_oom;
-  trial.end_ns = keep_times ? trial.result.end_ns : 0;
-  Bytes least_spare = kUnlimitedBytes;
-  for (const DeviceResult& device : trial.result.devices) {
-    trial.fits = trial.fits && device.ooms.empty();
-    trial.peak_allocated = std::max(trial.peak_allocated, device.peak_allocated.bytes);
-    trial.peak_reserved = std::max(trial.peak_reserved, device.peak_reserved.bytes);
-    trial.retries += device.statistics.num_alloc_retries;
-    least_spare = std::min(least_spare, spare_bytes(device));
-  }
-  trial.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
-  return trial;
 }
 
 }  // namespace tidemark

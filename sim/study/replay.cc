@@ -1,18 +1,16 @@
 #include "sim/study/replay.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "sim/alloc/device_memory.h"
 #include "sim/alloc/event_clock.h"
 #include "sim/alloc/make_allocator.h"
 #include "sim/base/check.h"
 #include "sim/run/simulator.h"
+#include "sim/study/parallel.h"
 
 namespace tidemark {
 
@@ -311,27 +309,9 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
 std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
                                      std::span<const AllocatorSettings> settings,
                                      const ReplayOptions& options, unsigned threads) {
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t workers = std::min<std::size_t>(threads, settings.size());
   std::vector<ReplayResult> results(settings.size());
-  std::vector<std::exception_ptr> errors(settings.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < settings.size(); i = next++) {
-      try {
-        results[i] = replay(instructions, settings[i], options);
-      } catch (...) {
-        errors[i] = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& thread : others) thread.join();
-  for (const std::exception_ptr& error : errors) {
-    if (error != nullptr) std::rethrow_exception(error);
-  }
+  in_parallel(settings.size(), threads,
+              [&](std::size_t i) { results[i] = replay(instructions, settings[i], options); });
   return results;
 }
 

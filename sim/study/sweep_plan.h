@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/run/overrides.h"
-#include "sim/study/remedy.h"
+#include "sim/study/trial.h"
 
 namespace tidemark {
 

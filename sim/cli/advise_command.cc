@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario_input.h"
+#include "sim/format/whole_file.h"
+#include "sim/report/advice_report.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+/// The words of --allow, in the order of Price.
+constexpr std::array<std::string_view, 5> kAllowed{"free", "time", "numerics", "training",
+                                                   "device"};
+
+class AdviseCommand final : public Command {
+ public:
+  [[nodiscard]] CommandSpec spec() const override {
+    return {
+        "advise",
+        "what makes a scenario fit, or need less: each change simulated, the cheapest first",
+        "Tries every remedy known, alone and together, and says what each saves and what it costs. "
+        "A change is free (the same numbers in about the same time), costs time, changes rounding, "
+        "is another training, or another device. Times are simulated; bytes are exact.",
+        {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"}},
+        {{"device", "ID", "the GPU that it is to fit on, whatever the scenario says", ""},
+         {"capacity", "AMOUNT", "the memory of that GPU, whatever it has: 24GiB", ""},
+         kHeadroomOption,
+         {"allow", "free|time|numerics|training|device", "the dearest change to be tried",
+          "device"},
+         {"over", "WHAT", "also how far each lets batch, length or layers go", ""},
+         {"write", "FILE", "write the scenario with the change applied", ""},
+         {"pick", "N", "which change of the table to write", "1"},
+         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+         {"variant", "NAME", "one of the scenario's variants", ""},
+         {"threads", "N", "runs at a time; 0: one a processor", "0"},
+         {"format", "text|json", "how to print", "text"}},
+        {{"tidemark advise s.yaml --device rtx-4090", "what makes it fit there"},
+         {"tidemark advise s.yaml --headroom 5% --allow time", "the same numbers, 5 % kept free"},
+         {"tidemark advise s.yaml --over batch", "how large the batch may be with each change"},
+         {"tidemark advise s.yaml --write fits.yaml", "the scenario with the first of them"}}};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {
+    AdviceOptions options;
+    options.headroom_ppm = parse_headroom(args.value("headroom"));
+    options.dearest = static_cast<Price>(
+        std::find(kAllowed.begin(), kAllowed.end(), args.value("allow")) - kAllowed.begin());
+    options.over = args.value("over");
+    options.threads = static_cast<unsigned>(args.number("threads", 0, 1024).value_or(0));
+    const auto pick = static_cast<std::size_t>(args.number("pick", 1, 1000).value_or(1));
+    if (args.has("pick") && !args.has("write"))
+      usage_error("--pick", "says what to write", "give --write FILE");
+    std::vector<Override> overrides = scenario_overrides(args);
+    if (const auto capacity = args.bytes("capacity"))
+      overrides.push_back({"device.total", std::to_string(*capacity)});
+    const std::string& path = args.positional()[0];
+    const ScenarioSource source = open_scenario(path, std::move(overrides), args.value("variant"));
+    if (!options.over.empty()) require_quantity(source, "--over", options.over);
+    const Advice advice = advise(source, options);
+    const AdviceReportOptions report{path, options.over};
+    const bool is_text = args.value("format") == "text";
+    const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
+    // A change that cannot be written is told before anything is.
+    const std::string text = args.has("write") ? written(source, advice, pick, args) : "";
+    out.write(is_text ? advice_text(advice, report, style) : advice_json(advice, report));
+    if (!args.has("write")) return ExitCode::kDone;
+    write_whole_file(args.value("write"), text);
+    if (is_text) out.print("{}: number {} applied\n", args.value("write"), pick);
+    return ExitCode::kDone;
+  }
+
+ private:
+  static std::string written(const ScenarioSource& source, const Advice& advice, std::size_t pick,
+                             const Arguments& args) {
+    const bool is_default = !args.has("pick");
+    const AdvisedChange* change = numbered_change(advice, pick);
+    if (change == nullptr || (is_default && advice.meeting.empty())) {
+      const std::size_t rows = advice.meeting.size() + advice.saving.size();
+      usage_error("--write",
+                  is_default ? std::string("no change known makes the scenario fit")
+                             : fmt::format("the table has {} changes, no number {}", rows, pick),
+                  is_default && rows > 0 ? "--pick N writes one that is not enough" : "");
+    }
+    std::string folder = std::filesystem::path(args.value("write")).parent_path().string();
+    if (folder.empty()) folder = ".";
+    return applied_text(source, *change, applied_comment(advice, *change), folder);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_advise_command() { return std::make_unique<AdviseCommand>(); }
+
+}  // namespace tidemark::cli

@@ -1,0 +1,172 @@
+#include "sim/report/fit_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/format/json_writer.h"
+#include "sim/report/run_report.h"
+
+namespace tidemark {
+
+namespace {
+
+using Align = Table::Align;
+
+void write_probe(const FitProbe& probe, JsonWriter& json) {
+  json.member("fits", probe.fits);
+  json.member("retries", probe.retries);
+  json.member("peak_reserved_bytes", probe.peak_reserved);
+  json.member("spare_bytes", probe.spare);
+  json.member("error", probe.error);
+}
+
+std::string headroom_text(const FitOptions& options) {
+  return options.headroom_ppm == 0
+             ? std::string()
+             : fmt::format(" with {} kept free", percent(options.headroom_ppm));
+}
+
+/// "fits", peak reserved, stays free, and what there is to say.
+std::vector<std::string> probe_cells(const FitProbe& probe) {
+  const bool failed = !probe.error.empty();
+  const std::string remark = failed              ? probe.error
+                             : probe.retries > 0 ? fmt::format("{} retr{}", probe.retries,
+                                                               probe.retries == 1 ? "y" : "ies")
+                                                 : "";
+  return {probe.fits ? "fits" : "no",
+          failed ? "" : human_bytes(probe.peak_reserved),
+          failed ? "" : grouped(probe.peak_reserved),
+          failed ? "" : human_bytes(probe.spare),
+          failed ? "" : grouped(probe.spare),
+          remark};
+}
+
+std::vector<std::string> row(std::vector<std::string> first, const FitProbe& probe) {
+  for (std::string& cell : probe_cells(probe)) first.push_back(std::move(cell));
+  return first;
+}
+
+}  // namespace
+
+std::string fit_text(const FitResult& result, const FitOptions& options, const TextStyle& style) {
+  std::string out;
+  const std::string headroom = headroom_text(options);
+  if (!result.best) {
+    out = bad("Nothing fits", style) + fmt::format("{}: not even {} = 1.\n", headroom, result.path);
+  } else {
+    out = good(fmt::format("{} = {} fits", result.path, *result.best), style) + headroom;
+    out += result.reached_highest ? fmt::format("; nothing above {} was tried.\n", options.highest)
+                                  : fmt::format(", {} does not.\n", *result.best + 1);
+  }
+  Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+               Align::kRight, Align::kLeft},
+              2);
+  table.add({"value", "", "peak reserved", "bytes", "stays free", "bytes", ""});
+  for (const FitProbe& probe : result.probes)
+    table.add(row({grouped(static_cast<std::uint64_t>(probe.value))}, probe));
+  out += table.text(style.width);
+  if (result.holes.empty() && result.islands.empty()) {
+    out += "No holes among the values tried.\n";
+  }
+  if (!result.holes.empty())
+    out += fmt::format("Smaller, yet do not fit: {}\n", fmt::join(result.holes, ", "));
+  if (!result.islands.empty())
+    out += fmt::format("Larger, yet fit: {}\n", fmt::join(result.islands, ", "));
+  return out;
+}
+
+std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const FitOptions& options,
+                             const TextStyle& style) {
+  const auto first = std::find_if(devices.begin(), devices.end(),
+                                  [](const DeviceProbe& one) { return one.probe.fits; });
+  const std::string headroom = headroom_text(options);
+  std::string out =
+      first == devices.end()
+          ? bad("Nothing fits", style) + headroom + ": no GPU known is large enough.\n"
+          : good(first->device + " is the smallest GPU that fits", style) + headroom + "\n";
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight,
+               Align::kRight, Align::kRight, Align::kRight, Align::kLeft},
+              2);
+  table.add({"device", "total", "bytes", "", "peak reserved", "bytes", "stays free", "bytes", ""});
+  for (const DeviceProbe& one : devices)
+    table.add(row({one.device, human_bytes(one.total_bytes), grouped(one.total_bytes)}, one.probe));
+  out += table.text(style.width);
+  std::string holes;
+  for (auto each = first; each != devices.end(); ++each) {
+    if (!each->probe.fits) holes += (holes.empty() ? "" : ", ") + each->device;
+  }
+  if (!holes.empty()) out += fmt::format("Larger, yet do not fit: {}\n", holes);
+  return out;
+}
+
+std::string fit_json(const FitResult& result, const FitOptions& options) {
+  std::string text;
+  JsonWriter json(text);
+  const auto list = [&](std::string_view key, const std::vector<std::int64_t>& values) {
+    json.key(key);
+    json.begin_array();
+    for (const std::int64_t value : values) json.value(value);
+    json.end_array();
+  };
+  json.begin_object();
+  json.member("schema_version", kReportSchemaVersion);
+  json.member("kind", "fit");
+  json.member("path", result.path);
+  json.member("headroom_ppm", std::uint64_t{options.headroom_ppm});
+  json.key("best");
+  if (result.best) {
+    json.value(*result.best);
+  } else {
+    json.null();
+  }
+  json.member("reached_highest", result.reached_highest);
+  list("holes", result.holes);
+  list("islands", result.islands);
+  json.key("probes");
+  json.begin_array();
+  for (const FitProbe& probe : result.probes) {
+    json.begin_object();
+    json.member("value", probe.value);
+    write_probe(probe, json);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  json.finish();
+  return text;
+}
+
+std::string fit_devices_json(const std::vector<DeviceProbe>& devices, const FitOptions& options) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.member("schema_version", kReportSchemaVersion);
+  json.member("kind", "fit");
+  json.member("path", "device");
+  json.member("headroom_ppm", std::uint64_t{options.headroom_ppm});
+  const auto first = std::find_if(devices.begin(), devices.end(),
+                                  [](const DeviceProbe& one) { return one.probe.fits; });
+  json.key("best");
+  if (first != devices.end()) {
+    json.value(first->device);
+  } else {
+    json.null();
+  }
+  json.key("probes");
+  json.begin_array();
+  for (const DeviceProbe& one : devices) {
+    json.begin_object();
+    json.member("device", one.device);
+    json.member("name", one.name);
+    json.member("total_bytes", one.total_bytes);
+    write_probe(one.probe, json);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  json.finish();
+  return text;
+}
+
+}  // namespace tidemark
