@@ -23,7 +23,7 @@ class AdviseCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "advise",
-        "what makes a scenario fit, or need less: each change simulated, the cheapest first",
+        "what makes a scenario fit: each change simulated, cheapest first",
         "Tries every remedy known, alone and together, and says what each saves and what it costs. "
         "A change is free (the same numbers in about the same time), costs time, changes rounding, "
         "is another training, or another device. Times are simulated; bytes are exact.",

@@ -137,8 +137,7 @@ class ReplayCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "replay",
-        "play a request trace or a recorded snapshot through the allocator, under one setting or "
-        "many",
+        "play a request trace or a snapshot under one setting or many",
         "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells what "
         "the allocator\n"
         "did with it. A PyTorch memory snapshot (.pickle, plain or gzip; nothing in it is "

@@ -25,7 +25,7 @@ class TuneCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "tune",
-        "search the allocator's settings for a scenario, a request trace or a memory snapshot",
+        "search allocator settings for a scenario, trace or snapshot",
         "The workload is recorded once and played under a grid of settings, then around the best "
         "of them. Where a scenario's steps differ (lists of batches or lengths), the best are "
         "played in other orders too, and judged by the worst. Of settings within a hundredth "

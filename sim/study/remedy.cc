@@ -355,7 +355,8 @@ constexpr std::array kRemedies{
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
-    Remedy{"micro-batch", Price::kTime, "batch norm sees smaller batches", kHalvings, micro_batch},
+    Remedy{"micro-batch", Price::kTime, "a batch norm would see smaller batches", kHalvings,
+           micro_batch},
     Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save",
            1, autocast},
     Remedy{
