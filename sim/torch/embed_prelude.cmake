@@ -18,7 +18,7 @@ foreach(file IN LISTS files)
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)
-    string(APPEND literal "R\"prelude(${piece})prelude\"\n")
+    string(APPEND literal "R\"prelude(${piece})prelude\"sv\n")
     math(EXPR at "${at} + 8000")
   endwhile()
   string(APPEND rows "    {\"${module}\", \"torch/${name}\", \"${defines}\",\n${literal}},\n")
@@ -28,6 +28,8 @@ file(WRITE "${OUTPUT}.new" "// Made from sim/torch/prelude/ by embed_prelude.cma
 
 namespace tidemark::torch {
 namespace {
+
+using namespace std::string_view_literals;  // their lengths are known, not counted by the compiler
 
 constexpr PreludeFile kFiles[] = {
 ${rows}};
