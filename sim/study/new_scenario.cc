@@ -215,9 +215,11 @@ class Maker {
       return;
     }
     Pairs parameters = found->defaults;
-    for (const auto& [name, value] : given) {
-      const auto known = std::find_if(parameters.begin(), parameters.end(),
-                                      [&](const auto& pair) { return pair.first == name; });
+    for (const auto& argument : given) {
+      const auto& [name, value] = argument;
+      const auto known = std::find_if(parameters.begin(), parameters.end(), [&](const auto& pair) {
+        return pair.first == argument.first;
+      });
       if (known != parameters.end()) {
         known->second = value;
         continue;

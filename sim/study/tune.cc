@@ -195,11 +195,11 @@ class Tuner {
       TunedSetting& row = rows[i / orders].second;
       row.by_order[i % orders] = workload_.orders[i % orders].play(row.settings);
     });
-    for (auto& [point, row] : rows) {
+    for (auto& played : rows) {
       const bool is_new = std::none_of(grid_.begin(), grid_.end(),
-                                       [&](const auto& one) { return one.first == point; });
+                                       [&](const auto& one) { return one.first == played.first; });
       tried_ += is_new ? 1U : 0U;
-      played_.emplace(point, std::move(row));
+      played_.emplace(std::move(played));
     }
   }
 
