@@ -4,7 +4,8 @@ RUN_PACKAGES='g++ cmake ninja-build libfmt-dev zlib1g-dev libyaml-cpp-dev libboo
   libboost-program-options-dev libsqlite3-dev python3 python3-matplotlib python3-pip'
 TEST_PACKAGES='catch2 libbenchmark-dev git python3-yaml python3-jsonschema zsh fish'
 PACK_PACKAGES='file dpkg-dev'
-FULL_PACKAGES='clang clang-format clang-tidy libclang-rt-14-dev chromium openmpi-bin python3-dev python3-venv snakemake'
+CI_PACKAGES='clang clang-format libclang-rt-14-dev chromium'
+FULL_PACKAGES='clang-tidy openmpi-bin python3-dev python3-venv snakemake'
 
 # Installs those of "$@" that are missing; says what to do when it may not.
 install_packages() {
