@@ -9,11 +9,12 @@ import gzip
 import json
 import os
 import pathlib
-import pty
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from terminal import run_on_terminal
 
 TIDEMARK = ""
 EVENTS = """index,action,address,bytes,stream,id
@@ -35,20 +36,7 @@ def run(*args, stdin=b"", env=None):
 
 def on_terminal(*args, env=None):
     """Standard output and exit code when it is a terminal."""
-    master, slave = pty.openpty()
-    with subprocess.Popen([TIDEMARK, *args], stdout=slave, env={**os.environ, "TERM": "xterm", **(env or {})}) as process:
-        os.close(slave)
-        output = b""
-        while True:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:  # Linux tells the end of a terminal so
-                break
-            if not chunk:
-                break
-            output += chunk
-        os.close(master)
-        return process.wait(), output.decode()
+    return run_on_terminal([TIDEMARK, *args], env={**os.environ, "TERM": "xterm", **(env or {})})
 
 
 class HelpAndVersion(unittest.TestCase):

@@ -6,13 +6,14 @@
 
 import os
 import pathlib
-import pty
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from terminal import run_on_terminal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = ""
@@ -25,21 +26,7 @@ def run(*words, env=None, folder=ROOT):
 
 def on_terminal(*words, env=None):
     """What is printed on a terminal of 80 columns, standard error among it."""
-    master, slave = pty.openpty()
-    with subprocess.Popen([TIDEMARK, *map(str, words)], cwd=ROOT, stdout=slave, stderr=slave, env={**PLAIN, "TERM": "xterm", **(env or {})}) as process:
-        os.close(slave)
-        printed = b""
-        while True:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:  # Linux tells the end of a terminal so
-                break
-            if not chunk:
-                break
-            printed += chunk
-        process.wait()
-    os.close(master)
-    return printed.decode()
+    return run_on_terminal([TIDEMARK, *map(str, words)], cwd=ROOT, env={**PLAIN, "TERM": "xterm", **(env or {})}, with_errors=True)[1]
 
 
 def names_in_help():
