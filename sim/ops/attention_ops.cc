@@ -17,15 +17,14 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::uint8_t kAttentionCost = 4;  // CostClass::kAttention
-
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t to) { return (a + to - 1) / to * to; }
 
 void launch(Context& c, const Tensor& query, const Tensor& key, int products) {
   const std::uint64_t flops = 2 * static_cast<std::uint64_t>(products) *
                               static_cast<std::uint64_t>(query.numel()) *
                               static_cast<std::uint64_t>(key.size(2));
-  c.launch(query.device(), flops, query.bytes() + 2 * key.bytes(), kAttentionCost, query.dtype());
+  c.launch(query.device(), flops, query.bytes() + 2 * key.bytes(), KernelClass::kAttention,
+           query.dtype());
 }
 
 bool any_requires_grad(const Context& c, const Tensor& q, const Tensor& k, const Tensor& v) {

@@ -14,6 +14,15 @@
 
 namespace tidemark::ops {
 
+/// What limits a kernel's speed: the clock knows a rate for each.
+enum class KernelClass : std::uint8_t {
+  kElementwise,
+  kReduction,
+  kMatmul,
+  kConvolution,
+  kAttention,
+};
+
 /// Who keeps the computation graph and the texts that say where an event came from. Implemented by
 /// the graph floor.
 class Recorder {
@@ -27,7 +36,7 @@ class Recorder {
   virtual void set_label(std::uint32_t module_label, std::string_view op) = 0;
   /// Work queued on the device's current stream, for the clock only.
   virtual void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved,
-                      std::uint8_t kind, ScalarType precision) = 0;
+                      KernelClass kind, ScalarType precision) = 0;
   /// From here on work of `device` goes to `stream`.
   virtual void set_stream(Device /*device*/, std::uint16_t /*stream*/) {}
   /// Bytes cross between the host and a device on the device's current stream. `host_waits`: until
@@ -156,8 +165,8 @@ class Context {
 
   // ---- work, for the clock only
   // ------------------------------------------------------------------------------------------------
-  /// A kernel of a CostClass is queued on the device's current stream. Nothing for the host.
-  void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
+  /// A kernel is queued on the device's current stream. Nothing for the host.
+  void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved, KernelClass kind,
               ScalarType precision) {
     if (!device.is_cuda()) return;
     ++launches_;

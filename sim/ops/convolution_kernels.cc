@@ -11,8 +11,6 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::uint8_t kConvolutionCost = 3;  // CostClass::kConvolution
-
 enum class Backend : std::uint8_t { kCudnn, kDepthwise2d, kDepthwise3d, kSlow };
 
 /// Source: at::native::cudnn_conv_suggest_memory_format.
@@ -91,7 +89,8 @@ void launch(Context& c, const Tensor& output, const Tensor& weight, const Tensor
   const auto per_value =
       static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
   c.launch(input.device(), 2 * static_cast<std::uint64_t>(output.numel()) * per_value,
-           output.bytes() + weight.bytes() + input.bytes(), kConvolutionCost, input.dtype());
+           output.bytes() + weight.bytes() + input.bytes(), KernelClass::kConvolution,
+           input.dtype());
 }
 
 /// grad.to(memory_format): by what the strides suggest, not by what they allow.

@@ -15,7 +15,8 @@ void pass_over(Context& c, const TensorList& tensors, unsigned times) {
   if (tensors.empty()) return;
   std::uint64_t bytes = 0;
   for (const Tensor& t : tensors) bytes += t.bytes();
-  c.launch(tensors.front().device(), 0, times * bytes, 0, ScalarType::kFloat32);
+  c.launch(tensors.front().device(), 0, times * bytes, KernelClass::kElementwise,
+           ScalarType::kFloat32);
 }
 
 OpResult nothing(Arguments& a) {

@@ -7,7 +7,7 @@ namespace tidemark::ops {
 /// The work of an operator or backward function that states none itself, for the clock: one kernel
 /// that reads what goes in and writes what comes out. Rules that know better (products,
 /// convolutions, attention) launch by Context::launch, and this then stays silent; so it does where
-/// nothing is written (views). Source: none needed, on one stream no byte of memory depends on it.
+/// nothing is written (views). On one stream no byte of memory depends on it.
 class KernelWork {
  public:
   explicit KernelWork(const Context& c) : launches_(c.launches()), first_(c.next_request()) {}
@@ -34,13 +34,12 @@ class KernelWork {
     if (written_bytes_ == 0 || c.launches() != launches_) return;
     const Bytes read = gathers_ ? written_bytes_ : read_bytes_;
     c.launch(device_, 0, read + written_bytes_,
-             read > written_bytes_ * kReduces ? kReductionCost : kElementwiseCost, dtype_);
+             read > written_bytes_ * kReduces ? KernelClass::kReduction : KernelClass::kElementwise,
+             dtype_);
   }
 
  private:
   static constexpr Bytes kReduces = 8;  ///< reads this many times what it writes: a reduction
-  static constexpr std::uint8_t kElementwiseCost = 0;  // CostClass::kElementwise
-  static constexpr std::uint8_t kReductionCost = 1;    // CostClass::kReduction
 
   std::uint64_t launches_;
   RequestNumber first_;

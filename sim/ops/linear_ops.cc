@@ -15,12 +15,11 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::uint8_t kMatmulCost = 2;  // CostClass::kMatmul
-
 void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
   const auto flops = 2ULL * static_cast<std::uint64_t>(out.numel()) *
                      static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
-  c.launch(out.device(), flops, a.bytes() + b.bytes() + out.bytes(), kMatmulCost, out.dtype());
+  c.launch(out.device(), flops, a.bytes() + b.bytes() + out.bytes(), KernelClass::kMatmul,
+           out.dtype());
 }
 
 /// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large

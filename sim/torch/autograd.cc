@@ -50,7 +50,7 @@ void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
     stored = ops::add_gradients_sparse(c, std::move(stored), std::move(incoming));
     return;
   }
-  c.launch(stored.device(), 0, 3 * stored.bytes(), 0, stored.dtype());
+  c.launch(stored.device(), 0, 3 * stored.bytes(), ops::KernelClass::kElementwise, stored.dtype());
   if (!c.grad_enabled() && owns_plain_memory(stored)) return;
   stored = ops::pointwise(c, {&stored, &incoming});
 }
@@ -81,7 +81,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
                obeys_layout_contract(grad, variable)) {
       kept = Context::shallow_copy(grad);
     } else {
-      c.launch(grad.device(), 0, 2 * grad.bytes(), 0, grad.dtype());
+      c.launch(grad.device(), 0, 2 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
       kept =
           variable.is_non_overlapping_and_dense()
               ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
@@ -90,7 +90,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
   } else {
     const Tensor before(variable->grad);
     if (!before.is_sparse() && !grad.is_sparse())
-      c.launch(grad.device(), 0, 3 * grad.bytes(), 0, grad.dtype());
+      c.launch(grad.device(), 0, 3 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
     if (before.is_sparse() || grad.is_sparse()) {
       kept = ops::accumulate_sparse_gradient(c, before, grad);
     } else if (c.grad_enabled()) {

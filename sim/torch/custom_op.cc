@@ -355,8 +355,7 @@ class CustomOp : public std::enable_shared_from_this<CustomOp> {
     for (const Tensor& tensor : inputs) moved += tensor.bytes();
     for (const Tensor& tensor : outputs) moved += tensor.defined() ? tensor.bytes() : 0;
     const ops::Device device = outputs.empty() ? inputs.front().device() : outputs.front().device();
-    context().launch(device, 0, moved, static_cast<std::uint8_t>(CostClass::kElementwise),
-                     ops::ScalarType::kFloat32);
+    context().launch(device, 0, moved, ops::KernelClass::kElementwise, ops::ScalarType::kFloat32);
   }
 
   void run_backward(const Kept& kept, ops::Device device, ops::Backward& b) {

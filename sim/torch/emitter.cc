@@ -32,6 +32,22 @@ constexpr Category category_of(ops::Role role) {
   return Category::kUnknown;
 }
 
+CostClass cost_class(ops::KernelClass kind) {
+  switch (kind) {
+    case ops::KernelClass::kElementwise:
+      return CostClass::kElementwise;
+    case ops::KernelClass::kReduction:
+      return CostClass::kReduction;
+    case ops::KernelClass::kMatmul:
+      return CostClass::kMatmul;
+    case ops::KernelClass::kConvolution:
+      return CostClass::kConvolution;
+    case ops::KernelClass::kAttention:
+      return CostClass::kAttention;
+  }
+  check_failed("kind", __FILE__, __LINE__, "a kernel of no class");
+}
+
 constexpr CostPrecision precision_of(ops::ScalarType type) {
   switch (type) {
     case ops::ScalarType::kFloat16:
@@ -164,10 +180,9 @@ void Emitter::record_graph(graph::Details& into) {
 }
 
 void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
-                     std::uint8_t kind, ops::ScalarType precision) {
+                     ops::KernelClass kind, ops::ScalarType precision) {
   if (stopped_) return;
-  program_.costs.push_back(
-      {flops, bytes_moved, static_cast<CostClass>(kind), precision_of(precision)});
+  program_.costs.push_back({flops, bytes_moved, cost_class(kind), precision_of(precision)});
   push(Verb::kLaunch, device, stream_of(device),
        static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
 }

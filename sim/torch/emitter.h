@@ -48,8 +48,8 @@ class Emitter final : public ops::Memory, public ops::Recorder {
     op_ = op;
     label_known_ = false;
   }
-  void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved, std::uint8_t kind,
-              ops::ScalarType precision) override;
+  void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+              ops::KernelClass kind, ops::ScalarType precision) override;
   void set_stream(ops::Device device, std::uint16_t stream) override;
   void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
   std::uint32_t record(ops::Device device, std::uint16_t stream) override {

@@ -36,7 +36,7 @@ class GraphRecorder final : public ops::Recorder {
                        const std::vector<const ops::Tensor*>& inputs, ops::Node* node) override;
   void set_label(std::uint32_t /*module_label*/, std::string_view /*op*/) override {}
   void launch(ops::Device /*device*/, std::uint64_t /*flops*/, std::uint64_t /*bytes_moved*/,
-              std::uint8_t /*kind*/, ops::ScalarType /*precision*/) override {}
+              ops::KernelClass /*kind*/, ops::ScalarType /*precision*/) override {}
   [[nodiscard]] const graph::OpGraph& graph() const { return graph_; }
 
  private:
