@@ -347,8 +347,8 @@ Advice advise(const ScenarioSource& source, const AdviceOptions& options) {
 std::string applied_text(const ScenarioSource& source, const AdvisedChange& change,
                          const std::string& comment, const std::string& new_folder) {
   const ScenarioSource applied = changed(source, change.change);
-  const std::string text = comment + rewritten_scenario(source.text, applied.overrides,
-                                                        source.variant, source.folder, new_folder);
+  std::string text = comment + rewritten_scenario(source.text, applied.overrides, source.variant,
+                                                  source.folder, new_folder);
   const Trial trial =
       try_scenario({std::make_shared<const SourceText>(SourceText{"the changed scenario", text}),
                     new_folder,
