@@ -8,6 +8,7 @@ using namespace tidemark;
 using namespace tidemark::lang;
 
 // Any program ends, by itself or with problems that can be printed, and leaves nothing behind.
+// `probe`, which the programs of tests/golden/lifetimes hold their values by, is a list here.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Interp::Options options;
   options.limits.steps = 20000;
@@ -18,9 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Interp interp(std::move(options));
     heap = Ref<Heap>(&interp.heap());
     try {
-      interp.run(
-          std::make_shared<const SourceText>(SourceText{"fuzz.py", std::string(data, data + size)}),
-          "__main__");
+      interp.run(std::make_shared<const SourceText>(
+                     SourceText{"fuzz.py", "probe = list\n" + std::string(data, data + size)}),
+                 "__main__");
     } catch (const InputError& error) {
       if (error.problems().empty()) __builtin_trap();
       render_problems(error.problems());
