@@ -10,15 +10,12 @@
 #include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/plan_text.h"
+#include "sim/report/torch_job.h"
 #include "sim/run/record.h"
 
 namespace tidemark::cli {
 
 namespace {
-
-bool is_trace(const std::string& path) {
-  return path.ends_with(".tmt") || path.ends_with(".tmt.gz");
-}
 
 ReplayOptions options_of(const DeviceSpec& device) {
   ReplayOptions options;
@@ -36,10 +33,12 @@ class PlanCommand final : public Command {
         "A plan is text (docs/formats/plan.md): requests and frees with the places and driver "
         "calls "
         "that Tidemark\n"
-        "decides, kernels by kind and work, stream order, marks. validation/cuda executes it on a "
+        "decides, kernels by kind, operands and work, stream order, marks. validation/cuda "
+        "executes it on a "
         "real device.",
         {{"SCENARIO", "a scenario in YAML, a training script, or a request trace (.tmt)"}},
         {{"out", "FILE", "where it goes (.gz packs it); not given: standard output", ""},
+         {"job", "FILE", "write the program too, as validation/torch runs it under PyTorch", ""},
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
          {"variant", "NAME", "a variant of the scenario", ""},
          {"device", "ID", "the device, whatever the scenario says; of a trace: h100", ""},
@@ -49,17 +48,24 @@ class PlanCommand final : public Command {
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output&) const override {
     const std::string& path = args.positional()[0];
-    const std::string name = std::filesystem::path(path).stem().string();
+    const std::string name = input_name(path);
     std::string plan;
     if (is_trace(path)) {
+      if (args.has("job"))
+        usage_error("--job", "is for scenarios; play_trace.py takes a request trace as it is");
       const std::string device = args.has("device") ? args.value("device") : "h100";
-      const AllocatorSettings settings =
-          parse_settings("--alloc-conf", args.value("alloc-conf"), {2, 11}).settings;
-      plan = plan_of_trace(path, name, load_device(device).spec, settings);
+      plan = plan_of_trace(path, name, load_device(device).spec,
+                           trace_settings(args.value("alloc-conf")));
     } else {
       if (args.has("alloc-conf"))
         usage_error("--alloc-conf", "is for request traces", "--set allocator.conf=...");
-      plan = plan_of(load_scenario(path, scenario_overrides(args), args.value("variant")), name);
+      const Scenario scenario =
+          load_scenario(path, scenario_overrides(args), args.value("variant"));
+      plan = plan_of(scenario, name);
+      if (args.has("job")) {
+        write_whole_file(args.value("job"),
+                         torch_job_json(scenario, name, "run_scenario.py " + name, "all"));
+      }
     }
     if (args.has("out")) {
       write_whole_file(args.value("out"), plan);
@@ -72,10 +78,25 @@ class PlanCommand final : public Command {
 
 }  // namespace
 
+bool is_trace(const std::string& path) {
+  return path.ends_with(".tmt") || path.ends_with(".tmt.gz");
+}
+
+std::string input_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  if (name.ends_with(".tmt")) name.resize(name.size() - 4);
+  return name;
+}
+
+AllocatorSettings trace_settings(const std::string& conf) {
+  return parse_settings("--alloc-conf", conf, {2, 11}).settings;
+}
+
 std::string plan_of(const Scenario& scenario, const std::string& name) {
   if (scenario.device_count > 1)
     throw InputError(Problem{{}, name, "a plan is for one device", {}});
-  const Recording recording = record(scenario);
+  KernelDetails kernels;
+  const Recording recording = record(scenario, &kernels);
   if (recording.asks) {
     throw InputError(Problem{{},
                              name,
@@ -89,7 +110,8 @@ std::string plan_of(const Scenario& scenario, const std::string& name) {
   // them.
   if (scenario.policy.kind != EventPolicy::Kind::kSimulated) options.policy = scenario.policy;
   const ReplayResult result = replay(recording.instructions, scenario.settings, options);
-  return plan_text(name, recording.instructions, recording.program, scenario.device, result);
+  return plan_text(name, recording.instructions, recording.program, kernels, scenario.device,
+                   result, AfterRefusal::kEnds);
 }
 
 std::string plan_of_trace(const std::string& path, const std::string& name,
@@ -98,7 +120,7 @@ std::string plan_of_trace(const std::string& path, const std::string& name,
   const ReplayResult result = replay(trace.instructions, settings, options_of(device));
   Program program;
   program.labels = std::move(trace.labels);
-  return plan_text(name, trace.instructions, program, device, result);
+  return plan_text(name, trace.instructions, program, {}, device, result, AfterRefusal::kGoesOn);
 }
 
 std::unique_ptr<Command> make_plan_command() { return std::make_unique<PlanCommand>(); }

@@ -10,6 +10,15 @@ namespace tidemark::cli {
 /// asks for memory figures, or needs several devices: a plan is fixed beforehand.
 std::string plan_of(const Scenario& scenario, const std::string& name);
 
+/// A .tmt, packed or not, by its name.
+bool is_trace(const std::string& path);
+
+/// What a scenario or trace is called in files: its name without folder and endings.
+std::string input_name(const std::string& path);
+
+/// The settings of --alloc-conf for request traces. Errors: InputError.
+AllocatorSettings trace_settings(const std::string& conf);
+
 /// The same of a request trace. Errors: InputError; IoError.
 std::string plan_of_trace(const std::string& path, const std::string& name,
                           const DeviceSpec& device, const AllocatorSettings& settings);

@@ -37,17 +37,46 @@ std::string policy_of(const EventPolicy& policy) {
   return policy.kind == EventPolicy::Kind::kSimulated ? "sync" : event_policy_name(policy);
 }
 
-std::map<std::string, std::string> scenario_variables(const Scenario& scenario) {
-  std::map<std::string, std::string> variables = pretend_variables(scenario.device);
-  variables["FAKECUDA_COUNT"] = fmt::format("{}", scenario.device_count);
-  variables["FAKECUDA_OTHER_BYTES"] = fmt::format("{}", scenario.other_bytes);
-  variables["FAKECUDA_EVENTS"] = policy_of(scenario.policy);
-  return variables;
-}
-
 /// "2.11.0+cu130" is of 2.11.
 bool is_release(const std::string& torch, Version version) {
   return torch.starts_with(fmt::format("{}.{}.", version.major, version.minor));
+}
+
+std::string runner_script(std::string_view script) {
+  return script_path("--against torch", "TIDEMARK_VALIDATION", "validation",
+                     TIDEMARK_SOURCE_VALIDATION, script);
+}
+
+/// What a runner of validation/torch leaves in `folder` under `name`; std::nullopt: it sees no
+/// device.
+std::optional<MeasuredRun> measure(std::vector<std::string> words,
+                                   std::map<std::string, std::string> variables,
+                                   const AllocatorSettings& settings, const std::string& name,
+                                   const std::string& folder) {
+  const std::string torch = words.front();
+  variables["PYTORCH_CUDA_ALLOC_CONF"] = settings.text;
+  variables["PYTORCH_ALLOC_CONF"] = "";
+  variables["PYTHONHASHSEED"] = "0";
+  const int code = run_process(std::move(words), variables);
+  if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
+  if (code != 0) {
+    throw InputError(Problem{{},
+                             name,
+                             code == kProgramRaised
+                                 ? "PyTorch raises an error, printed above"
+                                 : fmt::format("{} ended with exit code {}", torch, code),
+                             {}});
+  }
+  MeasuredRun run = read_measured_run(folder, name);
+  if (!is_release(run.provenance.torch, settings.version)) {
+    const Version wanted = settings.version;
+    throw InputError(Problem{{},
+                             name,
+                             fmt::format("the scenario asks for PyTorch {}.{}, {} has {}",
+                                         wanted.major, wanted.minor, torch, run.provenance.torch),
+                             "set TIDEMARK_TORCH to another, or give --set pytorch=..."});
+  }
+  return run;
 }
 
 }  // namespace
@@ -90,6 +119,14 @@ std::map<std::string, std::string> pretend_variables(const DeviceSpec& device) {
   return variables;
 }
 
+std::map<std::string, std::string> scenario_variables(const Scenario& scenario) {
+  std::map<std::string, std::string> variables = pretend_variables(scenario.device);
+  variables["FAKECUDA_COUNT"] = fmt::format("{}", scenario.device_count);
+  variables["FAKECUDA_OTHER_BYTES"] = fmt::format("{}", scenario.other_bytes);
+  variables["FAKECUDA_EVENTS"] = policy_of(scenario.policy);
+  return variables;
+}
+
 std::string find_harness() {
   if (std::string given = environment_value("TIDEMARK_CUDA"); !given.empty()) return given;
   std::error_code error;
@@ -99,13 +136,13 @@ std::string find_harness() {
   return fs::is_regular_file(beside, error) ? beside.string() : std::string();
 }
 
-std::optional<MeasuredRun> run_under_cuda(const std::string& harness, const Scenario& scenario,
+std::optional<MeasuredRun> run_under_cuda(const std::string& harness,
+                                          const std::map<std::string, std::string>& variables,
                                           const std::string& plan, const std::string& name,
                                           const std::string& folder) {
   const TemporaryFile file(plan);
   fs::create_directories(folder);
-  const int code =
-      run_process({harness, file.path(), "--out", folder}, scenario_variables(scenario));
+  const int code = run_process({harness, file.path(), "--out", folder}, variables);
   if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
   if (code != 0) {
     throw InputError(Problem{
@@ -119,32 +156,19 @@ std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scena
                                            const std::string& folder) {
   std::map<std::string, std::string> variables = scenario_variables(scenario);
   variables["FAKECUDA_CUDNN_WORKSPACE"] = fmt::format("{}", scenario.backends.cudnn_workspace);
-  variables["PYTORCH_CUDA_ALLOC_CONF"] = scenario.settings.text;
-  variables["PYTORCH_ALLOC_CONF"] = "";
-  variables["PYTHONHASHSEED"] = "0";
   const TemporaryFile job(torch_job_json(scenario, name, command, "all"));
-  const std::string script = script_path("--against torch", "TIDEMARK_VALIDATION", "validation",
-                                         TIDEMARK_SOURCE_VALIDATION, "torch/run_scenario.py");
-  const int code = run_process({torch, script, job.path(), folder}, variables);
-  if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
-  if (code != 0) {
-    throw InputError(Problem{{},
-                             name,
-                             code == kProgramRaised
-                                 ? "PyTorch raises an error, printed above"
-                                 : fmt::format("{} ended with exit code {}", torch, code),
-                             {}});
-  }
-  MeasuredRun run = read_measured_run(folder, name);
-  if (!is_release(run.provenance.torch, scenario.settings.version)) {
-    const Version wanted = scenario.settings.version;
-    throw InputError(Problem{{},
-                             name,
-                             fmt::format("the scenario asks for PyTorch {}.{}, {} has {}",
-                                         wanted.major, wanted.minor, torch, run.provenance.torch),
-                             "set TIDEMARK_TORCH to another, or give --set pytorch=..."});
-  }
-  return run;
+  return measure({torch, runner_script("torch/run_scenario.py"), job.path(), folder},
+                 std::move(variables), scenario.settings, name, folder);
+}
+
+std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std::string& trace,
+                                            const DeviceSpec& device,
+                                            const AllocatorSettings& settings,
+                                            const std::string& name, const std::string& folder) {
+  std::map<std::string, std::string> variables = pretend_variables(device);
+  variables["FAKECUDA_EVENTS"] = "sync";
+  return measure({torch, runner_script("torch/play_trace.py"), trace, folder, name},
+                 std::move(variables), settings, name, folder);
 }
 
 }  // namespace tidemark::cli

@@ -21,6 +21,9 @@ std::string cache_folder();
 /// What makes the pretend GPU look like the device. Real drivers do not heed it.
 std::map<std::string, std::string> pretend_variables(const DeviceSpec& device);
 
+/// The device that a scenario runs on, as the pretend GPU is told of it.
+std::map<std::string, std::string> scenario_variables(const Scenario& scenario);
+
 /// One run of a scenario's own text under PyTorch. The result is left in `folder` too, as NAME.json
 /// and NAME.events.csv.gz. Errors: InputError when the program raises, or the PyTorch is of another
 /// release than the scenario asks for; IoError. std::nullopt: that Python sees no device.
@@ -32,8 +35,17 @@ std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scena
 /// the path of programs. Empty: it is not there.
 std::string find_harness();
 
+/// One run of a request trace through PyTorch's allocator, on the GPU at hand or one pretended like
+/// `device`. As run_under_torch().
+std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std::string& trace,
+                                            const DeviceSpec& device,
+                                            const AllocatorSettings& settings,
+                                            const std::string& name, const std::string& folder);
+
 /// One run of a plan on the device. As run_under_torch(); the plan decides places and driver calls.
-std::optional<MeasuredRun> run_under_cuda(const std::string& harness, const Scenario& scenario,
+/// `variables`: of the pretend GPU.
+std::optional<MeasuredRun> run_under_cuda(const std::string& harness,
+                                          const std::map<std::string, std::string>& variables,
                                           const std::string& plan, const std::string& name,
                                           const std::string& folder);
 

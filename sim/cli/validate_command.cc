@@ -10,9 +10,12 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/cli/torch_runner.h"
+#include "sim/device/device.h"
+#include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/validation_report.h"
 #include "sim/run/run.h"
+#include "sim/run/run_trace.h"
 
 namespace tidemark::cli {
 
@@ -41,7 +44,7 @@ Target parse_target(const std::string& text) {
 
 /// What a case is called in files: the scenario's name without folder and ending, and its variant.
 std::string case_name(const std::string& path, const std::string& variant) {
-  std::string name = std::filesystem::path(path).stem().string();
+  std::string name = input_name(path);
   if (!variant.empty()) name += "-" + variant;
   std::ranges::replace(name, '/', '-');
   return name;
@@ -63,24 +66,27 @@ class ValidateCommand final : public Command {
         "compare scenarios with what the real PyTorch does, or was recorded to do",
         "Simulates each scenario and compares every event with a measurement of the same program: "
         "'torch' runs the\n"
-        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one; 'cuda' "
-        "executes its plan\n"
-        "with the harness of validation/cuda; "
+        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one, and "
+        "plays a request trace\n"
+        "through PyTorch's allocator; 'cuda' executes its plan with the harness of "
+        "validation/cuda; "
         "'recorded:FOLDER' takes\n"
         "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
         "case differs, 77\n"
         "when there is no PyTorch or no device (docs/validation.md says how to get one).",
-        {{"SCENARIO", "scenarios in YAML, or training scripts", true, true}},
+        {{"SCENARIO", "scenarios in YAML, training scripts, or request traces (.tmt)", true, true}},
         {{"against", "TARGET", "torch, cuda, recorded:FOLDER or snapshot:FILE", "torch"},
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
          {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
          kDeviceOption,
+         {"alloc-conf", "CONF", "of request traces: PYTORCH_ALLOC_CONF", ""},
          {"save", "FOLDER", "with --against torch or cuda: keep what was measured", ""},
          {"context", "N", "events shown before and after the first difference", "4"},
          {"format", "text|json|html", "how to print", "text"}},
         {{"tidemark validate configs/scenarios/*.yaml", "under PyTorch, now"},
          {"tidemark validate s.yaml --against torch --save results", "and keep the results"},
          {"tidemark validate s.yaml --against recorded:results", "with no PyTorch"},
+         {"tidemark validate t.tmt --device t4", "a request trace under PyTorch's allocator"},
          {"tidemark validate s.yaml --against snapshot:snapshot.pickle --format html",
           "with a recording of a GPU"}}};
   }
@@ -107,7 +113,14 @@ class ValidateCommand final : public Command {
     const TemporaryFolder scratch;
     const std::string folder = args.has("save") ? args.value("save") : scratch.path();
     std::vector<ValidationCase> cases;
+    refuse_what_has_no_use(args);
     for (const std::string& path : args.positional()) {
+      if (is_trace(path)) {
+        std::optional<ValidationCase> found = trace_case(args, target, runner, path, folder, err);
+        if (!found) return no_device(err, runner + " sees no CUDA device");
+        cases.push_back(std::move(*found));
+        continue;
+      }
       for (const std::string& variant : variants_of(args, path)) {
         const Scenario scenario = load_scenario(path, scenario_overrides(args), variant);
         for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
@@ -119,7 +132,8 @@ class ValidateCommand final : public Command {
                 run_under_torch(runner, scenario, name, command_of(args, path, variant), folder);
             break;
           case Target::Kind::kCuda:
-            measured = run_under_cuda(runner, scenario, plan_of(scenario, name), name, folder);
+            measured = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, name),
+                                      name, folder);
             break;
           case Target::Kind::kRecorded:
             measured = read_measured_run(target.path, name);
@@ -143,6 +157,54 @@ class ValidateCommand final : public Command {
     options.keep_live = false;
     options.keep_times = false;
     return options;
+  }
+
+  /// Options of scenarios beside traces alone, and the other way round.
+  static void refuse_what_has_no_use(const Arguments& args) {
+    const auto traces =
+        static_cast<std::size_t>(std::ranges::count_if(args.positional(), &is_trace));
+    if (traces == 0 && args.has("alloc-conf"))
+      usage_error("--alloc-conf", "is for request traces", "--set allocator.conf=...");
+    if (traces < args.positional().size()) return;
+    for (const char* option : {"set", "variant"}) {
+      if (!args.values(option).empty())
+        usage_error(fmt::format("--{}", option), "is for scenarios; a request trace has none");
+    }
+  }
+
+  /// std::nullopt: no device.
+  static std::optional<ValidationCase> trace_case(const Arguments& args, const Target& target,
+                                                  const std::string& runner,
+                                                  const std::string& path,
+                                                  const std::string& folder, Output& err) {
+    SimulatedDevice device;
+    device.spec = load_device(args.has("device") ? args.value("device") : "h100").spec;
+    device.settings = trace_settings(args.value("alloc-conf"));
+    RequestTrace trace = read_request_trace_file(path);
+    const std::string name = case_name(path, {});
+    std::optional<MeasuredRun> measured;
+    switch (target.kind) {
+      case Target::Kind::kTorch:
+        measured = play_under_torch(runner, path, device.spec, device.settings, name, folder);
+        break;
+      case Target::Kind::kCuda:
+        measured =
+            run_under_cuda(runner, pretend_variables(device.spec),
+                           plan_of_trace(path, name, device.spec, device.settings), name, folder);
+        break;
+      case Target::Kind::kRecorded:
+        measured = read_measured_run(target.path, name);
+        break;
+      case Target::Kind::kSnapshot:
+        measured = measured_of(load_snapshot(target.path, err));
+        break;
+    }
+    if (!measured) return std::nullopt;
+    SimulatorOptions options;
+    options.policy = {EventPolicy::Kind::kSync, 0};
+    options.keep_live = false;
+    options.keep_times = false;
+    return validate_trace(name, run_trace(std::move(trace), device, options), std::move(*measured));
   }
 
   static ExitCode no_device(Output& err, const std::string& what) {

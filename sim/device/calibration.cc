@@ -40,8 +40,10 @@ constexpr std::array kCostKeys{
     CostKey{"map_ns", &CostModel::map_ns},
     CostKey{"unmap_ns", &CostModel::unmap_ns},
 };
-constexpr std::array<std::string_view, 3> kMemoryKeys{"context_bytes", "granularity_bytes",
-                                                      "cudnn_workspace_bytes"};
+constexpr std::array<std::string_view, 6> kMemoryKeys{"context_bytes", "granularity_bytes",
+                                                      "cublas_bytes",  "cudnn_bytes",
+                                                      "nccl_bytes",    "cudnn_workspace_bytes"};
+constexpr std::array<std::string_view, 3> kLibraryKeys{"cublas_bytes", "cudnn_bytes", "nccl_bytes"};
 
 [[noreturn]] void fail(const SourceSpan& at, std::string path, std::string message,
                        std::string hint = {}) {
@@ -144,6 +146,7 @@ class Maker {
     const CostModel defaults;
     put("context_bytes", 0, Basis::kAssumed);
     put("granularity_bytes", static_cast<std::int64_t>(kPage), Basis::kAssumed);
+    for (const std::string_view key : kLibraryKeys) put(key, 0, Basis::kAssumed);
     put("cudnn_workspace_bytes", 0, Basis::kAssumed);
     for (const CostKey& each : kCostKeys) {
       put(each.key, each.time != nullptr ? defaults.*each.time : defaults.*each.share,
@@ -196,6 +199,26 @@ void measure_times(const JsonValue& probe, const DeviceSpec& device, Maker& make
   }
 }
 
+/// A library that is not there tells -1, and stays assumed. Of workspaces the largest of the table
+/// is taken for what lies between its points: cuDNN changes algorithms from shape to shape.
+void measure_libraries(const JsonValue& probe, Maker& maker, Calibration& calibration) {
+  for (const std::string_view key : kLibraryKeys) {
+    const JsonValue& value = member(probe, key);
+    if (value.kind != JsonValue::Kind::kInteger || value.integer < -1)
+      fail(value.at, std::string(key), "expected a whole number, or -1");
+    if (value.integer >= 0) maker.put(key, value.integer, Basis::kMeasured);
+  }
+  std::int64_t largest = 0;
+  for (const JsonValue& each : member(probe, "cudnn_workspaces").items) {
+    calibration.workspaces.push_back({member(each, "pass").text, member(each, "dtype").text,
+                                      whole(each, "batch"), whole(each, "channels"),
+                                      whole(each, "side"), whole(each, "bytes")});
+    largest = std::max(largest, calibration.workspaces.back().bytes);
+  }
+  if (!calibration.workspaces.empty())
+    maker.put("cudnn_workspace_bytes", largest, Basis::kInterpolated);
+}
+
 std::string other_card(const Calibration& calibration, const DeviceSpec& device) {
   if (calibration.device != device.name)
     return fmt::format("is of '{}', the device is '{}'", calibration.device, device.name);
@@ -240,6 +263,7 @@ Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   calibration.driver = member(probe, "driver").text;
   calibration.cuda = member(probe, "cuda").text;
   calibration.date = member(probe, "date").text;
+  calibration.address_order = member(probe, "address_order").text;
   calibration.pretend = member(probe, "pretend").boolean;
   calibration.repeats = whole(probe, "repeats");
   calibration.took_ns = whole(probe, "took_ns");
@@ -249,22 +273,29 @@ Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   maker.put("context_bytes", whole(probe, "context_bytes") + whole(probe, "first_kernel_bytes"),
             Basis::kMeasured);
   maker.put("granularity_bytes", whole(probe, "granularity_bytes"), Basis::kMeasured);
+  measure_libraries(probe, maker, calibration);
   if (!calibration.pretend) measure_times(probe, device, maker, calibration);
   return calibration;
 }
 
 std::string calibration_yaml(const Calibration& c) {
-  std::string out = "schema_version: 1\n";
+  std::string out = "schema_version: 2\n";
   out += fmt::format(
       "device: {{name: \"{}\", compute_capability: {}, total_bytes: {}}}\n"
       "receipt: {{driver: \"{}\", cuda: \"{}\", date: \"{}\", pretend: {}, repeats: {}, "
-      "took_ns: {}}}\n",
+      "took_ns: {}, address_order: {}}}\n",
       c.device, c.compute_capability, c.total_bytes, c.driver, c.cuda, c.date, c.pretend, c.repeats,
-      c.took_ns);
+      c.took_ns, c.address_order);
   out += "entries:\n";
   for (const CalibrationEntry& each : c.entries) {
     out += fmt::format("  {}: {{value: {}, basis: {}}}\n", each.key, each.value,
                        kBasisNames[static_cast<std::size_t>(each.basis)]);
+  }
+  if (!c.workspaces.empty()) out += "workspaces:\n";
+  for (const WorkspacePoint& w : c.workspaces) {
+    out +=
+        fmt::format("  - {{pass: {}, dtype: {}, batch: {}, channels: {}, side: {}, bytes: {}}}\n",
+                    w.pass, w.dtype, w.batch, w.channels, w.side, w.bytes);
   }
   if (c.fits.empty()) return out;
   out += "fits:\n";
@@ -281,7 +312,7 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
   std::vector<Problem> problems;
   lang::YamlFields fields(root, {}, problems);
   fields.require("schema_version");
-  fields.integer("schema_version", 1, 1);
+  fields.integer("schema_version", 2, 2);
   Calibration calibration;
   for (const char* key : {"device", "receipt", "entries"}) fields.require(key);
   if (const lang::YamlNode* node = fields.get("device")) {
@@ -300,6 +331,7 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
     calibration.pretend = receipt.boolean("pretend").value_or(false);
     calibration.repeats = receipt.integer("repeats", 0, kMost).value_or(0);
     calibration.took_ns = receipt.integer("took_ns", 0, kMost).value_or(0);
+    calibration.address_order = receipt.text("address_order").value_or("");
     receipt.done();
   }
   if (const lang::YamlNode* node = fields.get("entries")) {
@@ -327,6 +359,18 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
                                   fit.integer("mean_error_ppm", 0, kMost).value_or(0),
                                   fit.integer("max_error_ppm", 0, kMost).value_or(0)});
       fit.done();
+    }
+  }
+  if (const lang::YamlNode* node = fields.get("workspaces")) {
+    for (const lang::YamlNode& item : node->items) {
+      lang::YamlFields point(item, "workspaces", problems);
+      calibration.workspaces.push_back({point.text("pass").value_or(""),
+                                        point.text("dtype").value_or(""),
+                                        point.integer("batch", 1, kMost).value_or(1),
+                                        point.integer("channels", 1, kMost).value_or(1),
+                                        point.integer("side", 1, kMost).value_or(1),
+                                        point.integer("bytes", 0, kMost).value_or(0)});
+      point.done();
     }
   }
   fields.done();

@@ -38,6 +38,18 @@ struct FitQuality {
   friend bool operator==(const FitQuality&, const FitQuality&) = default;
 };
 
+/// What cuDNN's heuristics asked for, for one convolution of 3 by 3 with as many channels out as
+/// in.
+struct WorkspacePoint {
+  std::string pass;   ///< "forward", "input", "weight"
+  std::string dtype;  ///< "float16"
+  std::int64_t batch = 0;
+  std::int64_t channels = 0;
+  std::int64_t side = 0;  ///< of the picture
+  std::int64_t bytes = 0;
+  friend bool operator==(const WorkspacePoint&, const WorkspacePoint&) = default;
+};
+
 /// What was measured of one card, with its receipt.
 struct Calibration {
   std::string device;  ///< as the driver names it
@@ -46,11 +58,13 @@ struct Calibration {
   std::string driver;
   std::string cuda;
   std::string date;
-  bool pretend = false;  ///< measured on the pretend GPU: times are those of this machine
+  std::string address_order;  ///< of cudaMalloc's answers: "down", "up", "mixed"
+  bool pretend = false;       ///< measured on the pretend GPU: times are those of this machine
   std::int64_t repeats = 0;
   Nanoseconds took_ns = 0;
   std::vector<CalibrationEntry> entries;  ///< one a key, in the order of calibration_keys()
   std::vector<FitQuality> fits;
+  std::vector<WorkspacePoint> workspaces;  ///< the table behind cudnn_workspace_bytes
 
   /// Requires: a key of calibration_keys().
   [[nodiscard]] const CalibrationEntry& entry(std::string_view key) const;

@@ -8,6 +8,7 @@
 #include "sim/ops/autocast.h"
 #include "sim/ops/cudnn.h"
 #include "sim/ops/families.h"
+#include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
@@ -82,6 +83,7 @@ Gradients flash_gradients(Backward& b) {
     }
   }
   launch(c, b.saved[1], b.saved[0], 5);
+  works_on(c, {&q, &k, &v, &grad}, {&dq, &dk, &dv});
   return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
 
@@ -119,6 +121,7 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
   Tensor unused = c.empty({}, ScalarType::kUInt64, device);
   if (dropout > 0) rng_state = c.empty({2}, ScalarType::kUInt64, device);
   launch(c, query, key, 2);
+  works_on(c, {&query, &key, &value}, {&out});
   lse_parts.reset();
   out_parts.reset();
   op.save(3, lse);
@@ -188,6 +191,7 @@ Gradients efficient_gradients(Backward& b) {
   }
   workspace.reset();
   launch(c, b.saved[2], b.saved[1], 5);
+  works_on(c, {&q, &k, &v, &grad}, {&dq, &dk, &dv});
   if (b.needs(3)) b.grads[3] = std::move(dmask);
   return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
@@ -211,6 +215,7 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
     const Tensor sums = c.empty(sizes, ScalarType::kFloat32, device);
   }
   launch(c, query, key, 2);
+  works_on(c, {&query, &key, &value}, {&out});
   op.save(4, lse);
   Tensor result = heads_inside(out);
   out.reset();
@@ -251,6 +256,7 @@ Gradients cudnn_gradients(Backward& b) {
         c.scratch(front + cudnn_bytes(CudnnBuffer::kAttentionBackward), q.device());
   }
   launch(c, q, b.saved[1], 5);
+  works_on(c, {&q, &b.saved[1], &b.saved[3], &b.grad()}, {&dq, &dk, &dv});
   return {std::move(dq), std::move(dk), std::move(dv)};
 }
 
@@ -278,6 +284,7 @@ Tensor cudnn_attention(Context& c, const Tensor& query, const Tensor& key, const
   }
   { const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kAttentionForward, device); }
   launch(c, query, key, 2);
+  works_on(c, {&query, &key, &value}, {&out});
   op.save(4, stats);
   op.save(5, out);
   op.save(6, offset);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/cudnn.h"
+#include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/slow_convolution.h"
@@ -85,6 +86,14 @@ void widen(ConvolutionOptions& o) {
   o.output_padding.insert(0, 0);
 }
 
+std::string settings_text(std::string_view pass, const ConvolutionOptions& o) {
+  std::string out =
+      fmt::format("pass={} stride={} padding={} dilation={} groups={}", pass, dims_text(o.stride),
+                  dims_text(o.padding), dims_text(o.dilation), o.groups);
+  if (o.transposed) out += " transposed=" + dims_text(o.output_padding);
+  return out;
+}
+
 void launch(Context& c, const Tensor& output, const Tensor& weight, const Tensor& input) {
   const auto per_value =
       static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
@@ -152,6 +161,8 @@ ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const
     benchmark(c, CudnnBuffer::kConvolutionBackwardData, input, weight, grad, o);
     const Tensor workspace = cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardData, grad.device());
     launch(c, grad_output, weight, input);
+    if (shape_taker(c) != nullptr)
+      works_on(c, {&grad_copy, &weight_copy}, {&g.input}, settings_text("input", o));
   }
   if (wanted.weight) {
     const MemoryFormat format = cudnn_format(input, grad);
@@ -162,6 +173,8 @@ ConvolutionGradients cudnn_backward(Context& c, const Tensor& grad_output, const
     const Tensor workspace =
         cudnn_buffer(c, CudnnBuffer::kConvolutionBackwardFilter, grad.device());
     launch(c, grad_output, weight, input);
+    if (shape_taker(c) != nullptr)
+      works_on(c, {&grad_copy, &input_copy}, {&g.weight}, settings_text("weight", o));
   }
   return g;
 }
@@ -379,6 +392,8 @@ Tensor convolution_forward(Context& c, Tensor input, Tensor weight, const Tensor
       break;
   }
   launch(c, out, weight, input);
+  if (shape_taker(c) != nullptr)
+    works_on(c, {&input, &weight}, {&out}, settings_text("forward", o));
   return flat ? squeeze(out, 2) : out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/families.h"
+#include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
@@ -20,6 +21,7 @@ void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out
                      static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
   c.launch(out.device(), flops, a.bytes() + b.bytes() + out.bytes(), KernelClass::kMatmul,
            out.dtype());
+  works_on(c, {&a, &b}, {&out});
 }
 
 /// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large
@@ -55,7 +57,7 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   const Tensor left = operand(c, a);
   const Tensor right = operand(c, b);
   c.cublas_workspace(out.device(), lt);
-  launch_gemm(c, a, b, out);
+  launch_gemm(c, left, right, out);
   return out;
 }
 

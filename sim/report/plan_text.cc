@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <unordered_map>
 
 namespace tidemark {
 
@@ -17,7 +19,8 @@ constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "tf32", "fp16",
 
 class Writer {
  public:
-  explicit Writer(std::string& out) : out_(std::back_inserter(out)) {}
+  Writer(std::string& out, const Program& program, const KernelDetails& kernels)
+      : out_(std::back_inserter(out)), program_(program), kernels_(kernels) {}
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -57,17 +60,10 @@ class Writer {
   }
 
   /// What an instruction means past the allocator.
-  void instruction(const Instruction& each, const Program& program) {
+  void instruction(const Instruction& each) {
     switch (each.verb) {
       case Verb::kLaunch:
-        if (each.id == kNoRequest || each.id >= program.costs.size()) {
-          line("launch none - 0 0 {}", each.stream);
-        } else {
-          const Cost& cost = program.costs[each.id];
-          line("launch {} {} {} {} {}", kKinds[static_cast<std::size_t>(cost.kind)],
-               kPrecisions[static_cast<std::size_t>(cost.precision)], cost.flops, cost.bytes_moved,
-               each.stream);
-        }
+        launch(each);
         break;
       case Verb::kRecord:
         line("record {} {}", each.id, each.stream);
@@ -85,7 +81,7 @@ class Writer {
         line("sync");
         break;
       case Verb::kMark:
-        line("mark {}", program.labels.text(each.label));
+        line("mark {}", program_.labels.text(each.label));
         break;
       default:
         break;
@@ -93,27 +89,64 @@ class Writer {
   }
 
  private:
+  void launch(const Instruction& each) {
+    const bool is_known = each.id < program_.costs.size();
+    const bool is_told = each.id < kernels_.kernels.size();
+    const std::string text =
+        is_known ? kernel(program_.costs[each.id],
+                          is_told ? kernels_.kernels[each.id] : KernelDetails::Kernel{})
+                 : std::string("none - 0 0 -");
+    const auto [at, is_new] = numbers_.try_emplace(text, numbers_.size());
+    if (is_new) line("kernel {} {}", at->second, text);
+    fmt::format_to(out_, "launch {} {}", at->second, each.stream);
+    if (is_told) {
+      for (const RequestId request : kernels_.kernels[each.id].operands) {
+        if (request == kNoRequest) {
+          fmt::format_to(out_, " -");
+        } else {
+          fmt::format_to(out_, " {}", request);
+        }
+      }
+    }
+    *out_ = '\n';
+  }
+
+  /// Kind, precision, work, operator and operands. An operator's name is one word here.
+  [[nodiscard]] std::string kernel(const Cost& cost, const KernelDetails::Kernel& told) const {
+    std::string op(program_.labels.text(told.op));
+    std::ranges::replace(op, ' ', '_');
+    std::string out = fmt::format("{} {} {} {} {}", kKinds[static_cast<std::size_t>(cost.kind)],
+                                  kPrecisions[static_cast<std::size_t>(cost.precision)], cost.flops,
+                                  cost.bytes_moved, op.empty() ? "-" : op);
+    if (told.shape != 0) out.append(" ").append(program_.labels.text(told.shape));
+    return out;
+  }
+
   std::back_insert_iterator<std::string> out_;
+  const Program& program_;
+  const KernelDetails& kernels_;
+  std::unordered_map<std::string, std::size_t> numbers_;  ///< of kernels by their text
 };
 
 }  // namespace
 
 std::string plan_text(const std::string& name, std::span<const Instruction> instructions,
-                      const Program& program, const DeviceSpec& device,
-                      const ReplayResult& result) {
+                      const Program& program, const KernelDetails& kernels,
+                      const DeviceSpec& device, const ReplayResult& result, AfterRefusal then) {
   std::string out;
-  Writer writer(out);
-  writer.line("tidemark-plan 1");
+  Writer writer(out, program, kernels);
+  writer.line("tidemark-plan 2");
   writer.line("name {}", name);
   writer.line("device {} {} {} {}", device.compute_capability, device.total_bytes,
               device.context_bytes, device.name);
   writer.line("conf {}", result.settings.text);
+  if (then == AfterRefusal::kGoesOn) writer.line("goes_on");
   std::size_t next = 0;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     while (next < result.events.size() && result.events[next].instruction < i)
       writer.event(result.events[next++]);
     // A request's place is known before the kernels that use it; a use or a sync comes first.
-    writer.instruction(instructions[i], program);
+    writer.instruction(instructions[i]);
     while (next < result.events.size() && result.events[next].instruction == i)
       writer.event(result.events[next++]);
   }

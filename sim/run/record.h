@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/run/run.h"
 #include "sim/run/scenario.h"
@@ -24,8 +25,8 @@ struct Recording {
 /// Runs the scenario's code without a device. Independent of scenario.settings; what the operators
 /// themselves choose by the device (kernels, workspaces) is the scenario's device's. Safe from
 /// several threads at a time, as run() is. Errors: InputError; IoError for an imported file. Cost:
-/// linear in the operators run.
-Recording record(const Scenario& scenario);
+/// linear in the operators run. `kernels`, if not null, takes what each kernel works on.
+Recording record(const Scenario& scenario, KernelDetails* kernels = nullptr);
 
 /// What run() would tell of `scenario`, from a recording of its code, but for RunResult::program,
 /// which is the recording's and not copied; std::nullopt where only run() can tell: a request was

@@ -105,10 +105,12 @@ class Recorder final : public Sink {
 
 }  // namespace
 
-Recording record(const Scenario& scenario) {
+Recording record(const Scenario& scenario, KernelDetails* kernels) {
   Recording recording;
   Recorder recorder(recording);
-  torch::ModelSource source(program_of(scenario), {});
+  torch::ModelProgram model = program_of(scenario);
+  model.kernels = kernels;
+  torch::ModelSource source(std::move(model), {});
   source.run(recording.program, recorder);
   return recording;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "sim/base/problem.h"
 #include "sim/format/snapshot_program.h"
@@ -121,6 +122,23 @@ ErrorSummary summarise_figure(const std::vector<ValidationCase>& cases,
   return summary;
 }
 
+bool has_oom(const EventTable& table) {
+  return std::ranges::any_of(table.events,
+                             [](const Event& each) { return each.action == Action::kOom; });
+}
+
+/// A trace may name its requests as it likes, and a name again once its owner dropped it.
+void count_requests(std::vector<Event>& events) {
+  std::unordered_map<RequestId, RequestId> number;
+  RequestId next = 0;
+  for (Event& event : events) {
+    if (event.action == Action::kAlloc || event.action == Action::kOom) {
+      number[event.id] = next++;
+    }
+    if (const auto at = number.find(event.id); at != number.end()) event.id = at->second;
+  }
+}
+
 /// What the device held at its highest: PyTorch's part and what is beside it.
 Bytes device_peak(const DeviceResult& device) {
   const auto reserved = device.statistics.reserved_bytes.all;
@@ -201,6 +219,15 @@ ValidationCase validate(std::string name, const RunResult& result, MeasuredRun m
   }
   found.measured.events = std::move(a);
   found.simulated.events = std::move(b);
+  return found;
+}
+
+ValidationCase validate_trace(std::string name, RunResult result, MeasuredRun measured) {
+  for (DeviceResult& device : result.devices) count_requests(device.events);
+  count_requests(measured.events.events);
+  ValidationCase found = validate(std::move(name), result, std::move(measured));
+  found.oom_simulated = has_oom(found.simulated);
+  found.oom_measured = has_oom(found.measured);
   return found;
 }
 

@@ -65,6 +65,10 @@ struct ValidationCase {
 /// Errors: InputError when the two have different numbers of devices.
 ValidationCase validate(std::string name, const RunResult& result, MeasuredRun measured);
 
+/// The same of a request trace. Its refused requests are its verdict: it does not end by them. IDs
+/// are counted anew, in the order of the requests, as measurements count them.
+ValidationCase validate_trace(std::string name, RunResult result, MeasuredRun measured);
+
 /// One figure over many cases: of the errors without their signs, in millionths.
 struct ErrorSummary {
   std::size_t cases = 0;  ///< in which it was measured

@@ -6,6 +6,7 @@
 
 #include "sim/base/check.h"
 #include "sim/graph/backward_plan.h"
+#include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/sparse.h"
 #include "sim/torch/gradient_streams.h"
@@ -51,6 +52,7 @@ void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
     return;
   }
   c.launch(stored.device(), 0, 3 * stored.bytes(), ops::KernelClass::kElementwise, stored.dtype());
+  ops::works_on(c, {&stored, &incoming}, {&stored});
   if (!c.grad_enabled() && owns_plain_memory(stored)) return;
   stored = ops::pointwise(c, {&stored, &incoming});
 }
@@ -86,11 +88,14 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
           variable.is_non_overlapping_and_dense()
               ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
               : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
+      ops::works_on(c, {&grad}, {&kept});
     }
   } else {
     const Tensor before(variable->grad);
-    if (!before.is_sparse() && !grad.is_sparse())
+    if (!before.is_sparse() && !grad.is_sparse()) {
       c.launch(grad.device(), 0, 3 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
+      ops::works_on(c, {&before, &grad}, {&before});
+    }
     if (before.is_sparse() || grad.is_sparse()) {
       kept = ops::accumulate_sparse_gradient(c, before, grad);
     } else if (c.grad_enabled()) {

@@ -64,6 +64,11 @@ constexpr CostPrecision precision_of(ops::ScalarType type) {
   }
 }
 
+/// A gradient: its memory is not known beforehand.
+ops::Operand operand_of(const ops::GradMetadata& m) {
+  return {m.sizes, ops::contiguous_strides(m.sizes), 0, m.dtype, ops::kNoMemory};
+}
+
 std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(device.index); }
 
 }  // namespace
@@ -111,6 +116,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   program_.categories.push_back(Category::kTemporary);
   if (stopped_) return id;
   if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
+  if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
   push(Verb::kAlloc, device, stream, id, bytes);
   if (lockstep_ || chunk_.size() >= kChunk) flush();
   return id;
@@ -156,6 +162,10 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
   vertex.payload = node;
   const graph::VertexId v = graph_.add_vertex(vertex);
   if (recorder_) recorder_->add_op(v, name, program_.labels.text(module_label), inputs);
+  if (details_ != nullptr) {
+    under_way_ = {op_, {}, node, {}};
+    for (const ops::Tensor* input : inputs) under_way_.shape.reads(*input);
+  }
   std::uint32_t port = 0;
   for (const ops::Tensor* input : inputs) {
     if ((*input)->producer != graph::kNoVertex) {
@@ -182,9 +192,60 @@ void Emitter::record_graph(graph::Details& into) {
 void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
                      ops::KernelClass kind, ops::ScalarType precision) {
   if (stopped_) return;
-  program_.costs.push_back({flops, bytes_moved, cost_class(kind), precision_of(precision)});
+  push_launch(device, {flops, bytes_moved, cost_class(kind), precision_of(precision)});
+  if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
+  if (const ops::KernelShape shape = shape_under_way(); !shape.outputs.empty()) take_shape(shape);
+}
+
+void Emitter::push_launch(ops::Device device, const Cost& cost) {
+  program_.costs.push_back(cost);
   push(Verb::kLaunch, device, stream_of(device),
        static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  if (details_ == nullptr) return;
+  details_->kernels.resize(program_.costs.size());
+  details_->kernels.back().op = program_.labels.intern(op_);
+}
+
+void Emitter::record_kernels(KernelDetails& into) {
+  details_ = &into;
+  graph_.on_backward = [this](graph::VertexId v) {
+    begin_node(*static_cast<const ops::Node*>(graph_[v].payload));
+  };
+}
+
+void Emitter::begin_node(const ops::Node& node) {
+  under_way_ = {node.name, {}, nullptr, {}};
+  ops::KernelShape& shape = under_way_.shape;
+  for (const ops::GradMetadata& m : node.metadata) shape.inputs.push_back(operand_of(m));
+  for (const ops::SavedTensor& saved : node.saved) shape.reads(saved.tensor);
+  for (const ops::Edge& edge : node.next) {
+    if (edge.node && edge.input_nr < edge.node->metadata.size())
+      shape.outputs.push_back(operand_of(edge.node->metadata[edge.input_nr]));
+  }
+}
+
+ops::KernelShape Emitter::shape_under_way() const {
+  ops::KernelShape shape = under_way_.shape;
+  if (under_way_.node != nullptr) {
+    for (const ops::GradMetadata& m : under_way_.node->metadata)
+      shape.outputs.push_back(operand_of(m));
+  }
+  if (!shape.outputs.empty()) return shape;
+  for (const auto& [request, bytes] : under_way_.asked) {
+    const ops::Dims sizes{static_cast<std::int64_t>(bytes)};
+    shape.outputs.push_back({sizes, ops::Dims{1}, 0, ops::ScalarType::kUInt8, request});
+  }
+  return shape;
+}
+
+void Emitter::take_shape(const ops::KernelShape& shape) {
+  if (stopped_ || details_ == nullptr || details_->kernels.empty()) return;
+  KernelDetails::Kernel& kernel = details_->kernels.back();
+  kernel.operands.clear();
+  kernel.shape = program_.labels.intern(ops::kernel_text(shape));
+  for (const auto* operands : {&shape.inputs, &shape.outputs}) {
+    for (const ops::Operand& operand : *operands) kernel.operands.push_back(operand.request);
+  }
 }
 
 void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
@@ -197,11 +258,9 @@ void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
 void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
   if (stopped_) return;
   const ops::Device device = from.is_cuda() ? from : to;
-  program_.costs.push_back(
-      {0, bytes, from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,
-       CostPrecision::kFp32});
-  push(Verb::kLaunch, device, stream_of(device),
-       static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  push_launch(device, {0, bytes,
+                       from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,
+                       CostPrecision::kFp32});
   if (host_waits) synchronize(device, stream_of(device));
 }
 

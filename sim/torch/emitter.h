@@ -8,6 +8,8 @@
 
 #include "sim/graph/op_graph.h"
 #include "sim/ops/context.h"
+#include "sim/ops/kernel_shape.h"
+#include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/torch/graph_recorder.h"
 
@@ -26,7 +28,7 @@ struct RunOver {
 /// figures), so every request is executed before allocate() returns, and a refusal is
 /// ops::OutOfMemory there. Otherwise instructions go in chunks, and a refusal found later ends the
 /// run (RunOver).
-class Emitter final : public ops::Memory, public ops::Recorder {
+class Emitter final : public ops::Memory, public ops::Recorder, public ops::ShapeTaker {
  public:
   Emitter(Program& program, Sink& sink, bool lockstep);
 
@@ -47,6 +49,7 @@ class Emitter final : public ops::Memory, public ops::Recorder {
     module_label_ = module_label;
     op_ = op;
     label_known_ = false;
+    under_way_.node = nullptr;  // which may be gone when the operator ends
   }
   void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
               ops::KernelClass kind, ops::ScalarType precision) override;
@@ -62,6 +65,12 @@ class Emitter final : public ops::Memory, public ops::Recorder {
 
   /// Writes the graph down as it is made, for people. Call it before anything runs.
   void record_graph(graph::Details& into);
+  /// Keeps what each kernel works on. Call it before anything runs.
+  void record_kernels(KernelDetails& into);
+
+  // ---- ops::ShapeTaker
+  [[nodiscard]] bool asks() const override { return details_ != nullptr; }
+  void take_shape(const ops::KernelShape& shape) override;
 
   // ---- the loop
   /// From here on the phase is `name`.
@@ -124,6 +133,9 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   [[nodiscard]] Program& program() { return program_; }
 
  private:
+  void begin_node(const ops::Node& node);
+  [[nodiscard]] ops::KernelShape shape_under_way() const;
+  void push_launch(ops::Device device, const Cost& cost);
   void push_pageable(Bytes bytes, std::uint32_t is_taken) {
     if (!stopped_) push(Verb::kPageable, ops::Device{0}, 0, is_taken, bytes);
   }
@@ -139,6 +151,16 @@ class Emitter final : public ops::Memory, public ops::Recorder {
   Sink& sink_;
   graph::OpGraph graph_;
   std::optional<GraphRecorder> recorder_;
+  KernelDetails* details_ = nullptr;  ///< null: nobody asks
+  /// The operator or backward function under way: its kernel is taken to work on this where it
+  /// tells nothing itself.
+  struct UnderWay {
+    std::string_view op;  ///< as op_: kernels under another text are not its
+    ops::KernelShape shape;
+    const ops::Node* node = nullptr;  ///< of an operator, has the results' shapes; null: none made
+    std::vector<std::pair<RequestId, Bytes>> asked;  ///< memory since it began
+  };
+  UnderWay under_way_;
   std::vector<Instruction> chunk_;
   std::vector<std::uint8_t> device_of_;  ///< by request
   std::unordered_map<std::uint64_t, LabelId> labels_;

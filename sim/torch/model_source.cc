@@ -67,6 +67,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   const bool lockstep = has_keyword(model_.model, "except") || has_keyword(model_.loop, "except");
   Emitter emitter(program, sink, lockstep);
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
+  if (model_.kernels != nullptr) emitter.record_kernels(*model_.kernels);
   lang::Interp::Options options;
   options.limits = model_.limits;
   std::uint64_t printed = 0;

@@ -9,6 +9,7 @@
 #include "sim/base/source.h"
 #include "sim/lang/interp.h"
 #include "sim/ops/context.h"
+#include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/torch/custom_op_spec.h"
 #include "sim/torch/model_watch.h"
@@ -38,6 +39,8 @@ struct ModelProgram {
   bool is_script = false;
   /// Takes the graph as people look at it; null: nobody asks.
   graph::Details* details = nullptr;
+  /// Takes what each kernel works on; null: nobody asks.
+  KernelDetails* kernels = nullptr;
   /// Takes the models that the code calls or names; null: nobody asks.
   std::vector<WatchedModel>* watched = nullptr;
   /// Finds the files that the code imports. May be null.

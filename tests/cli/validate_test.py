@@ -69,7 +69,7 @@ class Recorded(unittest.TestCase):
 PROBE = {"schema_version": 1, "kind": "probe", "device": "NVIDIA A100-SXM4-80GB", "compute_capability": "8.0", "sm_count": 108,
          "pretend": False, "total_bytes": 85100068864, "driver": "580.1", "cuda": "13.0", "context_bytes": 500000000,
          "gone_bytes": 500000000, "first_kernel_bytes": 4194304, "granularity_bytes": 2097152, "address_order": "down",
-         "launch_ns": 4100, "bytes_per_s": 1733000000000, "flops_per_s": {"fp32": 1, "tf32": 1, "fp16": 1, "bf16": 234000000000000},
+         "launch_ns": 4100, "cublas_bytes": 9437184, "cudnn_bytes": -1, "nccl_bytes": -1, "cudnn_workspaces": [], "bytes_per_s": 1733000000000, "flops_per_s": {"fp32": 1, "tf32": 1, "fp16": 1, "bf16": 234000000000000},
          "flops_by": "cublas", "date": "2026-11-01", "repeats": 9, "took_ns": 12000000,
          # 40 us and 2 us a page, every other size 10 % more
          "latencies": [{"bytes": 2097152 * n, "malloc_ns": round((40000 + 2000 * n) * k), "free_ns": 30000, "map_ns": 61000, "unmap_ns": 41000}
@@ -85,7 +85,7 @@ class Calibration(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = self.calibrated(folder, PROBE, "--device", "a100-sxm-80gb")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("7 entries measured, 4 interpolated, 6 assumed; 9 repeats in 12 ms", done.stdout)
+            self.assertIn("8 entries measured, 4 interpolated, 8 assumed; 9 repeats in 12 ms", done.stdout)
             # the line goes through the even sizes, so that the odd ones are a tenth of 1.1 off: 9.1 %
             self.assertIn("cudaMalloc by size: off by 9.1 % in the mean, 9.1 % at most, on 2 sizes held out", done.stdout)
             text = (pathlib.Path(folder) / "c.yaml").read_text()
@@ -96,10 +96,24 @@ class Calibration(unittest.TestCase):
             done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", folder + "/c.yaml")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("reserved + CUDA context 481 MiB", done.stdout)
-            self.assertIn("driver 580.1, 2026-11-01: 7 entries measured, 4 interpolated, 6 assumed", done.stdout)
+            self.assertIn("driver 580.1, 2026-11-01: 8 entries measured, 4 interpolated, 8 assumed", done.stdout)
             self.assertNotIn("cuDNN", done.stdout)
             done = tidemark("run", SCENARIOS / "resnet50.yaml", "--device", "a100-sxm-80gb", "--calibration", folder + "/c.yaml")
             self.assertRegex(done.stdout, r"Fits only if cuDNN asks for less than [0-9.]+ GiB \([0-9,]+ bytes\) beside it")
+
+    def test_measured_workspaces_decide_the_verdict(self):
+        """the largest at any shape is taken for all others"""
+        points = [{"pass": "forward", "dtype": "float16", "batch": 32, "channels": 64, "side": 128, "bytes": n} for n in (0, 3 << 20)]
+        for most, library, verdict in ((3 << 20, 4 << 20, r"Fits: cuDNN asked for 3.00 MiB \(3,145,728 bytes\) at most in 3 measured convolutions, "),
+                                       (78 << 30, 4 << 20, r"Fits only if cuDNN asks for less than [0-9.]+ GiB \([0-9,]+ bytes\) beside it: in measured "
+                                                           r"convolutions it asked for up to 78.0 GiB"),
+                                       (3 << 20, 78 << 30, r"Does not fit: cuBLAS and cuDNN take 78.0 GiB")):
+            probe = {**PROBE, "cudnn_bytes": library, "cudnn_workspaces": points + [{**points[0], "bytes": most}]}
+            with tempfile.TemporaryDirectory() as folder:
+                done = self.calibrated(folder, probe, "--device", "a100-sxm-80gb")
+                self.assertIn("9 entries measured, 5 interpolated, 6 assumed", done.stdout)
+                done = tidemark("run", SCENARIOS / "resnet50.yaml", "--device", "a100-sxm-80gb", "--calibration", folder + "/c.yaml")
+                self.assertRegex(done.stdout, verdict)
 
     def test_another_card_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +131,7 @@ class Calibration(unittest.TestCase):
             self.calibrated(folder, PROBE, "--device", "a100-sxm-80gb")
             file = pathlib.Path(folder) / "c.yaml"
             text = file.read_text()
-            for old, new, message in (("schema_version: 1", "schema_version: 2", "schema_version: must lie between 1 and 1, found 2"),
+            for old, new, message in (("schema_version: 2", "schema_version: 1", "schema_version: must lie between 2 and 2, found 1"),
                                       ("basis: measured", "basis: guessed", "'guessed'"), ("  map_ns:", "  mapp_ns:", "mapp_ns")):
                 file.write_text(text.replace(old, new, 1))
                 done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", file)
@@ -140,9 +154,9 @@ class Plans(unittest.TestCase):
             words = {"segment_map": "map", "segment_alloc": "segment", "alloc": "alloc", "free_requested": "free", "free_completed": "done"}
             expected = [words[line.split(",")[1]] for line in events.read_text().splitlines()[1:]]
             lines = plan.read_text().splitlines()
-            self.assertEqual(lines[0], "tidemark-plan 1")
+            self.assertEqual(lines[0], "tidemark-plan 2")
             self.assertEqual([line.split()[0] for line in lines if line.split()[0] in words.values()], expected)
-            self.assertIn("matmul", {line.split()[1] for line in lines if line.startswith("launch ")})
+            self.assertIn("matmul", {line.split()[2] for line in lines if line.startswith("kernel ")})
 
     def test_what_states_no_work_of_its_own_is_one_kernel_over_what_it_reads_and_writes(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -154,22 +168,61 @@ class Plans(unittest.TestCase):
                               "y = x + 1\ny.t()\ny.mul_(2)\ns = y.sum()\nF.embedding(ids, table)\ns.backward()\nx.sum().backward()\n")
             lines = tidemark("plan", script, "--device", "h100").stdout.splitlines()
         mib = 1 << 20
-        self.assertEqual([line for line in lines if line.startswith("launch ")], [
-            f"launch elementwise fp32 0 {2 * mib} 0",  # x + 1
-            f"launch elementwise fp32 0 {2 * mib} 0",  # mul_; the view before it is no kernel
-            f"launch reduction fp32 0 {mib + 4} 0",  # sum
-            f"launch elementwise fp32 0 {2 * 64 * 256 * 4} 0",  # embedding reads the rows that it gives
-            f"launch elementwise fp32 0 {2 * mib} 0",  # backward of mul_: the gradient, which is a scalar expanded, times 2
-            f"launch reduction fp32 0 {mib + 4} 0",  # the second sum
-            f"launch elementwise fp32 0 {3 * mib} 0",  # added to the first gradient
+        kernels = [line.split()[2:6] for line in lines if line.startswith("kernel ")]
+        self.assertEqual([" ".join(kernels[int(line.split()[1])]) for line in lines if line.startswith("launch ")], [
+            f"elementwise fp32 0 {2 * mib}",  # x + 1
+            f"elementwise fp32 0 {2 * mib}",  # mul_; the view before it is no kernel
+            f"reduction fp32 0 {mib + 4}",  # sum
+            f"elementwise fp32 0 {2 * 64 * 256 * 4}",  # embedding reads the rows that it gives
+            f"elementwise fp32 0 {2 * mib}",  # backward of mul_: the gradient, which is a scalar expanded, times 2
+            f"reduction fp32 0 {mib + 4}",  # the second sum
+            f"elementwise fp32 0 {3 * mib}",  # added to the first gradient
         ])
+
+    def kernels(self, program, *words):
+        """kernel lines without number and work, and the launches' operands"""
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "s.py"
+            script.write_text("import torch\nimport torch.nn.functional as F\n" + program)
+            done = tidemark("plan", script, "--device", "h100", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        kernels = [line.split() for line in lines if line.startswith("kernel ")]
+        return [" ".join(k[2:4] + k[6:]) for k in kernels], [line.split()[3:] for line in lines if line.startswith("launch ")]
+
+    def test_products_tell_their_operands_and_where_they_lie(self):
+        kernels, places = self.kernels("a = torch.empty(64, 128, device='cuda', dtype=torch.bfloat16)\n"
+                                       "b = torch.empty(32, 128, device='cuda', dtype=torch.bfloat16)\n"
+                                       "y = a[32:] @ b.t()\n")
+        self.assertEqual(kernels, ["matmul bf16 mm bfloat16[32,128]+4096 bfloat16[128,32]:1,128 -> bfloat16[32,32]"])
+        # 0 and 1 are a and b, 2 is cuBLAS's workspace or the result, whichever is asked for first
+        self.assertEqual(places[0][:2], ["0", "1"])
+        self.assertIn(places[0][2], ("2", "3"))
+
+    def test_convolutions_tell_their_pass_and_settings(self):
+        kernels, _ = self.kernels("x = torch.empty(8, 3, 32, 32, device='cuda', requires_grad=True)\n"
+                                  "w = torch.empty(16, 3, 3, 3, device='cuda', requires_grad=True)\n"
+                                  "F.conv2d(x, w, stride=2, padding=1).sum().backward()\n")
+        settings = "stride=2,2 padding=1,1 dilation=1,1 groups=1"
+        self.assertEqual([k for k in kernels if k.startswith("convolution")], [
+            "convolution fp32 convolution float32[8,3,32,32] float32[16,3,3,3] -> float32[8,16,16,16] pass=forward " + settings,
+            "convolution fp32 ConvolutionBackward0 float32[8,16,16,16] float32[16,3,3,3] -> float32[8,3,32,32] pass=input " + settings,
+            "convolution fp32 ConvolutionBackward0 float32[8,16,16,16] float32[8,3,32,32] -> float32[16,3,3,3] pass=weight " + settings])
+
+    def test_other_kernels_tell_their_operator_s_inputs_and_results(self):
+        kernels, _ = self.kernels("x = torch.empty(64, 4, device='cuda', requires_grad=True)\ny = x.exp()\n"
+                                  "with torch.no_grad():\n    x.neg()\ny.sum().backward()\n")
+        self.assertEqual(kernels, ["elementwise fp32 exp float32[64,4] -> float32[64,4]",
+                                   "elementwise fp32 neg float32[64,4] -> uint8[1024]",
+                                   "reduction fp32 sum float32[64,4] -> float32[]",
+                                   "elementwise fp32 ExpBackward0 float32[64,4] float32[64,4] -> float32[64,4]"])
 
     def test_a_trace_has_a_plan_too(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder) / "t.tmt"
             trace.write_text("tidemark-trace 1\nalloc 0 1000\nuse 0 stream=1\nfree 0\nsync\nalloc 1 5\n")
             done = tidemark("plan", trace)
-            self.assertEqual(done.stdout.splitlines()[4:], ["segment 2097152 35423782961152", "alloc 0 1000 35423782961152 0", "use 0 1", "free 0",
+            self.assertEqual(done.stdout.splitlines()[4:], ["goes_on", "segment 2097152 35423782961152", "alloc 0 1000 35423782961152 0", "use 0 1", "free 0",
                                                             "sync", "done 0", "alloc 1 5 35423782961152 0"])
 
     def test_code_that_asks_for_figures_has_none(self):
@@ -208,6 +261,18 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.returncode, 77)
         self.assertEqual(done.stderr, "no PyTorch was found; validation/pretend/environment.py FOLDER makes one that needs no GPU, and "
                                       "TIDEMARK_TORCH=FOLDER names it\n")
+
+    def test_options_of_scenarios_are_none_of_traces(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "t.tmt"
+            trace.write_text("tidemark-trace 1\nalloc 0 1\n")
+            done = tidemark("validate", trace, "--set", "a=1", "--against", "recorded:nowhere")
+            self.assertEqual((done.returncode, done.stderr), (2, "error: --set: is for scenarios; a request trace has none\n"))
+            done = tidemark("validate", SCENARIOS / "mlp.yaml", "--alloc-conf", "backend:naive", "--against", "recorded:nowhere")
+            self.assertEqual((done.returncode, done.stderr), (2, "error: --alloc-conf: is for request traces; --set allocator.conf=...\n"))
+            done = tidemark("plan", trace, "--job", "j.json")
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "error: --job: is for scenarios; play_trace.py takes a request trace as it is\n"))
 
     def test_an_unknown_target_is_named(self):
         done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "tourch")

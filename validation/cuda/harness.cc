@@ -16,6 +16,7 @@
 
 #include "validation/cuda/device.h"
 #include "validation/cuda/kernels.h"
+#include "validation/cuda/libraries.h"
 #include "validation/cuda/plan.h"
 #include "validation/cuda/results.h"
 
@@ -163,6 +164,10 @@ class Execution {
       case Kind::kOom: {
         // The plan says that this fails: does it?
         const std::uint64_t address = memory_.allocate(step.bytes);
+        if (address == 0 && plan_.goes_on) {
+          results_.event("oom", memory_.free_now(), step.bytes, 0, std::int64_t(step.id));
+          return true;
+        }
         if (address == 0) return refused(step.bytes, std::int64_t(step.id));
         memory_.free(address);
         return true;
@@ -234,16 +239,11 @@ class Execution {
   }
 
   void launch(const Step& step) {
-    if (options_.kernels == Kernels::kSkip || step.work == "none") return;
-    void* p = reinterpret_cast<void*>(last_.address);
-    const auto give = [&] {
-      check(work(step.work, step.precision, step.flops, step.bytes, p, last_.bytes,
-                 stream(step.stream)),
-            step.work.c_str());
-    };
-    const std::string key =
-        step.work + step.precision + std::to_string(step.flops) + "/" + std::to_string(step.bytes);
-    if (options_.kernels != Kernels::kTime || !timed_.insert(key).second) return give();
+    const Kernel& kernel = plan_.kernels[step.id];
+    if (options_.kernels == Kernels::kSkip || kernel.kind == "none") return;
+    Results::Kernel result{kernel, "kernel", -1, 0};
+    const auto give = [&] { give_to_device(kernel, step, result); };
+    if (options_.kernels != Kernels::kTime || !timed_.insert(step.id).second) return give();
     cudaEvent_t begin = nullptr;
     cudaEvent_t end = nullptr;
     check(cudaEventCreate(&begin), "cudaEventCreate");
@@ -256,8 +256,65 @@ class Execution {
     check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
     check(cudaEventDestroy(begin), "cudaEventDestroy");
     check(cudaEventDestroy(end), "cudaEventDestroy");
-    results_.kernel(step.work, step.precision, step.flops, step.bytes,
-                    std::uint64_t(double(ms) * 1e6));
+    result.ns = std::uint64_t(double(ms) * 1e6);
+    results_.kernel(std::move(result));
+  }
+
+  /// Where the operands of a launch lie; null: not told, or its memory is gone.
+  [[nodiscard]] std::vector<void*> places(const Kernel& kernel, const Step& step) const {
+    std::vector<void*> found;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      const bool is_input = i < kernel.inputs.size();
+      const std::size_t at = is_input ? i : i - kernel.inputs.size();
+      const std::vector<Operand>& operands = is_input ? kernel.inputs : kernel.outputs;
+      const auto block =
+          step.operands[i] < 0 ? blocks_.end() : blocks_.find(std::uint64_t(step.operands[i]));
+      if (at >= operands.size() || block == blocks_.end()) {
+        found.push_back(nullptr);
+        continue;
+      }
+      const std::uint64_t offset = operands[at].offset * width_of(operands[at].dtype);
+      found.push_back(reinterpret_cast<void*>(block->second.address + offset));
+    }
+    return found;
+  }
+
+  /// By the library that PyTorch takes, on the operands' own memory; else as work of that kind on
+  /// what it writes, or on what was allocated last.
+  void give_to_device(const Kernel& kernel, const Step& step, Results::Kernel& result) {
+    const Answer answer = run_by_library(kernel, places(kernel, step), stream(step.stream));
+    result.workspace_bytes = answer.workspace_bytes;
+    if (answer.ran) {
+      result.by = kernel.kind == "matmul" ? "cublas" : "cudnn";
+      check(cudaGetLastError(), kernel.op.c_str());
+      return;
+    }
+    const Block& block = written(kernel, step);
+    void* p = reinterpret_cast<void*>(block.address);
+    if (kernel.kind == "matmul" && p != nullptr &&
+        square_product(kernel.precision, kernel.flops, p, block.bytes, stream(step.stream))) {
+      result.by = "cublas, square";
+      return check(cudaGetLastError(), kernel.op.c_str());
+    }
+    check(work(kernel.kind, kernel.flops, kernel.bytes, p, block.bytes, stream(step.stream)),
+          kernel.op.c_str());
+  }
+
+  /// The memory of a kernel's first result, where it is told.
+  [[nodiscard]] const Block& written(const Kernel& kernel, const Step& step) const {
+    for (std::size_t i = kernel.inputs.size(); i < step.operands.size(); ++i) {
+      if (step.operands[i] < 0) continue;
+      const auto block = blocks_.find(std::uint64_t(step.operands[i]));
+      if (block != blocks_.end() && block->second.address != 0) return block->second;
+    }
+    return last_;
+  }
+
+  static std::uint64_t width_of(const std::string& dtype) {
+    if (dtype == "float16" || dtype == "bfloat16" || dtype == "int16") return 2;
+    if (dtype == "float32" || dtype == "int32") return 4;
+    if (dtype == "complex128") return 16;
+    return dtype == "bool" || dtype == "uint8" || dtype == "int8" ? 1 : 8;
   }
 
   const Plan& plan_;
@@ -268,8 +325,8 @@ class Execution {
   std::map<std::uint64_t, Block> blocks_;
   std::map<int, cudaStream_t> streams_;
   std::map<std::uint64_t, cudaEvent_t> events_;
-  std::set<std::string> timed_;
-  Block last_;  // what kernels work on
+  std::set<std::uint64_t> timed_;  // kernels
+  Block last_;                     // what kernels work on
   std::uint64_t reserved_ = 0;
   std::uint64_t reserved_peak_ = 0;
   std::string oom_message_;

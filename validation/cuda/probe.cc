@@ -18,6 +18,7 @@
 
 #include "validation/cuda/device.h"
 #include "validation/cuda/kernels.h"
+#include "validation/cuda/libraries.h"
 
 namespace harness {
 
@@ -135,7 +136,11 @@ void print_rates(int repeats) {
   const auto rate = [&](std::uint64_t amount, const char* kind, const char* precision,
                         std::uint64_t flops, std::uint64_t bytes) {
     const std::uint64_t ns = time_of(
-        [&] { check(work(kind, precision, flops, bytes, p, kBytes, nullptr), kind); }, repeats);
+        [&] {
+          if (flops == 0 || !square_product(precision, flops, p, kBytes, nullptr))
+            check(work(kind, flops, bytes, p, kBytes, nullptr), kind);
+        },
+        repeats);
     return double(amount) * 1e9 / double(ns);
   };
   std::fprintf(out_file, " \"bytes_per_s\": %.0f,\n",
@@ -149,6 +154,59 @@ void print_rates(int repeats) {
   }
   std::fprintf(out_file, "},\n \"flops_by\": \"%s\",\n", has_cublas() ? "cublas" : "fma");
   check(cudaFree(p), "cudaFree");
+}
+
+/// A product or convolution of a shape, to ask a library about.
+Operand operand(const char* dtype, std::vector<std::int64_t> sizes) {
+  Operand made;
+  made.dtype = dtype;
+  made.strides.assign(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) made.strides[i - 1] = made.strides[i] * sizes[i];
+  made.sizes = std::move(sizes);
+  return made;
+}
+
+/// What cuDNN's heuristics ask for: a table by pass, precision, batch, channels and picture.
+void print_workspaces() {
+  std::fprintf(out_file, " \"cudnn_workspaces\": [");
+  const char* separator = "";
+  for (const char* dtype : {"float32", "float16"}) {
+    for (const std::int64_t batch : {1, 32, 256}) {
+      for (const std::int64_t channels : {64, 256, 1024}) {
+        const std::int64_t side = 4096 / channels * 2;  // pictures shrink as channels grow
+        for (const char* pass : {"forward", "input", "weight"}) {
+          const Operand picture = operand(dtype, {batch, channels, side, side});
+          const Operand weight = operand(dtype, {channels, channels, 3, 3});
+          Kernel kernel;
+          kernel.kind = "convolution";
+          kernel.settings = {{"pass", pass},
+                             {"stride", "1,1"},
+                             {"padding", "1,1"},
+                             {"dilation", "1,1"},
+                             {"groups", "1"}};
+          kernel.inputs = {picture, std::strcmp(pass, "weight") == 0 ? picture : weight};
+          kernel.outputs = {std::strcmp(pass, "weight") == 0 ? weight : picture};
+          const Answer answer = run_by_library(kernel, {nullptr, nullptr, nullptr}, nullptr);
+          if (answer.workspace_bytes < 0) continue;
+          std::fprintf(out_file,
+                       "%s\n  {\"pass\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, "
+                       "\"channels\": %lld, \"side\": %lld, \"bytes\": %lld}",
+                       separator, pass, dtype, (long long)batch, (long long)channels,
+                       (long long)side, (long long)answer.workspace_bytes);
+          separator = ",";
+        }
+      }
+    }
+  }
+  std::fprintf(out_file, "],\n");
+}
+
+/// -1 where a library is not there.
+void print_libraries() {
+  std::fprintf(out_file, " \"cublas_bytes\": %lld,\n", (long long)cublas_bytes());
+  std::fprintf(out_file, " \"cudnn_bytes\": %lld,\n", (long long)cudnn_bytes());
+  std::fprintf(out_file, " \"nccl_bytes\": %lld,\n", (long long)nccl_bytes());
+  print_workspaces();
 }
 
 int probe(int repeats) {
@@ -183,10 +241,11 @@ int probe(int repeats) {
   std::fprintf(out_file, " \"context_bytes\": %llu,\n \"gone_bytes\": %llu,\n",
                (unsigned long long)(context ? context : gone), (unsigned long long)gone);
   const std::uint64_t with_work = free_bytes();
-  check(work("matmul", "fp32", 1 << 20, 1 << 20, nullptr, 0, nullptr), "first kernel");
+  check(work("matmul", 1 << 20, 1 << 20, nullptr, 0, nullptr), "first kernel");
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   std::fprintf(out_file, " \"first_kernel_bytes\": %llu,\n",
                (unsigned long long)(with_work - free_bytes()));
+  print_libraries();
   std::fprintf(out_file, " \"granularity_bytes\": %llu,\n \"address_order\": \"%s\",\n",
                (unsigned long long)granularity(), address_order());
   std::fprintf(out_file, " \"launch_ns\": %llu,\n", (unsigned long long)launch_overhead(repeats));

@@ -41,11 +41,6 @@ void Results::call(const char* what, std::uint64_t bytes, std::uint64_t address,
   calls_.push_back({what, bytes, address, ns, free_bytes, process_bytes});
 }
 
-void Results::kernel(const std::string& kind, const std::string& precision, std::uint64_t flops,
-                     std::uint64_t bytes, std::uint64_t ns) {
-  kernels_.push_back({kind, precision, flops, bytes, ns});
-}
-
 void Results::write(const std::string& folder, const Summary& s) const {
   const std::string base = folder + "/" + s.name;
   std::ofstream events = opened(base + ".events.csv");
@@ -64,10 +59,13 @@ void Results::write(const std::string& folder, const Summary& s) const {
           << call.free_bytes << ',' << call.process_bytes << '\n';
   }
   std::ofstream kernels = opened(base + ".kernels.csv");
-  kernels << "kind,precision,flops,bytes,ns\n";
-  for (const Kernel& kernel : kernels_) {
-    kernels << kernel.kind << ',' << kernel.precision << ',' << kernel.flops << ',' << kernel.bytes
-            << ',' << kernel.ns << '\n';
+  kernels << "kind,precision,flops,bytes,op,by,workspace_bytes,ns,kernel\n";
+  for (const Kernel& each : kernels_) {
+    kernels << each.kernel.kind << ',' << each.kernel.precision << ',' << each.kernel.flops << ','
+            << each.kernel.bytes << ',' << csv_text(each.kernel.op) << ',' << csv_text(each.by)
+            << ',';
+    if (each.workspace_bytes >= 0) kernels << each.workspace_bytes;
+    kernels << ',' << each.ns << ',' << csv_text(each.kernel.text) << '\n';
   }
   std::ofstream json = opened(base + ".json");
   const std::uint64_t outside = s.total_bytes - s.free_at_start;

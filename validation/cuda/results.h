@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "validation/cuda/plan.h"
+
 namespace harness {
 
 /// What the device said in the course of a plan, written as docs/formats/measured.md has it.
@@ -15,9 +17,14 @@ class Results {
   /// A call of the driver: how long it took, and what was free after it by cudaMemGetInfo and NVML.
   void call(const char* what, std::uint64_t bytes, std::uint64_t address, std::uint64_t ns,
             std::uint64_t free_bytes, std::uint64_t process_bytes);
-  /// Work given to a stream. `ns` by CUDA's events, 0 where they were not asked.
-  void kernel(const std::string& kind, const std::string& precision, std::uint64_t flops,
-              std::uint64_t bytes, std::uint64_t ns);
+  /// Work given to a stream.
+  struct Kernel {
+    harness::Kernel kernel;
+    const char* by;                ///< whose code ran: "cublas", "cudnn", "kernel" for ours
+    std::int64_t workspace_bytes;  ///< what cuDNN asks for; -1: it was not asked
+    std::uint64_t ns;              ///< by CUDA's events
+  };
+  void kernel(Kernel kernel) { kernels_.push_back(std::move(kernel)); }
   void mark(const std::string& text) { phase_ = text; }
 
   struct Summary {
@@ -53,10 +60,6 @@ class Results {
   struct Call {
     const char* what;
     std::uint64_t bytes, address, ns, free_bytes, process_bytes;
-  };
-  struct Kernel {
-    std::string kind, precision;
-    std::uint64_t flops, bytes, ns;
   };
   std::vector<Row> rows_;
   std::vector<Call> calls_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays a request trace (.tmt, docs/formats/tmt.md) through PyTorch's own allocator.
 
-    play_trace.py TRACE OUT     OUT gets NAME.events.csv.gz and NAME.json; the allocator's settings come from PYTORCH_CUDA_ALLOC_CONF
+    play_trace.py TRACE OUT [NAME]     OUT gets NAME.events.csv.gz and NAME.json; the allocator's settings come from PYTORCH_CUDA_ALLOC_CONF
 
 Exit codes: 0 done, 2 the trace is wrong, 77 there is no CUDA device.
 """
@@ -16,6 +16,7 @@ import torch
 import measured
 
 LARGEST_HISTORY = 10**7
+MOST_STREAMS = 32  # PyTorch's pool holds so many: further ones are the first again
 
 
 class WrongTrace(Exception):
@@ -32,6 +33,7 @@ def requests_of(path):
         raise WrongTrace("%s: does not begin with 'tidemark-trace 1'" % path)
     for words in lines[1:]:
         if words[0] == "mark":
+            yield "mark", words[1:], {}
             continue
         pairs = dict(w.split("=", 1) for w in words[1:] if "=" in w)
         yield words[0], [int(w) for w in words[1:] if "=" not in w], {k: int(v) for k, v in pairs.items()}
@@ -40,7 +42,10 @@ def requests_of(path):
 class Player:
     def __init__(self, requests):
         top = max([pairs.get("stream", 0) for _, _, pairs in requests] + [0])
-        self.streams = [torch.cuda.default_stream()] + [torch.cuda.Stream() for _ in range(top)]
+        if top > MOST_STREAMS:
+            raise WrongTrace("PyTorch has %d streams beside the default one, the trace uses stream %d" % (MOST_STREAMS, top))
+        others = sorted((torch.cuda.Stream() for _ in range(top)), key=lambda stream: stream.cuda_stream)
+        self.streams = [torch.cuda.default_stream()] + others
         self.pools = {p: torch.cuda.MemPool() for p in sorted({pairs["pool"] for _, _, pairs in requests if "pool" in pairs})}
         self.live, self.served, self.refused = {}, [], []
 
@@ -74,6 +79,10 @@ class Player:
                 self.streams[pairs["stream"]].synchronize() if "stream" in pairs else torch.cuda.synchronize()
             elif verb == "empty_cache":
                 torch.cuda.empty_cache()
+            elif verb == "mark":
+                set_metadata = getattr(torch.cuda.memory, "_set_memory_metadata", None)  # from 2.11 on
+                if set_metadata:
+                    set_metadata(" ".join(words))
             elif verb == "reset_peak":
                 torch.cuda.reset_peak_memory_stats()
             else:
@@ -82,6 +91,7 @@ class Player:
 
 def main():
     path, out = sys.argv[1:3]
+    name = sys.argv[3] if len(sys.argv) > 3 else os.path.basename(path).split(".")[0]
     if not torch.cuda.is_available():
         print("no CUDA device", file=sys.stderr)
         return 77
@@ -95,7 +105,6 @@ def main():
         print(error, file=sys.stderr)
         return 2
     traces = torch.cuda.memory._snapshot()["device_traces"][:1]
-    name = os.path.basename(path).split(".")[0]
     ended = {"ended_by_oom": False, "oom_message": "", "error": ""}
     measured.write(out, name, traces, ended, "play_trace.py " + os.path.basename(path))
     with open(os.path.join(out, name + ".requests.json"), "w", encoding="utf-8") as file:

@@ -63,6 +63,26 @@ TEST_CASE("The same events and peaks are exact") {
   CHECK(found.reserved_curve.differing == 0);
 }
 
+TEST_CASE("A trace's requests are counted anew, and what it was refused is its verdict") {
+  // The trace names 7 twice; the measurement counts 0, 1, 2.
+  const auto run = [](RequestId first, RequestId refused, RequestId last) {
+    return std::vector<Event>{event(Action::kSegmentAlloc, 4 * kMiB, 2 * kMiB),
+                              event(Action::kAlloc, 4 * kMiB, 100, first),
+                              event(Action::kFreeRequested, 4 * kMiB, 100, first),
+                              event(Action::kFreeCompleted, 4 * kMiB, 100, first),
+                              event(Action::kOom, 0, 200 * kMiB, refused),
+                              event(Action::kAlloc, 4 * kMiB, 300, last)};
+  };
+  const MeasuredRun theirs = measured(run(0, 1, 2), 1024, 2 * kMiB);
+  const ValidationCase found = validate_trace("trace", simulated(run(7, 9, 7)), theirs);
+  CHECK(found.exact());
+  CHECK(found.oom_simulated);
+  CHECK(found.oom_measured);
+  CHECK(found.events.a_events == 6);  // nothing is cut off at the refusal
+  // The last request is another one's: freed under 1, never asked for under it.
+  CHECK_FALSE(validate("plain", simulated(run(7, 9, 7)), theirs).exact());
+}
+
 TEST_CASE("Errors are signed: simulated less measured, in millionths of what was measured") {
   // 1024 of 1280: a fifth too low. 2 MiB of 1 MiB: as much too high as was measured.
   const ValidationCase found =

@@ -113,6 +113,33 @@ class Traces(unittest.TestCase):
                 self.assertEqual([r[:4] for r in theirs], [r[:4] for r in ours], conf)
 
 
+    def test_a_trace_is_validated_as_scenarios_are(self):
+        """names of requests used again, a mark, streams, a pool, refusals: each device its own"""
+        conf = "expandable_segments:True"
+        with tempfile.TemporaryDirectory() as folder:
+            traces = [pathlib.Path(folder) / name for name in ("one.tmt", "two.tmt")]
+            traces[0].write_text(self.TRACE)
+            traces[1].write_text("tidemark-trace 1\nmark begin\nalloc 5 1000\nfree 5\nalloc 5 0\nfree 5\nalloc 5 3000000 stream=3\nuse 5 stream=1\n"
+                                 "free 5\nmark end\nalloc 9 20000000\nreset_peak\n")
+            for words in (["--device", "t4"], ["--device", "h100", "--alloc-conf", conf, "--save", folder]):
+                done = run(PROGRAM, "validate", *traces, *words, "--format", "json")
+                self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
+                cases = json.loads(done.stdout)["cases"]
+                self.assertEqual([(c["name"], c["oom_measured"], c["oom_simulated"]) for c in cases], [("one", True, True), ("two", False, False)])
+            done = run(PROGRAM, "validate", *traces, "--alloc-conf", conf, "--against", "recorded:" + folder)
+            self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
+            done = run(PROGRAM, "validate", *traces, "--against", "recorded:" + folder)
+            self.assertEqual(done.returncode, 1)  # without the setting
+
+    def test_more_streams_than_pytorch_has_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "t.tmt"
+            trace.write_text("tidemark-trace 1\nalloc 0 1000 stream=33\n")
+            done = run(PROGRAM, "validate", trace)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("PyTorch has 32 streams beside the default one, the trace uses stream 33\n", done.stderr)
+
+
 class Faults(unittest.TestCase):
     """what PyTorch makes of the pretend device's faults"""
 
