@@ -43,13 +43,13 @@ class ShapeTaker {
 /// Null where nobody asks.
 ShapeTaker* shape_taker(const Context& c);
 
-/// Tells what the kernel queued last works on, where somebody asks; nothing for the host. `settings`
-/// as KernelShape has them.
+/// Tells what the kernel queued last works on, where somebody asks; nothing for the host.
+/// `settings` as KernelShape has them.
 void works_on(const Context& c, std::initializer_list<const Tensor*> inputs,
               std::initializer_list<const Tensor*> outputs, std::string_view settings = {});
 
-/// "bfloat16[64,128] bfloat16[128,32]:1,128 -> bfloat16[64,32] key=value": dtype and sizes, strides after a
-/// colon where they are not contiguous, the offset after a plus where there is one.
+/// "bfloat16[64,128] bfloat16[128,32]:1,128 -> bfloat16[64,32] key=value": dtype and sizes, strides
+/// after a colon where they are not contiguous, the offset after a plus where there is one.
 std::string kernel_text(const KernelShape& shape);
 
 /// "2,2".

@@ -6,12 +6,13 @@
 
 namespace tidemark {
 
-/// What each kernel works on, beside Program::costs and by the same numbers: for plans, which another
-/// device executes.
+/// What each kernel works on, beside Program::costs and by the same numbers: for plans, which
+/// another device executes.
 struct KernelDetails {
   struct Kernel {
-    LabelId op = 0;     ///< the operator or backward node that queued it
-    LabelId shape = 0;  ///< its operands' types and sizes as ops::kernel_text() has them; 0: not told
+    LabelId op = 0;  ///< the operator or backward node that queued it
+    LabelId shape =
+        0;  ///< its operands' types and sizes as ops::kernel_text() has them; 0: not told
     std::vector<RequestId> operands;  ///< whose memory each operand of `shape` lies in
   };
   std::vector<Kernel> kernels;

@@ -6,9 +6,9 @@
 
 namespace tidemark {
 
-/// What a request trace does on one device, as run() tells it of a scenario. A refused request's ID is
-/// dead from there on and the trace goes on (docs/formats/tmt.md), so that none ends by it. Errors: as
-/// Simulator. Cost: that of the allocator, linear in the requests.
+/// What a request trace does on one device, as run() tells it of a scenario. A refused request's ID
+/// is dead from there on and the trace goes on (docs/formats/tmt.md), so that none ends by it.
+/// Errors: as Simulator. Cost: that of the allocator, linear in the requests.
 RunResult run_trace(RequestTrace trace, const SimulatedDevice& device,
                     const SimulatorOptions& options);
 

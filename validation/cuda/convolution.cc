@@ -29,24 +29,24 @@ namespace {
 struct Cudnn {
   cudnnHandle_t handle = nullptr;
 #define HARNESS_CUDNN(NAME) decltype(&::NAME) NAME = nullptr;
-#define HARNESS_CUDNN_CALLS(CALL)                  \
-  CALL(cudnnCreate)                                \
-  CALL(cudnnSetStream)                             \
-  CALL(cudnnCreateTensorDescriptor)                \
-  CALL(cudnnSetTensorNdDescriptor)                 \
-  CALL(cudnnDestroyTensorDescriptor)               \
-  CALL(cudnnCreateFilterDescriptor)                \
-  CALL(cudnnSetFilterNdDescriptor)                 \
-  CALL(cudnnDestroyFilterDescriptor)               \
-  CALL(cudnnCreateConvolutionDescriptor)           \
-  CALL(cudnnSetConvolutionNdDescriptor)            \
-  CALL(cudnnSetConvolutionGroupCount)              \
-  CALL(cudnnDestroyConvolutionDescriptor)          \
-  CALL(cudnnGetConvolutionForwardAlgorithm_v7)     \
-  CALL(cudnnGetConvolutionBackwardDataAlgorithm_v7) \
+#define HARNESS_CUDNN_CALLS(CALL)                     \
+  CALL(cudnnCreate)                                   \
+  CALL(cudnnSetStream)                                \
+  CALL(cudnnCreateTensorDescriptor)                   \
+  CALL(cudnnSetTensorNdDescriptor)                    \
+  CALL(cudnnDestroyTensorDescriptor)                  \
+  CALL(cudnnCreateFilterDescriptor)                   \
+  CALL(cudnnSetFilterNdDescriptor)                    \
+  CALL(cudnnDestroyFilterDescriptor)                  \
+  CALL(cudnnCreateConvolutionDescriptor)              \
+  CALL(cudnnSetConvolutionNdDescriptor)               \
+  CALL(cudnnSetConvolutionGroupCount)                 \
+  CALL(cudnnDestroyConvolutionDescriptor)             \
+  CALL(cudnnGetConvolutionForwardAlgorithm_v7)        \
+  CALL(cudnnGetConvolutionBackwardDataAlgorithm_v7)   \
   CALL(cudnnGetConvolutionBackwardFilterAlgorithm_v7) \
-  CALL(cudnnConvolutionForward)                    \
-  CALL(cudnnConvolutionBackwardData)               \
+  CALL(cudnnConvolutionForward)                       \
+  CALL(cudnnConvolutionBackwardData)                  \
   CALL(cudnnConvolutionBackwardFilter)
   HARNESS_CUDNN_CALLS(HARNESS_CUDNN)
 #undef HARNESS_CUDNN
@@ -54,10 +54,10 @@ struct Cudnn {
   Cudnn() {
     void* library = open_library({"libcudnn.so.9"});
     bool found = library != nullptr;
-#define HARNESS_CUDNN(NAME)                                                        \
-  if (found) {                                                                     \
-    NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));                \
-    found = NAME != nullptr;                                                       \
+#define HARNESS_CUDNN(NAME)                                         \
+  if (found) {                                                      \
+    NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME)); \
+    found = NAME != nullptr;                                        \
   }
     HARNESS_CUDNN_CALLS(HARNESS_CUDNN)
 #undef HARNESS_CUDNN
@@ -163,8 +163,7 @@ Answer answer(bool has_places, const Ask& ask, const Run& run) {
     const Perf& each = found[std::size_t(i)];
     if (each.status != CUDNN_STATUS_SUCCESS) continue;
     if (told.workspace_bytes < 0) told.workspace_bytes = std::int64_t(each.memory);
-    if (!told.ran && has_places && each.memory == 0)
-      told.ran = Descriptors::ok(run(each.algo));
+    if (!told.ran && has_places && each.memory == 0) told.ran = Descriptors::ok(run(each.algo));
   }
   return told;
 }
@@ -177,7 +176,8 @@ Answer convolve(const Kernel& kernel, const std::vector<void*>& places, cudaStre
   if (!has_cudnn() || kernel.inputs.size() != 2 || kernel.outputs.size() != 1 ||
       kernel.settings.count("transposed") > 0)
     return {};
-  const bool has_places = places.size() == 3 && std::count(places.begin(), places.end(), nullptr) == 0;
+  const bool has_places =
+      places.size() == 3 && std::count(places.begin(), places.end(), nullptr) == 0;
   void* const first = has_places ? places[0] : nullptr;
   void* const second = has_places ? places[1] : nullptr;
   void* const made = has_places ? places[2] : nullptr;

@@ -105,14 +105,13 @@ bool product(const Kernel& kernel, const std::vector<void*>& places, cudaStream_
   const double zero_64 = 0;
   const bool wide = type.compute == CUBLAS_COMPUTE_64F;
   cublas().set_stream(cublas().handle, stream);
-  return cublas().gemm(
-             cublas().handle, b.op, a.op, int(result.sizes[n - 1]), int(result.sizes[n - 2]),
-             int(kernel.inputs[0].sizes[n - 1]),
-             wide ? static_cast<const void*>(&one_64) : &one, places[1], type.data, int(b.ld),
-             b.step, places[0], type.data, int(a.ld), a.step,
-             wide ? static_cast<const void*>(&zero_64) : &zero, places[2], type.data, int(out.ld),
-             out.step, n == 3 ? int(result.sizes[0]) : 1, type.compute,
-             CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+  return cublas().gemm(cublas().handle, b.op, a.op, int(result.sizes[n - 1]),
+                       int(result.sizes[n - 2]), int(kernel.inputs[0].sizes[n - 1]),
+                       wide ? static_cast<const void*>(&one_64) : &one, places[1], type.data,
+                       int(b.ld), b.step, places[0], type.data, int(a.ld), a.step,
+                       wide ? static_cast<const void*>(&zero_64) : &zero, places[2], type.data,
+                       int(out.ld), out.step, n == 3 ? int(result.sizes[0]) : 1, type.compute,
+                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
 }
 
 std::uint64_t free_bytes() {
@@ -140,9 +139,10 @@ std::int64_t cudnn_bytes() { return taken_by(has_cudnn); }
 std::int64_t nccl_bytes() {
   void* library = open_library({"libnccl.so.2"});
   // ncclCommInitAll(ncclComm_t*, int, const int*): 0 is success.
-  const auto make = library == nullptr ? nullptr
-                                       : reinterpret_cast<int (*)(void**, int, const int*)>(
-                                             dlsym(library, "ncclCommInitAll"));
+  const auto make =
+      library == nullptr
+          ? nullptr
+          : reinterpret_cast<int (*)(void**, int, const int*)>(dlsym(library, "ncclCommInitAll"));
   if (make == nullptr) return -1;
   void* communicator = nullptr;
   const int device = 0;
@@ -170,9 +170,8 @@ bool square_product(const std::string& precision, std::uint64_t flops, void* p, 
   const std::uint64_t each = 2 * n * n * n;
   for (std::uint64_t done = 0; done < flops; done += each) {
     if (cublas().gemm(cublas().handle, CUBLAS_OP_N, CUBLAS_OP_N, side, side, side, &one, base, type,
-                      side, 0, base + n * n * width, type, side, 0, &zero,
-                      base + 2 * n * n * width, type, side, 0, 1, how,
-                      CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
+                      side, 0, base + n * n * width, type, side, 0, &zero, base + 2 * n * n * width,
+                      type, side, 0, 1, how, CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
       return false;
   }
   return true;

@@ -14,8 +14,8 @@ namespace harness {
 bool has_cublas();
 bool has_cudnn();
 
-/// What a library's handle takes of the device's memory when it is made, in bytes; -1 where the library
-/// is not there. Requires: no work of that library was done before.
+/// What a library's handle takes of the device's memory when it is made, in bytes; -1 where the
+/// library is not there. Requires: no work of that library was done before.
 std::int64_t cublas_bytes();
 std::int64_t cudnn_bytes();
 /// A communicator of one device.
@@ -29,13 +29,14 @@ bool square_product(const std::string& precision, std::uint64_t flops, void* p, 
 /// What a library made of a kernel.
 struct Answer {
   bool ran = false;  ///< false: it is not there, or cannot do this one
-  /// Of a convolution: what the algorithm that cuDNN's heuristics put first asks for; -1: not asked.
+  /// Of a convolution: what the algorithm that cuDNN's heuristics put first asks for; -1: not
+  /// asked.
   std::int64_t workspace_bytes = -1;
 };
 
-/// A kernel by the library that does it in PyTorch: `matmul` by cuBLAS, `convolution` by cuDNN with an
-/// algorithm that needs no memory of its own. `places`: an address for each operand, inputs first;
-/// null: not at hand.
+/// A kernel by the library that does it in PyTorch: `matmul` by cuBLAS, `convolution` by cuDNN with
+/// an algorithm that needs no memory of its own. `places`: an address for each operand, inputs
+/// first; null: not at hand.
 Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places, cudaStream_t stream);
 
 }  // namespace harness
