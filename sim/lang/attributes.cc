@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/frame.h"
+#include "sim/lang/library.h"
 
 namespace tidemark::lang {
 
@@ -15,6 +16,17 @@ bool is_method(const Value& found) {
   if (found.as<Function>() != nullptr) return true;
   const auto* builtin = found.as<Builtin>();
   return builtin != nullptr && builtin->binds_self;
+}
+
+// A method of an object that stands in a class and rules how it is read or set there.
+const Value* descriptor_hook(Interp& in, const Value& found, std::string_view hook) {
+  if (!found.is_object() || found.object()->kind() != Kind::kInstance) return nullptr;
+  return static_cast<Instance*>(found.object())->type().lookup(in.intern(hook));
+}
+
+Value attribute_table(Interp& in, Value owner) {
+  const Value make = in.get_attr(in.import("_attribute_tables"), in.intern("of"));
+  return in.call(make, {std::move(owner)});
 }
 
 }  // namespace
@@ -122,6 +134,11 @@ Value Interp::bind(const Value& found, const Value& self, ClassObject& type) {
       const Value getter = static_cast<Property*>(found.object())->get;
       return call(getter, {self});
     }
+    case Kind::kInstance: {
+      if (descriptor_hook(*this, found, "__get__") == nullptr) return found;
+      const Value descriptor = found;
+      return call_method(descriptor, intern("__get__"), {self, Ref<ClassObject>(&type)});
+    }
     default:
       return found;
   }
@@ -131,18 +148,14 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
   ClassObject& type = object.type();
   const Value* in_class = type.lookup(name);
   const auto self = [&] { return Value(Ref<Instance>(&object)); };
-  if (in_class != nullptr && in_class->as<Property>() != nullptr)
-    return bind(*in_class, self(), type);
+  const bool from_class_first =
+      in_class != nullptr && (in_class->as<Property>() != nullptr ||
+                              descriptor_hook(*this, *in_class, "__set__") != nullptr);
+  if (from_class_first) return bind(*in_class, self(), type);
   if (const Value* own = object.attrs().find(name)) return *own;
   if (in_class != nullptr) return bind(*in_class, self(), type);
   if (name == known(name::kClass)) return Ref<ClassObject>(&type);
-  if (name == known(name::kDict)) {
-    Ref<Dict> copy = dict();
-    for (const AttrMap::Entry& entry : object.attrs().entries()) {
-      copy->table.set(*this, str(std::string(text(entry.name))), entry.value);
-    }
-    return copy;
-  }
+  if (name == known(name::kDict)) return attribute_table(*this, self());
   Value missing = object.get_missing_attr(*this, name);
   if (!missing.empty()) return missing;
   ClassObject* owner = nullptr;
@@ -160,6 +173,10 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
       if (wrapper->kind() == Kind::kStaticMethod) return wrapper->function;
       return make_ref<BoundMethod>(heap(), wrapper->function, Ref<ClassObject>(&type));
     }
+    if (descriptor_hook(*this, *found, "__get__") != nullptr) {
+      const Value descriptor = *found;
+      return call_method(descriptor, intern("__get__"), {Value::none(), Ref<ClassObject>(&type)});
+    }
     return *found;
   }
   switch (static_cast<std::uint32_t>(name)) {
@@ -171,6 +188,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
       return str(type.module());
     case name::kClass:
       return classes_->type;
+    case name::kDict:
+      return attribute_table(*this, Ref<ClassObject>(&type));
     case name::kDoc:
       return Value::none();
     case name::kBases: {
@@ -395,8 +414,16 @@ void Interp::generic_set_attr(Instance& object, Name name, Value value) {
       call(setter, {Value(Ref<Instance>(&object)), std::move(value)});
       return;
     }
+    if (descriptor_hook(*this, *found, "__set__") != nullptr) {
+      const Value descriptor = *found;
+      call_method(descriptor, intern("__set__"), {Value(Ref<Instance>(&object)), std::move(value)});
+      return;
+    }
   }
   if (name == known(name::kClass)) refuse("assigning __class__ is not supported");
+  if (name == known(name::kDict)) {
+    refuse("assigning __dict__ is not supported", "fill it: x.__dict__.update(...)");
+  }
   object.set_own(name, std::move(value));
 }
 
@@ -436,6 +463,20 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
   if (find_attr(object, name).empty()) no_attribute(object, name);
   raise(*classes_->attribute_error,
         fmt::format("'{}' object attribute '{}' is read-only", type_name(object), text(name)));
+}
+
+bool remove_attribute(Interp& interp, Instance& object, Name name) {
+  const Value* found = object.type().lookup(name);
+  const auto* property = found == nullptr ? nullptr : found->as<Property>();
+  if (property == nullptr) return !object.attrs().remove(name).empty();
+  if (property->del.is_none()) {
+    interp.raise(*interp.classes().attribute_error,
+                 fmt::format("property '{}' of '{}' object has no deleter", interp.text(name),
+                             interp.text(object.type().name())));
+  }
+  const Value deleter = property->del;
+  interp.call(deleter, {Value(Ref<Instance>(&object))});
+  return true;
 }
 
 void Interp::del_attr(const Value& object, Name name) {

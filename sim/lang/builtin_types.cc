@@ -215,6 +215,15 @@ Ref<Instance> allocate_exception(Interp& in, Ref<ClassObject> type) {
 
 }  // namespace
 
+Ref<Dict> mapping_of(Interp& interp, const Value& value) {
+  if (value.as<Dict>() != nullptr) return value.ref<Dict>();
+  if (value.as<Instance>() == nullptr) return nullptr;
+  if (interp.type_of(value)->lookup(interp.intern("keys")) == nullptr) return nullptr;
+  Ref<Dict> out = interp.dict();
+  update_dict(interp, *out, value);
+  return out;
+}
+
 void update_dict(Interp& in, Dict& dict, const Value& from) {
   if (const Dict* other = from.as<Dict>()) {
     const std::vector<ValueTable::Entry> entries = other->table.entries();
@@ -350,13 +359,17 @@ void add_object_methods(Interp& in) {
   c.object->attrs.set(known(name::kNew), make);
   define(in, *c.object, "__setattr__(self, name, value, /)", [](Interp& interp, Arguments& args) {
     auto& object = args.object<Instance>(0, "an object with attributes");
-    object.store_attr(interp, interp.intern(args.text(1)), args.take(2));
+    interp.generic_set_attr(object, interp.intern(args.text(1)), args.take(2));
     return Value::none();
   });
   define(in, *c.object, "__delattr__(self, name, /)", [](Interp& interp, Arguments& args) {
     auto& object = args.object<Instance>(0, "an object with attributes");
     const Name name = interp.intern(args.text(1));
-    if (object.attrs().remove(name).empty()) interp.get_attr(args[0], name);
+    if (!remove_attribute(interp, object, name)) {
+      interp.raise(*interp.classes().attribute_error,
+                   fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]),
+                               interp.text(name)));
+    }
     return Value::none();
   });
   define(in, *c.object, "__getattribute__(self, name, /)", [](Interp& interp, Arguments& args) {

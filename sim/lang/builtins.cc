@@ -100,6 +100,15 @@ void add_attribute_functions(Interp& in) {
     interp.set_attr(args[0], name, args.take(2));
     return Value::none();
   });
+  define(in, "vars(object=..., /)", [](Interp& interp, Arguments& args) {
+    if (args[0].empty()) {
+      interp.refuse("vars() without an object is not supported in model code",
+                    "name the values: dict(width=width)");
+    }
+    Value found = interp.find_attr(args[0], known(name::kDict));
+    if (found.empty()) interp.type_error("vars() argument must have __dict__ attribute");
+    return found;
+  });
   define(in, "delattr(obj, name, /)", [](Interp& interp, Arguments& args) {
     interp.del_attr(args[0], attribute_name(interp, args, 1));
     return Value::none();
@@ -235,8 +244,8 @@ void add_text_functions(Interp& in) {
 
 void add_refusals(Interp& in) {
   for (const std::string_view name :
-       {"open", "input", "eval", "exec", "compile", "vars", "locals", "globals", "breakpoint",
-        "__import__", "memoryview", "bytes", "bytearray", "complex"}) {
+       {"open", "input", "eval", "exec", "compile", "locals", "globals", "breakpoint", "__import__",
+        "memoryview", "bytes", "bytearray", "complex"}) {
     in.set_builtin(in.intern(name),
                    in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
                      interp.refuse(fmt::format("{}() is not supported in model code", name));

@@ -116,6 +116,10 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
   if (attributes.find(known(name::kDel)) != nullptr) {
     in.refuse("defining __del__ is not supported");
   }
+  if (attributes.find(in.intern("__getattribute__")) != nullptr) {
+    in.refuse("defining __getattribute__ is not supported",
+              "__getattr__ answers for names that are not there");
+  }
   // __new__ and these two belong to the class, not to an instance, without saying so.
   if (Value* make = attributes.find(known(name::kNew));
       make != nullptr && make->as<Function>() != nullptr) {
@@ -134,6 +138,14 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
   type->user_defined = true;
   type->attrs = std::move(attributes);
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
+  const std::vector<AttrMap::Entry> members = type->attrs.entries();
+  for (const AttrMap::Entry& member : members) {
+    auto* object = member.value.as<Instance>();
+    if (object == nullptr || object->kind() != Kind::kInstance) continue;
+    if (object->type().lookup(in.intern("__set_name__")) == nullptr) continue;
+    in.call_method(member.value, in.intern("__set_name__"),
+                   {Value(type), in.str(std::string(in.text(member.name)))});
+  }
   if (const Value* hook = type->lookup_after(*type, known(name::kInitSubclass))) {
     if (const auto* wrapper = hook->as<MethodWrapper>()) {
       const Value function = wrapper->function;

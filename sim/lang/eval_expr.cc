@@ -4,6 +4,7 @@
 
 #include "sim/lang/frame.h"
 #include "sim/lang/generator.h"
+#include "sim/lang/library.h"
 
 namespace tidemark::lang {
 
@@ -243,8 +244,8 @@ Value Evaluator::dict(const DictExpr* node) {
     if (node->keys[i] == nullptr) {
       const Value spread = eval(node->values[i]);
       frame_.at = node->values[i]->place;
-      const Dict* other = spread.as<Dict>();
-      if (other == nullptr) {
+      const Ref<Dict> other = mapping_of(in_, spread);
+      if (!other) {
         in_.type_error(fmt::format("'{}' object is not a mapping", in_.type_name(spread)));
       }
       const std::vector<ValueTable::Entry> entries = other->table.entries();
@@ -387,8 +388,8 @@ Value Evaluator::call_spread(const CallExpr* node) {
       add(in_.str(std::string(in_.text(keyword.name))), value);
       continue;
     }
-    const Dict* spread = value.as<Dict>();
-    if (spread == nullptr) {
+    const Ref<Dict> spread = mapping_of(in_, value);
+    if (!spread) {
       in_.type_error(fmt::format("{}() argument after ** must be a mapping, not {}",
                                  in_.callable_name(callee), in_.type_name(value)));
     }

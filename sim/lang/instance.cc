@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "sim/lang/exceptions.h"
+#include "sim/lang/library.h"
 
 /// The defaults of Instance's virtual functions: what the class says, in Python code or host
 /// functions.
@@ -43,7 +43,7 @@ bool Instance::del_attr(Interp& interp, Name name) {
     interp.call(function, {Value(Ref<Instance>(this)), interp.str(std::string(interp.text(name)))});
     return true;
   }
-  return !attrs_.remove(name).empty();
+  return remove_attribute(interp, *this, name);
 }
 
 Value Instance::call(Interp& interp, CallArgs& args) {

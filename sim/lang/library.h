@@ -30,6 +30,13 @@ std::vector<Value> sorted_values(Interp& interp, std::vector<Value> items, const
 /// dict.update with a mapping or an iterable of pairs.
 void update_dict(Interp& interp, Dict& dict, const Value& from);
 
+/// A mapping as a dict: the dict itself, or one made with keys() and []; null: not a mapping.
+Ref<Dict> mapping_of(Interp& interp, const Value& value);
+
+/// What object.__delattr__ does: a property's deleter, then own attributes. False: no such
+/// attribute.
+bool remove_attribute(Interp& interp, Instance& object, Name name);
+
 /// Adds one built-in or module function from its signature.
 void define(Interp& interp, std::string_view signature, HostFunction function);
 void define(Interp& interp, Module& module, std::string_view signature, HostFunction function);

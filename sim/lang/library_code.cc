@@ -113,6 +113,10 @@ constexpr std::string_view kDataclasses = R"py(
 import _tidemark
 
 
+class FrozenInstanceError(AttributeError):
+    pass
+
+
 class _Missing:
     pass
 
@@ -121,15 +125,16 @@ MISSING = _Missing()
 
 
 class Field:
-    def __init__(self, name, default, default_factory, init):
+    def __init__(self, name, default, default_factory, init, repr_, compare, kw_only, metadata):
         self.name, self.default, self.default_factory, self.init = name, default, default_factory, init
+        self.repr, self.compare, self.kw_only, self.metadata = repr_, compare, kw_only, metadata or {}
 
 
-def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=False):
-    return Field(None, default, default_factory, init)
+def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=MISSING):
+    return Field(None, default, default_factory, init, repr, compare, kw_only, metadata)
 
 
-def _collect(cls):
+def _collect(cls, kw_only):
     found = {}
     for base in cls.__mro__[::-1]:
         if base is not cls and _tidemark.own_attribute(base, "__dataclass_fields__") is not NotImplemented:
@@ -140,7 +145,9 @@ def _collect(cls):
             continue
         value = _tidemark.own_attribute(cls, name)
         if isinstance(value, Field):
-            f = Field(name, value.default, value.default_factory, value.init)
+            f = value
+            f.name = name
+            f.kw_only = kw_only if f.kw_only is MISSING else f.kw_only
             if f.default is not MISSING:
                 setattr(cls, name, f.default)
             else:
@@ -148,21 +155,27 @@ def _collect(cls):
         else:
             if isinstance(value, (list, dict, set)):
                 raise ValueError(f"mutable default {type(value)} for field {name} is not allowed: use default_factory")
-            f = Field(name, MISSING if value is NotImplemented else value, MISSING, True)
+            f = Field(name, MISSING if value is NotImplemented else value, MISSING, True, True, True, kw_only, None)
         found[name] = f
     return found
 
 
-def _decorate(cls, frozen, eq, init, repr_):
-    fields_ = _collect(cls)
+def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
+    if order and not eq:
+        raise ValueError("eq must be true if order is true")
+    fields_ = _collect(cls, kw_only)
     cls.__dataclass_fields__ = fields_
     names = [f.name for f in fields_.values() if f.init]
+    by_place = [f.name for f in fields_.values() if f.init and not f.kw_only]
+    shown = [f.name for f in fields_.values() if f.repr]
+    compared = [f.name for f in fields_.values() if f.compare]
     title = cls.__name__
+    assign = object.__setattr__ if frozen else setattr
 
     def __init__(self, *args, **kwargs):
-        if len(args) > len(names):
-            raise TypeError(f"{title}.__init__() takes {len(names) + 1} positional arguments but {len(args) + 1} were given")
-        given = dict(zip(names, args))
+        if len(args) > len(by_place):
+            raise TypeError(f"{title}.__init__() takes {len(by_place) + 1} positional arguments but {len(args) + 1} were given")
+        given = dict(zip(by_place, args))
         for name, value in kwargs.items():
             if name not in names:
                 raise TypeError(f"{title}.__init__() got an unexpected keyword argument '{name}'")
@@ -175,27 +188,35 @@ def _decorate(cls, frozen, eq, init, repr_):
             raise TypeError(f"{title}.__init__() missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: {words}")
         for f in fields_.values():
             if f.name in given:
-                object.__setattr__(self, f.name, given[f.name])
+                assign(self, f.name, given[f.name])
             elif f.default_factory is not MISSING:
-                object.__setattr__(self, f.name, f.default_factory())
+                assign(self, f.name, f.default_factory())
             elif f.default is not MISSING:
-                object.__setattr__(self, f.name, f.default)
+                assign(self, f.name, f.default)
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 
     def __repr__(self):
-        return title + "(" + ", ".join([f"{n}={getattr(self, n)!r}" for n in fields_]) + ")"
+        return title + "(" + ", ".join([f"{n}={getattr(self, n)!r}" for n in shown]) + ")"
 
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        return all([getattr(self, n) == getattr(other, n) for n in fields_])
+        return all([getattr(self, n) == getattr(other, n) for n in compared])
 
     def __hash__(self):
-        return hash(tuple([getattr(self, n) for n in fields_]))
+        return hash(tuple([getattr(self, n) for n in compared]))
+
+    def ordered(compare):
+        def method(self, other):
+            if type(other) is not type(self):
+                return NotImplemented
+            return compare(tuple([getattr(self, n) for n in compared]), tuple([getattr(other, n) for n in compared]))
+
+        return method
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"cannot assign to field '{name}'")
+        raise FrozenInstanceError(f"cannot assign to field '{name}'")
 
     absent = NotImplemented
     if init and _tidemark.own_attribute(cls, "__init__") is absent:
@@ -208,13 +229,16 @@ def _decorate(cls, frozen, eq, init, repr_):
             cls.__hash__ = __hash__
     if frozen:
         cls.__setattr__ = __setattr__
+    if order:
+        cls.__lt__, cls.__le__ = ordered(lambda a, b: a < b), ordered(lambda a, b: a <= b)
+        cls.__gt__, cls.__ge__ = ordered(lambda a, b: a > b), ordered(lambda a, b: a >= b)
     return cls
 
 
 def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, kw_only=False, slots=False):
     if cls is None:
-        return lambda c: _decorate(c, frozen, eq, init, repr)
-    return _decorate(cls, frozen, eq, init, repr)
+        return lambda c: _decorate(c, frozen, eq, init, repr, order, kw_only)
+    return _decorate(cls, frozen, eq, init, repr, order, kw_only)
 
 
 def fields(instance):
@@ -226,7 +250,17 @@ def is_dataclass(obj):
 
 
 def asdict(instance):
-    return {n: asdict(v) if is_dataclass(v) else v for n, v in [(n, getattr(instance, n)) for n in instance.__dataclass_fields__]}
+    return {n: _plain(getattr(instance, n)) for n in instance.__dataclass_fields__}
+
+
+def _plain(value):
+    if is_dataclass(value):
+        return asdict(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([_plain(v) for v in value])
+    if isinstance(value, dict):
+        return {_plain(k): _plain(v) for k, v in value.items()}
+    return value
 
 
 def astuple(instance):

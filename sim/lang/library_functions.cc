@@ -259,10 +259,31 @@ cache = _cached
 
 class cached_property:
     def __init__(self, func):
-        raise NotImplementedError("cached_property is not supported: keep the value in an attribute")
+        self.func, self.attrname = func, None
+
+    def __set_name__(self, owner, name):
+        self.attrname = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        cache = instance.__dict__
+        if self.attrname not in cache:
+            cache[self.attrname] = self.func(instance)
+        return cache[self.attrname]
 
 
 def total_ordering(cls):
+    if hasattr(cls, "__lt__"):
+        cls.__gt__ = lambda self, other: not (self < other or self == other)
+        cls.__le__ = lambda self, other: self < other or self == other
+        cls.__ge__ = lambda self, other: not self < other
+    elif hasattr(cls, "__gt__"):
+        cls.__lt__ = lambda self, other: not (self > other or self == other)
+        cls.__ge__ = lambda self, other: self > other or self == other
+        cls.__le__ = lambda self, other: not self > other
+    else:
+        raise ValueError("must define at least one ordering operation: < or >")
     return cls
 
 

@@ -243,6 +243,55 @@ Value make_later(Interp& interp, std::string name) {
   return make_ref<Later>(interp, std::move(name));
 }
 
+AttrMap& attributes_of(const Value& owner) {
+  auto* type = owner.as<ClassObject>();
+  return type != nullptr ? type->attrs : owner.as<Instance>()->attrs();
+}
+
+/// What the module _attribute_tables is made of: names, get, set and remove, of an object or a
+/// class; and the class of such tables' base, a dict to isinstance().
+void add_attribute_access(Interp& in, Module& module) {
+  const auto access = [&](std::string_view signature, HostFunction body) -> Value {
+    return in.function(signature, std::move(body));
+  };
+  module.set(
+      in.intern("attribute_access"),
+      in.tuple(
+          {access("names(owner, table)",
+                  [](Interp& interp, Arguments& args) {
+                    std::vector<Value> names;
+                    for (const AttrMap::Entry& entry : attributes_of(args[0]).entries())
+                      names.push_back(interp.str(std::string(interp.text(entry.name))));
+                    return interp.list(std::move(names));
+                  }),
+           access("get(owner, table, name)",
+                  [](Interp& interp, Arguments& args) {
+                    const Value* own = attributes_of(args[0]).find(interp.intern(args.text(2)));
+                    return own == nullptr ? Value::not_implemented() : *own;
+                  }),
+           access("set(owner, table, name, value)",
+                  [](Interp& interp, Arguments& args) {
+                    auto* instance = args[0].as<Instance>();
+                    if (instance == nullptr) {
+                      interp.type_error("'mappingproxy' object does not support item assignment");
+                    }
+                    instance->set_own(interp.intern(args.text(2)), args.take(3));
+                    return Value::none();
+                  }),
+           access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
+             auto* instance = args[0].as<Instance>();
+             if (instance == nullptr)
+               interp.type_error("'mappingproxy' object does not support item deletion");
+             instance->attrs().remove(interp.intern(args.text(2)));
+             return Value::none();
+           })}));
+  const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
+  base->allocate = [](Interp& interp, Ref<ClassObject> type) {
+    return make_ref<Instance>(interp.heap(), std::move(type));
+  };
+  module.set(in.intern("mapping_base"), base);
+}
+
 void fill_host(Interp& in, Module& module) {
   define(in, module, "later(name)",
          [](Interp& interp, Arguments& args) { return make_later(interp, args.text(0)); });
@@ -314,6 +363,7 @@ void fill_host(Interp& in, Module& module) {
     if (type != nullptr && !names.empty()) names.erase(names.begin());
     return interp.list(std::move(names));
   });
+  add_attribute_access(in, module);
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();

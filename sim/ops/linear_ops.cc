@@ -11,6 +11,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/window_ops.h"
 
 namespace tidemark::ops {
 
@@ -54,8 +55,11 @@ void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::s
 
 Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   if (out.numel() == 0) return out;
-  const Tensor left = operand(c, a);
-  const Tensor right = operand(c, b);
+  // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
+  // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
+  const bool by_columns = out.dim() == 3 && out.size(-1) == 1;
+  const Tensor first = operand(c, by_columns ? a : b);
+  const Tensor second = operand(c, by_columns ? b : a);
   c.cublas_workspace(out.device(), lt);
   launch_gemm(c, left, right, out);
   return out;
@@ -327,7 +331,7 @@ Tensor matmul(Context& c, Tensor tensor1, Tensor tensor2) {
   }
   if (d1 == 1 && d2 == 1) return dot(c, tensor1, tensor2);
   if (d1 == 2 && d2 == 1) return mv(c, tensor1, tensor2);
-  if (d1 == 1 && d2 == 2) return squeeze(c, mm(c, unsqueeze(c, tensor1, 0), tensor2), 0);
+  if (d1 == 1 && d2 == 2) return squeeze_(c, mm(c, unsqueeze(c, tensor1, 0), tensor2), 0);
   if (d1 == 2 && d2 == 2) return mm(c, tensor1, tensor2);
   if (should_fold(tensor1, tensor2)) return matmul_folded(c, tensor1, tensor2);
   return matmul_batched(c, tensor1, tensor2);
@@ -341,7 +345,7 @@ Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
                               input.size(-1), weight.size(1), weight.size(0)));
   }
   if (bias.defined() && input.dim() == 2) return addmm(c, bias, input, t(c, weight));
-  if (bias.defined() && input.dim() > 2 && input.is_contiguous()) {
+  if (bias.defined() && input.dim() >= 1 && input.is_contiguous()) {
     Dims out = input.sizes();
     out.back() = weight.size(0);
     const Tensor rows = reshape(c, input, {-1, input.size(-1)});

@@ -11,6 +11,7 @@
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -40,7 +41,7 @@ HiddenState fused_lstm_cell(Context& c, Tensor input_gates, Tensor hidden_gates,
     Tensor grad_gates = b.c.empty(gates.sizes(), gates.dtype(), gates.device());
     Tensor grad_cx = b.c.empty(state.sizes(), state.dtype(), state.device());
     Tensor grad_bias;
-    if (b.saved[3].defined()) grad_bias = sum(b.c, grad_gates, {0}, false);
+    if (b.saved[3].defined()) grad_bias = sum(b.c, grad_gates, {0}, false, {});
     if (b.needs(0)) b.grads[0] = grad_gates;
     if (b.needs(1)) b.grads[1] = grad_gates;
     if (b.needs(2)) b.grads[2] = std::move(grad_cx);
@@ -75,8 +76,8 @@ Tensor fused_gru_cell(Context& c, Tensor input_gates, Tensor hidden_gates, Tenso
     Tensor bias_ih;
     Tensor bias_hh;
     if (b.saved[3].defined()) {
-      bias_ih = sum(b.c, grad_input, {0}, false);
-      bias_hh = sum(b.c, grad_hidden, {0}, false);
+      bias_ih = sum(b.c, grad_input, {0}, false, {});
+      bias_hh = sum(b.c, grad_hidden, {0}, false, {});
     }
     if (b.needs(0)) b.grads[0] = std::move(grad_input);
     if (b.needs(1)) b.grads[1] = std::move(grad_hidden);

@@ -1,3 +1,5 @@
+#include "sim/ops/window_ops.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -140,6 +142,11 @@ BackwardFunction unsqueeze_backward(const Dims& sizes) {
 }
 
 }  // namespace
+
+Tensor squeeze_(Context& c, const Tensor& self, std::int64_t dim) {
+  return reseen(c, self, "squeeze_", "SqueezeBackward1", squeezed(self, {dim}),
+                unsqueeze_backward(self.sizes()));
+}
 
 std::span<const OpDef> window_ops() {
   static constexpr OpDef kOps[] = {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/lang/library.h"
 #include "sim/torch/tensor_object.h"
 
 namespace tidemark::torch {
@@ -104,13 +105,20 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
 }
 
 bool ModuleObject::del_attr(Interp& interp, Name name) {
+  static constexpr Name kDelattr = lang::known(lang::name::kDelattr);
+  if (type().lookup(kDelattr) != session_.module_class->attrs.find(kDelattr))
+    return HostObject::del_attr(interp, name);
+  return remove_member(interp, name);
+}
+
+bool ModuleObject::remove_member(Interp& interp, Name name) {
   for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
     if (table->find(name) != nullptr) {
       table->remove(name);
       return true;
     }
   }
-  return HostObject::del_attr(interp, name);
+  return lang::remove_attribute(interp, *this, name);
 }
 
 void ModuleObject::name_tree(const std::string& path, bool is_root) {
@@ -140,6 +148,13 @@ Value ModuleObject::run_forward(Interp& interp, lang::CallArgs& args) {
 }
 
 Value ModuleObject::call(Interp& interp, lang::CallArgs& args) {
+  static constexpr Name kCall = lang::known(lang::name::kCall);
+  if (type().lookup(kCall) != session_.module_class->attrs.find(kCall))
+    return HostObject::call(interp, args);  // a class of the user's has a __call__ of its own
+  return call_module(interp, args);
+}
+
+Value ModuleObject::call_module(Interp& interp, lang::CallArgs& args) {
   ModelWatch* watch = session_.watch;
   if (watch == nullptr) return run_call(interp, args);
   const bool is_model = session_.c.module_label == 0 && !session_.c.thread().is_engine;
@@ -389,6 +404,49 @@ void add_collectors(Session& session, lang::ClassObject& base) {
   }
 }
 
+lang::AttrMap& table_of(const Value& module, std::string_view name) {
+  ModuleObject& owner = module_of(module);
+  return name == "_parameters" ? owner.parameters
+         : name == "_buffers"  ? owner.buffers
+                               : owner.modules;
+}
+
+/// _parameters, _buffers and _modules as tables that can be written to; see the language's module
+/// _attribute_tables.
+void add_tables(Session& session, lang::ClassObject& base) {
+  Interp& interp = session.interp;
+  const auto access = [&](std::string_view signature, lang::HostFunction body) -> Value {
+    return interp.function(signature, std::move(body));
+  };
+  base.attrs.set(
+      interp.intern("_table_access"),
+      interp.tuple({access("names(owner, table)",
+                           [](Interp& in, Arguments& a) {
+                             std::vector<Value> names;
+                             for (const auto& entry : table_of(a[0], a.text(1)).entries())
+                               names.push_back(in.str(std::string(in.text(entry.name))));
+                             return in.list(std::move(names));
+                           }),
+                    access("get(owner, table, name)",
+                           [](Interp& in, Arguments& a) {
+                             const Value* found =
+                                 table_of(a[0], a.text(1)).find(in.intern(a.text(2)));
+                             return found == nullptr ? Value::not_implemented() : *found;
+                           }),
+                    access("set(owner, table, name, value)",
+                           [](Interp& in, Arguments& a) {
+                             const auto* tensor = a[3].as<TensorObject>();
+                             if (tensor != nullptr && a.text(1) == "_buffers")
+                               tensor->tensor->storage->set_role(ops::Role::kParameter);
+                             table_of(a[0], a.text(1)).set(in.intern(a.text(2)), a.take(3));
+                             return Value::none();
+                           }),
+                    access("remove(owner, table, name)", [](Interp& in, Arguments& a) {
+                      table_of(a[0], a.text(1)).remove(in.intern(a.text(2)));
+                      return Value::none();
+                    })}));
+}
+
 }  // namespace
 
 void add_module_class(Session& session, lang::Module& torch_c) {
@@ -430,6 +488,31 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     module_of(a[0]).modules.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
+  // What super().__call__(...) and its kin reach from classes that have their own.
+  for (const std::string_view name : {"__call__", "_call_impl"}) {
+    base->attrs.set(interp.intern(name),
+                    interp.raw_function(name, [](Interp& in, lang::CallArgs& args) -> Value {
+                      auto* self =
+                          args.positional > 0 ? args.values[0].as<ModuleObject>() : nullptr;
+                      if (self == nullptr) in.type_error("__call__() needs a torch.nn.Module");
+                      lang::CallArgs given = args;
+                      ++given.values;
+                      --given.positional;
+                      return self->call_module(in, given);
+                    }));
+  }
+  method("__setattr__(self, name, value, /)", [](Interp& in, Arguments& a) {
+    module_of(a[0]).store_attr(in, in.intern(a.text(1)), a.take(2));
+    return Value::none();
+  });
+  method("__delattr__(self, name, /)", [](Interp& in, Arguments& a) {
+    const Name name = in.intern(a.text(1));
+    if (!module_of(a[0]).remove_member(in, name)) {
+      in.raise(*in.classes().attribute_error,
+               fmt::format("'{}' object has no attribute '{}'", in.type_name(a[0]), in.text(name)));
+    }
+    return Value::none();
+  });
   method("_parameter_items(self)",
          [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
   method("_buffer_items(self)",
@@ -442,6 +525,7 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   });
   method("_module_items(self)",
          [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
+  add_tables(session, *base);
   method("_is_persistent(self, name)", [](Interp& in, Arguments& a) {
     const auto& names = module_of(a[0]).not_persistent;
     return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) ==

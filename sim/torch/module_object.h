@@ -20,6 +20,10 @@ class ModuleObject final : public lang::HostObject {
   bool del_attr(lang::Interp& interp, lang::Name name) override;
   /// module(x): the arguments live until it returns.
   lang::Value call(lang::Interp& interp, lang::CallArgs& args) override;
+  /// The same where a class of the user's has a __call__ of its own: nn.Module.__call__.
+  lang::Value call_module(lang::Interp& interp, lang::CallArgs& args);
+  /// nn.Module.__delattr__. False: no such attribute.
+  bool remove_member(lang::Interp& interp, lang::Name name);
   lang::Value deep_copy(lang::Interp& interp,
                         std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
 

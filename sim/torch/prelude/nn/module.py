@@ -2,6 +2,7 @@
 # defines: Module Sequential ModuleList ModuleDict ParameterList ParameterDict Identity
 import torch
 import torch._C as _C
+from _attribute_tables import AttributeTable
 
 
 class _Handle:
@@ -158,15 +159,15 @@ class Module(_C.ModuleBase):
 
     @property
     def _parameters(self):
-        return dict(self._parameter_items())
+        return AttributeTable(self, "_parameters", self._table_access)
 
     @property
     def _buffers(self):
-        return dict(self._buffer_items())
+        return AttributeTable(self, "_buffers", self._table_access)
 
     @property
     def _modules(self):
-        return dict(self._module_items())
+        return AttributeTable(self, "_modules", self._table_access)
 
     def get_submodule(self, target):
         module = self
@@ -308,6 +309,18 @@ class Module(_C.ModuleBase):
             self._hook_tables = {"pre": {}, "post": {}, "backward": {}, "backward_pre": {}}
             self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
         return self._hook_tables[kind]
+
+    @property
+    def _forward_hooks(self):
+        return self._hooks("post")
+
+    @property
+    def _forward_pre_hooks(self):
+        return self._hooks("pre")
+
+    @property
+    def _backward_hooks(self):
+        return self._hooks("backward")
 
     def _add_hook(self, kind, hook, prepend=False, with_kwargs=False):
         hooks = self._hooks(kind)

@@ -28,7 +28,7 @@ class RNNBase(Module):
                 if bias:
                     self._add("bias_ih" + suffix, (self.gates * hidden_size,), made)
                     self._add("bias_hh" + suffix, (self.gates * hidden_size,), made)
-        self.flatten_parameters()
+        self._init_flat_weights()
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -38,9 +38,16 @@ class RNNBase(Module):
         setattr(self, name, Parameter(torch.empty(shape, **made)))
         self._flat_weights_names.append(name)
 
-    @property
-    def _flat_weights(self):
-        return [getattr(self, name) for name in self._flat_weights_names]
+    def __setattr__(self, attr, value):
+        held = self.__dict__.get("_flat_weights")
+        if held is not None and attr in self._flat_weights_names:
+            held[self._flat_weights_names.index(attr)] = value
+        super().__setattr__(attr, value)
+
+    def _init_flat_weights(self):
+        """the weights are held once more: they die with this list, the last first"""
+        self._flat_weights = [getattr(self, name) for name in self._flat_weights_names]
+        self.flatten_parameters()
 
     def flatten_parameters(self):
         """one buffer for all weights, as cuDNN wants them"""
@@ -50,7 +57,7 @@ class RNNBase(Module):
 
     def _apply(self, fn):
         super()._apply(fn)
-        self.flatten_parameters()
+        self._init_flat_weights()
         return self
 
     def _zeros(self, input):
