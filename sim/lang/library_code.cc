@@ -174,7 +174,7 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
 
     def __init__(self, *args, **kwargs):
         if len(args) > len(by_place):
-            raise TypeError(f"{title}.__init__() takes {len(by_place) + 1} positional arguments but {len(args) + 1} were given")
+            raise TypeError(f"{title}.__init__() takes {len(by_place) + 1} positional argument{'s' if by_place else ''} but {len(args) + 1} were given")
         given = dict(zip(by_place, args))
         for name, value in kwargs.items():
             if name not in names:

@@ -195,6 +195,22 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
   });
 }
 
+namespace {
+
+/// A vector that repeats one number is copied, and a matrix that cuBLAS cannot read. Source:
+/// addmv_out_cuda.
+Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector) {
+  Tensor out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
+  if (out.numel() == 0) return out;
+  const Tensor dense =
+      vector.stride(0) == 0 ? clone_in(c, vector, MemoryFormat::kContiguous) : vector;
+  const Tensor read = operand(c, matrix);
+  c.cublas_workspace(out.device());
+  return out;
+}
+
+}  // namespace
+
 Tensor mv(Context& c, Tensor self, Tensor vec) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &vec});
   if (self.dim() != 2 || vec.dim() != 1 || self.size(1) != vec.size(0)) {
@@ -204,19 +220,13 @@ Tensor mv(Context& c, Tensor self, Tensor vec) {
   Op op(c, "mv", "MvBackward0", {&self, &vec});
   op.save_if(op.needs(1), 0, self);
   op.save_if(op.needs(0), 1, vec);
-  Tensor out = c.empty({self.size(0)}, self.dtype(), self.device());
-  c.cublas_workspace(self.device());
-  return op.result(std::move(out), [](Backward& b) {
+  return op.result(mv_kernel(c, self, vec), [](Backward& b) {
     if (b.needs(0)) {
       const Tensor column = unsqueeze(b.grad(), 1);
       const Tensor row = unsqueeze(b.saved[1], 0);
       b.grads[0] = pointwise(b.c, {&column, &row});
     }
-    if (b.needs(1)) {
-      const Tensor& self_saved = b.saved[0];
-      b.grads[1] = b.c.empty({self_saved.size(1)}, self_saved.dtype(), self_saved.device());
-      b.c.cublas_workspace(self_saved.device());
-    }
+    if (b.needs(1)) b.grads[1] = mv_kernel(b.c, transpose(b.saved[0], 0, 1), b.grad());
   });
 }
 

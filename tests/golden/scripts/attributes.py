@@ -76,6 +76,10 @@ for columns in (12, 2):
     right = torch.zeros(2, 8, columns, device="cuda")[:, :, ::2]
     batched, single = torch.bmm(left, right), torch.mm(left[0], right[0])
     added = torch.addmm(torch.zeros(columns // 2, device="cuda"), left[0], right[0])
+matrix, vector = torch.zeros(32, 64, device="cuda", requires_grad=True), torch.zeros(64, device="cuda", requires_grad=True)
+(matrix @ vector).sum().backward()
+torch.mv(matrix, vector[:1].expand(64)).pow(2).sum().backward()
+skipping = matrix.detach().t()[::2] @ torch.zeros(32, device="cuda")
 F.linear(torch.zeros(128, device="cuda", requires_grad=True)[::2], torch.zeros(32, 64, device="cuda", requires_grad=True)).sum().backward()
 
 torch.backends.cudnn.enabled = False
