@@ -61,7 +61,7 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   const Tensor first = operand(c, by_columns ? a : b);
   const Tensor second = operand(c, by_columns ? b : a);
   c.cublas_workspace(out.device(), lt);
-  launch_gemm(c, left, right, out);
+  launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
   return out;
 }
 
