@@ -85,10 +85,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     Repetition repetition(session, printed);
     if (model_.leave_out_repeats) interp.set_loop_watcher(&repetition);
     try {
+      // A model's file is imported: what it does when it is run as a program is no part of the
+      // model.
       const std::string_view common = model_.is_script ? std::string_view() : kCommon;
       const Ref<lang::Module> main =
           interp.run(std::make_shared<const SourceText>(SourceText{"<names>", std::string(common)}),
-                     "__main__");
+                     model_.is_script ? "__main__" : "scenario");
       if (!model_.ops.empty()) {
         std::vector<std::pair<std::string, lang::Value>> constants;
         for (const auto& [name, expression] : model_.names)

@@ -222,6 +222,15 @@ class Init(unittest.TestCase):
         # Settings of the command line reach it as any scenario's.
         self.assertEqual(self.tidemark("run", "own.yaml", "--set", "batch=[8, 8]").returncode, 0)
 
+    def test_a_file_that_is_a_program_too_is_imported(self):
+        (self.folder / "net.py").write_text(NET + "\n\nif __name__ == '__main__':\n    print('trained', Net().cuda())\n", encoding="utf-8")
+        own = ["own.yaml", "--file", "net.py", "--class", "Net", "--input", "8"]
+        self.assertEqual(self.tidemark("init", *own).returncode, 0)
+        done = self.tidemark("run", "own.yaml")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("trained", done.stdout)
+        self.assertIn("trained", self.tidemark("run", "net.py", "--device", "t4").stdout)
+
     def test_what_is_there_is_not_written_over_without_force(self):
         words = ["s.yaml", "--model", "mlp"]
         self.assertEqual(self.tidemark("init", *words).returncode, 0)
