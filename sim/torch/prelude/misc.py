@@ -1,5 +1,5 @@
 # module: torch
-# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions get_float32_matmul_precision set_num_threads get_num_threads set_num_interop_threads set_anomaly_enabled are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_default_device is_inference
+# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions get_float32_matmul_precision set_num_threads get_num_threads set_num_interop_threads set_anomaly_enabled are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_default_device is_inference _assert
 import torch
 import torch._C as _C
 
@@ -26,6 +26,10 @@ def set_rng_state(state):
 
 def set_printoptions(**options):
     return None
+
+
+def _assert(condition, message):
+    assert condition, message
 
 
 def is_tensor(obj):
