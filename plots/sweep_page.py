@@ -78,9 +78,12 @@ const human = bytes => {
   return (unit === 0 ? bytes : bytes.toPrecision(bytes >= 1000 ? 4 : 3)) + ' ' + units[unit];
 };
 const figure = name => figures.find(f => f.name === name);
-const shown = (f, i) => f.unit === 'bytes' ? human(f.values[i]) : f.unit === 'millionths' ? (f.values[i] / 1e4).toFixed(1) + ' %' : f.values[i].toLocaleString('en');
-const scaled = (f, i) => f.unit === 'bytes' ? f.values[i] / 1073741824 : f.unit === 'millionths' ? f.values[i] / 1e4 : f.values[i];
-const named = f => f.name.replace('_', ' ') + (f.unit === 'bytes' ? ', GiB' : f.unit === 'millionths' ? ', %' : '');
+const UNITS = {bytes: [1073741824, 'GiB'], millionths: [1e4, '%'], ns: [1e6, 'ms']};
+const scaled = (f, i) => f.unit in UNITS ? f.values[i] / UNITS[f.unit][0] : f.values[i];
+const duration = ns => ns >= 1e9 ? (ns / 1e9).toPrecision(3) + ' s' : (ns / 1e6).toPrecision(3) + ' ms';
+const shown = (f, i) => f.unit === 'bytes' ? human(f.values[i]) : f.unit === 'millionths' ? scaled(f, i).toFixed(1) + ' %' : f.unit === 'ns' ? duration(f.values[i]) : f.values[i].toLocaleString('en');
+const title = f => f.name.replace('_ns', '').replace('_', ' ');
+const named = f => title(f) + (f.unit in UNITS ? ', ' + UNITS[f.unit][1] : '');
 const value = (a, at) => at < 0 ? '(not set)' : String(axes[a].values[at]);
 const peak = figure('peak_reserved'), spare = figure('spare');
 const settings = i => axes.map((axis, a) => cells.at[a][i] < 0 ? '' : axis.name + ' ' + value(a, cells.at[a][i])).filter(t => t);
@@ -91,7 +94,7 @@ const command = i => [data.again, ...axes.map((axis, a) => cells.at[a][i] < 0 ? 
 function showCell(i) {
   const row = (name, text) => '<tr><td>' + escaped(name) + '</td><td class="number">' + escaped(text) + '</td></tr>';
   const rows = axes.map((axis, a) => cells.at[a][i] < 0 ? '' : row(axis.name, value(a, cells.at[a][i]))).join('');
-  const known = cells.status[i] === ERROR ? '' : figures.map(f => row(f.name, shown(f, i) + (f.unit === 'bytes' ? '  (' + f.values[i].toLocaleString('en') + ')' : ''))).join('');
+  const known = cells.status[i] === ERROR ? '' : figures.map(f => row(title(f), shown(f, i) + (f.unit === 'bytes' ? '  (' + f.values[i].toLocaleString('en') + ')' : ''))).join('');
   document.getElementById('cell').innerHTML = '<b>Cell ' + cells.number[i] + ': ' + STATES[cells.status[i]] + '</b>' +
     (cells.message[i] ? ' (' + escaped(cells.message[i]) + ')' : '') + '<br><table>' + rows + '</table><table>' + known + '</table><pre>' + escaped(command(i)) + '</pre>';
 }
@@ -142,7 +145,7 @@ function controls() {
   const swap = (one, other) => chosen => { if (state[other] === +chosen) state[other] = state[one]; state[one] = +chosen; show(); };
   select(into, 'across', names, state.x, swap('x', 'y'));
   if (state.y !== undefined) select(into, 'up, and one line each', names, state.y, swap('y', 'x'));
-  select(into, 'map of', figures.map(f => [f.name, f.name.replace('_', ' ')]), state.figure, chosen => { state.figure = chosen; show(); });
+  select(into, 'map of', figures.map(f => [f.name, title(f)]), state.figure, chosen => { state.figure = chosen; show(); });
   let left = [...Array(count).keys()];
   for (const a of varied) {
     if (a === state.x || a === state.y) continue;
@@ -174,7 +177,7 @@ function drawMap(chosen) {
     texttemplate: few ? '%{text}' : '', textfont: {size: 11, color: '#1a1a1a'}, xgap: 1, ygap: 1};
   const ticks = (a, places) => ({tickmode: 'array', tickvals: places.map((at, k) => k).filter(k => places.length <= 24 || k % Math.ceil(places.length / 24) === 0),
     ticktext: places.map(at => value(a, at)).filter((t, k) => places.length <= 24 || k % Math.ceil(places.length / 24) === 0), zeroline: false, showgrid: false, automargin: true});
-  document.getElementById('map-title').textContent = f.name.replace('_', ' ') + ' over ' + axes[state.x].name + (state.y === undefined ? '' : ' and ' + axes[state.y].name);
+  document.getElementById('map-title').textContent = title(f) + ' over ' + axes[state.x].name + (state.y === undefined ? '' : ' and ' + axes[state.y].name);
   draw('map', [
     {type: 'heatmap', z, text, ...common, colorscale: [[0, '#f2f7fb'], [0.5, '#b3d1e8'], [1, '#5b9bcb']], colorbar: {title: {text: named(f), side: 'right'}}},
     {type: 'heatmap', z: bad, text: badText, ...common, zmin: 0, zmax: 1, showscale: false, colorscale: [[0, '#f3c9bb'], [1, '#d9d9d9']]}],
@@ -207,20 +210,27 @@ function drawLines(chosen) {
   });
   const highest = Math.max(...chosen.filter(i => cells.status[i] !== ERROR).map(i => cells.status[i] === OOM ? peak.values[i] + spare.values[i] : peak.values[i]), 1);
   const all = rooms(), near = all.filter(room => room[1] <= 1.8 * highest), beyond = all.filter(room => room[1] > 1.8 * highest);
+  const together = [];  // devices whose lines lie too near for a text each
+  for (const room of near) {
+    const last = together[together.length - 1];
+    if (last && room[1] - last[0][1] < 0.09 * Math.max(highest, near[near.length - 1][1])) last.push(room);
+    else together.push([room]);
+  }
   const many = numeric && xs.length > 3 && axes[state.x].values[xs[xs.length - 1]] / Math.max(1, axes[state.x].values[xs[0]]) > 50;
   draw('lines', traces, {
     xaxis: {title: {text: axes[state.x].name}, ...(numeric ? {type: many ? 'log' : 'linear'} : {tickmode: 'array', tickvals: xs.map((at, k) => k), ticktext: xs.map(at => value(state.x, at))})},
     yaxis: {title: {text: 'peak reserved, GiB'}, range: [0, Math.max(highest, ...near.map(room => room[1])) / 1073741824 * 1.08]},
     margin: {l: 80, r: 110, t: 30, b: 55},
     shapes: near.map(room => ({type: 'line', xref: 'paper', x0: 0, x1: 1, y0: room[1] / 1073741824, y1: room[1] / 1073741824, line: {color: '#b3261e', dash: 'dash', width: 1.2}})),
-    annotations: near.map(room => ({xref: 'paper', x: 1, xanchor: 'left', y: room[1] / 1073741824, text: escaped(room[0]) + '<br>' + human(room[1]), showarrow: false, align: 'left', font: {size: 11, color: '#b3261e'}}))});
+    annotations: together.map(rooms => ({xref: 'paper', x: 1, xanchor: 'left', y: rooms[0][1] / 1073741824, text: rooms.map(room => escaped(room[0]) + '<br>' + human(room[1])).join('<br>'),
+      showarrow: false, align: 'left', font: {size: 11, color: '#b3261e'}}))});
   document.getElementById('lines-note').textContent = 'Dashed: what a device leaves to the allocator, its CUDA context taken off. Crosses: out of memory.' +
     (beyond.length ? ' Above the picture: ' + beyond.map(room => room[0] + ' ' + human(room[1])).join(', ') + '.' : '');
 }
 
 // The front: of an axis or a figure against the peak.
 const measures = [...numbers.map(a => ({key: 'axis ' + a, name: axes[a].name, better: 1, of: i => cells.at[a][i] < 0 ? null : axes[a].values[cells.at[a][i]], shown: i => value(a, cells.at[a][i])})),
-  ...['device_calls', 'fragmentation', 'spare'].map(figure).map(f => ({key: f.name, name: named(f), better: f.name === 'spare' ? 1 : -1, of: i => scaled(f, i), shown: i => shown(f, i)}))];
+  ...['time_ns', 'device_calls', 'fragmentation', 'spare'].map(figure).map(f => ({key: f.name, name: named(f), better: f.name === 'spare' ? 1 : -1, of: i => scaled(f, i), shown: i => shown(f, i)}))];
 let measure = measures.find(m => m.key === 'axis ' + data.main_axis) || measures[0];
 function drawFront() {
   const fits = [...Array(count).keys()].filter(i => cells.status[i] === FITS && measure.of(i) !== null);

@@ -9,7 +9,7 @@ from paper import DARK, LIMIT, SMALL, below, page, plt, tidy, unit_of
 from runs import STYLES
 from timeline import InputError, human
 
-FIGURES = ("peak_allocated", "peak_reserved", "spare", "fragmentation", "retries", "ooms", "device_calls")
+FIGURES = ("peak_allocated", "peak_reserved", "spare", "fragmentation", "retries", "ooms", "device_calls", "time_ns")
 IN_BYTES = FIGURES[:3]
 
 
@@ -79,7 +79,8 @@ def draw_heatmap(paths, title, options):
     xs, ys = values_of(rows, across), values_of(rows, up)
     grid, refused = np.full((len(ys), len(xs)), np.nan), np.full((len(ys), len(xs)), np.nan)
     fits = [row for row in rows if row["status"] == "fits"]
-    unit, size = unit_of(max((row[options.value] for row in fits), default=1)) if options.value in IN_BYTES else ("%", 1e4) if options.value == "fragmentation" else ("", 1)
+    in_units = {"fragmentation": ("%", 1e4), "time_ns": ("ms", 1e6)}.get(options.value, ("", 1))
+    unit, size = unit_of(max((row[options.value] for row in fits), default=1)) if options.value in IN_BYTES else in_units
     figure, drawn = page(title, height=min(9, 1.5 + 0.34 * len(ys)), bottom=0.2)
     small = len(xs) <= 14
     for j, y in enumerate(ys):
@@ -97,7 +98,7 @@ def draw_heatmap(paths, title, options):
     image = drawn.imshow(grid, origin="lower", aspect="auto", cmap=ListedColormap(plt.get_cmap("Blues")(np.linspace(0.03, 0.6, 256))))
     drawn.imshow(refused, origin="lower", aspect="auto", cmap=ListedColormap(["#f7e3dc"]))
     bar = figure.colorbar(image, ax=drawn, pad=0.01)
-    bar.set_label(f"{options.value.replace('_', ' ')}{', ' + unit if unit else ''}", fontsize=SMALL)
+    bar.set_label(f"{options.value.removesuffix('_ns').replace('_', ' ')}{', ' + unit if unit else ''}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     tidy(drawn, across, up or "", grid="")
     every = max(1, len(xs) // 14)

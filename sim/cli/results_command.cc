@@ -34,7 +34,8 @@ class ResultsCommand final : public Command {
         "ask the results of a sweep",
         "Columns are the axes of the sweep, then status, peak_allocated, peak_reserved, spare, "
         "fragmentation "
-        "(millionths), retries, ooms, device_calls and message. The file is plain SQLite, for any "
+        "(millionths), retries, ooms, device_calls, time_ns (simulated) and message. The file is "
+        "plain SQLite, for any "
         "other tool "
         "too (docs/formats/results.md). `results merge OUT IN...` joins the parts of a sweep made "
         "with --shard.",
@@ -53,6 +54,8 @@ class ResultsCommand final : public Command {
           false, 'o'}},
         {{"tidemark results r.sqlite --where \"status = 'fits'\" --sort -batch",
           "the largest batch that fits first"},
+         {"tidemark results r.sqlite --pareto peak_reserved,time_ns --where \"batch = 64\"",
+          "which settings trade memory for time"},
          {"tidemark results r.sqlite --pivot batch,seq,peak_reserved", "peaks over two axes"},
          {"tidemark results r.sqlite --format parquet -o r.parquet", "for pandas, DuckDB, Spark"},
          {"tidemark results merge all.sqlite part1.sqlite part2.sqlite", "join the parts"}}};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/duration.h"
 
 namespace tidemark {
 namespace {
@@ -30,6 +31,8 @@ std::string for_people(const ResultsValue& value, Unit unit) {
       return grouped(number);
     case Unit::kMillionths:
       return percent(number);
+    case Unit::kNanoseconds:
+      return duration_text(value.integer);
     case Unit::kNone:
       break;
   }

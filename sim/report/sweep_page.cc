@@ -25,7 +25,7 @@ struct Figure {
   std::string_view unit;
   std::uint64_t (*of)(const CellResult&);
 };
-constexpr std::array<Figure, 6> kFigures{{
+constexpr std::array<Figure, 7> kFigures{{
     {"peak_reserved", "bytes", [](const CellResult& r) { return r.peak_reserved; }},
     {"peak_allocated", "bytes", [](const CellResult& r) { return r.peak_allocated; }},
     {"spare", "bytes", [](const CellResult& r) { return r.spare; }},
@@ -35,6 +35,7 @@ constexpr std::array<Figure, 6> kFigures{{
        return static_cast<std::uint64_t>(std::max<std::int64_t>(r.retries, 0));
      }},
     {"device_calls", "", [](const CellResult& r) { return r.device_calls; }},
+    {"time_ns", "ns", [](const CellResult& r) { return static_cast<std::uint64_t>(r.time_ns); }},
 }};
 
 std::string value_name(const SweepValue& value) {
@@ -201,6 +202,9 @@ std::string sweep_page_json(const ResultsFile& results, const std::string& where
   json.value(
       "Bytes are those that PyTorch's allocator would reserve, the CUDA context beside them; no "
       "GPU was used.");
+  json.value(
+      "Time is simulated, of the whole scenario: an estimate. Compare it between combinations that "
+      "do the same work.");
   json.value("Spare is what the device has free while the allocator holds its most.");
   if (!where.empty()) json.value("Shown are the combinations with " + where + ".");
   json.end_array().end_object().finish();

@@ -25,7 +25,7 @@ struct Figure {
   Unit unit;
   std::int64_t (*of)(const CellResult&);
 };
-constexpr std::array<Figure, 7> kFigures{{
+constexpr std::array<Figure, 8> kFigures{{
     {"peak_allocated", Unit::kBytes,
      [](const CellResult& r) { return static_cast<std::int64_t>(r.peak_allocated); }},
     {"peak_reserved", Unit::kBytes,
@@ -37,6 +37,7 @@ constexpr std::array<Figure, 7> kFigures{{
     {"ooms", Unit::kNone, [](const CellResult& r) { return r.ooms; }},
     {"device_calls", Unit::kNone,
      [](const CellResult& r) { return static_cast<std::int64_t>(r.device_calls); }},
+    {"time_ns", Unit::kNanoseconds, [](const CellResult& r) { return std::int64_t{r.time_ns}; }},
 }};
 
 Unit unit_of(std::string_view column) {

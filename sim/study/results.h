@@ -52,7 +52,8 @@ struct ResultsTable {
       kBytes,
       kExactBytes,  ///< for people both: "79.2 GiB (85,017,755,648)"
       kCount,
-      kMillionths
+      kMillionths,
+      kNanoseconds
     } unit = Unit::kNone;
   };
   std::vector<Column> columns;
@@ -65,7 +66,7 @@ struct ResultsTable {
 /// be killed at any moment: cells are there whole or not at all.
 class ResultsFile {
  public:
-  static constexpr int kSchemaVersion = 1;
+  static constexpr int kSchemaVersion = 2;
   /// How rows are made safe. kAhead: SQLite's WAL, which others may read meanwhile on the same
   /// machine; kRollback: for files that machines share over a network.
   enum class Journal : std::uint8_t { kAhead, kRollback };

@@ -20,8 +20,7 @@
 namespace tidemark {
 namespace {
 
-constexpr RunOptions kOptions{
-    .costs = {}, .keep_events = true, .keep_live = false, .keep_times = false};
+constexpr RunOptions kOptions{.costs = {}, .keep_events = true, .keep_live = false};
 
 CellResult summarise(const RunResult& run) {
   CellResult result;
@@ -49,6 +48,7 @@ CellResult summarise(const RunResult& run) {
     least_spare = std::min(least_spare, spare_bytes(device));
   }
   result.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
+  result.time_ns = run.end_ns;
   result.status = is_oom ? CellStatus::kOom : CellStatus::kFits;
   return result;
 }

@@ -159,6 +159,7 @@ SweepCells load_cells(const ResultsFile& results, const std::string& where, std:
     result.retries = row[at++].integer;
     result.ooms = row[at++].integer;
     result.device_calls = static_cast<std::uint64_t>(row[at++].integer);
+    result.time_ns = row[at++].integer;
     result.message = row[at].text;
     out.cells.push_back(std::move(cell));
   }

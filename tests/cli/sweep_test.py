@@ -55,7 +55,8 @@ class Sweep(unittest.TestCase):
         return done.stdout
 
     def test_killed_at_any_moment_it_resumes_to_the_same_table(self):
-        self.sweep_whole()
+        self.scenario.write_text(SCENARIO.replace("to: 100", f"to: {10 * KILLS}"))  # more kills, more work to meet them
+        self.assertEqual(run("sweep", self.scenario, "--out", self.whole).returncode, 0)
         rng = random.Random(7)
         path = self.folder / "killed.sqlite"
         counts = []
@@ -96,6 +97,7 @@ class Sweep(unittest.TestCase):
             device = alone["devices"][0]
             self.assertEqual(row["peak_reserved"], device["peak_reserved"]["bytes"])
             self.assertEqual(row["peak_allocated"], device["peak_allocated"]["bytes"])
+            self.assertEqual(row["time_ns"], alone["end_ns"])
 
     def test_another_scenario_is_not_mixed_in(self):
         self.sweep_whole()
