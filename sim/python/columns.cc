@@ -81,6 +81,21 @@ nb::dict columns_of(const EventColumns& columns, nb::handle owner) {
   return out;
 }
 
+nb::dict host_columns_of(const std::vector<HostSample>& samples, nb::handle owner) {
+  constexpr nb::dlpack::dtype kWord = nb::dtype<std::uint32_t>();
+  constexpr nb::dlpack::dtype kLong = nb::dtype<std::uint64_t>();
+  nb::dict out;
+  add(out, samples.data(), samples.size(), sizeof(HostSample), owner,
+      {{"event", offsetof(HostSample, event), kWord},
+       {"phase", offsetof(HostSample, phase), kWord},
+       {"op", offsetof(HostSample, label), kWord},
+       {"time_ns", offsetof(HostSample, time_ns), nb::dtype<Nanoseconds>()},
+       {"pageable_bytes", offsetof(HostSample, pageable), kLong},
+       {"pinned_bytes", offsetof(HostSample, pinned_held), kLong},
+       {"pinned_in_use_bytes", offsetof(HostSample, pinned_in_use), kLong}});
+  return out;
+}
+
 nb::dict category_columns(const std::vector<Event>& events,
                           const std::vector<MemorySample>& samples,
                           const std::vector<Category>& categories) {

@@ -7,6 +7,7 @@
 #include "sim/alloc/allocator.h"
 #include "sim/base/sim_time.h"
 #include "sim/program/event.h"
+#include "sim/run/run_result.h"
 
 namespace tidemark::python {
 
@@ -22,6 +23,9 @@ struct EventColumns {
 /// One read-only NumPy array a column, by its name: views of the vectors' own memory, which `owner`
 /// keeps alive. Requires: the vectors belong to `owner` and do not change any more.
 nanobind::dict columns_of(const EventColumns& columns, nanobind::handle owner);
+
+/// The same of the host's memory, one entry a change. Requires: as columns_of().
+nanobind::dict host_columns_of(const std::vector<HostSample>& samples, nanobind::handle owner);
 
 /// The allocated bytes of each category after each event, by the category's name, in the order in
 /// which they are stacked. Cost: linear; the arrays share one matrix of their own.

@@ -111,6 +111,10 @@ nb::dict run_columns(nb::handle_t<Run> self, std::size_t device) {
       self);
 }
 
+nb::dict run_host_columns(nb::handle_t<Run> self) {
+  return host_columns_of(nb::cast<const Run&>(self).result.host.samples, self);
+}
+
 nb::dict run_categories(const Run& run, std::size_t device) {
   const DeviceResult& result = device_of(run, device);
   return category_columns(result.events, result.samples, run.result.program.categories);
@@ -145,6 +149,7 @@ void bind_runs(nb::module_& module) {
       .def("statistics", &statistics, nb::arg("device"))
       .def("labels", &label_texts)
       .def("columns", &run_columns, nb::arg("device"))
+      .def("host_columns", &run_host_columns)
       .def("categories", &run_categories, nb::arg("device"));
   module.def("run", &make_run, nb::arg("source"), nb::arg("keep_events"), nb::arg("every_step"),
              Unlocked());

@@ -104,6 +104,19 @@ class Timelines(unittest.TestCase):
         for column in theirs.columns:
             self.assertTrue((ours[column].astype(theirs[column].dtype) == theirs[column]).all(), column)
 
+    def test_the_hosts_memory_is_views_too_and_the_table_its_file(self):
+        host = tidemark.run(SIMPLE).host_timeline
+        self.assertFalse(host.pageable_bytes.flags.owndata or host.pageable_bytes.flags.writeable)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "h.csv")
+            program("run", SIMPLE, "--host-timeline", path)
+            theirs = pandas.read_csv(path, keep_default_na=False, index_col="index")
+        ours = host.frame()
+        self.assertGreater(len(ours), 0)
+        self.assertEqual(list(ours.columns), list(theirs.columns))
+        for column in theirs.columns:
+            self.assertTrue((ours[column].astype(theirs[column].dtype) == theirs[column]).all(), column)
+
     def test_categories_add_up_to_what_is_allocated(self):
         timeline = tidemark.run(SIMPLE).timeline
         stacked = timeline.by_category()

@@ -21,7 +21,7 @@ from tidemark._replay import ReplayResult, replay
 from tidemark._run import DeviceRun, Peak, Phase, RunResult, run
 from tidemark._scenario import Scenario
 from tidemark._sweep import SweepResult, results, sweep
-from tidemark._timeline import Timeline
+from tidemark._timeline import HostTimeline, Timeline
 
 if TYPE_CHECKING:
     from tidemark._torch import from_torch
@@ -31,6 +31,7 @@ __all__ = [
     "DeviceRun",
     "Explanation",
     "FitResult",
+    "HostTimeline",
     "InputError",
     "Peak",
     "Phase",

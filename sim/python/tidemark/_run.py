@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from tidemark import _core
 from tidemark._explain import Explanation, explanation_of
 from tidemark._scenario import ScenarioLike, Settings, scenario_of, source_of, warn
-from tidemark._timeline import Timeline
+from tidemark._timeline import HostTimeline, Timeline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,6 +225,12 @@ class RunResult:
     def timeline(self) -> Timeline:
         """Of the first device."""
         return self.devices[0].timeline
+
+    @cached_property
+    def host_timeline(self) -> HostTimeline:
+        """The memory of the host's tensors."""
+        phases = [phase.name for phase in self.devices[0].phases]
+        return HostTimeline(self._run.host_columns(), phases, self._run.labels())
 
     def largest_blocks(self, top: int = 10) -> dict[str, list[dict[str, Any]]]:
         """The largest live blocks of the first device at its peaks: "allocated" and "reserved"."""

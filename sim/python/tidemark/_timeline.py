@@ -168,3 +168,77 @@ class Timeline:
             table["ideal_bytes"] = self.ideal_bytes
         made: pd.DataFrame = pandas.DataFrame(table).rename_axis("index")
         return made
+
+
+class HostTimeline:
+    """The memory of the host's tensors, change by change. Arrays as those of Timeline: read-only views, nothing copied."""
+
+    def __init__(self, columns: dict[str, NDArray[Any]], phases: list[str], labels: list[str]) -> None:
+        self._columns = columns
+        self.phases = phases
+        """What the numbers in `phase` stand for."""
+        self.labels = labels
+        """What the numbers in `op` stand for."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    @property
+    def event(self) -> NDArray[np.uint32]:
+        """Index into the first device's timeline of the next event there."""
+        return self._columns["event"]
+
+    @property
+    def phase(self) -> NDArray[np.uint32]:
+        """Index into `phases`; 4294967295 before the first."""
+        return self._columns["phase"]
+
+    @property
+    def op(self) -> NDArray[np.uint32]:
+        """Index into `labels`: the operator that brought it about."""
+        return self._columns["op"]
+
+    @property
+    def time_ns(self) -> NDArray[np.int64]:
+        """Simulated time of the host."""
+        return self._columns["time_ns"]
+
+    @property
+    def pageable_bytes(self) -> NDArray[np.uint64]:
+        """What live storages asked PyTorch's CPU allocator for."""
+        return self._columns["pageable_bytes"]
+
+    @property
+    def pinned_bytes(self) -> NDArray[np.uint64]:
+        """Held by the caching host allocator."""
+        return self._columns["pinned_bytes"]
+
+    @property
+    def pinned_in_use_bytes(self) -> NDArray[np.uint64]:
+        """Of these the ones in use."""
+        return self._columns["pinned_in_use_bytes"]
+
+    @property
+    def host_bytes(self) -> NDArray[np.uint64]:
+        """What the program has of the host's memory: pageable and pinned. Computed."""
+        return self.pageable_bytes + self.pinned_bytes
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a pandas table, with the columns of `--host-timeline FILE` (docs/formats/timeline.md)."""
+        import numpy
+        import pandas
+
+        names = numpy.array([*self.phases, ""], dtype=object)
+        made: pd.DataFrame = pandas.DataFrame(
+            {
+                "event": self.event,
+                "phase": names[numpy.minimum(self.phase, len(self.phases))],
+                "op": numpy.array(self.labels, dtype=object)[self.op],
+                "time_ns": self.time_ns,
+                "host_bytes": self.host_bytes,
+                "pageable_bytes": self.pageable_bytes,
+                "pinned_bytes": self.pinned_bytes,
+                "pinned_in_use_bytes": self.pinned_in_use_bytes,
+            }
+        ).rename_axis("index")
+        return made
