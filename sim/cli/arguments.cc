@@ -80,10 +80,15 @@ class Reader {
     std::string bare = name;
     bare.erase(0, bare.find_first_not_of('-'));
     const std::string_view near = nearest_name(bare, names_);
+    std::string hint;
+    if (!near.empty()) {
+      hint = "did you mean '--" + std::string(near) + "'?";
+    } else if (name.starts_with("--") && knows("set")) {
+      hint = "keys of the scenario are given as --set " + bare + "=VALUE";
+    }
     // The next word is the value of the option that was meant, not an argument too many.
-    skips_value_ = name == token && !near.empty() && !find(near)->value.empty();
-    add("", "unknown option '" + name + "'",
-        near.empty() ? std::string() : "did you mean '--" + std::string(near) + "'?");
+    skips_value_ = name == token && !hint.empty() && (near.empty() || !find(near)->value.empty());
+    add("", "unknown option '" + name + "'", std::move(hint));
   }
 
   void finish() {

@@ -1,8 +1,10 @@
 #include "sim/lang/yaml.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -222,6 +224,20 @@ std::string lower_first(std::string text) {
   return text;
 }
 
+/// What mostly lies behind the parser's complaint.
+std::string yaml_hint(std::string_view text, const YAML::Exception& error) {
+  const auto position = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+  std::size_t begin = std::min(position, text.size());
+  while (begin > 0 && text[begin - 1] != '\n') --begin;
+  const std::size_t indented = text.find_first_not_of(" \t", begin);
+  if (text.substr(begin, std::min(indented, text.size()) - begin).find('\t') !=
+      std::string_view::npos)
+    return "the line begins with a tab, and YAML is indented by spaces";
+  if (error.msg == YAML::ErrorMsg::END_OF_MAP || error.msg == YAML::ErrorMsg::MAP_VALUE)
+    return "expected 'key: value', indented as the lines about it";
+  return {};
+}
+
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
@@ -246,8 +262,10 @@ YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source) {
       throw InputError(Problem{second.take().at, {}, "a second document", "one file holds one"});
     }
   } catch (const YAML::Exception& error) {
-    throw InputError(
-        Problem{builder.span(error.mark, 1), {}, "not YAML: " + lower_first(error.msg), {}});
+    throw InputError(Problem{builder.span(error.mark, 1),
+                             {},
+                             "not YAML: " + lower_first(error.msg),
+                             yaml_hint(source->text, error)});
   }
   return builder.take();
 }

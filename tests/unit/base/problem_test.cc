@@ -25,5 +25,6 @@ TEST_CASE("code inside a YAML file reports the YAML file's own lines") {
 
 TEST_CASE("a near name is suggested and a far one is not") {
   CHECK(did_you_mean("btach", {"batch", "steps"}) == "did you mean 'batch'?");
+  CHECK(did_you_mean("haed", {"half", "head"}) == "did you mean 'head'?");
   CHECK(did_you_mean("batch_size", {"steps", "loss"}).empty());
 }

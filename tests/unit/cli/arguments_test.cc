@@ -59,7 +59,9 @@ TEST_CASE("every mistake of a command line is told at once, with a suggestion wh
         "error: unknown option '--fromat'; did you mean '--format'?\n"
         "error: unexpected argument 'b.yaml'\n"
         "error: --format: expected one of text, json, csv; found 'jsn'; did you mean 'json'?\n"
-        "error: unknown option '--bogus'\n");
+        "error: unknown option '--bogus'; keys of the scenario are given as --set bogus=VALUE\n");
+  CHECK(refusal({"a", "--batch", "64"}) ==
+        "error: unknown option '--batch'; keys of the scenario are given as --set batch=VALUE\n");
 }
 
 TEST_CASE("mistakes with values and arguments") {

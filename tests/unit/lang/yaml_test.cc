@@ -72,6 +72,12 @@ TEST_CASE("numbers and truth are plain scalars by YAML's core rules") {
 TEST_CASE("what is not YAML is told with its place") {
   CHECK(problem_of("a: [1, 2\nb: 3\n") ==
         "file.yaml:2:2: error: not YAML: end of sequence flow not found\n    b: 3\n     ^\n");
+  CHECK(problem_of("a:\n  b: 1\n  c 2\n  d: 3\n") ==
+        "file.yaml:4:4: error: not YAML: illegal map value; expected 'key: value', indented as the "
+        "lines about it\n      d: 3\n       ^\n");
+  CHECK(problem_of("a:\n  b: 1\n\tc: 2\n") ==
+        "file.yaml:3:1: error: not YAML: illegal tab when looking for indentation; the line begins "
+        "with a tab, and YAML is indented by spaces\n    \tc: 2\n    ^\n");
   CHECK(
       problem_of("a: 1\nb: 2\na: 3\n") ==
       "file.yaml:3:1: error: key 'a' is there already; the first is in line 1\n    a: 3\n    ^\n");
