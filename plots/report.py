@@ -70,9 +70,9 @@ if (data.host.length) {
   Plotly.newPlot('host', [host(p => p.held, 'held', '#6a51a3', 2), host(p => p.pinned, 'of it pinned', '#cc8800', 1)],
     {...layout('event', 'MiB'), shapes: [moment]}, config);
 }
-const shades = ['#1f6fb4', '#8c2d04', '#41ab5d', '#6a51a3', '#cc8800', '#555555', '#e3e3e3'];
+const shades = ['#1f6fb4', '#8c2d04', '#41ab5d', '#6a51a3', '#cc8800', '#555555', '#c2649a', '#1b9e9e'];
 Plotly.newPlot('breakdown', data.purposes.map((p, i) => ({type: 'bar', orientation: 'h', y: [''], x: [gib(p.bytes)], name: p.name,
-  marker: {color: p.name === 'free in the cache' ? '#e3e3e3' : shades[i % 6], line: {width: 0.4, color: '#fff'}},
+  marker: {color: p.name === 'free in the cache' ? '#e3e3e3' : shades[i % shades.length], line: {width: 0.4, color: '#fff'}},
   hovertemplate: p.name + '<br>%{x:.3f} GiB<extra></extra>'})),
   {...layout('GiB', ''), barmode: 'stack', yaxis: {showticklabels: false}}, config);
 const bars = (live, color, name) => {
