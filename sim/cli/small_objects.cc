@@ -1,16 +1,24 @@
 // operator new and delete of the program: a run makes and drops some hundred thousand small objects
 // (values, tensors, nodes, list elements), and the C library's general allocator was a fifth of it.
 //
-//     arena   |16 16 16 16 ...|48 48 48 ...|32 32 32 ...|        one size a chunk of 64 KiB
-//     sizes_  |      1        |     3      |      2     |        in units of 16 bytes, by chunk
+//     arena   |16 16 16 16 ...|48 48 48 ...|32 32 32 ...|   small: one size a chunk of 64 KiB
+//     sizes_  |      1        |     3      |      2     |   in units of 16 bytes, by chunk
+//             ...
+//             |n|2560 ....|n|1280 ...|n|81920 ...           large: a header each, which names its
+//             size
 //
 // Objects up to kLargest bytes come from a range of addresses reserved once; each thread keeps a
-// list of free objects a size and the rest of one chunk a size. What is larger, or finds no room
-// in the range, is malloc's. Memory of small objects is used again, never returned to the system.
+// list of free objects a size and the rest of one chunk a size. Larger ones (what vectors grow
+// through) are rounded up to a quarter of an octave and come from the second half of the range, one
+// after another, with one list a size for all threads. What is larger still, or finds no room in
+// the range, is malloc's. Memory is used again, never returned to the system: touching a page for
+// the first time costs more than all the rest, so the range asks for huge pages too.
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -21,7 +29,10 @@ namespace {
 constexpr std::size_t kUnit = 16;
 constexpr std::size_t kLargest = 1024;
 constexpr std::size_t kChunk = std::size_t{1} << 16U;
-constexpr std::size_t kArena = std::size_t{1} << 35U;
+constexpr std::size_t kArena = std::size_t{1} << 34U;  ///< of small objects; as much of large ones
+constexpr std::size_t kHugePage = std::size_t{1} << 21U;
+constexpr std::size_t kHeader = kUnit;  ///< before a large object, so that it is aligned as others
+constexpr std::size_t kLargestShared = std::size_t{1} << 26U;  ///< header included
 
 struct FreeObject {
   FreeObject* next;
@@ -36,10 +47,12 @@ thread_local constinit std::array<Shelf, kLargest / kUnit + 1> shelves_{};
 constinit std::array<std::uint8_t, kArena / kChunk> sizes_{};
 constinit std::mutex mutex_;
 
-// Set at the first small request, which the C++ library makes before any thread starts.
+// Set at the first request, which the C++ library makes before any thread starts.
 constinit std::uintptr_t arena_begin_ = 0;
 constinit std::size_t arena_bytes_ = 0;
-constinit std::size_t used_bytes_ = 0;  ///< guarded by mutex_, as is_reserved_ is
+constinit std::size_t used_bytes_ = 0;  ///< of small objects; guarded by mutex_, as the following
+constinit std::size_t used_by_large_ = 0;
+constinit std::array<FreeObject*, 4 * (std::bit_width(kLargestShared) + 1)> free_large_{};
 constinit bool is_reserved_ = false;
 
 void* from_malloc(std::size_t bytes) {
@@ -48,18 +61,23 @@ void* from_malloc(std::size_t bytes) {
   return object;
 }
 
+/// Requires: mutex_ is held.
+void reserve_arena() {
+  is_reserved_ = true;
+  void* const range = mmap(nullptr, 2 * kArena + kHugePage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(range);
+  arena_begin_ = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  arena_bytes_ = kArena;
+  // A wish: without huge pages all is the same. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  madvise(reinterpret_cast<void*>(arena_begin_), 2 * kArena, MADV_HUGEPAGE);
+}
+
 /// Gives `shelf` a chunk. Returns false when the arena has none left.
 bool open_chunk(Shelf& shelf, std::size_t units) {
   const std::lock_guard lock(mutex_);
-  if (!is_reserved_) {
-    is_reserved_ = true;
-    void* const range = mmap(nullptr, kArena, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range != MAP_FAILED) {
-      arena_begin_ = reinterpret_cast<std::uintptr_t>(range);
-      arena_bytes_ = kArena;
-    }
-  }
+  if (!is_reserved_) reserve_arena();
   if (used_bytes_ == arena_bytes_) return false;
   sizes_[used_bytes_ / kChunk] = static_cast<std::uint8_t>(units);
   // An integer, so that "is it ours?" is one comparison. NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -78,11 +96,41 @@ bool open_chunk(Shelf& shelf, std::size_t units) {
   return object;
 }
 
+[[gnu::noinline]] void* take_large(std::size_t bytes) {
+  if (bytes > kLargestShared - kHeader) return from_malloc(bytes);
+  // Up to the next of 5, 6, 7 and 8 eighths of a power of two.
+  const auto octave = static_cast<std::size_t>(std::bit_width(bytes + kHeader - 1));
+  const std::size_t step = std::size_t{1} << (octave - 3);
+  const std::size_t eighths = (bytes + kHeader + step - 1) / step;
+  const std::size_t size = 4 * octave + eighths - 5;
+  const std::lock_guard lock(mutex_);
+  if (FreeObject* const object = free_large_[size]) {
+    free_large_[size] = object->next;
+    return object;
+  }
+  if (!is_reserved_) reserve_arena();
+  if (arena_bytes_ - std::min(arena_bytes_, used_by_large_) < eighths * step)
+    return from_malloc(bytes);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  char* const begin = reinterpret_cast<char*>(arena_begin_ + kArena + used_by_large_);
+  used_by_large_ += eighths * step;
+  *reinterpret_cast<std::size_t*>(begin) = size;
+  return begin + kHeader;
+}
+
+[[gnu::noinline]] void give_back_large(void* object) {
+  const std::size_t size = *reinterpret_cast<std::size_t*>(static_cast<char*>(object) - kHeader);
+  auto* const free_object = static_cast<FreeObject*>(object);
+  const std::lock_guard lock(mutex_);
+  free_object->next = free_large_[size];
+  free_large_[size] = free_object;
+}
+
 }  // namespace
 
 void* operator new(std::size_t bytes) {
   if (bytes > kLargest) [[unlikely]]
-    return from_malloc(bytes);
+    return take_large(bytes);
   const std::size_t units = bytes == 0 ? 1 : (bytes + kUnit - 1) / kUnit;
   Shelf& shelf = shelves_[units];
   FreeObject* const object = shelf.first;
@@ -94,8 +142,12 @@ void* operator new(std::size_t bytes) {
 
 void operator delete(void* object) noexcept {
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - arena_begin_;
-  if (offset >= arena_bytes_) {
-    std::free(object);
+  if (offset >= arena_bytes_) [[unlikely]] {
+    if (offset < 2 * arena_bytes_) {
+      give_back_large(object);
+    } else {
+      std::free(object);
+    }
     return;
   }
   auto* const free_object = static_cast<FreeObject*>(object);
