@@ -7,9 +7,12 @@ namespace tidemark {
 void Allocator::finish_samples() {
   if (history_ == nullptr || !history_->sampling) return;
   // A sample shows its event's whole effect, so it is taken when the next event or the end comes.
-  if (history_->samples.size() < history_->events.size()) {
-    history_->samples.resize(history_->events.size(), sample());
-  }
+  // That is mostly one.
+  const std::size_t events = history_->events.size();
+  if (history_->samples.size() == events) return;
+  const MemorySample now = sample();
+  do history_->samples.push_back(now);
+  while (history_->samples.size() < events);
 }
 
 namespace {

@@ -103,12 +103,17 @@ std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
       return address;
     }
   }
-  std::size_t index = pieces_.size();
-  while (index > 0 && pieces_[index - 1].largest_hole_bytes < rounded) --index;
+  std::size_t index = 0;
+  if (rounded <= most_hole_bytes_) {
+    index = pieces_.size();
+    while (index > 0 && pieces_[index - 1].largest_hole_bytes < rounded) --index;
+    if (index == 0) most_hole_bytes_ = rounded - 1;
+  }
   if (index-- == 0) {
     const auto added = new_piece(rounded);
     if (!added) return std::nullopt;
     index = *added;
+    most_hole_bytes_ = std::max(most_hole_bytes_, pieces_[index].bytes - rounded);
   }
   free_bytes_ -= rounded;
   return take_from(index, rounded);
@@ -146,6 +151,7 @@ void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
   }
   holes.insert(next, {begin, length});
   piece->largest_hole_bytes = std::max(piece->largest_hole_bytes, length);
+  most_hole_bytes_ = std::max(most_hole_bytes_, length);
 }
 
 std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {

@@ -99,6 +99,7 @@ class DeviceMemory {
   Config config_;
   Bytes free_bytes_ = 0;
   std::vector<Piece> pieces_;  ///< descending by address, as they come at first
+  Bytes most_hole_bytes_ = 0;  ///< no piece has a larger hole
   Ranges unused_;
   Ranges unused_virtual_;
   Recording recording_;

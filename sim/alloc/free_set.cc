@@ -167,11 +167,12 @@ BlockIndex FreeSet::next(const Block* blocks, BlockIndex index) {
 }
 
 Bytes FreeSet::largest(const Block* blocks) const {
-  // The summary may still have bits of words that emptied.
-  for (std::uint64_t summary = summary_; summary != 0;) {
-    const auto word = static_cast<std::uint32_t>(63 - std::countl_zero(summary));
-    summary ^= std::uint64_t{1} << word;
-    if (words_[word] == 0) continue;
+  while (summary_ != 0) {
+    const auto word = static_cast<std::uint32_t>(63 - std::countl_zero(summary_));
+    if (words_[word] == 0) {
+      summary_ ^= std::uint64_t{1} << word;
+      continue;
+    }
     const auto bit = static_cast<std::uint32_t>(63 - std::countl_zero(words_[word]));
     BlockIndex leader = heads_[word * 64 + bit];
     while (blocks[leader].links.right != kNoBlock) leader = blocks[leader].links.right;

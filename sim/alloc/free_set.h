@@ -136,8 +136,9 @@ class FreeSet {
   void erase_linked(Block* blocks, BlockIndex index);
   void erase_from_group(Block* blocks, BlockIndex index);
 
-  std::uint64_t summary_ =
-      0;  ///< a bit a word; set where the word is not 0, and perhaps where it became so
+  /// A bit a word; set where the word is not 0, and perhaps where it became so: whoever comes by
+  /// clears it.
+  mutable std::uint64_t summary_ = 0;
   std::array<std::uint64_t, kBins / 64> words_{};
   std::array<BlockIndex, kBins> heads_{};
 };
