@@ -165,17 +165,14 @@ std::string curves(const DeviceResult& device, const TextStyle& style) {
   constexpr std::size_t kMargins = 28;
   const std::size_t columns =
       std::min(std::clamp<std::size_t>(style.width, 60, 120) - kMargins, device.samples.size());
-  std::vector<Amounts> amounts;
-  amounts.reserve(device.samples.size());
-  for (const MemorySample& sample : device.samples) amounts.push_back(amounts_of(sample));
   const Bytes highest = device.peak_reserved.bytes;
-  const auto line = [&](std::string_view name, Bytes Amounts::*field, Bytes peak) {
+  const auto line = [&](std::string_view name, Bytes MemorySample::*field, Bytes peak) {
     return fmt::format("{:<12}{}  {}\n", name,
-                       sparkline(downsample_peaks(amounts, field, columns), highest),
+                       sparkline(downsample_peaks(device.samples, field, columns), highest),
                        human_bytes(peak));
   };
-  std::string out = line("Reserved", &Amounts::reserved, device.peak_reserved.bytes);
-  out += line("Allocated", &Amounts::allocated, device.peak_allocated.bytes);
+  std::string out = line("Reserved", &MemorySample::reserved, device.peak_reserved.bytes);
+  out += line("Allocated", &MemorySample::allocated, device.peak_allocated.bytes);
   std::string axis = fmt::format("{:<12}{}", "  at step", step_axis(device, columns));
   axis.erase(axis.find_last_not_of(' ') + 1);
   if (axis != "  at step") out += axis + "\n";

@@ -73,17 +73,4 @@ std::optional<std::uint64_t> mean_fragmentation_ppm(std::span<const Amounts> amo
   return (sum + counted / 2) / counted;
 }
 
-std::vector<Bytes> downsample_peaks(std::span<const Amounts> amounts, Bytes Amounts::*field,
-                                    std::size_t columns) {
-  std::vector<Bytes> curve;
-  if (amounts.empty()) return curve;
-  columns = std::min(columns, amounts.size());
-  curve.assign(columns, 0);
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    Bytes& highest = curve[i * columns / amounts.size()];
-    highest = std::max(highest, amounts[i].*field);
-  }
-  return curve;
-}
-
 }  // namespace tidemark

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -101,8 +102,21 @@ constexpr std::uint64_t parts_per_million(Bytes part, Bytes whole) {
 }
 
 /// The highest value in each of `columns` equal stretches of the events: a curve that fits a line
-/// of text and hides no peak. Cost: linear.
-std::vector<Bytes> downsample_peaks(std::span<const Amounts> amounts, Bytes Amounts::*field,
-                                    std::size_t columns);
+/// of text and hides no peak. `rows`: one an event, in order. Cost: linear.
+template <class Rows, class Row>
+std::vector<Bytes> downsample_peaks(const Rows& rows, Bytes Row::*field, std::size_t columns) {
+  std::vector<Bytes> curve;
+  columns = std::min<std::size_t>(columns, rows.size());
+  curve.reserve(columns);
+  // Event i belongs to column i * columns / size, rounded down.
+  std::size_t i = 0;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const std::size_t end = ((column + 1) * rows.size() + columns - 1) / columns;
+    Bytes highest = 0;
+    for (; i < end; ++i) highest = std::max(highest, rows[i].*field);
+    curve.push_back(highest);
+  }
+  return curve;
+}
 
 }  // namespace tidemark
