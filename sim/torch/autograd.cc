@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 
 #include "sim/base/check.h"
@@ -22,7 +23,7 @@ using ops::TensorList;
 
 namespace {
 
-/// A node that every gradient has reached, with those gradients.
+/// A node and the gradients that have reached it.
 struct Task {
   Ref<Node> node;
   TensorList inputs;
@@ -31,10 +32,12 @@ struct Task {
 
 /// The ready queue's order: the highest sequence number first; equal ones (AccumulateGrad nodes) as
 /// a binary heap leaves them, which is the order PyTorch's std::priority_queue gives.
+struct Ready {
+  std::uint64_t sequence = 0;
+  std::unique_ptr<Task> task;
+};
 struct RunsLater {
-  bool operator()(const Task& a, const Task& b) const {
-    return a.node->sequence < b.node->sequence;
-  }
+  bool operator()(const Ready& a, const Ready& b) const { return a.sequence < b.sequence; }
 };
 
 bool owns_plain_memory(const Tensor& t) {
@@ -294,12 +297,13 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
     }
   };
 
-  std::vector<Task> ready;
-  std::unordered_map<const Node*, Task> waiting;
+  std::vector<Ready> ready;
+  std::unordered_map<const Node*, std::unique_ptr<Task>> waiting;
   const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready,
                            const std::optional<StreamOf>& producer) {
     const auto [at, is_new] = waiting.try_emplace(edge.node.get());
-    Task& task = at->second;
+    if (is_new) at->second = std::make_unique<Task>();
+    Task& task = *at->second;
     if (is_new) {
       task.node = edge.node;
       task.inputs.resize(edge.node->metadata.size());
@@ -318,9 +322,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
       }
     }
     if (!is_ready) return;
-    Task done = std::move(task);
+    ready.push_back({edge.node->sequence, std::move(at->second)});
     waiting.erase(at);
-    ready.push_back(std::move(done));
     std::push_heap(ready.begin(), ready.end(), RunsLater{});
   };
   // Several roots count as one node before them, as in PyTorch: each is ready once its other
@@ -337,8 +340,9 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
 
   while (!ready.empty()) {
     std::pop_heap(ready.begin(), ready.end(), RunsLater{});
-    Task task = std::move(ready.back());
+    const std::unique_ptr<Task> next = std::move(ready.back().task);
     ready.pop_back();
+    Task& task = *next;
     Node& node = *task.node;
     std::optional<StreamOf> stream;
     if (c.uses_streams()) {
