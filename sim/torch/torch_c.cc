@@ -1,5 +1,7 @@
 #include "sim/torch/torch_c.h"
 
+#include <algorithm>
+
 #include "sim/ops/autocast.h"
 #include "sim/torch/autograd.h"
 #include "sim/torch/module_object.h"
@@ -143,6 +145,65 @@ void add_streams(Session& session, lang::Module& module) {
   act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
 }
 
+/// Parallel lists, the first of tensors, split by its tensors' device and dtype, in order of first
+/// appearance: {0: [list, ..., list of the indices], 1: ...}; an empty list stays empty. Source:
+/// torch.utils._foreach_utils._group_tensors_by_device_and_dtype, which is C++ in PyTorch too.
+Value group_tensors(Interp& in, Arguments& a) {
+  struct Group {
+    ops::Device device;
+    ops::ScalarType dtype;
+    std::vector<std::size_t> members;
+  };
+  const std::vector<Value> lists = in.unpack(a[0]);
+  const std::vector<Value> first = in.unpack(lists.front());
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const ops::Tensor& tensor = first[i].as<TensorObject>()->tensor;
+    std::size_t at = 0;
+    while (at < groups.size() &&
+           !(groups[at].device == tensor.device() && groups[at].dtype == tensor.dtype()))
+      ++at;
+    if (at == groups.size()) groups.push_back({tensor.device(), tensor.dtype(), {}});
+    groups[at].members.push_back(i);
+  }
+  Ref<lang::Dict> out = in.dict();
+  for (const Group& group : groups) {
+    std::vector<Value> parts;
+    parts.reserve(lists.size() + 1);
+    for (const Value& list : lists) {
+      const std::vector<Value>& items = list.as<lang::List>()->items;
+      std::vector<Value> part;
+      part.reserve(group.members.size());
+      if (!items.empty()) {
+        for (const std::size_t i : group.members) part.push_back(items[i]);
+      }
+      parts.push_back(in.list(std::move(part)));
+    }
+    std::vector<Value> indices;
+    indices.reserve(group.members.size());
+    for (const std::size_t i : group.members)
+      indices.push_back(Value::integer(static_cast<std::int64_t>(i)));
+    parts.push_back(in.list(std::move(indices)));
+    out->table.set(in, Value::integer(static_cast<std::int64_t>(out->table.size())),
+                   in.list(std::move(parts)));
+  }
+  return out;
+}
+
+void add_lists(Session& session, lang::Module& module) {
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  add("group_tensors(lists)", group_tensors);
+  add("all_on_cuda(tensors)", [](Interp& in, Arguments& a) {
+    const std::vector<Value> tensors = in.unpack(a[0]);
+    return Value::boolean(std::all_of(tensors.begin(), tensors.end(), [](const Value& each) {
+      return each.as<TensorObject>()->tensor.is_cuda();
+    }));
+  });
+}
+
 void add_events(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
@@ -250,6 +311,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   add_modes(session, module);
   add_events(session, module);
   add_streams(session, module);
+  add_lists(session, module);
   add_module_class(session, module);
   fill_autograd(session, module);
   fill_reducer(session, module);

@@ -168,23 +168,13 @@ class Optimizer:
 
 def _grouped(lists):
     """lists of tensors, parallel, split by device and dtype of the first; in order of first appearance"""
-    groups = {}
-    for i, p in enumerate(lists[0]):
-        key = (p.device, p.dtype)
-        if key not in groups:
-            groups[key] = [[] for _ in lists] + [[]]
-        group = groups[key]
-        for own, values in zip(group, lists):
-            if values:
-                own.append(values[i])
-        group[-1].append(i)
-    return groups.values()
+    return _C.group_tensors(lists).values()
 
 
 def _use_foreach(params, foreach, fused):
     """the default: lists of tensors where all are on the GPU"""
     if foreach is None and fused is None:
-        return all(p.is_cuda for p in params)
+        return _C.all_on_cuda(params)
     return bool(foreach)
 
 
