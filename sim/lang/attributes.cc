@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "sim/lang/frame.h"
 #include "sim/lang/library.h"
 
@@ -132,7 +134,9 @@ Value Interp::bind(const Value& found, const Value& self, ClassObject& type) {
                                    Ref<ClassObject>(&type));
     case Kind::kProperty: {
       const Value getter = static_cast<Property*>(found.object())->get;
-      return call(getter, {self});
+      Value argument = self;
+      CallArgs args{&argument, 1, nullptr, 0, false};
+      return call(getter, args);
     }
     case Kind::kInstance: {
       if (descriptor_hook(*this, found, "__get__") == nullptr) return found;
@@ -411,7 +415,9 @@ void Interp::generic_set_attr(Instance& object, Name name, Value value) {
                                                       text(name), text(object.type().name())));
       }
       const Value setter = property->set;
-      call(setter, {Value(Ref<Instance>(&object)), std::move(value)});
+      std::array<Value, 2> arguments{Ref<Instance>(&object), std::move(value)};
+      CallArgs args{arguments.data(), arguments.size(), nullptr, 0, false};
+      call(setter, args);
       return;
     }
     if (descriptor_hook(*this, *found, "__set__") != nullptr) {
