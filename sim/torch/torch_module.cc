@@ -35,8 +35,12 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 bool has_word(std::string_view text, std::string_view word) {
-  const auto words = words_of(text);
-  return std::find(words.begin(), words.end(), word) != words.end();
+  const auto ends_word = [text](std::size_t at) { return at >= text.size() || text[at] == ' '; };
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    if ((at == 0 || ends_word(at - 1)) && ends_word(at + word.size())) return true;
+  }
+  return false;
 }
 
 /// The prelude's part of one module. Of a file that is needed the statements between definitions
@@ -56,8 +60,7 @@ class LazyModule {
     const std::string_view text = session_.interp.text(name);
     for (const PreludeFile*& file : files_) {
       if (file == nullptr) continue;
-      const auto names = words_of(file->defines);
-      if (std::find(names.begin(), names.end(), text) == names.end()) continue;
+      if (!has_word(file->defines, text)) continue;
       begin(module, *std::exchange(file, nullptr));
       break;
     }
