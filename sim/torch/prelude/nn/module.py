@@ -113,10 +113,10 @@ class Module(_C.ModuleBase):
         self.add_module(name, module)
 
     def named_children(self):
-        seen = []
+        memo = set()
         for name, module in self._module_items():
-            if module is not None and not any(module is m for m in seen):
-                seen.append(module)
+            if module is not None and module not in memo:
+                memo.add(module)
                 yield name, module
 
     def children(self):
@@ -209,8 +209,12 @@ class Module(_C.ModuleBase):
         for key, param in self._parameter_items():
             if param is None:
                 continue
-            with torch.no_grad():
+            before = _C.grad_enabled()
+            _C.set_grad_enabled(False)
+            try:
                 param_applied = fn(param)
+            finally:
+                _C.set_grad_enabled(before)
             param_grad = param.grad
             param.data = param_applied
             if param_grad is not None:

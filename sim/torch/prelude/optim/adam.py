@@ -22,13 +22,15 @@ class Adam(Optimizer):
     def _step(self):
         for group in self.param_groups:
             params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps = [], [], [], [], [], []
+            amsgrad = group["amsgrad"]
             for p in group["params"]:
-                if p.grad is not None:
+                grad = p.grad
+                if grad is not None:
                     params.append(p)
-                    if p.grad.is_sparse:
+                    if grad.is_sparse:
                         raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
-                    grads.append(p.grad)
-                    state = self._state_of(p)
+                    grads.append(grad)
+                    state = self.state[p]
                     if len(state) == 0:
                         if group["capturable"] or group["fused"]:
                             state["step"] = self._keep(torch.zeros((), dtype=torch.float32, device=p.device))
@@ -36,11 +38,11 @@ class Adam(Optimizer):
                             state["step"] = torch.zeros((), dtype=torch.float32)
                         state["exp_avg"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                         state["exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
-                        if group["amsgrad"]:
+                        if amsgrad:
                             state["max_exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                     exp_avgs.append(state["exp_avg"])
                     exp_avg_sqs.append(state["exp_avg_sq"])
-                    if group["amsgrad"]:
+                    if amsgrad:
                         max_exp_avg_sqs.append(state["max_exp_avg_sq"])
                     steps.append(state["step"])
             if group["fused"]:

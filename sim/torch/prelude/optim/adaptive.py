@@ -23,7 +23,7 @@ class _Adaptive(Optimizer):
                 if p.grad.is_sparse and not self.takes_sparse:
                     raise RuntimeError(type(self).__name__ + " does not support sparse gradients")
                 grads.append(p.grad)
-                state = self._state_of(p)
+                state = self.state[p]
                 if len(state) == 0:
                     state["step"] = 0 if self.looks_at_step else torch.zeros((), dtype=torch.float32)
                     for name in names:

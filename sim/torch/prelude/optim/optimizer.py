@@ -53,11 +53,6 @@ class Optimizer:
             group.setdefault(name, default)
         self.param_groups.append(group)
 
-    def _state_of(self, p):
-        if p not in self.state:
-            self.state[p] = {}
-        return self.state[p]
-
     def _keep(self, tensor):
         _C.set_role(tensor, "optimizer_state")
         return tensor
@@ -66,12 +61,11 @@ class Optimizer:
         _C.begin("zero_grad")
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    if set_to_none:
-                        p.grad = None
-                    else:
-                        p.grad.requires_grad_(False)
-                        p.grad.zero_()
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad.requires_grad_(False)
+                    p.grad.zero_()
 
     def state_dict(self):
         """parameters by number; the tensors of the state are the optimizer's own"""

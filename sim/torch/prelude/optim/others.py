@@ -22,7 +22,7 @@ class ASGD(Optimizer):
                     continue
                 params.append(p)
                 grads.append(p.grad)
-                state = self._state_of(p)
+                state = self.state[p]
                 if len(state) == 0:
                     state["step"] = self._keep(torch.zeros((), device=p.device, dtype=torch.float32))
                     state["eta"] = self._keep(torch.full((), group["lr"], device=p.device, dtype=torch.float32).clone().detach())
@@ -97,7 +97,7 @@ class Rprop(Optimizer):
                 params.append(p)
                 grad = p.grad
                 grads.append(grad)
-                state = self._state_of(p)
+                state = self.state[p]
                 if len(state) == 0:
                     state["prev"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                     state["step_size"] = self._keep(torch.full_like(grad, group["lr"]))
@@ -165,7 +165,7 @@ class Adafactor(Optimizer):
                     continue
                 params.append(p)
                 grads.append(p.grad)
-                state = self._state_of(p)
+                state = self.state[p]
                 if len(state) == 0:
                     state["step"] = 0
                     if p.grad.dim() > 1:
@@ -261,7 +261,7 @@ class Muon(Optimizer):
                     continue
                 params.append(p)
                 grads.append(p.grad)
-                state = self._state_of(p)
+                state = self.state[p]
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = self._keep(torch.zeros_like(p.grad, memory_format=torch.preserve_format))
                 buffers.append(state["momentum_buffer"])

@@ -26,7 +26,7 @@ class SGD(Optimizer):
                     params.append(p)
                     grads.append(p.grad)
                     if group["momentum"] != 0:
-                        buffers.append(self._state_of(p).get("momentum_buffer"))
+                        buffers.append(self.state[p].get("momentum_buffer"))
             if _use_foreach(params, group["foreach"], group["fused"]):
                 self._many(group, params, grads, buffers)
             elif group["fused"]:
@@ -35,7 +35,7 @@ class SGD(Optimizer):
                 self._one_by_one(group, params, grads, buffers)
             if group["momentum"] != 0:
                 for p, buffer in zip(params, buffers):
-                    self._state_of(p)["momentum_buffer"] = buffer
+                    self.state[p]["momentum_buffer"] = buffer
 
     def _many(self, group, params, grads, buffers):
         decay, momentum = group["weight_decay"], group["momentum"]
