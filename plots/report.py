@@ -104,7 +104,8 @@ def plotly_script():
     for path in [folder / "package_data" / "plotly.min.js" for folder in folders] + [here / "plotly.min.js"]:  # installed beside this
         if path.is_file():
             return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
-    sys.exit("plots/report.py: plotly's script is missing: tools/setup gets it, or pip install plotly")
+    sys.exit("error: a page needs the script of plotly: tools/setup of the source tree gets it; elsewhere python3 -m venv ENV && "
+             "ENV/bin/pip install plotly, then TIDEMARK_PYTHON=ENV/bin/python")
 
 
 def main():

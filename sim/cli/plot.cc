@@ -65,9 +65,7 @@ int run_script(std::string_view option, std::string_view name, std::string_view 
 
 void write_page(std::string_view script, std::string_view data, const std::string& path) {
   if (run_script("report", script, data, path) != 0) {
-    throw IoError("report: " + path +
-                  " was not written; it needs plotly: tools/setup gets it, or " + python() +
-                  " -m pip install plotly (TIDEMARK_PYTHON names another Python)");
+    throw IoError("report: " + path + " was not written");  // the script has said why
   }
 }
 
@@ -109,8 +107,10 @@ void write_sweep_page(std::string_view page_json, const std::string& path) {
 void write_parquet(std::string_view table_json, const std::string& path) {
   const int code = run_script("--format", kParquetScript, table_json, path);
   if (code != 0) {
-    throw IoError("--format parquet: " + path + " was not written; it needs pyarrow: " + python() +
-                  " -m pip install pyarrow (TIDEMARK_PYTHON names another Python)");
+    throw IoError("--format parquet: " + path +
+                  " was not written; it needs pyarrow: python3 -m venv ENV && ENV/bin/pip install "
+                  "pyarrow, then "
+                  "TIDEMARK_PYTHON=ENV/bin/python");
   }
 }
 

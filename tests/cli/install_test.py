@@ -88,6 +88,16 @@ class Installed(Tests):
         self.assertTrue(picture.is_file())
         self.assertIn(str(self.prefix / "share/tidemark/plots/timeline.py"), self.scripts())
 
+    def test_without_plotly_a_page_says_how_to_get_it(self):
+        if self.has("plotly"):
+            self.skipTest("plotly is installed for every program")
+        (self.prefix / "share/tidemark/plots/plotly.min.js").unlink(missing_ok=True)
+        page = self.folder / "report.html"
+        done = call(self.program, "report", self.scenario, "-o", page, env={"TIDEMARK_PYTHON": str(self.python)})
+        self.assertEqual((done.returncode, done.stdout, page.exists()), (4, "", False))
+        self.assertEqual(done.stderr, "error: a page needs the script of plotly: tools/setup of the source tree gets it; elsewhere python3 -m venv ENV && "
+                                      f"ENV/bin/pip install plotly, then TIDEMARK_PYTHON=ENV/bin/python\nerror: report: {page} was not written\n")
+
     def test_pages_are_written_by_the_installed_script(self):
         if not (self.prefix / "share/tidemark/plots/plotly.min.js").is_file() and not self.has("plotly"):
             self.skipTest("plotly is not installed (tools/setup gets it)")
