@@ -112,7 +112,7 @@ TEST_CASE("all that is wrong in a device file is told at once") {
       "whole bytes), found '1 "
       "apple'\n    l2_bytes: 1 apple\n              ^~~~~~~\n");
   CHECK(problems_of(replaced(kSmall, "fp16", "fp61")) ==
-        "small.yaml:12:36: error: peak_flops: unknown key 'fp61'; did you mean 'fp64'?\n"
+        "small.yaml:12:36: error: peak_flops: unknown key 'fp61'; did you mean 'fp16'?\n"
         "    peak_flops: {fp32: 12700000000000, fp61: 25500000000000}\n"
         "                                       ^~~~\n");
   CHECK(problems_of(replaced(kSmall, "100MiB", "8GiB")) ==
