@@ -11,20 +11,16 @@ docs/python.md has a tour. NumPy is needed once a timeline is looked at, pandas 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from tidemark._core import version as __version__
 from tidemark._errors import InputError, Problem
 from tidemark._explain import Explanation, explain
 from tidemark._fit import DeviceFit, FitResult, fit, fit_devices
+from tidemark._from_torch import from_torch
 from tidemark._replay import ReplayResult, replay
 from tidemark._run import DeviceRun, Peak, Phase, RunResult, run
 from tidemark._scenario import Scenario
 from tidemark._sweep import SweepResult, results, sweep
 from tidemark._timeline import HostTimeline, Timeline
-
-if TYPE_CHECKING:
-    from tidemark._torch import from_torch
 
 __all__ = [
     "DeviceFit",
@@ -59,11 +55,3 @@ def devices() -> list[str]:
     from tidemark import _core
 
     return _core.device_ids()
-
-
-def __getattr__(name: str) -> Any:
-    if name == "from_torch":  # the only part that knows PyTorch
-        from tidemark._torch import from_torch
-
-        return from_torch
-    raise AttributeError(f"module 'tidemark' has no attribute {name!r}")

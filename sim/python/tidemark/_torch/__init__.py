@@ -18,36 +18,17 @@ from tidemark._torch._values import Unsupported, dtype_text
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["from_torch"]
+__all__ = ["scenario_of_module"]
 
 
-def from_torch(
+def scenario_of_module(
     module: nn.Module,
     example_inputs: Sequence[torch.Tensor],
-    *,
-    device: str = "h100-sxm-80gb",
-    train: Optional[Mapping[str, Any]] = None,
-    route: Literal["auto", "source", "export"] = "auto",
+    device: str,
+    train: Optional[Mapping[str, Any]],
+    route: Literal["auto", "source", "export"],
 ) -> Scenario:
-    """Makes a scenario of a module as it is now: its structure, parameters, buffers and attributes.
-
-    The first route takes the source of the module's own classes, without their constructors, and rebuilds the instance
-    from what it holds. Where something in it is outside the model language (docs/language.md), the second writes the
-    graph that `torch.export` traces, one statement a node; docs/python.md says what is exact of it and what is not.
-    Which one it was, and why, is in the scenario's `notes`.
-
-    Args:
-        module: the model; nothing in it is changed. Its values play no part.
-        example_inputs: the positional arguments of its forward, tensors all. Their shapes and types become the
-            scenario's inputs; what the first has as its first dimension is the scenario's `batch`.
-        device: the GPU's id.
-        train: keys of `train:` (docs/scenario.md) for the loop: {"loss": "cross_entropy", "target": [], "optimizer":
-            "AdamW(lr=1e-3)", "steps": 4}. Without it: one forward pass under torch.no_grad().
-        route: "source" or "export" to have that one or an error.
-
-    Raises:
-        InputError: neither route gives a scenario that runs; with the reasons.
-    """
+    """What from_torch() of the package does."""
     inputs = list(example_inputs)
     if not inputs or not all(isinstance(each, torch.Tensor) and each.dim() > 0 for each in inputs):
         raise argument_error("example_inputs", "expected a sequence of tensors with at least one dimension")
