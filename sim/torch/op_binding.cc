@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sim/base/check.h"
+#include "sim/torch/host_values.h"
 #include "sim/torch/tensor_object.h"
 
 namespace tidemark::torch {
@@ -53,6 +54,18 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
+/// A whole number, or a tensor of the host that holds one which is known.
+std::optional<std::int64_t> whole_number(const Value& value) {
+  if (value.is_integral()) return value.as_int();
+  const auto* object = value.as<TensorObject>();
+  if (object == nullptr || object->tensor.numel() != 1 || object->tensor.is_cuda() ||
+      ops::is_differentiable(object->tensor.dtype()))
+    return std::nullopt;
+  const auto known = known_values(object->tensor);
+  if (!known) return std::nullopt;
+  return static_cast<std::int64_t>(known->front());
+}
+
 /// Integers of a list or tuple; false when something else is in it.
 bool integers_of(const Value& value, ops::Dims& out) {
   const std::vector<Value>* items = nullptr;
@@ -60,8 +73,9 @@ bool integers_of(const Value& value, ops::Dims& out) {
   if (const auto* list = value.as<lang::List>()) items = &list->items;
   if (items == nullptr) return false;
   for (const Value& item : *items) {
-    if (!item.is_integral()) return false;
-    out.push_back(item.as_int());
+    const std::optional<std::int64_t> number = whole_number(item);
+    if (!number) return false;
+    out.push_back(*number);
   }
   return true;
 }
@@ -242,8 +256,8 @@ bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& 
     }
     case Type::kInts: {
       ops::Dims dims;
-      if (value.is_integral()) {
-        dims.push_back(value.as_int());
+      if (const std::optional<std::int64_t> number = whole_number(value)) {
+        dims.push_back(*number);
       } else if (!integers_of(value, dims)) {
         return false;
       }
@@ -307,11 +321,12 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
       const Value& value = args.values[next];
       // x.view(2, 3): the numbers from here on are one list.
       // A bool is the next parameter: x.sum(1, True).
-      if (parameter.rest && value.is_int()) {
+      if (parameter.rest && parameter.type == Type::kInts && !value.is_bool() &&
+          whole_number(value)) {
         ops::Dims dims;
-        while (next < args.positional && args.values[next].is_int()) {
-          dims.push_back(args.values[next++].as_int());
-        }
+        while (next < args.positional && !args.values[next].is_bool() &&
+               whole_number(args.values[next]))
+          dims.push_back(*whole_number(args.values[next++]));
         out[i] = dims;
         continue;
       }
@@ -380,8 +395,12 @@ Value BoundOp::call(CallArgs& args) {
   for (const Overload& overload : overloads_) {
     if (!bind(overload, args, values, &why)) continue;
     return session_.guarded([&] {
+      const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
-      return to_value(session_, overload.def->run(arguments));
+      const HostArithmetic arithmetic(name_, arguments, count);
+      Value result = to_value(session_, overload.def->run(arguments));
+      arithmetic.note(result);
+      return result;
     });
   }
   std::string message =

@@ -4,6 +4,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/autograd.h"
+#include "sim/torch/host_values.h"
 #include "sim/torch/op_binding.h"
 #include "sim/torch/tensor_object.h"
 
@@ -37,7 +38,9 @@ void set_grad(Interp& interp, const Value& self, Value value) {
 }
 
 Value get_data(Interp& /*interp*/, const Value& self) {
-  return self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
+  Value data = self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
+  share_values(tensor_of(self), data);
+  return data;
 }
 /// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
 /// another.
@@ -171,7 +174,7 @@ constexpr lang::PropertyRow kProperties[] = {
 
 /// The value of one element, `index` places into the storage after the first.
 Value element_of(const Tensor& tensor, std::int64_t index) {
-  const double value = ops::known_value(tensor, index);
+  const double value = host_value(tensor, index);
   if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(value != 0);
   if (ops::is_differentiable(tensor.dtype())) return Value::real(value);
   return Value::integer(static_cast<std::int64_t>(value));
@@ -183,6 +186,15 @@ Value as_list(Session& session, const Tensor& tensor, std::int64_t dim, std::int
   for (std::int64_t i = 0; i < tensor.size(dim); ++i)
     items.push_back(as_list(session, tensor, dim + 1, index + i * tensor.stride(dim)));
   return session.interp.list(std::move(items));
+}
+
+/// A copy in another type or place, and what is known of its numbers.
+Value carried(Session& session, const Tensor& from, Tensor to) {
+  const Value copy = session.wrap(std::move(to));
+  auto* object = copy.as<TensorObject>();
+  if (object->tensor == from) return copy;
+  if (const auto values = known_values(from)) note_values(*object, *values);
+  return copy;
 }
 
 /// x.to(...) and its short forms. Source: torch's parse_to_conversion.
@@ -234,7 +246,7 @@ Value to_method(Session& session, lang::CallArgs& args) {
     Tensor out = ops::to(session.c, self, options);
     if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
       out->storage->set_role(ops::Role::kInput);
-    return session.wrap(std::move(out));
+    return carried(session, self, std::move(out));
   });
 }
 
@@ -255,7 +267,8 @@ void add_casts(Session& session) {
         session.interp.raw_function(
             cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
               return session.guarded([&] {
-                return session.wrap(ops::to(session.c, tensor_of(args.values[0]), type));
+                const Tensor& self = tensor_of(args.values[0]);
+                return carried(session, self, ops::to(session.c, self, type));
               });
             }));
   }
@@ -363,15 +376,15 @@ void add_queries(Session& session) {
   });
   add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::real(ops::known_value(tensor_of(a[0]), 0));
+    return Value::real(host_value(tensor_of(a[0]), 0));
   });
   add_method(session, "__int__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
+    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
   });
   add_method(session, "__index__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::integer(static_cast<std::int64_t>(ops::known_value(tensor_of(a[0]), 0)));
+    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
   });
 }
 
@@ -420,7 +433,8 @@ void add_copies(Session& session) {
   add_method(session, "cpu(self, memory_format=None)", [s](Interp&, Arguments& a) {
     ops::ToOptions options;
     options.device = ops::kHost;
-    return s->guarded([&] { return s->wrap(ops::to(s->c, tensor_of(a[0]), options)); });
+    return s->guarded(
+        [&] { return carried(*s, tensor_of(a[0]), ops::to(s->c, tensor_of(a[0]), options)); });
   });
   for (const std::string_view same : {"share_memory_(self)", "numpy(self, force=False)",
                                       "resolve_conj(self)", "resolve_neg(self)"}) {

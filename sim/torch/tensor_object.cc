@@ -7,6 +7,7 @@
 
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/torch/host_values.h"
 #include "sim/torch/op_binding.h"
 
 namespace tidemark::torch {
@@ -56,23 +57,6 @@ constexpr std::array<std::string_view, 13> kInPlace{"add_",
                                                     "bitwise_or_",
                                                     "bitwise_xor_"};
 constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt", "ge"};
-
-bool compare_numbers(CompareOp op, double a, double b) {
-  switch (op) {
-    case CompareOp::kEq:
-      return a == b;
-    case CompareOp::kNe:
-      return a != b;
-    case CompareOp::kLt:
-      return a < b;
-    case CompareOp::kLe:
-      return a <= b;
-    case CompareOp::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
 
 bool is_operand(const Value& value) {
   return value.is_number() || value.as<TensorObject>() != nullptr;
@@ -128,17 +112,15 @@ Value TensorObject::inplace(lang::Interp& /*interp*/, BinaryOp op, const Value& 
 
 Value TensorObject::compare(lang::Interp& /*interp*/, CompareOp op, const Value& other) {
   if (!is_operand(other)) return {};
-  Value result = call_op(session_, "torch", kCompare[static_cast<std::size_t>(op)],
-                         {Ref<TensorObject>(this), other});
-  if (other.is_number() && tensor.numel() == 1 && tensor->storage && tensor->storage->values()) {
-    const bool holds = compare_numbers(op, ops::known_value(tensor, 0), other.number());
-    result.as<TensorObject>()->tensor->storage->set_values(ops::Progression{holds ? 1.0 : 0.0, 0});
-  }
-  return result;
+  return call_op(session_, "torch", kCompare[static_cast<std::size_t>(op)],
+                 {Ref<TensorObject>(this), other});
 }
 
 Value TensorObject::get_item(lang::Interp& /*interp*/, const Value& key) {
-  return session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
+  Value item =
+      session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
+  share_values(tensor, item);
+  return item;
 }
 
 bool TensorObject::set_item(lang::Interp& /*interp*/, const Value& key, const Value& value) {
@@ -146,6 +128,7 @@ bool TensorObject::set_item(lang::Interp& /*interp*/, const Value& key, const Va
     torch::set_item(session_, tensor, key, value);
     return 0;
   });
+  forget_values(tensor);
   return true;
 }
 
@@ -157,8 +140,10 @@ std::optional<std::int64_t> TensorObject::length(lang::Interp& interp) {
 Value TensorObject::iterate(lang::Interp& interp) {
   if (tensor.dim() == 0) interp.type_error("iteration over a 0-d tensor");
   // torch iterates over the views that unbind(0) makes at once.
-  return interp.iterate(
-      session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); }));
+  const Value items =
+      session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); });
+  share_values(tensor, items);
+  return interp.iterate(items);
 }
 
 bool TensorObject::truth(lang::Interp& interp) {
@@ -167,7 +152,7 @@ bool TensorObject::truth(lang::Interp& interp) {
                                      tensor.numel() == 0 ? "no values" : "more than one value"));
   }
   session_.c.read_value(tensor);
-  return ops::known_value(tensor, 0) != 0;  // one that is not known counts as zero
+  return host_value(tensor, 0) != 0;  // one that is not known counts as zero
 }
 
 std::optional<std::uint64_t> TensorObject::hash(lang::Interp& /*interp*/) {
@@ -196,7 +181,7 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
     interp.type_error("unsupported format string passed to Tensor.__format__");
   }
   session_.c.read_value(tensor);
-  const double value = ops::known_value(tensor, 0);
+  const double value = host_value(tensor, 0);
   return interp.format(ops::is_floating(tensor.dtype())
                            ? Value::real(value)
                            : Value::integer(static_cast<std::int64_t>(value)),

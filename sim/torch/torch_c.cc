@@ -4,6 +4,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/torch/autograd.h"
+#include "sim/torch/host_values.h"
 #include "sim/torch/module_object.h"
 #include "sim/torch/tensor_object.h"
 
@@ -141,6 +142,20 @@ void add_streams(Session& session, lang::Module& module) {
   act("note_upload(tensor)", [](Session& t, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     if (tensor.is_cuda()) t.c.recorder().copy(ops::kHost, tensor.device(), tensor.bytes(), true);
+  });
+  add("known_integers(tensor)", [](Interp& in, Arguments& a) -> Value {
+    const auto* object = a[0].as<TensorObject>();
+    const auto known = object == nullptr ? std::nullopt : known_values(object->tensor);
+    if (!known) return Value::none();
+    std::vector<Value> items;
+    for (const double value : *known)
+      items.push_back(Value::integer(static_cast<std::int64_t>(value)));
+    return in.list(std::move(items));
+  });
+  act("note_values(tensor, values)", [](Session& t, Arguments& a) {
+    HostValues values;
+    for (const Value& item : t.interp.unpack(a[1])) values.push_back(item.number());
+    note_values(a.object<TensorObject>(0, "Tensor"), values);
   });
   act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
 }

@@ -208,10 +208,10 @@ def _known(lengths, where, name):
     """lengths as numbers: what a list, or a tensor made of one, says"""
     if isinstance(lengths, (list, tuple)):
         return [int(length) for length in lengths]
-    values = getattr(lengths, "_values", None)
+    values = torch._C.known_integers(lengths)
     if values is None:
         torch._C.refuse(f"{where}: the values of {name} are not known", f"give {name} as a list, or as torch.tensor([...]) on the host")
-    return values if isinstance(values, list) else [values]
+    return values
 
 
 def affine_grid(theta, size, align_corners=None):

@@ -106,6 +106,19 @@ def _shape_and_kind(data):
     return [], 1 if isinstance(data, _int) else 2
 
 
+def _flat(data):
+    """the numbers of nested lists; None: a tensor is among them"""
+    if not isinstance(data, (list, tuple)):
+        return None if isinstance(data, torch.Tensor) else [data]
+    out = []
+    for item in data:
+        part = _flat(item)
+        if part is None:
+            return None
+        out.extend(part)
+    return out
+
+
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     shape, kind = _shape_and_kind(data)
     if dtype is None:
@@ -114,8 +127,10 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     _C.note_upload(out)
     if requires_grad:
         out.requires_grad_(True)
-    if kind == 1 and len(shape) < 2 and not out.is_cuda and not isinstance(data, torch.Tensor):
-        out._values = [_int(item) for item in data] if shape else _int(data)
+    if out.numel() <= 1024:
+        values = _flat(data)
+        if values is not None:
+            _C.note_values(out, values)
     return out
 
 

@@ -8,11 +8,11 @@ def _numbers(lengths):
     """lengths as numbers: what a list, or a tensor made of one, says"""
     if isinstance(lengths, (list, tuple)):
         return [int(length) for length in lengths]
-    values = getattr(lengths, "_values", None)
+    values = _C.known_integers(lengths)
     if values is None:
         _C.refuse("pack_padded_sequence: the values of lengths are not known",
                   "give lengths as a list, or as torch.tensor([...]) on the host")
-    return list(values)
+    return values
 
 
 class PackedSequence:

@@ -78,7 +78,7 @@ class RNNBase(Module):
 
     def _forward_packed(self, packed, hx, run, cell):
         data, batch_sizes, sorted_indices, unsorted_indices = packed
-        sizes = batch_sizes._values
+        sizes = _C.known_integers(batch_sizes)
         lstm = self.gates == 4
         if hx is None:
             shape = (self.num_layers * self.num_directions, sizes[0], self.hidden_size)
