@@ -259,8 +259,10 @@ void add_attribute_access(Interp& in, Module& module) {
       in.tuple(
           {access("names(owner, table)",
                   [](Interp& interp, Arguments& args) {
+                    const AttrMap& table = attributes_of(args[0]);
                     std::vector<Value> names;
-                    for (const AttrMap::Entry& entry : attributes_of(args[0]).entries())
+                    names.reserve(table.size());
+                    for (const AttrMap::Entry& entry : table.entries())
                       names.push_back(interp.str(std::string(interp.text(entry.name))));
                     return interp.list(std::move(names));
                   }),

@@ -14,9 +14,9 @@ using lang::Value;
 using ops::Argument;
 using ops::Arguments;
 using ops::Dims;
+using ops::numel_of;
 using ops::ScalarType;
 using ops::Tensor;
-using ops::numel_of;
 
 namespace {
 
@@ -199,8 +199,8 @@ Numbers filled(const Dims& sizes, double value) {
   return HostNumbers{sizes, HostValues(static_cast<std::size_t>(count), value)};
 }
 
-/// From both ends to the middle, eight at a time while there are as many. Source: linspace_kernel of
-/// RangeFactoriesKernel.cpp, on AVX2.
+/// From both ends to the middle, eight at a time while there are as many. Source: linspace_kernel
+/// of RangeFactoriesKernel.cpp, on AVX2.
 template <class Number>
 HostValues spaced(Number start, Number end, std::int64_t steps) {
   constexpr std::int64_t kTogether = 32 / static_cast<std::int64_t>(sizeof(Number));
@@ -251,7 +251,9 @@ struct Rule {
 
 constexpr Rule one(std::string_view name, Unary function) { return {name, function}; }
 constexpr Rule two(std::string_view name, Binary function) { return {name, nullptr, function}; }
-constexpr Rule own(std::string_view name, HostRule function) { return {name, nullptr, nullptr, function}; }
+constexpr Rule own(std::string_view name, HostRule function) {
+  return {name, nullptr, nullptr, function};
+}
 
 /// By name.
 constexpr Rule kRules[] = {
@@ -318,7 +320,8 @@ const Rule* rule_of(std::string_view name) {
 
 Numbers computed(const Rule& rule, const Arguments& a) {
   if (rule.own != nullptr) return rule.own(a);
-  if (rule.of_two != nullptr) return each(numbers_of(a.value(0)), numbers_of(a.value(1)), rule.of_two);
+  if (rule.of_two != nullptr)
+    return each(numbers_of(a.value(0)), numbers_of(a.value(1)), rule.of_two);
   Numbers x = numbers_of(a.value(0));
   if (x) std::transform(x->values.begin(), x->values.end(), x->values.begin(), rule.of_one);
   return x;

@@ -7,10 +7,10 @@
 #include "sim/ops/registry.h"
 #include "sim/torch/tensor_object.h"
 
-/// Programs compute small numbers on the host to configure themselves: rates, widths, lengths. Where
-/// the numbers of a tensor are known (it was made of them), those of what is computed from it are,
-/// too. A tensor's object holds them, by place in the storage; what looks into the same storage
-/// shares them, and whoever writes there without a rule forgets them.
+/// Programs compute small numbers on the host to configure themselves: rates, widths, lengths.
+/// Where the numbers of a tensor are known (it was made of them), those of what is computed from it
+/// are, too. A tensor's object holds them, by place in the storage; what looks into the same
+/// storage shares them, and whoever writes there without a rule forgets them.
 namespace tidemark::torch {
 
 /// Larger tensors' numbers are not kept.

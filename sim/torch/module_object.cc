@@ -422,8 +422,10 @@ void add_tables(Session& session, lang::ClassObject& base) {
       interp.intern("_table_access"),
       interp.tuple({access("names(owner, table)",
                            [](Interp& in, Arguments& a) {
+                             const lang::AttrMap& table = table_of(a[0], a.text(1));
                              std::vector<Value> names;
-                             for (const auto& entry : table_of(a[0], a.text(1)).entries())
+                             names.reserve(table.size());
+                             for (const auto& entry : table.entries())
                                names.push_back(in.str(std::string(in.text(entry.name))));
                              return in.list(std::move(names));
                            }),

@@ -148,13 +148,16 @@ void add_streams(Session& session, lang::Module& module) {
     const auto known = object == nullptr ? std::nullopt : known_values(object->tensor);
     if (!known) return Value::none();
     std::vector<Value> items;
+    items.reserve(known->size());
     for (const double value : *known)
       items.push_back(Value::integer(static_cast<std::int64_t>(value)));
     return in.list(std::move(items));
   });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
+    const std::vector<Value> items = t.interp.unpack(a[1]);
     HostValues values;
-    for (const Value& item : t.interp.unpack(a[1])) values.push_back(item.number());
+    values.reserve(items.size());
+    for (const Value& item : items) values.push_back(item.number());
     note_values(a.object<TensorObject>(0, "Tensor"), values);
   });
   act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
