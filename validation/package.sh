@@ -68,8 +68,10 @@ set -u
 cd "$(dirname "$0")"
 rm -rf results && mkdir -p results/cuda results/torch
 code=77
+python=${PYTHON:-python3}
+pytorch=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || pytorch=
 for tools in cuda*; do
-  "$tools/tidemark-probe" --out results/probe.json
+  "$tools/tidemark-probe" --out results/probe.json --pytorch "$pytorch"
   code=$?
   [ $code = 0 ] && break
 done
@@ -80,7 +82,6 @@ for plan in plans/*; do
   echo "$plan"
   "$tools/tidemark-cuda" "$plan" --out results/cuda --kernels time || echo "$plan: exit code $?" >>results/failures.txt
 done
-python=${PYTHON:-python3}
 if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
   for job in jobs/*; do
     [ -e "$job" ] || continue

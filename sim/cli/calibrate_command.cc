@@ -24,9 +24,10 @@ std::string find_probe() {
 }
 
 std::string receipt(const Calibration& c) {
-  std::string out = fmt::format("{}{}, driver {}, CUDA {}, {}\n", c.device,
-                                c.pretend ? " (the pretend GPU: its times are not taken)" : "",
-                                c.driver, c.cuda, c.date);
+  std::string out =
+      fmt::format("{}{}, driver {}, CUDA {}, {}, {}\n", c.device,
+                  c.pretend ? " (the pretend GPU: its times are not taken)" : "", c.driver, c.cuda,
+                  c.pytorch.empty() ? "no PyTorch" : "PyTorch " + c.pytorch, c.date);
   out += fmt::format("{} entries measured, {} interpolated, {} assumed; {} repeats in {} ms\n",
                      c.count(Basis::kMeasured), c.count(Basis::kInterpolated),
                      c.count(Basis::kAssumed), c.repeats, c.took_ns / 1'000'000);
@@ -36,6 +37,19 @@ std::string receipt(const Calibration& c) {
                        percent(static_cast<std::uint64_t>(fit.max_error_ppm)), fit.held_out);
   }
   return out;
+}
+
+/// The version of the PyTorch at hand, whose allocator programs there will meet. Empty: there is
+/// none.
+std::string pytorch_at_hand() {
+  const std::string torch = find_torch();
+  const TemporaryFile file("");
+  const int code = run_process({torch.empty() ? python() : torch, "-c",
+                                "import importlib.metadata as m, sys; "
+                                "open(sys.argv[1], 'w').write(next((d.version for d in "
+                                "m.distributions() if d.name == 'torch'), ''))",
+                                file.path()});
+  return code == 0 ? read_whole_file(file.path()) : std::string();
 }
 
 class CalibrateCommand final : public Command {
@@ -78,7 +92,8 @@ class CalibrateCommand final : public Command {
       }
       const SignalsHeld until_tidied;
       const TemporaryFile file("");
-      const int code = run_process({probe, "--out", file.path()}, pretend_variables(device));
+      const int code = run_process({probe, "--out", file.path(), "--pytorch", pytorch_at_hand()},
+                                   pretend_variables(device));
       if (code == static_cast<int>(ExitCode::kNoDevice)) return ExitCode::kNoDevice;
       if (code != 0) throw IoError(fmt::format("{} ended with exit code {}", probe, code));
       text = read_whole_file(file.path());

@@ -263,6 +263,7 @@ Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   calibration.driver = member(probe, "driver").text;
   calibration.cuda = member(probe, "cuda").text;
   calibration.date = member(probe, "date").text;
+  if (const JsonValue* pytorch = probe.find("pytorch")) calibration.pytorch = pytorch->text;
   calibration.address_order = member(probe, "address_order").text;
   calibration.pretend = member(probe, "pretend").boolean;
   calibration.repeats = whole(probe, "repeats");
@@ -283,9 +284,9 @@ std::string calibration_yaml(const Calibration& c) {
   out += fmt::format(
       "device: {{name: \"{}\", compute_capability: {}, total_bytes: {}}}\n"
       "receipt: {{driver: \"{}\", cuda: \"{}\", date: \"{}\", pretend: {}, repeats: {}, "
-      "took_ns: {}, address_order: {}}}\n",
+      "took_ns: {}, address_order: {}, pytorch: \"{}\"}}\n",
       c.device, c.compute_capability, c.total_bytes, c.driver, c.cuda, c.date, c.pretend, c.repeats,
-      c.took_ns, c.address_order);
+      c.took_ns, c.address_order, c.pytorch);
   out += "entries:\n";
   for (const CalibrationEntry& each : c.entries) {
     out += fmt::format("  {}: {{value: {}, basis: {}}}\n", each.key, each.value,
@@ -332,6 +333,7 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
     calibration.repeats = receipt.integer("repeats", 0, kMost).value_or(0);
     calibration.took_ns = receipt.integer("took_ns", 0, kMost).value_or(0);
     calibration.address_order = receipt.text("address_order").value_or("");
+    calibration.pytorch = receipt.text("pytorch").value_or("");
     receipt.done();
   }
   if (const lang::YamlNode* node = fields.get("entries")) {

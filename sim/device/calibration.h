@@ -58,6 +58,7 @@ struct Calibration {
   std::string driver;
   std::string cuda;
   std::string date;
+  std::string pytorch;        ///< the machine's, as "2.11.0+cu130"; empty: none was found
   std::string address_order;  ///< of cudaMalloc's answers: "down", "up", "mixed"
   bool pretend = false;       ///< measured on the pretend GPU: times are those of this machine
   std::int64_t repeats = 0;

@@ -27,6 +27,14 @@ std::string calibration_note(const Calibration& calibration, const RunResult& re
       calibration.device, calibration.pretend ? " (the pretend GPU)" : "", calibration.driver,
       calibration.date, calibration.count(Basis::kMeasured),
       calibration.count(Basis::kInterpolated), calibration.count(Basis::kAssumed));
+  const Version& version = result.devices.front().settings.version;
+  const std::string simulated = fmt::format("{}.{}", version.major, version.minor);
+  if (!calibration.pytorch.empty() && !calibration.pytorch.starts_with(simulated + ".")) {
+    out += fmt::format(
+        "PyTorch there is {}, the allocator simulated here is {}'s: see 'pytorch:' of the "
+        "scenario\n",
+        calibration.pytorch, simulated);
+  }
   if (result.ended_by_oom) return out;
   const bool convolves = has_work(result, CostClass::kConvolution);
   const Bytes spare = spare_bytes(result.devices.front());

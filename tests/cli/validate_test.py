@@ -70,7 +70,7 @@ PROBE = {"schema_version": 1, "kind": "probe", "device": "NVIDIA A100-SXM4-80GB"
          "pretend": False, "total_bytes": 85100068864, "driver": "580.1", "cuda": "13.0", "context_bytes": 500000000,
          "gone_bytes": 500000000, "first_kernel_bytes": 4194304, "granularity_bytes": 2097152, "address_order": "down",
          "launch_ns": 4100, "cublas_bytes": 9437184, "cudnn_bytes": -1, "nccl_bytes": -1, "cudnn_workspaces": [], "bytes_per_s": 1733000000000, "flops_per_s": {"fp32": 1, "tf32": 1, "fp16": 1, "bf16": 234000000000000},
-         "flops_by": "cublas", "date": "2026-11-01", "repeats": 9, "took_ns": 12000000,
+         "flops_by": "cublas", "date": "2026-11-01", "pytorch": "2.9.1+cu130", "repeats": 9, "took_ns": 12000000,
          # 40 us and 2 us a page, every other size 10 % more
          "latencies": [{"bytes": 2097152 * n, "malloc_ns": round((40000 + 2000 * n) * k), "free_ns": 30000, "map_ns": 61000, "unmap_ns": 41000}
                        for n, k in ((1, 1), (4, 1.1), (16, 1), (64, 1.1), (256, 1))]}
@@ -98,6 +98,10 @@ class Calibration(unittest.TestCase):
             self.assertIn("reserved + CUDA context 481 MiB", done.stdout)
             self.assertIn("driver 580.1, 2026-11-01: 8 entries measured, 4 interpolated, 8 assumed", done.stdout)
             self.assertNotIn("cuDNN", done.stdout)
+            other = "PyTorch there is 2.9.1+cu130, the allocator simulated here is 2.11's: see 'pytorch:' of the scenario\n"
+            self.assertIn(other, done.stdout)
+            done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", folder + "/c.yaml", "--set", "pytorch=2.9")
+            self.assertNotIn("PyTorch there", done.stdout)
             done = tidemark("run", SCENARIOS / "resnet50.yaml", "--device", "a100-sxm-80gb", "--calibration", folder + "/c.yaml")
             self.assertRegex(done.stdout, r"Fits only if cuDNN asks for less than [0-9.]+ GiB \([0-9,]+ bytes\) beside it")
 

@@ -1,9 +1,9 @@
 // Measures what a calibration holds, and prints it as JSON: tidemark-probe [--repeats N] [--out
-// FILE]
+// FILE] [--pytorch VERSION]
 //
 // Context bytes, granularity, the order of addresses, latencies of the driver's memory calls by
 // size, launch overhead, and achieved rates of each class of work. Exit codes: 0 done, 1 the device
-// failed, 77 no device.
+// failed, 77 no device. VERSION, of the machine's PyTorch, is handed on as it is.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -209,7 +209,7 @@ void print_libraries() {
   print_workspaces();
 }
 
-int probe(int repeats) {
+int probe(int repeats, const char* pytorch) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "tidemark-probe: no CUDA device\n");
@@ -263,7 +263,8 @@ int probe(int repeats) {
         (unsigned long long)l.unmap_ns);
     separator = ",";
   }
-  std::fprintf(out_file, "],\n \"date\": \"%s\",\n \"repeats\": %d,\n \"took_ns\": %llu\n}\n", date,
+  std::fprintf(out_file, "],\n \"pytorch\": \"%s\"", pytorch);
+  std::fprintf(out_file, ",\n \"date\": \"%s\",\n \"repeats\": %d,\n \"took_ns\": %llu\n}\n", date,
                repeats, (unsigned long long)(now_ns() - began));
   return 0;
 }
@@ -274,8 +275,10 @@ int probe(int repeats) {
 
 int main(int argc, char** argv) {
   int repeats = 9;
+  const char* pytorch = "";
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!std::strcmp(argv[i], "--repeats")) repeats = std::max(1, std::atoi(argv[i + 1]));
+    if (!std::strcmp(argv[i], "--pytorch")) pytorch = argv[i + 1];
     if (!std::strcmp(argv[i], "--out")) harness::out_file = std::fopen(argv[i + 1], "w");
   }
   if (harness::out_file == nullptr) {
@@ -283,7 +286,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const int code = harness::probe(repeats);
+    const int code = harness::probe(repeats, pytorch);
     return std::fflush(harness::out_file) == 0 ? code : 2;
   } catch (const harness::DeviceError& error) {
     std::fprintf(stderr, "tidemark-probe: %s\n", error.what());

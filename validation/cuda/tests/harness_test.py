@@ -230,6 +230,7 @@ class Harness(unittest.TestCase):
             self.assertIn("/nowhere/python3 has no PyTorch that sees the GPU", (results / "failures.txt").read_text())
         done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--probe", results / "probe.json", "--out", self.folder / "b.yaml")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r", PyTorch 2\.11\." if torch else ", no PyTorch,")
 
 
 if __name__ == "__main__":
