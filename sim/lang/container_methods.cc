@@ -47,7 +47,7 @@ constexpr FunctionRow kListMethods[] = {
      }},
     {"extend(self, iterable, /)",
      [](Interp& in, Arguments& args) {
-       for (Value& item : in.unpack(args[1])) list_of(args).items.push_back(std::move(item));
+       extend(in, list_of(args), args[1]);
        return Value::none();
      }},
     {"insert(self, index, object, /)",

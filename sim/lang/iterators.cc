@@ -236,6 +236,20 @@ bool Interp::iterable(const Value& value) {
   }
 }
 
+void extend(Interp& in, List& list, const Value& iterable) {
+  const auto append = [&](Value item) { list.items.push_back(std::move(item)); };
+  if (iterable.as<List>() != nullptr || iterable.as<Tuple>() != nullptr) {
+    for (Value& item : in.unpack(iterable)) append(std::move(item));
+    return;
+  }
+  const Ref<Iterator> iterator = in.iterate(iterable);
+  for (Value item = iterator->next(in); !item.empty(); item = iterator->next(in)) {
+    in.step();
+    if (list.items.size() >= in.limits().sequence) in.too_long();
+    append(std::move(item));
+  }
+}
+
 std::vector<Value> Interp::unpack(const Value& iterable) {
   if (const List* list = iterable.as<List>()) return list->items;
   if (const Tuple* tuple = iterable.as<Tuple>()) return tuple->items;

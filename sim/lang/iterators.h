@@ -136,6 +136,9 @@ class DictView final : public Tracked {
   const DictPart part;
 };
 
+/// list.extend(iterable): each item is in the list before the iterator is asked for the next.
+void extend(Interp& in, List& list, const Value& iterable);
+
 /// The table of a set, or of a dict under its keys view; nullptr for anything else.
 ValueTable* set_table(const Value& value);
 

@@ -319,7 +319,7 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
     if (!out.empty()) return out;
   } else if (List* list = left.as<List>()) {
     if (op == BinaryOp::kAdd && right.as<Instance>() == nullptr) {
-      for (Value& item : unpack(right)) list->items.push_back(std::move(item));
+      extend(*this, *list, right);
       return left;
     }
     if (op == BinaryOp::kMul && right.is_integral()) {

@@ -36,7 +36,7 @@ Tensor where_operand(Arguments& a, std::size_t i, std::size_t other) {
   const Tensor beside = a.operand(other);
   const Device device = a.is_tensor(other) ? beside.device() : a.tensor(0).device();
   const LabelScope label(a.context(), "scalar_tensor");
-  return a.context().empty({}, result_type({&number, &beside}), device);
+  return a.context().empty({}, result_type(a.context(), {&number, &beside}), device);
 }
 
 OpResult clamped(Arguments& a, bool in_place) {

@@ -38,8 +38,11 @@ OpResult roll(Arguments& a) {
   const auto kernel = [times](Context& at, const Tensor& x) {
     // One dimension after another, by recursion: what each gave lives until all have returned.
     TensorList rolled;
-    for (std::size_t i = 0; i < times; ++i)
+    Tensor dense = contiguous(at, x);
+    for (std::size_t i = 0; i < times; ++i) {
       rolled.push_back(at.empty(x.sizes(), x.dtype(), x.device()));
+      dense.reset();
+    }
     Tensor out = rolled.back();
     while (!rolled.empty()) rolled.pop_back();
     return out;

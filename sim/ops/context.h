@@ -199,6 +199,8 @@ class Context {
   std::string_view op_label;       ///< operator or node
 
   Backends backends;
+  /// torch.get_default_dtype(): of new tensors without a dtype, and of Python's floats.
+  ScalarType default_dtype = ScalarType::kFloat32;
   Thread main_thread;
   Thread engine_thread;
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch

@@ -59,10 +59,10 @@ Tensor make_new(Arguments& a, std::string_view name, const Dims& sizes, std::siz
   return out;
 }
 
-ScalarType type_of_number(const Arguments& a, std::size_t i) {
+ScalarType type_of_number(Arguments& a, std::size_t i) {
   if (std::holds_alternative<bool>(a.value(i))) return ScalarType::kBool;
   if (std::holds_alternative<std::int64_t>(a.value(i))) return ScalarType::kInt64;
-  return ScalarType::kFloat32;
+  return a.context().default_dtype;
 }
 
 /// Notes the values of a new tensor of the host.
@@ -77,7 +77,7 @@ Tensor arange(Arguments& a, double start, double end, double step, bool whole,
   const double count = std::ceil((end - start) / step);
   if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
   return with_values(make(a, "arange", {static_cast<std::int64_t>(count)},
-                          whole ? ScalarType::kInt64 : ScalarType::kFloat32, options),
+                          whole ? ScalarType::kInt64 : a.context().default_dtype, options),
                      {start, step});
 }
 
@@ -141,7 +141,7 @@ std::span<const OpDef> factory_ops() {
        "layout=None, any memory_format=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "empty", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+         return make(a, "empty", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
@@ -149,7 +149,7 @@ std::span<const OpDef> factory_ops() {
        "layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "zeros", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+         return make(a, "zeros", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
@@ -157,7 +157,7 @@ std::span<const OpDef> factory_ops() {
        "layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "ones", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+         return make(a, "ones", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
@@ -165,7 +165,7 @@ std::span<const OpDef> factory_ops() {
        "generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "rand", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+         return make(a, "rand", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
@@ -173,7 +173,7 @@ std::span<const OpDef> factory_ops() {
        "generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "randn", a.dims(0), ScalarType::kFloat32, 1, a.flag(4));
+         return make(a, "randn", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
@@ -219,7 +219,7 @@ std::span<const OpDef> factory_ops() {
        "torch",
        [](Arguments& a) -> OpResult {
          const auto steps = static_cast<double>(a.integer(2));
-         return with_values(make(a, "linspace", {a.integer(2)}, ScalarType::kFloat32, 3),
+         return with_values(make(a, "linspace", {a.integer(2)}, a.context().default_dtype, 3),
                             {a.number(0), (a.number(1) - a.number(0)) / std::max(steps - 1, 1.0)});
        },
        kSource},
@@ -228,7 +228,7 @@ std::span<const OpDef> factory_ops() {
        "requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
-         return make(a, "logspace", {a.integer(2)}, ScalarType::kFloat32, 4);
+         return make(a, "logspace", {a.integer(2)}, a.context().default_dtype, 4);
        },
        kSource},
       {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool "
@@ -236,7 +236,7 @@ std::span<const OpDef> factory_ops() {
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
-                     ScalarType::kFloat32, 2);
+                     a.context().default_dtype, 2);
        },
        kSource},
       {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "

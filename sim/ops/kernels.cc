@@ -8,7 +8,7 @@
 
 namespace tidemark::ops {
 
-ScalarType result_type(const std::vector<const Tensor*>& operands) {
+ScalarType result_type(const Context& c, const std::vector<const Tensor*>& operands) {
   // Three ranks: tensors with dimensions, 0-dim tensors, Python numbers. A lower rank matters only
   // when its category (bool, integer, float, complex) is higher than everything above it. Source:
   // at::native::result_type.
@@ -25,7 +25,7 @@ ScalarType result_type(const std::vector<const Tensor*>& operands) {
       if (is_complex(type)) {
         type = ScalarType::kComplex64;
       } else if (is_floating(type)) {
-        type = ScalarType::kFloat32;  // the default dtype
+        type = c.default_dtype;
       }
     }
     Rank& r = ranks[rank];
@@ -85,7 +85,7 @@ Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, Scal
 }
 
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
-  return pointwise(c, operands, result_type(std::vector<const Tensor*>(operands)));
+  return pointwise(c, operands, result_type(c, std::vector<const Tensor*>(operands)));
 }
 
 Tensor clone(Context& c, const Tensor& x) {

@@ -15,8 +15,9 @@ namespace tidemark::ops {
 /// training-semantics.md 2.3.
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands);
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype);
-/// The type torch.result_type gives: dimensioned tensors before 0-dim ones before Python numbers.
-ScalarType result_type(const std::vector<const Tensor*>& operands);
+/// The type torch.result_type gives: dimensioned tensors before 0-dim ones before Python numbers,
+/// which have the default dtype.
+ScalarType result_type(const Context& c, const std::vector<const Tensor*>& operands);
 
 /// x.clone(): dense inputs keep their strides.
 Tensor clone(Context& c, const Tensor& x);

@@ -53,6 +53,14 @@ void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::s
   }
 }
 
+/// The kernel of a product of matrices looks at the types when its output is there already.
+void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_view first,
+                     std::string_view second) {
+  Tensor out;
+  if (a.dtype() != b.dtype()) out = c.empty({a.size(0), b.size(1)}, a.dtype(), a.device());
+  same_dtype(a, b, first, second);
+}
+
 Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   if (out.numel() == 0) return out;
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
@@ -106,7 +114,7 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
     throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
                               self.size(0), self.size(1), mat2.size(0), mat2.size(1)));
   }
-  same_dtype(self, mat2, "m1", "m2");
+  types_of_kernel(c, self, mat2, "m1", "m2");
   Op op(c, "mm", "MmBackward0", {&self, &mat2});
   no_complex_gradient(op, self);
   op.save_if(op.needs(0), 0, mat2);
@@ -129,7 +137,7 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
     throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
                               mat1.size(0), mat1.size(1), mat2.size(0), mat2.size(1)));
   }
-  same_dtype(mat1, mat2, "mat1", "mat2");
+  types_of_kernel(c, mat1, mat2, "mat1", "mat2");
   const Dims sizes{mat1.size(0), mat2.size(1)};
   if (!(broadcast(self.sizes(), sizes) == sizes)) {
     throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}",

@@ -358,7 +358,7 @@ Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool 
 
 Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&x1, &x2});
-  const ScalarType type = result_type({&x1, &x2});
+  const ScalarType type = result_type(c, {&x1, &x2});
   const Dims shape = broadcast(x1.sizes(), x2.sizes());
   const Tensor a = expand(c, to(c, x1, type), shape);
   const Tensor b = expand(c, to(c, x2, type), shape);

@@ -68,7 +68,7 @@ Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
     return self;
   }
   Op op(c, "add_", "AddBackward0", {&self, &other});
-  check_in_place(self, {&other});
+  check_in_place(c, self, {&other});
   return op.in_place(self, add_backward(alpha, self, other));
 }
 
@@ -79,7 +79,7 @@ Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha) {
 
 Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   Op op(c, "sub_", "SubBackward0", {&self, &other});
-  check_in_place(self, {&other});
+  check_in_place(c, self, {&other});
   return op.in_place(self, sub_backward(alpha, self, other));
 }
 
@@ -123,7 +123,7 @@ Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tens
   }
   Op op(c, "where", "WhereBackward0", {&self, &other}, {&condition});
   op.save(0, condition);
-  Tensor out = pointwise(c, {&condition, &self, &other}, result_type({&self, &other}));
+  Tensor out = pointwise(c, {&condition, &self, &other}, result_type(c, {&self, &other}));
   return op.result(std::move(out), [](Backward& b) {
     const auto half = [&b] {
       const Tensor zero = b.c.empty({}, b.grad().dtype(), b.grad().device());
@@ -302,7 +302,7 @@ Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& wei
 Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
   const bool number = weight->wrapped_number;
   Op op(c, "lerp_", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
-  check_in_place(self, {&end, &weight});
+  check_in_place(c, self, {&end, &weight});
   op.save_if(op.needs(2), 0, end);
   if (op.needs(2)) op.save(1, clone(c, self));
   op.save_if(!number, 2, weight);
@@ -319,7 +319,7 @@ Tensor addcmul(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
 
 Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
   Op op(c, "addcmul_", "AddcmulBackward0", {&self, &tensor1, &tensor2});
-  check_in_place(self, {&tensor1, &tensor2});
+  check_in_place(c, self, {&tensor1, &tensor2});
   op.save_if(op.needs(2), 0, tensor1);
   op.save_if(op.needs(1), 1, tensor2);
   return op.in_place(self, addcmul_backward);
@@ -335,7 +335,7 @@ Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
 
 Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
   Op op(c, "addcdiv_", "AddcdivBackward0", {&self, &tensor1, &tensor2});
-  check_in_place(self, {&tensor1, &tensor2});
+  check_in_place(c, self, {&tensor1, &tensor2});
   op.save_if(op.needs(2), 0, tensor1);
   op.save_if(op.needs(1) || op.needs(2), 1, tensor2);
   return op.in_place(self, addcdiv_backward);

@@ -31,10 +31,11 @@ bool is_saved(std::string_view self, std::string_view other, char what, bool nee
   return (by_self && needs_self) || (by_other && needs_other);
 }
 
-ScalarType type_of(ResultKind kind, const Tensor& self, const Tensor& other) {
+ScalarType type_of(const Context& c, ResultKind kind, const Tensor& self, const Tensor& other) {
   if (kind == ResultKind::kBool) return ScalarType::kBool;
-  const ScalarType type = other.defined() ? result_type({&self, &other}) : result_type({&self});
-  if (kind == ResultKind::kFloat && !is_differentiable(type)) return ScalarType::kFloat32;
+  const ScalarType type =
+      other.defined() ? result_type(c, {&self, &other}) : result_type(c, {&self});
+  if (kind == ResultKind::kFloat && !is_differentiable(type)) return c.default_dtype;
   if (kind == ResultKind::kIntegral && is_differentiable(type)) {
     throw OpError(
         fmt::format("this bitwise operator is not implemented for '{}': it takes integers and bool",
@@ -147,7 +148,7 @@ class Machine {
         for (const Tensor& t : all) {
           if (t.dtype() != ScalarType::kBool) values.push_back(&t);
         }
-        push_made(pointwise(c, {&all[0], &all[1], &all[2]}, result_type(values)));
+        push_made(pointwise(c, {&all[0], &all[1], &all[2]}, result_type(b_.c, values)));
         return;
       }
       case 'd': {
@@ -220,7 +221,8 @@ Tensor run_program(Backward& b, std::string_view program) {
   return machine.run(program);
 }
 
-void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> operands) {
+void check_in_place(const Context& c, const Tensor& self,
+                    std::initializer_list<const Tensor*> operands) {
   Dims shape = self.sizes();
   for (const Tensor* t : operands) shape = broadcast(shape, t->sizes());
   if (!(shape == self.sizes())) {
@@ -229,7 +231,7 @@ void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> ope
   }
   std::vector<const Tensor*> all(operands);
   all.insert(all.begin(), &self);
-  const ScalarType type = result_type(all);
+  const ScalarType type = result_type(c, all);
   const bool fits = type == self.dtype() || (is_floating(self.dtype()) && !is_complex(type)) ||
                     is_complex(self.dtype()) ||
                     (is_integral(self.dtype()) && !is_differentiable(type));
@@ -248,7 +250,7 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
       cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self});
     }
   }
-  const ScalarType type = type_of(rule.result, self, other);
+  const ScalarType type = type_of(c, rule.result, self, other);
   const auto compute = [&] {
     return other.defined() ? pointwise(c, {&self, &other}, type) : pointwise(c, {&self}, type);
   };
@@ -282,13 +284,13 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
   }
   if (rule.node.empty() || rule.result == ResultKind::kBool) {
     Op op(c, rule.name, rule.node, {}, {&self, &other});
-    if (other.defined()) check_in_place(self, {&other});
+    if (other.defined()) check_in_place(c, self, {&other});
     return self;
   }
   const std::string_view self_program = rule.in_place_self.empty() ? rule.self : rule.in_place_self;
   Op op(c, rule.name, rule.node, {&self, &other});
   if (other.defined()) {
-    check_in_place(self, {&other});
+    check_in_place(c, self, {&other});
   } else if (rule.result == ResultKind::kFloat && !is_differentiable(self.dtype())) {
     throw OpError(fmt::format("result type Float can't be cast to the desired output type {}",
                               info(self.dtype()).name));

@@ -58,7 +58,8 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other = 
 Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self, Tensor other = {});
 /// Errors: OpError when an in-place operator would have to change the shape or the kind of its
 /// tensor.
-void check_in_place(const Tensor& self, std::initializer_list<const Tensor*> operands);
+void check_in_place(const Context& c, const Tensor& self,
+                    std::initializer_list<const Tensor*> operands);
 
 /// Evaluates a program. `saved` in the slots other 0, self 1, result 2.
 Tensor run_program(Backward& b, std::string_view program);

@@ -27,6 +27,13 @@ std::int64_t consumed(const Value& key) {
   return 1;
 }
 
+/// Whether a bound is counted from the end: x[-n:] is a view of its own even where it is all of x.
+/// Source: at::indexing::impl::applySlice.
+bool counts_back(const lang::Slice& slice) {
+  const auto negative = [](const Value& bound) { return bound.is_int() && bound.as_int() < 0; };
+  return negative(slice.start) || negative(slice.stop);
+}
+
 /// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
 /// dimension of that view.
 struct Sliced {
@@ -59,7 +66,8 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
       const auto range = slice->indices(length);
       if (!range) session.interp.type_error("slice indices must be integers or None");
       if (range->step < 0) session.interp.value_error("step must be greater than zero");
-      const bool whole = range->start == 0 && range->stop == length && range->step == 1;
+      const bool whole =
+          range->start == 0 && range->stop == length && range->step == 1 && !counts_back(*slice);
       if (!whole || alone) {
         out.view = ops::slice(c, out.view, dim, range->start, range->stop, range->step);
       }

@@ -18,6 +18,20 @@ using ops::Argument;
 
 namespace {
 
+/// NumPy's words for parameters, which torch takes too. Source: torch's
+/// numpy_compatibility_arg_names.
+struct Spelling {
+  std::string_view torch;
+  std::string_view numpy;
+};
+constexpr Spelling kNumpySpellings[] = {{"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"},
+                                        {"input", "a"},  {"input", "x1"},         {"other", "x2"}};
+
+bool is_spelling(std::string_view given, std::string_view parameter) {
+  return std::any_of(std::begin(kNumpySpellings), std::end(kNumpySpellings),
+                     [&](const Spelling& s) { return s.torch == parameter && s.numpy == given; });
+}
+
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -344,9 +358,10 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
       ++next;
     } else {
       given = args.keyword(parameter.name);
-      // torch takes `self` for `input` and `axis` for `dim`, as NumPy's users write.
-      if (given == nullptr && session_.interp.text(parameter.name) == "dim") {
-        given = args.keyword(session_.interp.intern("axis"));
+      for (const Spelling& other : kNumpySpellings) {
+        if (given == nullptr && args.keyword_count > 0 &&
+            session_.interp.text(parameter.name) == other.torch)
+          given = args.keyword(session_.interp.intern(other.numpy));
       }
       if (given != nullptr) ++keywords_used;
     }
@@ -373,8 +388,8 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
   if (keywords_used < args.keyword_count) {
     for (std::size_t k = 0; k < args.keyword_count; ++k) {
       const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
-        return p.name == args.keywords[k] || (session_.interp.text(args.keywords[k]) == "axis" &&
-                                              session_.interp.text(p.name) == "dim");
+        return p.name == args.keywords[k] ||
+               is_spelling(session_.interp.text(args.keywords[k]), session_.interp.text(p.name));
       });
       if (!known) {
         *why = fmt::format("got an unexpected keyword argument '{}'",

@@ -158,6 +158,7 @@ void TensorWriter::write_session() {
     switches = 2 * switches + (on ? 1 : 0);
   image().put(switches);
   image().put(b.cudnn_workspace);
+  image().put(static_cast<std::uint64_t>(c.default_dtype));
   for (const ops::CastCacheEntry& entry : c.cast_cache) {
     tensor(entry.source.impl());
     tensor(entry.cast.impl());

@@ -72,6 +72,11 @@ void add_modes(Session& session, lang::Module& module) {
     ops::clear_autocast_cache(s->c);
     return Value::none();
   });
+  add("default_dtype()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_dtype); });
+  add("set_default_dtype(dtype)", [s](Interp&, Arguments& a) {
+    s->c.default_dtype = a.object<DTypeObject>(0, "torch.dtype").dtype;
+    return Value::none();
+  });
   add("backend(name)", [s](Interp& in, Arguments& a) {
     const bool* flag = backend_switch(*s, a.text(0));
     if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));

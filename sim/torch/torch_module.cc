@@ -277,6 +277,7 @@ void add_modules(Session& session) {
                                       "torch.func",
                                       "torch.nn.utils.stateless",
                                       "torch.jit",
+                                      "torch.accelerator",
                                       "torch.utils.tensorboard",
                                       "torch.linalg",
                                       "torch.special",

@@ -21,7 +21,7 @@ def _typed_tensor(dtype, device, args):
 
 
 def _legacy_tensor(*args, device=None):
-    return _typed_tensor(torch.float32, device, args)
+    return _typed_tensor(torch.get_default_dtype(), device, args)
 
 
 class _TensorType:
@@ -49,5 +49,10 @@ _tensor_types = [_TensorType(f"torch.{place}{kind}Tensor", dtype, device)
 
 
 def set_default_tensor_type(t):
-    if t is not FloatTensor and t != "torch.FloatTensor":
-        _C.refuse("another default type of tensors is not modelled", "give dtype= and device= where tensors are made")
+    for kind in _tensor_types:
+        if t is kind or t == kind.name:
+            if kind.device != "cpu":
+                _C.refuse("a default type of tensors on the GPU is not modelled", "give device= where tensors are made")
+            torch.set_default_dtype(kind.dtype)
+            return
+    raise TypeError(f"invalid type object: {t}")

@@ -52,13 +52,14 @@ def numel(input):
     return input.numel()
 
 
-def set_default_dtype(dtype):
-    if dtype != torch.float32:
-        _C.refuse("another default dtype is not modelled", "give dtype= where tensors are made, or model.to(dtype)")
+def set_default_dtype(d):
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _C.set_default_dtype(d)
 
 
 def get_default_dtype():
-    return torch.float32
+    return _C.default_dtype()
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
@@ -122,7 +123,7 @@ def _flat(data):
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     shape, kind = _shape_and_kind(data)
     if dtype is None:
-        dtype = data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.float32)[kind]
+        dtype = data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.get_default_dtype())[kind]
     out = torch.empty(shape, dtype=dtype, device=device, pin_memory=pin_memory)
     _C.note_upload(out)
     if requires_grad:
@@ -151,6 +152,8 @@ class _Info:
 
 
 def finfo(dtype=None):
+    if dtype is None:
+        dtype = torch.get_default_dtype()
     if dtype == torch.float16:
         return _Info(bits=16, eps=2.0 ** -10, max=65504.0, min=-65504.0, tiny=2.0 ** -14, smallest_normal=2.0 ** -14)
     if dtype == torch.bfloat16:

@@ -32,6 +32,10 @@ class ParametrizationList(ModuleList):
                     self.register_parameter(f"original{i}", Parameter(part.data if isinstance(part, Parameter) else part))
                 else:
                     self.register_buffer(f"original{i}", part)
+        if not unsafe:
+            made = self()  # torch looks at its type and shape
+            if made.shape != original.shape:
+                raise ValueError("The shape of the result of a parametrization must be that of the original tensor unless unsafe=True")
 
     def forward(self):
         if self.is_tensor:
@@ -46,6 +50,11 @@ class ParametrizationList(ModuleList):
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
+        if not unsafe:
+            before = getattr(module, tensor_name)
+            after = parametrization(before)
+            if hasattr(parametrization, "right_inverse"):
+                back = parametrization.right_inverse(after)
         module.parametrizations[tensor_name].append(parametrization)
         return module
     original = getattr(module, tensor_name)

@@ -53,7 +53,7 @@ def broadcast_all(*values):
     if not all(isinstance(v, (torch.Tensor, int, float)) for v in values):
         raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing "
                          "__torch_function__.")
-    options = dict(dtype=torch.float32)
+    options = dict(dtype=torch.get_default_dtype())
     for value in values:
         if isinstance(value, torch.Tensor):
             options = dict(dtype=value.dtype, device=value.device)

@@ -1,0 +1,3 @@
+# module: torch
+# defines: GradScaler
+from torch.amp import GradScaler
