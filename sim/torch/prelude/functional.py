@@ -183,6 +183,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if not batched:
         log_probs = log_probs.unsqueeze(1)
         targets = targets.unsqueeze(0) if targets.dim() == 1 else targets
+    if targets.dtype != torch.int32:  # those of type int32 stay on the host for cuDNN
+        targets = targets.to(log_probs.device)
     res = torch._ctc_loss(log_probs, targets, longest)
     if zero_infinity:
         zero = torch.zeros((), dtype=res.dtype, device=res.device)
