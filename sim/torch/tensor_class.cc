@@ -190,7 +190,7 @@ Value as_list(Session& session, const Tensor& tensor, std::int64_t dim, std::int
 
 /// A copy in another type or place, and what is known of its numbers.
 Value carried(Session& session, const Tensor& from, Tensor to) {
-  const Value copy = session.wrap(std::move(to));
+  Value copy = session.wrap(std::move(to));
   auto* object = copy.as<TensorObject>();
   if (object->tensor == from) return copy;
   if (const auto values = known_values(from)) note_values(*object, *values);
