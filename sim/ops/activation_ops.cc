@@ -53,8 +53,8 @@ Tensor prelu(Context& c, Tensor self, Tensor weight) {
   op.save(0, self);
   op.save(1, weight);
   return op.result(pointwise(c, {&self, &weight}), [](Backward& b) {
-    b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0], &b.saved[1]});
-    b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0], &b.saved[1]});
+    b.grads[0] = pointwise(b.c, {&b.saved[0], &b.saved[1], &b.grad()});
+    b.grads[1] = pointwise(b.c, {&b.saved[0], &b.saved[1], &b.grad()});
   });
 }
 
@@ -140,16 +140,32 @@ Tensor alpha_dropout(Context& c, const Tensor& input, double p, bool train, bool
 
 namespace {
 
-/// The slopes are drawn into a tensor of the input's size, in evaluation too. Slots: noise, then
-/// the input (its result, where it is written into).
-OpResult rrelu(Context& c, const Tensor& self, bool in_place) {
+/// The slopes are drawn into a contiguous tensor of the input's size, in evaluation too; the kernel
+/// that draws them works on contiguous tensors alone. Slots: noise, then the input (its result,
+/// where it is written into). Source: rrelu_with_noise_out_cuda; the layouts: oracle.
+OpResult rrelu(Context& c, const Tensor& self, bool training, bool in_place) {
+  const auto contiguous_like = [&c](const Tensor& x) {
+    return c.empty_in(x.sizes(), MemoryFormat::kContiguous, x.dtype(), x.device());
+  };
   Op op(c, in_place ? "rrelu_with_noise_" : "rrelu_with_noise", "RreluWithNoiseBackward0", {&self});
-  const Tensor noise = c.empty_like(self);
+  const Tensor noise = contiguous_like(self);
   op.save(0, noise);
-  const auto backward = [](Backward& b) { b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]}); };
   op.save(1, self);
-  if (in_place) return op.in_place(self, backward);
-  return op.result(c.empty_like(self), backward);
+  const auto backward = [training](Backward& b) {
+    b.grads[0] = pointwise(b.c, {&b.saved[training ? 0 : 1], &b.grad()});
+  };
+  const auto draw = [&c, &self, training](const Tensor& out) {
+    if (!training) return;
+    const Tensor input = contiguous(c, self);
+    const Tensor written = contiguous(c, out);
+  };
+  if (in_place) {
+    draw(self);
+    return op.in_place(self, backward);
+  }
+  Tensor out = contiguous_like(self);
+  draw(out);
+  return op.result(std::move(out), backward);
 }
 
 OpResult unbatched_dropout(Arguments& a, std::int64_t sample_rank) {
@@ -186,15 +202,20 @@ std::span<const OpDef> activation_ops() {
        kActivation},
       {"rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
        "training=False, bool inplace=False)",
-       "F", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), a.flag(4)); },
+       "F",
+       [](Arguments& a) -> OpResult {
+         return rrelu(a.context(), a.tensor(0), a.flag(3), a.flag(4));
+       },
        kActivation},
       {"rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
        "training=False)",
-       "torch", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), false); },
+       "torch",
+       [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), a.flag(3), false); },
        kActivation},
       {"rrelu_(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
        "training=False)",
-       "F torch", [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), true); },
+       "F torch",
+       [](Arguments& a) -> OpResult { return rrelu(a.context(), a.tensor(0), a.flag(3), true); },
        kActivation},
       {"softsign(Tensor input)", "F",
        [](Arguments& a) -> OpResult { return softsign(a.context(), a.tensor(0)); }, kActivation},

@@ -34,17 +34,27 @@ BackwardFunction sub_backward(double alpha, const Tensor& self, const Tensor& ot
   };
 }
 
-constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "sobobgfb", ResultKind::kFloat};
+constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "sobobgfv", ResultKind::kFloat};
 constexpr PointwiseRule kDivRounded{"div", "DivBackward2", "", "", "z", "z"};
 constexpr PointwiseRule kPowNumber{
     "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};
 constexpr PointwiseRule kPowZero{
     "pow", "PowBackward0", "", "", "sf", "", ResultKind::kPromote, CastPolicy::kFp32};
 constexpr PointwiseRule kPowOfNumber{
-    "pow", "PowBackward2", "", "", "r1bgb", "", ResultKind::kPromote, CastPolicy::kFp32};
-constexpr PointwiseRule kPowOfZero{
-    "pow", "PowBackward2", "", "", "r1b0s1cwgb", "", ResultKind::kPromote, CastPolicy::kFp32};
-constexpr PointwiseRule kXlogyNumber{"xlogy", "XlogyBackward2",  "", "", "g1bs1cmf",
+    "pow", "PowBackward2", "", "", "r1bgv", "", ResultKind::kPromote, CastPolicy::kFp32, true, {},
+    true};
+constexpr PointwiseRule kPowOfZero{"pow",
+                                   "PowBackward2",
+                                   "",
+                                   "",
+                                   "r1b0s1cwgv",
+                                   "",
+                                   ResultKind::kPromote,
+                                   CastPolicy::kFp32,
+                                   true,
+                                   {},
+                                   true};
+constexpr PointwiseRule kXlogyNumber{"xlogy", "XlogyBackward2",  "", "", "g1bs1cmk",
                                      "",      ResultKind::kFloat};
 constexpr PointwiseRule kXlogyPositive{"xlogy", "XlogyBackward2",  "", "", "g1b",
                                        "",      ResultKind::kFloat};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/base/check.h"
@@ -128,6 +129,17 @@ class Machine {
         push_made(pointwise(c, {&x, &y}));
         return;
       }
+      case 'v': {
+        const Tensor x = pop();
+        const Tensor y = pop();
+        push_made(pointwise(c, {&x, &y}));
+        return;
+      }
+      case 'k': {
+        const Tensor x = pop();
+        push_made(clone_in(c, x, MemoryFormat::kContiguous));
+        return;
+      }
       case 'c': {
         const Tensor y = pop();
         const Tensor x = pop();
@@ -143,7 +155,9 @@ class Machine {
             "its result",
             b_.node.name));
       case 'w': {
-        const std::array<Tensor, 3> all{pop(), pop(), pop()};
+        std::array<Tensor, 3> all{pop(), pop(), pop()};
+        std::stable_partition(all.begin(), all.end(),
+                              [](const Tensor& t) { return t.dtype() == ScalarType::kBool; });
         std::vector<const Tensor*> values;
         for (const Tensor& t : all) {
           if (t.dtype() != ScalarType::kBool) values.push_back(&t);
@@ -252,6 +266,10 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
   }
   const ScalarType type = type_of(c, rule.result, self, other);
   const auto compute = [&] {
+    if (rule.contiguous) {
+      const Dims shape = other.defined() ? broadcast(self.sizes(), other.sizes()) : self.sizes();
+      return c.empty_in(shape, MemoryFormat::kContiguous, type, self.device());
+    }
     return other.defined() ? pointwise(c, {&self, &other}, type) : pointwise(c, {&self}, type);
   };
   if (rule.node.empty() || !is_differentiable(type)) {

@@ -23,16 +23,20 @@ enum class ResultKind : std::uint8_t {
 /// `self` and `other` are programs in postfix notation for the gradients of the two operands, after
 /// PyTorch's derivatives.yaml. Each step allocates what the ATen call at that place allocates;
 /// temporaries die in reverse order when the gradient is done. Operands of a call are written in
-/// the order in which the compiled PyTorch evaluates them, the last argument first.
+/// the order in which the compiled PyTorch evaluates them, the last argument first; the order of a
+/// call's arguments decides the layout of its result where theirs differ (oracle).
 ///
 ///     g  the incoming gradient              z  zeros like it (the program `g` alone hands it on)
 ///     s o r  saved self, other, result      0  a 0-dim tensor of the gradient's type on its device
 ///     1  a Python number                    f  a call of one tensor
 ///     b  a call of two tensors              c  a comparison of two: bool
+///     v  the same, the first of them        k  a contiguous copy, as masked_fill makes of what it
+///        being written last                    fills
 ///     e  a number to the power of a tensor
 ///     p  a predicate of one: bool           x  a gradient that is refused
-///     m  masked_fill_ (or logical_and_) in place: drops its
-///     argument w  where of a bool and two others        d  the end of a statement: temporaries die
+///     m  masked_fill_ (or logical_and_)     w  where of a bool, wherever it is written, and two
+///        in place: drops its argument          others
+///     d  the end of a statement: temporaries die
 ///
 /// Saved are the tensors that a program mentions: one that a single gradient mentions only if that
 /// gradient is wanted (two-operand operators). An operator that works in place clones an operand
@@ -48,7 +52,8 @@ struct PointwiseRule {
   std::optional<CastPolicy> cast{};
   bool in_place = true;  ///< NAME_ exists
   std::string_view
-      in_place_self{};  ///< another gradient for NAME_ (leaky_relu_ and elu_ use the result)
+      in_place_self{};      ///< another gradient for NAME_ (leaky_relu_ and elu_ use the result)
+  bool contiguous = false;  ///< the result is, whatever the operands are
 };
 
 /// Runs a rule out of place. `other` is undefined for operators of one tensor.
