@@ -278,6 +278,7 @@ struct ClassStmt : Stmt {
   Seq<Expr*> bases;
   Seq<Stmt*> body;
   Seq<Expr*> decorators;
+  Seq<Keyword> keywords;  // metaclass= among them
   Code* code;
 };
 struct WithItem {

@@ -56,8 +56,10 @@ ClassObject& Interp::class_of(const Value& value) const {
   switch (object->kind()) {
     case Kind::kStr:
       return *c.str;
-    case Kind::kList:
-      return *c.list;
+    case Kind::kList: {
+      ClassObject* type = static_cast<List*>(object)->type();
+      return type != nullptr ? *type : *c.list;
+    }
     case Kind::kTuple: {
       ClassObject* type = static_cast<Tuple*>(object)->type();
       return type != nullptr ? *type : *c.tuple;
@@ -66,8 +68,11 @@ ClassObject& Interp::class_of(const Value& value) const {
       ClassObject* type = static_cast<Dict*>(object)->type();
       return type != nullptr ? *type : *c.dict;
     }
-    case Kind::kSet:
-      return static_cast<Set*>(object)->frozen ? *c.frozenset : *c.set;
+    case Kind::kSet: {
+      const auto& set = *static_cast<Set*>(object);
+      if (set.type() != nullptr) return *set.type();
+      return set.frozen ? *c.frozenset : *c.set;
+    }
     case Kind::kRange:
       return *c.range;
     case Kind::kSlice:
@@ -78,8 +83,10 @@ ClassObject& Interp::class_of(const Value& value) const {
       return *c.builtin;
     case Kind::kBoundMethod:
       return *c.method;
-    case Kind::kClass:
-      return *c.type;
+    case Kind::kClass: {
+      ClassObject* metaclass = static_cast<ClassObject*>(object)->metaclass.get();
+      return metaclass != nullptr ? *metaclass : *c.type;
+    }
     case Kind::kModule:
       return *c.module;
     case Kind::kIterator:
@@ -171,6 +178,26 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
   return {};
 }
 
+/// An attribute of a container of a user's class: as of any object.
+Value Interp::find_container_member(const Value& object, ClassObject& type, Name name) {
+  const auto& container = *static_cast<Container*>(object.object());
+  const Value keep = object;
+  const Value* in_class = type.lookup(name);
+  const bool data = in_class != nullptr && in_class->as<Property>() != nullptr;
+  if (!data && container.attrs() != nullptr) {
+    if (const Value* own = container.attrs()->find(name)) return *own;
+    // self.__dict__ = self: its items are its attributes.
+    if (const Value* items = container.attrs()->find(known(name::kDict))) {
+      const Value* own = items->as<Dict>()->table.find(*this, str(std::string(text(name))));
+      if (own != nullptr) return *own;
+    }
+  }
+  if (in_class != nullptr) return bind(*in_class, keep, type);
+  if (name == known(name::kClass)) return Ref<ClassObject>(&type);
+  if (name == known(name::kDict)) return attribute_table(*this, keep);
+  return ask_code(keep, known(name::kGetattr), {str(std::string(text(name)))});
+}
+
 Value Interp::find_class_member(ClassObject& type, Name name) {
   if (const Value* found = type.lookup(name)) {
     if (const auto* wrapper = found->as<MethodWrapper>()) {
@@ -183,6 +210,10 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     }
     return *found;
   }
+  if (type.metaclass) {
+    if (const Value* found = type.metaclass->lookup(name))
+      return bind(*found, Ref<ClassObject>(&type), *type.metaclass);
+  }
   switch (static_cast<std::uint32_t>(name)) {
     case name::kName:
       return str(std::string(text(type.name())));
@@ -191,7 +222,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     case name::kModule:
       return str(type.module());
     case name::kClass:
-      return classes_->type;
+      return type.metaclass ? type.metaclass : classes_->type;
     case name::kDict:
       return attribute_table(*this, Ref<ClassObject>(&type));
     case name::kDoc:
@@ -264,8 +295,10 @@ Value Interp::find_attr(const Value& object, Name name) {
       }
       case Kind::kSuper: {
         const auto& super = *static_cast<Super*>(object.object());
-        const bool on_class = super.self.as<ClassObject>() != nullptr;
-        ClassObject& type = on_class ? *super.self.as<ClassObject>() : class_of(super.self);
+        // In a method of a metaclass the object is a class of that metaclass.
+        auto* as_type = super.self.as<ClassObject>();
+        const bool on_class = as_type != nullptr && as_type->derives_from(*super.after);
+        ClassObject& type = on_class ? *as_type : class_of(super.self);
         const Value* found = type.lookup_after(*super.after, name);
         if (found == nullptr) return {};
         if (on_class && is_method(*found)) return *found;
@@ -304,6 +337,12 @@ Value Interp::find_attr(const Value& object, Name name) {
         if (text(name) == "step") return Value::integer(range.step);
         break;
       }
+      case Kind::kList:
+      case Kind::kTuple:
+      case Kind::kDict:
+      case Kind::kSet:
+        if (has_code(object)) return find_container_member(object, class_of(object), name);
+        break;
       default:
         break;
     }
@@ -383,6 +422,10 @@ Value Interp::find_method(Value object, Name name, Value& self) {
         return get_attr(object, name);
       }
       default:
+        if (has_code(object)) {
+          const AttrMap* own = static_cast<Container*>(object.object())->attrs();
+          if (own != nullptr && own->find(name) != nullptr) return get_attr(object, name);
+        }
         break;
     }
   }
@@ -407,30 +450,54 @@ Value Interp::find_special(const Value& object, Name name, Value& self) {
   return bind(*found, object, type);
 }
 
+Value Interp::ask_code(const Value& object, Name name, std::vector<Value> positional) {
+  ClassObject* owner = nullptr;
+  const Value* method = class_of(object).lookup(name, &owner);
+  if (method == nullptr || method->is_none() || !owner->user_defined) return {};
+  Value out = call_special(object, name, std::move(positional));
+  return out.tag() == Tag::kNotImplemented ? Value() : out;
+}
+
 void Interp::generic_set_attr(Instance& object, Name name, Value value) {
-  if (const Value* found = object.type().lookup(name)) {
+  store_attr(Ref<Instance>(&object), name, std::move(value));
+}
+
+void Interp::store_attr(const Value& object, Name name, Value value) {
+  ClassObject& type = class_of(object);
+  if (const Value* found = type.lookup(name)) {
     if (const auto* property = found->as<Property>()) {
       if (property->set.is_none()) {
         raise(*classes_->attribute_error, fmt::format("property '{}' of '{}' object has no setter",
-                                                      text(name), text(object.type().name())));
+                                                      text(name), text(type.name())));
       }
       const Value setter = property->set;
-      std::array<Value, 2> arguments{Ref<Instance>(&object), std::move(value)};
+      std::array<Value, 2> arguments{object, std::move(value)};
       CallArgs args{arguments.data(), arguments.size(), nullptr, 0, false};
       call(setter, args);
       return;
     }
     if (descriptor_hook(*this, *found, "__set__") != nullptr) {
       const Value descriptor = *found;
-      call_method(descriptor, intern("__set__"), {Value(Ref<Instance>(&object)), std::move(value)});
+      call_method(descriptor, intern("__set__"), {object, std::move(value)});
       return;
     }
   }
   if (name == known(name::kClass)) refuse("assigning __class__ is not supported");
-  if (name == known(name::kDict)) {
+  const bool by_itself = object.as<Dict>() != nullptr && value.same_as(object);
+  if (name == known(name::kDict) && !by_itself) {
     refuse("assigning __dict__ is not supported", "fill it: x.__dict__.update(...)");
   }
-  object.set_own(name, std::move(value));
+  auto* container = object.as<Container>();
+  const Value* items = container == nullptr || container->attrs() == nullptr
+                           ? nullptr
+                           : container->attrs()->find(known(name::kDict));
+  if (items != nullptr) {
+    items->as<Dict>()->table.set(*this, str(std::string(text(name))), std::move(value));
+  } else if (container != nullptr) {
+    container->set_own(name, std::move(value));
+  } else {
+    object.as<Instance>()->set_own(name, std::move(value));
+  }
 }
 
 void Interp::set_attr(const Value& object, Name name, Value value) {
@@ -438,6 +505,15 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     const Value keep = object;
     static_cast<Instance*>(keep.object())->set_attr(*this, name, std::move(value));
     return;
+  }
+  if (has_code(object)) {
+    const Value keep = object;
+    if (!ask_code(keep, known(name::kSetattr), {str(std::string(text(name))), value}).empty())
+      return;
+    if (object.as<Container>() != nullptr) {
+      store_attr(keep, name, std::move(value));
+      return;
+    }
   }
   if (auto* type = object.as<ClassObject>()) {
     // A named tuple is the user's class, whoever made it.
@@ -471,17 +547,28 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
         fmt::format("'{}' object attribute '{}' is read-only", type_name(object), text(name)));
 }
 
-bool remove_attribute(Interp& interp, Instance& object, Name name) {
-  const Value* found = object.type().lookup(name);
+bool remove_attribute(Interp& interp, const Value& object, Name name) {
+  const Ref<ClassObject> type = interp.type_of(object);
+  const Value* found = type->lookup(name);
   const auto* property = found == nullptr ? nullptr : found->as<Property>();
-  if (property == nullptr) return !object.attrs().remove(name).empty();
+  if (property == nullptr) {
+    auto* instance = object.as<Instance>();
+    AttrMap* own = instance != nullptr ? &instance->attrs() : object.as<Container>()->attrs();
+    if (own == nullptr) return false;
+    if (!own->remove(name).empty()) return true;
+    const Value* items = instance != nullptr ? nullptr : own->find(known(name::kDict));
+    return items != nullptr &&
+           !items->as<Dict>()
+                ->table.remove(interp, interp.str(std::string(interp.text(name))))
+                .key.empty();
+  }
   if (property->del.is_none()) {
     interp.raise(*interp.classes().attribute_error,
                  fmt::format("property '{}' of '{}' object has no deleter", interp.text(name),
-                             interp.text(object.type().name())));
+                             interp.text(type->name())));
   }
   const Value deleter = property->del;
-  interp.call(deleter, {Value(Ref<Instance>(&object))});
+  interp.call(deleter, {object});
   return true;
 }
 
@@ -490,6 +577,9 @@ void Interp::del_attr(const Value& object, Name name) {
   if (object.as<Instance>() != nullptr) {
     const Value keep = object;
     removed = static_cast<Instance*>(keep.object())->del_attr(*this, name);
+  } else if (object.as<Container>() != nullptr && has_code(object)) {
+    removed = !ask_code(object, known(name::kDelattr), {str(std::string(text(name)))}).empty() ||
+              remove_attribute(*this, object, name);
   } else if (auto* type = object.as<ClassObject>(); type != nullptr && type->user_defined) {
     removed = !type->attrs.remove(name).empty();
   } else if (auto* module = object.as<Module>()) {

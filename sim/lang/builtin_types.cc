@@ -65,7 +65,7 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
 Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   at_most(in, args, "int", 2);
   if (args.positional == 0) return Value::integer(0);
-  const Value& value = args.values[0];
+  const Value& value = plain_of(args.values[0]);
   const Value* base = args.keyword(in.intern("base"));
   if (base == nullptr && args.positional == 2) base = &args.values[1];
   if (base != nullptr) {
@@ -100,7 +100,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   no_keywords(in, args, "float");
   at_most(in, args, "float", 1);
   if (args.positional == 0) return Value::real(0);
-  const Value& value = args.values[0];
+  const Value& value = plain_of(args.values[0]);
   if (value.is_number()) return Value::real(value.number());
   if (const Str* text = value.as<Str>()) {
     std::string digits(trimmed(text->text()));
@@ -342,6 +342,12 @@ void Interp::make_builtin_classes() {
 
 namespace {
 
+void require_attributes(Arguments& args) {
+  const bool has = args[0].as<Instance>() != nullptr ||
+                   (args[0].as<Container>() != nullptr && has_code(args[0]));
+  if (!has) args.mismatch(0, "an object with attributes");
+}
+
 void add_object_methods(Interp& in) {
   const BuiltinClasses& c = in.classes();
   define(in, *c.object, "__init__(self, *args, **kwargs)",
@@ -358,14 +364,14 @@ void add_object_methods(Interp& in) {
   make.as<Builtin>()->binds_self = false;
   c.object->attrs.set(known(name::kNew), make);
   define(in, *c.object, "__setattr__(self, name, value, /)", [](Interp& interp, Arguments& args) {
-    auto& object = args.object<Instance>(0, "an object with attributes");
-    interp.generic_set_attr(object, interp.intern(args.text(1)), args.take(2));
+    require_attributes(args);
+    interp.store_attr(args[0], interp.intern(args.text(1)), args.take(2));
     return Value::none();
   });
   define(in, *c.object, "__delattr__(self, name, /)", [](Interp& interp, Arguments& args) {
-    auto& object = args.object<Instance>(0, "an object with attributes");
+    require_attributes(args);
     const Name name = interp.intern(args.text(1));
-    if (!remove_attribute(interp, object, name)) {
+    if (!remove_attribute(interp, args[0], name)) {
       interp.raise(*interp.classes().attribute_error,
                    fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]),
                                interp.text(name)));
@@ -451,7 +457,7 @@ void add_types(Interp& in) {
   };
   c.type->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
     if (args.positional == 1) return interp.type_of(args.values[0]);
-    interp.refuse("type() with a name and bases is not supported", "write a class statement");
+    return make_type(interp, *interp.classes().type, args);
   };
   const auto wrapper = [](Kind kind) {
     return [kind](Interp& interp, ClassObject& type, CallArgs& args) -> Value {
@@ -465,6 +471,7 @@ void add_types(Interp& in) {
   c.static_method->construct = wrapper(Kind::kStaticMethod);
   c.class_method->construct = wrapper(Kind::kClassMethod);
   add_object_methods(in);
+  add_subclassing(in);
 }
 
 }  // namespace tidemark::lang

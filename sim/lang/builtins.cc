@@ -27,7 +27,7 @@ void define(Interp& interp, ClassObject& type, std::string_view signature, HostF
 namespace {
 
 Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
-  if (args[i].as<Str>() == nullptr) {
+  if (plain_of(args[i]).as<Str>() == nullptr) {
     in.type_error(fmt::format("attribute name must be string, not '{}'", in.type_name(args[i])));
   }
   return in.intern(args.text(i));

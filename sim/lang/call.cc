@@ -413,6 +413,30 @@ Value instantiate(Interp& in, ClassObject& type, CallArgs& args) {
   return self;
 }
 
+namespace {
+
+/// callee(first, *args): what a method of the class of `first` is called with.
+Value call_with_first(Interp& in, const Value& callee, const Value& first, const CallArgs& args) {
+  ValueStack::Span values(in.value_stack(), args.total() + 1);
+  values[0] = first;
+  for (std::size_t i = 0; i < args.total(); ++i) values[i + 1] = args.values[i];
+  CallArgs all{values.data(), args.positional + 1, args.keywords, args.keyword_count, false};
+  return in.call(callee, all);
+}
+
+/// By the metaclass's __call__, where code defines one.
+Value call_class(Interp& in, ClassObject& type, CallArgs& args) {
+  if (type.metaclass) [[unlikely]] {
+    ClassObject* owner = nullptr;
+    const Value* own = type.metaclass->lookup(known(name::kCall), &owner);
+    if (own != nullptr && owner->user_defined)
+      return call_with_first(in, Value(*own), Ref<ClassObject>(&type), args);
+  }
+  return instantiate(in, type, args);
+}
+
+}  // namespace
+
 Value Interp::call(const Value& callee, CallArgs& args) {
   step();
   if (callee.is_object()) {
@@ -422,7 +446,7 @@ Value Interp::call(const Value& callee, CallArgs& args) {
       case Kind::kBuiltin:
         return call_builtin(*this, *static_cast<Builtin*>(callee.object()), args);
       case Kind::kClass:
-        return instantiate(*this, *static_cast<ClassObject*>(callee.object()), args);
+        return call_class(*this, *static_cast<ClassObject*>(callee.object()), args);
       case Kind::kBoundMethod: {
         const auto& method = *static_cast<BoundMethod*>(callee.object());
         ValueStack::Span values(*values_, args.total() + 1);
@@ -444,8 +468,11 @@ Value Interp::call(const Value& callee, CallArgs& args) {
       }
       case Kind::kStaticMethod:
         return call(Value(static_cast<MethodWrapper*>(callee.object())->function), args);
-      default:
+      default: {
+        const Value* own = has_code(callee) ? class_of(callee).lookup(known(name::kCall)) : nullptr;
+        if (own != nullptr) return call_with_first(*this, Value(*own), callee, args);
         break;
+      }
     }
   }
   type_error(fmt::format("'{}' object is not callable", type_name(callee)));
@@ -537,7 +564,7 @@ bool Interp::callable(const Value& value) const {
     case Kind::kException:
       return static_cast<Instance*>(value.object())->type().lookup(known(name::kCall)) != nullptr;
     default:
-      return false;
+      return has_code(value) && class_of(value).lookup(known(name::kCall)) != nullptr;
   }
 }
 

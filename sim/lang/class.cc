@@ -93,6 +93,7 @@ ClassObject::ClassObject(Heap& heap, Name name, std::string module,
   for (const Ref<ClassObject>& base : bases_) {
     if (allocate == nullptr) allocate = base->allocate;
     if (on_subclass == nullptr) on_subclass = base->on_subclass;
+    if (!metaclass) metaclass = base->metaclass;
   }
 }
 
@@ -101,6 +102,7 @@ ClassObject::~ClassObject() { attrs.clear(heap()); }
 void ClassObject::traverse(Visitor& visitor) const {
   attrs.traverse(visitor);
   for (const Ref<ClassObject>& base : bases_) visitor.visit(base);
+  visitor.visit(metaclass);
 }
 
 // The bases stay: the mro of a class that is still in use points to them.
@@ -108,6 +110,12 @@ void ClassObject::clear() { attrs.clear(heap()); }
 
 bool ClassObject::derives_from(const ClassObject& other) const {
   return std::find(mro_.begin(), mro_.end(), &other) != mro_.end();
+}
+
+const ClassObject& ClassObject::builtin_base() const {
+  const auto found =
+      std::find_if(mro_.begin(), mro_.end(), [](const ClassObject* c) { return !c->user_defined; });
+  return **found;
 }
 
 const Value* ClassObject::lookup(Name name, ClassObject** owner) const {
@@ -132,30 +140,34 @@ const Value* ClassObject::lookup_after(const ClassObject& after, Name name) cons
 Instance::Instance(Heap& heap, Ref<ClassObject> type, Kind kind, std::uint16_t host_kind)
     : Tracked(heap, kind, host_kind), type_(std::move(type)) {}
 
-Instance::~Instance() { drop_attrs(); }
+Instance::~Instance() { drop_in_order(heap(), attrs_, *type_); }
 
 void Instance::set_own(Name name, Value value) {
+  set_in_order(attrs_, *type_, name, std::move(value));
+}
+
+void set_in_order(AttrMap& attrs, ClassObject& type, Name name, Value value) {
   constexpr std::size_t kMostShared = 30;  // CPython's SHARED_KEYS_MAX_SIZE
-  const std::size_t before = attrs_.size();
-  attrs_.set(name, std::move(value));
-  if (attrs_.size() == before) return;
-  std::vector<Name>& order = type_->instance_order;
+  const std::size_t before = attrs.size();
+  attrs.set(name, std::move(value));
+  if (attrs.size() == before) return;
+  std::vector<Name>& order = type.instance_order;
   const bool in_order = before < order.size() && order[before] == name;
   if (in_order || order.size() >= kMostShared) return;
   if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
 }
 
-void Instance::drop_attrs() {
-  const std::vector<AttrMap::Entry>& own = attrs_.entries();
-  const std::vector<Name>& order = type_->instance_order;
+void drop_in_order(Heap& heap, AttrMap& attrs, const ClassObject& type) {
+  const std::vector<AttrMap::Entry>& own = attrs.entries();
+  const std::vector<Name>& order = type.instance_order;
   bool same = own.size() <= order.size();
   for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i].name == order[i];
   if (!same) {
     for (const Name name : order) {
-      if (Value* value = attrs_.find(name)) heap().drop(std::move(*value));
+      if (Value* value = attrs.find(name)) heap.drop(std::move(*value));
     }
   }
-  attrs_.clear(heap());
+  attrs.clear(heap);
 }
 
 void Instance::traverse(Visitor& visitor) const {
@@ -163,6 +175,6 @@ void Instance::traverse(Visitor& visitor) const {
   attrs_.traverse(visitor);
 }
 
-void Instance::clear() { drop_attrs(); }
+void Instance::clear() { drop_in_order(heap(), attrs_, *type_); }
 
 }  // namespace tidemark::lang

@@ -75,6 +75,8 @@ class ClassObject final : public Tracked {
   /// This class first, object last.
   [[nodiscard]] const std::vector<ClassObject*>& mro() const { return mro_; }
   [[nodiscard]] bool derives_from(const ClassObject& other) const;
+  /// The first of the mro that is not written in code: what the objects are made of.
+  [[nodiscard]] const ClassObject& builtin_base() const;
   /// Along the mro; nullptr when no class has it. `*owner`, if asked for, is the class that does.
   [[nodiscard]] const Value* lookup(Name name, ClassObject** owner = nullptr) const;
   /// The same, in the classes after `after` (what super() searches).
@@ -83,6 +85,7 @@ class ClassObject final : public Tracked {
   AttrMap attrs;
   Allocate allocate = nullptr;  ///< inherited from the first base that has one
   Construct construct;          ///< not inherited
+  Ref<ClassObject> metaclass;   ///< inherited; null: `type`
   /// Called with a new subclass after its body has run; may be null. Inherited.
   void (*on_subclass)(Interp& interp, ClassObject& subclass) = nullptr;
   std::string qualname;  ///< "Outer.Inner"; for messages
@@ -98,6 +101,11 @@ class ClassObject final : public Tracked {
   std::vector<Ref<ClassObject>> bases_;
   std::vector<ClassObject*> mro_;
 };
+
+/// Sets an attribute of an object of the class, whose order of attributes it may join.
+void set_in_order(AttrMap& attrs, ClassObject& type, Name name, Value value);
+/// Drops an object's attributes in the order of its class's.
+void drop_in_order(Heap& heap, AttrMap& attrs, const ClassObject& type);
 
 /// An object with a class and attributes. What Python's operators do with it are the virtual
 /// functions; their defaults call the class's __dunder__ methods, be they Python code or host
@@ -169,9 +177,56 @@ class Instance : public Tracked {
   Instance(Heap& heap, Ref<ClassObject> type, Kind kind, std::uint16_t host_kind);
 
  private:
-  void drop_attrs();
   Ref<ClassObject> type_;
   AttrMap attrs_;
 };
+
+/// An object of a user's subclass of str, int or float (the members of most enumerations): the
+/// plain value it is, beside class and attributes. Operators that its class does not define in code
+/// are the plain value's.
+class BuiltinValue final : public Instance {
+ public:
+  BuiltinValue(Heap& heap, Ref<ClassObject> type, Value plain_value)
+      : Instance(heap, std::move(type), Kind::kInstance, kHostKind),
+        plain(std::move(plain_value)) {}
+  static bool is(const Object& o) {
+    return o.kind() == Kind::kInstance && o.host_kind() == kHostKind;
+  }
+
+  Value unary(Interp& interp, UnaryOp op) override;
+  Value binary(Interp& interp, BinaryOp op, const Value& other, bool reflected) override;
+  Value compare(Interp& interp, CompareOp op, const Value& other) override;
+  Value get_item(Interp& interp, const Value& key) override;
+  std::optional<std::int64_t> length(Interp& interp) override;
+  Value iterate(Interp& interp) override;
+  std::optional<bool> contains(Interp& interp, const Value& item) override;
+  bool truth(Interp& interp) override;
+  std::optional<std::uint64_t> hash(Interp& interp) override;
+  std::string repr(Interp& interp) override;
+  std::string str(Interp& interp) override;
+  std::string format(Interp& interp, std::string_view spec) override;
+  Value deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) override;
+
+  const Value plain;
+
+ private:
+  static constexpr std::uint16_t kHostKind = 0xFFFF;  // no other floor's
+  [[nodiscard]] bool in_code(Name method) const;
+};
+
+/// The plain str, int or float that an object of a user's subclass is; anything else as it is.
+inline const Value& plain_of(const Value& value) {
+  const auto* object = value.as<BuiltinValue>();
+  return object == nullptr ? value : object->plain;
+}
+
+/// Whether a user's class may define in code what operators do with a built-in container, or with a
+/// class (by its metaclass); Interp::ask_code asks it.
+inline bool has_code(const Value& value) {
+  if (!value.is_object()) return false;
+  const Object& object = *value.object();
+  if (Container::is(object)) return static_cast<const Container&>(object).of_user_class();
+  return object.kind() == Kind::kClass && static_cast<const ClassObject&>(object).metaclass;
+}
 
 }  // namespace tidemark::lang

@@ -104,6 +104,11 @@ Value compare_containers(Interp& in, CompareOp op, const Value& left, const Valu
 
 }  // namespace
 
+Value Interp::builtin_compare(CompareOp op, const Value& left, const Value& right) {
+  const NestedCall nested(*this);
+  return compare_containers(*this, op, left, right);
+}
+
 Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
   if (left.is_int() && right.is_int()) {
     return Value::boolean(ordered(op, left.as_int(), right.as_int()));
@@ -134,8 +139,16 @@ Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
     if (text != nullptr && other != nullptr) {
       return Value::boolean(ordered(op, text->text(), other->text()));
     }
-    const NestedCall nested(*this);
-    Value out = compare_containers(*this, op, left, right);
+    const auto ask = [&](const Value& object, CompareOp wanted, const Value& other) {
+      if (!has_code(object)) return Value();
+      Value answer = ask_code(object, dunder(wanted), {other});
+      if (!answer.empty() || wanted != CompareOp::kNe) return answer;
+      answer = ask_code(object, dunder(CompareOp::kEq), {other});
+      return answer.empty() ? Value() : Value::boolean(!truth(answer));
+    };
+    Value out = ask(left, op, right);
+    if (out.empty()) out = ask(right, swapped(op), left);
+    if (out.empty()) out = builtin_compare(op, left, right);
     if (!out.empty()) return out;
     if (const auto* range = left.as<Range>()) {
       const auto* second = right.as<Range>();
@@ -185,6 +198,10 @@ std::uint64_t Interp::hash(const Value& value) {
       break;
     default:
       return static_cast<std::uint64_t>(value.tag()) + 1;
+  }
+  if (has_code(value)) {
+    const Value own = ask_code(value, known(name::kHash));
+    if (own.is_integral()) return static_cast<std::uint64_t>(own.as_int());
   }
   Object* object = value.object();
   switch (object->kind()) {

@@ -71,7 +71,7 @@ constexpr FunctionRow kListMethods[] = {
      }},
     {"clear(self, /)",
      [](Interp&, Arguments& args) {
-       list_of(args).clear();
+       drop_backward(list_of(args).heap(), list_of(args).items);
        return Value::none();
      }},
     {"index(self, value, /)",
@@ -177,7 +177,7 @@ constexpr FunctionRow kDictMethods[] = {
      }},
     {"copy(self, /)",
      [](Interp& in, Arguments& args) -> Value {
-       const Ref<Dict> copy = make_ref<Dict>(in.heap(), Ref<ClassObject>(dict_of(args).type()));
+       const Ref<Dict> copy = make_ref<Dict>(in.heap(), class_of_copy(in, dict_of(args)));
        copy->default_factory = dict_of(args).default_factory;
        update_dict(in, *copy, args[0]);
        return copy;
@@ -260,8 +260,8 @@ constexpr FunctionRow kMutableSetMethods[] = {
        return Value::none();
      }},
     {"clear(self, /)",
-     [](Interp&, Arguments& args) {
-       set_of(args).clear();
+     [](Interp& in, Arguments& args) {
+       set_of(args).table.clear(in.heap());
        return Value::none();
      }},
 };

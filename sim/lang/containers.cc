@@ -14,6 +14,14 @@ void Interp::too_long() {
 }
 
 std::int64_t Interp::length(const Value& value) {
+  if (has_code(value)) {
+    const Value size = ask_code(value, known(name::kLen));
+    if (size.is_integral()) return size.as_int();
+  }
+  return builtin_length(value);
+}
+
+std::int64_t Interp::builtin_length(const Value& value) {
   if (value.is_object()) {
     Object* object = value.object();
     switch (object->kind()) {
@@ -62,6 +70,10 @@ bool Interp::truth(const Value& value) {
     case Tag::kObject:
       break;
   }
+  if (has_code(value)) {
+    const Value answer = ask_code(value, known(name::kBool));
+    if (answer.is_bool()) return answer.as_bool();
+  }
   switch (value.object()->kind()) {
     case Kind::kStr:
       return !static_cast<Str*>(value.object())->text().empty();
@@ -84,11 +96,19 @@ bool Interp::truth(const Value& value) {
 }
 
 bool Interp::contains(const Value& container, const Value& item) {
+  if (has_code(container)) {
+    const Value answer = ask_code(container, known(name::kContains), {item});
+    if (!answer.empty()) return truth(answer);
+  }
+  return builtin_contains(container, item);
+}
+
+bool Interp::builtin_contains(const Value& container, const Value& item) {
   if (container.is_object()) {
     Object* object = container.object();
     switch (object->kind()) {
       case Kind::kStr: {
-        const Str* part = item.as<Str>();
+        const Str* part = plain_of(item).as<Str>();
         if (part == nullptr) {
           type_error(fmt::format("'in <string>' requires string as left operand, not {}",
                                  type_name(item)));
@@ -208,6 +228,14 @@ Value text_item(Interp& in, const std::string& text, const Value& key) {
 }  // namespace
 
 Value Interp::get_item(const Value& container, const Value& key) {
+  if (has_code(container)) {
+    Value found = ask_code(container, known(name::kGetitem), {key});
+    if (!found.empty()) return found;
+  }
+  return builtin_get_item(container, key);
+}
+
+Value Interp::builtin_get_item(const Value& container, const Value& key) {
   if (container.is_object()) {
     Object* object = container.object();
     switch (object->kind()) {
@@ -219,9 +247,10 @@ Value Interp::get_item(const Value& container, const Value& key) {
       case Kind::kTuple: {
         const auto& sequence = *static_cast<Tuple*>(object);
         if (const Slice* slice = key.as<Slice>()) {
-          // torch.Size stays torch.Size; a named tuple becomes a plain one.
+          // torch.Size stays torch.Size; a named tuple and a user's become plain ones.
           ClassObject* type = sequence.type();
-          const bool keeps = type != nullptr && type->lookup(intern("_fields")) == nullptr;
+          const bool keeps =
+              type != nullptr && !type->user_defined && type->lookup(intern("_fields")) == nullptr;
           return make_ref<Tuple>(heap(), sliced(*this, sequence.items, *slice),
                                  Ref<ClassObject>(keeps ? type : nullptr));
         }
@@ -283,6 +312,12 @@ Value Interp::get_item(const Value& container, const Value& key) {
 }
 
 void Interp::set_item(const Value& container, const Value& key, const Value& value) {
+  const bool done =
+      has_code(container) && !ask_code(container, known(name::kSetitem), {key, value}).empty();
+  if (!done) builtin_set_item(container, key, value);
+}
+
+void Interp::builtin_set_item(const Value& container, const Value& key, const Value& value) {
   if (container.is_object()) {
     Object* object = container.object();
     switch (object->kind()) {
@@ -336,6 +371,12 @@ void Interp::set_item(const Value& container, const Value& key, const Value& val
 }
 
 void Interp::del_item(const Value& container, const Value& key) {
+  const bool done =
+      has_code(container) && !ask_code(container, known(name::kDelitem), {key}).empty();
+  if (!done) builtin_del_item(container, key);
+}
+
+void Interp::builtin_del_item(const Value& container, const Value& key) {
   if (container.is_object()) {
     Object* object = container.object();
     switch (object->kind()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/lang/frame.h"
+#include "sim/lang/library.h"
 
 /// Classes and imports.
 namespace tidemark::lang {
@@ -76,7 +77,7 @@ Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrM
     }
   }
   Ref<ClassObject> type = in.make_named_tuple_class(in.text(name), std::move(module), fields);
-  if (!defaults.empty()) type->attrs.set(in.intern("_defaults"), in.tuple(std::move(defaults)));
+  if (!defaults.empty()) set_field_defaults(in, *type, std::move(defaults));
   for (const AttrMap::Entry& entry : attributes.entries()) {
     const auto text = in.text(entry.name);
     if (std::find(fields.begin(), fields.end(), text) == fields.end())
@@ -87,13 +88,10 @@ Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrM
 
 }  // namespace
 
-Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::string module,
-                             const std::vector<Value>& bases, AttrMap attributes) {
-  if (bases.size() == 1) {
-    const auto* maker = bases[0].as<Instance>();
-    if (maker != nullptr && maker->type().lookup(in.intern("__makes_named_tuples__")) != nullptr)
-      return named_tuple_of(in, name, std::move(module), attributes);
-  }
+namespace {
+
+/// The bases as classes. Errors: TypeError and refusals for what cannot be one.
+std::vector<Ref<ClassObject>> base_classes(Interp& in, const std::vector<Value>& bases) {
   std::vector<Ref<ClassObject>> types;
   for (const Value& base : bases) {
     Ref<ClassObject> type = base.ref<ClassObject>();
@@ -103,7 +101,8 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
     if (type->final) {
       in.type_error(fmt::format("type '{}' is not an acceptable base type", in.text(type->name())));
     }
-    if (type->construct && type->allocate == nullptr && type != in.classes().object) {
+    if (type->construct && type->allocate == nullptr && type != in.classes().object &&
+        type->attrs.find(known(name::kNew)) == nullptr) {
       in.refuse(fmt::format("inheriting from '{}' is not supported", in.text(type->name())),
                 "hold one in an attribute");
     }
@@ -113,14 +112,28 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
     types.push_back(std::move(type));
   }
   if (types.empty()) types.push_back(in.classes().object);
-  if (attributes.find(known(name::kDel)) != nullptr) {
-    in.refuse("defining __del__ is not supported");
+  return types;
+}
+
+/// An object is made of one built-in type, or of one of a host's.
+void check_layout(Interp& in, const ClassObject& type) {
+  const ClassObject* made_of = nullptr;
+  for (const ClassObject* base : type.mro()) {
+    const bool makes = !base->user_defined && base != in.classes().object.get() &&
+                       base->attrs.find(known(name::kNew)) != nullptr;
+    if (!makes) continue;
+    if (made_of == nullptr) made_of = base;
+    if (!made_of->derives_from(*base))
+      in.type_error("multiple bases have instance lay-out conflict");
   }
-  if (attributes.find(in.intern("__getattribute__")) != nullptr) {
-    in.refuse("defining __getattribute__ is not supported",
-              "__getattr__ answers for names that are not there");
-  }
-  // __new__ and these two belong to the class, not to an instance, without saying so.
+  if (made_of == nullptr || made_of->allocate != nullptr || type.allocate == nullptr) return;
+  in.refuse(fmt::format("inheriting from '{}' and from a class of another kind is not supported",
+                        in.text(made_of->name())),
+            "hold one in an attribute");
+}
+
+/// Methods that belong to the class, not to an instance, without saying so.
+void mark_class_methods(Interp& in, AttrMap& attributes) {
   if (Value* make = attributes.find(known(name::kNew));
       make != nullptr && make->as<Function>() != nullptr) {
     *make = make_ref<MethodWrapper>(in.heap(), Kind::kStaticMethod, *make);
@@ -131,12 +144,52 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
       *method = make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, *method);
     }
   }
+}
+
+/// The metaclass that derives from all the others; null: `type`. Errors: TypeError: there is none.
+Ref<ClassObject> common_metaclass(Interp& in, Ref<ClassObject> given,
+                                  const std::vector<Value>& bases) {
+  if (given == in.classes().type) given.reset();
+  for (const Value& base : bases) {
+    const auto* type = base.as<ClassObject>();
+    if (type == nullptr || !type->metaclass) continue;
+    if (!given || type->metaclass->derives_from(*given)) {
+      given = type->metaclass;
+    } else if (!given->derives_from(*type->metaclass)) {
+      in.type_error(
+          "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of "
+          "the metaclasses of all its bases");
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
+  if (parts.bases.size() == 1) {
+    const auto* maker = parts.bases[0].as<Instance>();
+    if (maker != nullptr && maker->type().lookup(in.intern("__makes_named_tuples__")) != nullptr)
+      return named_tuple_of(in, parts.name, std::move(parts.module), parts.attributes);
+  }
+  std::vector<Ref<ClassObject>> types = base_classes(in, parts.bases);
+  if (parts.attributes.find(known(name::kDel)) != nullptr) {
+    in.refuse("defining __del__ is not supported");
+  }
+  if (parts.attributes.find(in.intern("__getattribute__")) != nullptr) {
+    in.refuse("defining __getattribute__ is not supported",
+              "__getattr__ answers for names that are not there");
+  }
+  mark_class_methods(in, parts.attributes);
   const std::vector<ClassObject*> order = merge_bases(in, types);
-  Ref<ClassObject> type =
-      make_ref<ClassObject>(in.heap(), name, std::move(module), std::move(types), order);
-  type->qualname = std::move(qualname);
+  Ref<ClassObject> type = make_ref<ClassObject>(in.heap(), parts.name, std::move(parts.module),
+                                                std::move(types), order);
+  type->qualname = std::move(parts.qualname);
   type->user_defined = true;
-  type->attrs = std::move(attributes);
+  type->attrs = std::move(parts.attributes);
+  if (parts.metaclass) type->metaclass = std::move(parts.metaclass);
+  check_layout(in, *type);
+  if (parts.own_cell) parts.own_cell->value = type;
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
   const std::vector<AttrMap::Entry> members = type->attrs.entries();
   for (const AttrMap::Entry& member : members) {
@@ -147,19 +200,101 @@ Ref<ClassObject> build_class(Interp& in, Name name, std::string qualname, std::s
                    {Value(type), in.str(std::string(in.text(member.name)))});
   }
   if (const Value* hook = type->lookup_after(*type, known(name::kInitSubclass))) {
-    if (const auto* wrapper = hook->as<MethodWrapper>()) {
+    const auto* wrapper = hook->as<MethodWrapper>();
+    // object's only looks whether there are keywords.
+    if (wrapper != nullptr &&
+        (!parts.keywords.empty() || wrapper->function.as<Builtin>() == nullptr)) {
       const Value function = wrapper->function;
-      in.call(function, {Value(type)});
+      in.call(function, {Value(type)}, std::move(parts.keywords));
     }
   }
   return type;
 }
+
+Value make_type(Interp& in, ClassObject& metaclass, CallArgs& args) {
+  const auto part = [&](std::size_t i) { return i < args.positional ? args.values[i] : Value(); };
+  const Value name = part(0);
+  const Value bases = part(1);
+  const Value namespace_given = part(2);
+  const Str* text = plain_of(name).as<Str>();
+  if (text == nullptr || bases.as<Tuple>() == nullptr || namespace_given.as<Dict>() == nullptr)
+    in.type_error("type() takes 1 or 3 arguments: a name, a tuple of bases, a dict");
+  ClassParts parts;
+  parts.name = in.intern(text->text());
+  parts.qualname = text->text();
+  parts.module = in.current_frame() == nullptr ? std::string() : in.current_frame()->globals->name;
+  parts.bases = bases.as<Tuple>()->items;
+  parts.metaclass = common_metaclass(in, Ref<ClassObject>(&metaclass), parts.bases);
+  parts.keywords.reserve(args.keyword_count);
+  for (std::size_t k = 0; k < args.keyword_count; ++k)
+    parts.keywords.emplace_back(args.keywords[k], args.values[args.positional + k]);
+  // A base's metaclass makes its own classes.
+  if (parts.metaclass && !metaclass.derives_from(*parts.metaclass))
+    return in.call(parts.metaclass, {name, bases, namespace_given}, std::move(parts.keywords));
+  const std::vector<ValueTable::Entry> entries = namespace_given.as<Dict>()->table.entries();
+  for (const ValueTable::Entry& entry : entries) {
+    const Str* key = entry.key.as<Str>();
+    if (key == nullptr) continue;
+    if (key->text() == "__qualname__" || key->text() == "__module__") {
+      const Str* given = entry.value.as<Str>();
+      if (given != nullptr)
+        (key->text() == "__module__" ? parts.module : parts.qualname) = given->text();
+    } else if (key->text() == "__classcell__") {
+      parts.own_cell = entry.value.ref<Cell>();
+    } else {
+      parts.attributes.set(in.intern(key->text()), entry.value);
+    }
+  }
+  return build_class(in, std::move(parts));
+}
+
+namespace {
+
+/// A class statement with a metaclass: a call of it.
+Value call_metaclass(Interp& in, const Value& metaclass, ClassParts parts) {
+  const Ref<Dict> names = in.dict();
+  const auto set = [&](std::string_view key, Value value) {
+    names->table.set(in, in.str(std::string(key)), std::move(value));
+  };
+  set("__module__", in.str(parts.module));
+  set("__qualname__", in.str(parts.qualname));
+  for (const AttrMap::Entry& entry : parts.attributes.entries())
+    set(in.text(entry.name), entry.value);
+  if (parts.own_cell) set("__classcell__", parts.own_cell);
+  return in.call(
+      metaclass,
+      {in.str(std::string(in.text(parts.name))), in.tuple(std::move(parts.bases)), Value(names)},
+      std::move(parts.keywords));
+}
+
+/// What a class statement gives. `metaclass` Empty: none is named.
+Value class_of_parts(Interp& in, Value metaclass, ClassParts parts) {
+  if (metaclass.empty() || metaclass.as<ClassObject>() != nullptr) {
+    const Ref<ClassObject> common = common_metaclass(in, metaclass.ref<ClassObject>(), parts.bases);
+    if (!common) return build_class(in, std::move(parts));
+    metaclass = common;
+  }
+  return call_metaclass(in, metaclass, std::move(parts));
+}
+
+}  // namespace
 
 void Evaluator::class_stmt(const ClassStmt* node) {
   std::vector<Value> decorators;
   for (const Expr* decorator : node->decorators) decorators.push_back(eval(decorator));
   std::vector<Value> bases;
   for (const Expr* base : node->bases) bases.push_back(eval(base));
+  Value metaclass;
+  std::vector<std::pair<Name, Value>> keywords;
+  keywords.reserve(node->keywords.size);
+  for (const Keyword& keyword : node->keywords) {
+    Value value = eval(keyword.value);
+    if (in_.text(keyword.name) == "metaclass") {
+      metaclass = std::move(value);
+    } else {
+      keywords.emplace_back(keyword.name, std::move(value));
+    }
+  }
   frame_.at = node->place;
   const Code& code = *node->code;
   AttrMap attributes;
@@ -198,10 +333,10 @@ void Evaluator::class_stmt(const ClassStmt* node) {
     }
     attributes.set(known(name::kAnnotations), dict);
   }
-  const Ref<ClassObject> type = build_class(in_, code.name, code.qualname, frame_.globals->name,
-                                            bases, std::move(attributes));
-  if (own_cell) own_cell->value = type;
-  Value result = type;
+  Value result = class_of_parts(
+      in_, std::move(metaclass),
+      ClassParts{code.name, code.qualname, frame_.globals->name, std::move(bases),
+                 std::move(attributes), nullptr, std::move(own_cell), std::move(keywords)});
   for (std::size_t i = decorators.size(); i > 0; --i) {
     frame_.at = node->decorators[i - 1]->place;
     result = in_.call(decorators[i - 1], {std::move(result)});

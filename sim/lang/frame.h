@@ -239,10 +239,22 @@ class Evaluator {
   Frame& frame_;
 };
 
-/// Builds a class from its body's namespace: resolution order, __set_name__-free, on_subclass
-/// called.
-Ref<ClassObject> build_class(Interp& interp, Name name, std::string qualname, std::string module,
-                             const std::vector<Value>& bases, AttrMap attributes);
+/// What a class is made of.
+struct ClassParts {
+  Name name{};
+  std::string qualname;
+  std::string module;
+  std::vector<Value> bases;
+  AttrMap attributes;
+  Ref<ClassObject> metaclass;  // null: that of the bases
+  Ref<Cell> own_cell;          // of __class__, which super() reads; null: nothing reads it
+  std::vector<std::pair<Name, Value>> keywords;  // for __init_subclass__
+};
+/// Builds a class from its body's namespace: resolution order, on_subclass, __set_name__ and
+/// __init_subclass__ called.
+Ref<ClassObject> build_class(Interp& interp, ClassParts parts);
+/// What type(name, bases, attributes, **keywords) gives, by the metaclass given.
+Value make_type(Interp& interp, ClassObject& metaclass, CallArgs& args);
 /// C3 linearisation. Errors: TypeError as Python's.
 std::vector<ClassObject*> merge_bases(Interp& interp, const std::vector<Ref<ClassObject>>& bases);
 /// object.__new__.

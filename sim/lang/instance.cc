@@ -43,7 +43,7 @@ bool Instance::del_attr(Interp& interp, Name name) {
     interp.call(function, {Value(Ref<Instance>(this)), interp.str(std::string(interp.text(name)))});
     return true;
   }
-  return remove_attribute(interp, *this, name);
+  return remove_attribute(interp, Ref<Instance>(this), name);
 }
 
 Value Instance::call(Interp& interp, CallArgs& args) {

@@ -143,6 +143,8 @@ class Interp {
   void del_attr(const Value& object, Name name);
   Value generic_get_attr(Instance& object, Name name);
   void generic_set_attr(Instance& object, Name name, Value value);
+  /// What object.__setattr__ does with an object or a container of a user's class.
+  void store_attr(const Value& object, Name name, Value value);
 
   /// Calls anything callable. The arguments stay the caller's.
   Value call(const Value& callee, CallArgs& args);
@@ -159,6 +161,9 @@ class Interp {
   Value find_special(const Value& object, Name name, Value& self);
   /// Calls such a method; Empty: there is none.
   Value call_special(const Value& object, Name name, std::vector<Value> positional = {});
+  /// What a method that a user's class defines in code gives, of what has_code() is true of; Empty:
+  /// there is none, or it gave NotImplemented.
+  Value ask_code(const Value& object, Name name, std::vector<Value> positional = {});
   /// How messages name what is called: "Net.forward", "softmax".
   std::string callable_name(const Value& callee);
   /// object.name(args...), looked up on the class as Python's method calls are; nothing is bound.
@@ -187,6 +192,15 @@ class Interp {
   std::string repr(const Value& value);
   std::string to_str(const Value& value);
   std::string format(const Value& value, std::string_view spec);
+  // What the built-in containers do by themselves, whatever a user's subclass defines in code.
+  Value builtin_compare(CompareOp op, const Value& left, const Value& right);
+  std::int64_t builtin_length(const Value& value);
+  bool builtin_contains(const Value& container, const Value& item);
+  Value builtin_get_item(const Value& container, const Value& key);
+  void builtin_set_item(const Value& container, const Value& key, const Value& value);
+  void builtin_del_item(const Value& container, const Value& key);
+  Ref<Iterator> builtin_iterate(const Value& iterable);
+  std::string builtin_repr(const Value& value);
   Value deep_copy(const Value& value);
   Value deep_copy(const Value& value, std::vector<std::pair<Value, Value>>& copies);
   void print(std::string_view text);
@@ -263,6 +277,7 @@ class Interp {
   Value find_class_member(ClassObject& type, Name name);
   Value find_module_member(Module& module, Name name);
   Value find_function_member(Function& function, Name name);
+  Value find_container_member(const Value& object, ClassObject& type, Name name);
   [[nodiscard]] ClassObject& class_of(const Value& value) const;
 
   Value bind(const Value& found, const Value& self, ClassObject& type);

@@ -168,6 +168,15 @@ Value ObjectIterator::next(Interp& interp) {
 }
 
 Ref<Iterator> Interp::iterate(const Value& iterable) {
+  if (has_code(iterable)) {
+    Value iterator = ask_code(iterable, known(name::kIter));
+    if (iterator.as<Iterator>() != nullptr) return iterator.ref<Iterator>();
+    if (!iterator.empty()) return make_ref<ObjectIterator>(heap(), std::move(iterator), false);
+  }
+  return builtin_iterate(iterable);
+}
+
+Ref<Iterator> Interp::builtin_iterate(const Value& iterable) {
   if (iterable.is_object()) {
     switch (iterable.object()->kind()) {
       case Kind::kList:
@@ -231,14 +240,23 @@ bool Interp::iterable(const Value& value) {
       return type.lookup(known(name::kIter)) != nullptr ||
              type.lookup(known(name::kGetitem)) != nullptr;
     }
+    case Kind::kClass:
+      return class_of(value).lookup(known(name::kIter)) != nullptr;
     default:
       return false;
   }
 }
 
+Ref<ClassObject> class_of_copy(Interp& in, const Dict& dict) {
+  ClassObject* type = dict.type();
+  const bool plain = type == nullptr || &type->builtin_base() == in.classes().dict.get();
+  return Ref<ClassObject>(plain ? nullptr : type);
+}
+
 void extend(Interp& in, List& list, const Value& iterable) {
   const auto append = [&](Value item) { list.items.push_back(std::move(item)); };
-  if (iterable.as<List>() != nullptr || iterable.as<Tuple>() != nullptr) {
+  const bool sequence = iterable.as<List>() != nullptr || iterable.as<Tuple>() != nullptr;
+  if (sequence && !has_code(iterable)) {
     for (Value& item : in.unpack(iterable)) append(std::move(item));
     return;
   }
@@ -251,8 +269,10 @@ void extend(Interp& in, List& list, const Value& iterable) {
 }
 
 std::vector<Value> Interp::unpack(const Value& iterable) {
-  if (const List* list = iterable.as<List>()) return list->items;
-  if (const Tuple* tuple = iterable.as<Tuple>()) return tuple->items;
+  if (!has_code(iterable)) {
+    if (const List* list = iterable.as<List>()) return list->items;
+    if (const Tuple* tuple = iterable.as<Tuple>()) return tuple->items;
+  }
   const Ref<Iterator> iterator = iterate(iterable);
   std::vector<Value> out;
   while (true) {

@@ -136,6 +136,10 @@ class DictView final : public Tracked {
   const DictPart part;
 };
 
+/// The class of d.copy() and d | e: a plain dict of a subclass of dict, the same class of one of
+/// OrderedDict's kind.
+Ref<ClassObject> class_of_copy(Interp& in, const Dict& dict);
+
 /// list.extend(iterable): each item is in the list before the iterator is asked for the next.
 void extend(Interp& in, List& list, const Value& iterable);
 

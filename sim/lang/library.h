@@ -9,8 +9,9 @@
 /// that model code imports (math, itertools, functools, collections, dataclasses, typing, ...).
 namespace tidemark::lang {
 
-void add_builtins(Interp& interp);   // builtins.cc: functions; calls the others
-void add_types(Interp& interp);      // builtin_types.cc: int, str, list, ... as callables
+void add_builtins(Interp& interp);     // builtins.cc: functions; calls the others
+void add_types(Interp& interp);        // builtin_types.cc: int, str, list, ... as callables
+void add_subclassing(Interp& interp);  // builtin_subclasses.cc: __new__, __init__, ... of the types
 void add_iteration(Interp& interp);  // builtin_iteration.cc: enumerate, zip, map, sorted, sum, ...
 void add_text_methods(Interp& interp);
 void add_container_methods(Interp& interp);
@@ -35,7 +36,10 @@ Ref<Dict> mapping_of(Interp& interp, const Value& value);
 
 /// What object.__delattr__ does: a property's deleter, then own attributes. False: no such
 /// attribute.
-bool remove_attribute(Interp& interp, Instance& object, Name name);
+bool remove_attribute(Interp& interp, const Value& object, Name name);
+
+/// What the last fields of a named tuple's class are by default. Requires: no more than it has.
+void set_field_defaults(Interp& in, ClassObject& type, std::vector<Value> defaults);
 
 /// Adds one built-in or module function from its signature.
 void define(Interp& interp, std::string_view signature, HostFunction function);

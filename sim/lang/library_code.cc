@@ -12,7 +12,6 @@ import _tidemark
 namedtuple = _tidemark.named_tuple
 OrderedDict = _tidemark.dict_type("OrderedDict")
 defaultdict = _tidemark.dict_type("defaultdict")
-Counter = _tidemark.dict_type("Counter")
 
 
 def _ordered(cls, items=(), /, **kwargs):
@@ -27,23 +26,76 @@ def _default(cls, default_factory=None, items=(), /, **kwargs):
     return out
 
 
-def _counter(cls, items=(), /):
-    out = _tidemark.make_dict(cls, int, items if isinstance(items, dict) else ())
-    if not isinstance(items, dict):
-        for item in items:
-            out[item] = out.get(item, 0) + 1
-    return out
+def _start_default(self, default_factory=None, items=(), /, **kwargs):
+    _tidemark.set_factory(self, default_factory)
+    dict.__init__(self, items, **kwargs)
 
 
-def _most_common(self, n=None):
-    pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
-    return pairs if n is None else pairs[:n]
+def _move_to_end(self, key, last=True):
+    value = self.pop(key)
+    rest = [] if last else list(self.items())
+    if not last:
+        self.clear()
+    self[key] = value
+    for other, kept in rest:
+        self[other] = kept
 
 
 _tidemark.set_construct(OrderedDict, _ordered)
 _tidemark.set_construct(defaultdict, _default)
-_tidemark.set_construct(Counter, _counter)
-_tidemark.set_method(Counter, "most_common", _most_common)
+_tidemark.set_method(defaultdict, "__init__", _start_default)
+_tidemark.set_method(OrderedDict, "move_to_end", _move_to_end)
+
+
+class Counter(dict):
+    def __init__(self, iterable=None, /, **kwds):
+        self.update(iterable, **kwds)
+
+    def __missing__(self, key):
+        return 0
+
+    def _count(self, iterable, sign):
+        pairs = iterable.items() if isinstance(iterable, dict) else [(item, 1) for item in iterable or ()]
+        for key, n in pairs:
+            self[key] = self.get(key, 0) + sign * n
+        return self
+
+    def update(self, iterable=None, /, **kwds):
+        self._count(iterable, 1)._count(kwds, 1)
+
+    def subtract(self, iterable=None, /, **kwds):
+        self._count(iterable, -1)._count(kwds, -1)
+
+    def most_common(self, n=None):
+        pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
+        return pairs if n is None else pairs[:n]
+
+    def elements(self):
+        return iter([key for key, n in self.items() for _ in range(n)])
+
+    def total(self):
+        return sum(self.values())
+
+    def copy(self):
+        return type(self)(self)
+
+    def _positive(self):
+        return Counter({key: n for key, n in self.items() if n > 0})
+
+    def __add__(self, other):
+        return self.copy()._count(other, 1)._positive()
+
+    def __sub__(self, other):
+        return self.copy()._count(other, -1)._positive()
+
+    def __or__(self, other):
+        return Counter({key: max(self[key], other[key]) for key in {**self, **other}})._positive()
+
+    def __and__(self, other):
+        return Counter({key: min(n, other[key]) for key, n in self.items()})._positive()
+
+    def __repr__(self):
+        return f"{type(self).__name__}({dict(self.most_common())!r})" if self else f"{type(self).__name__}()"
 
 
 class deque:

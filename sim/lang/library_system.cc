@@ -457,47 +457,6 @@ def trange(*args, **kwargs):
     return tqdm(range(*args), **kwargs)
 )py";
 
-constexpr std::string_view kEnum = R"py(
-import _tidemark
-
-
-class auto:
-    pass
-
-
-class Enum:
-    def __init_subclass__(cls):
-        members, last = {}, 0
-        for name, value in list(_tidemark.own_attributes(cls).items()):
-            if name.startswith("_") or callable(value) and not isinstance(value, auto) or isinstance(value, (property, staticmethod, classmethod)):
-                continue
-            if isinstance(value, auto):
-                value = last + 1
-            last = value
-            member = object.__new__(cls)
-            member.name, member.value = name, value
-            members[name] = member
-            setattr(cls, name, member)
-        cls.__members__ = members
-        _tidemark.set_construct(cls, _by_value)
-
-    def __repr__(self):
-        return f"<{type(self).__name__}.{self.name}: {self.value!r}>"
-
-    def __str__(self):
-        return f"{type(self).__name__}.{self.name}"
-
-    def __hash__(self):
-        return hash(self.name)
-
-
-def _by_value(cls, value):
-    for member in cls.__members__.values():
-        if member is value or member.value == value:
-            return member
-    raise ValueError(f"{value!r} is not a valid {cls.__name__}")
-)py";
-
 constexpr std::string_view kInspect = R"py(
 import _tidemark
 
@@ -531,7 +490,6 @@ constexpr std::array kFiles = std::to_array<LibraryFile>({
     {"sys", kSys},
     {"argparse", kArgparse},
     {"logging", kLogging},
-    {"enum", kEnum},
     {"inspect", kInspect},
     {"tqdm", kTqdm},
     {"tqdm.auto", kTqdm},

@@ -195,6 +195,8 @@ void Walker::stmt(const Stmt* node) {
     case StmtKind::kClass:
       target(static_cast<const ClassStmt*>(node)->target);
       all(static_cast<const ClassStmt*>(node)->bases);
+      for (const Keyword& keyword : static_cast<const ClassStmt*>(node)->keywords)
+        expr(keyword.value);
       all(static_cast<const ClassStmt*>(node)->decorators);
       body(static_cast<const ClassStmt*>(node)->body);
       return;

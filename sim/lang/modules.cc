@@ -202,6 +202,20 @@ constexpr FunctionRow kMath[] = {
     {"factorial(n, /)", factorial},
 };
 
+}  // namespace
+
+void set_field_defaults(Interp& in, ClassObject& type, std::vector<Value> defaults) {
+  const std::vector<Value>& fields = type.lookup(in.intern("_fields"))->as<Tuple>()->items;
+  const Ref<Dict> by_name = in.dict();
+  const std::size_t first = fields.size() - defaults.size();
+  for (std::size_t i = 0; i < defaults.size(); ++i)
+    by_name->table.set(in, fields[first + i], defaults[i]);
+  type.attrs.set(in.intern("_field_defaults"), by_name);
+  type.attrs.set(in.intern("_defaults"), in.tuple(std::move(defaults)));
+}
+
+namespace {
+
 Value named_tuple(Interp& in, Arguments& args) {
   std::vector<std::string> fields;
   if (const Str* text = args[1].as<Str>()) {
@@ -216,7 +230,7 @@ Value named_tuple(Interp& in, Arguments& args) {
   if (args.has(2)) {
     std::vector<Value> defaults = in.unpack(args[2]);
     if (defaults.size() > fields.size()) in.type_error("Got more default values than field names");
-    type->attrs.set(in.intern("_defaults"), in.tuple(std::move(defaults)));
+    set_field_defaults(in, *type, std::move(defaults));
   }
   return type;
 }
@@ -291,6 +305,8 @@ void add_attribute_access(Interp& in, Module& module) {
   base->allocate = [](Interp& interp, Ref<ClassObject> type) {
     return make_ref<Instance>(interp.heap(), std::move(type));
   };
+  // Its objects are not dicts underneath.
+  base->attrs.set(known(name::kNew), *in.classes().object->attrs.find(known(name::kNew)));
   module.set(in.intern("mapping_base"), base);
 }
 
@@ -305,8 +321,15 @@ void fill_host(Interp& in, Module& module) {
            update_dict(interp, *dict, args[2]);
            return dict;
          });
+  define(in, module, "set_factory(dict, factory)", [](Interp&, Arguments& args) {
+    args.object<Dict>(0, "dict").default_factory = args[1].is_none() ? Value() : args[1];
+    return Value::none();
+  });
   define(in, module, "dict_type(name)", [](Interp& interp, Arguments& args) -> Value {
-    return interp.make_class(args.text(0), "collections", {interp.classes().dict});
+    const Ref<ClassObject> type =
+        interp.make_class(args.text(0), "collections", {interp.classes().dict});
+    type->attrs.set(known(name::kNew), *type->lookup(known(name::kNew)));  // may be inherited from
+    return type;
   });
   define(in, module, "set_construct(type, function)", [](Interp&, Arguments& args) {
     const Value function = args[1];
@@ -400,7 +423,7 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
     type->attrs.set(field, make_ref<Property>(heap(), getter, Value::none(), Value::none()));
   }
   type->attrs.set(intern("_fields"), tuple(std::move(names)));
-  type->construct = [](Interp& in, ClassObject& own, CallArgs& args) -> Value {
+  const auto construct = [](Interp& in, ClassObject& own, CallArgs& args) -> Value {
     const std::vector<Value>& all = own.lookup(in.intern("_fields"))->as<Tuple>()->items;
     if (args.positional > all.size()) {
       in.type_error(fmt::format("{}.__new__() takes {} positional arguments but {} were given",
@@ -431,6 +454,27 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
     }
     return make_ref<Tuple>(in.heap(), std::move(items), Ref<ClassObject>(&own));
   };
+  type->construct = construct;
+  const Value make = raw_function("__new__", [construct](Interp& in, CallArgs& args) {
+    auto* own = args.positional == 0 ? nullptr : args.values[0].as<ClassObject>();
+    if (own == nullptr) in.type_error("__new__(X): X is not a type object");
+    CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count, false};
+    return construct(in, *own, rest);
+  });
+  make.as<Builtin>()->binds_self = false;
+  type->attrs.set(known(name::kNew), make);
+  const Value from_items =
+      function("_make(cls, iterable, /)", [](Interp& in, Arguments& args) -> Value {
+        auto& own = args.object<ClassObject>(0, "class");
+        const std::size_t wanted = own.lookup(in.intern("_fields"))->as<Tuple>()->items.size();
+        std::vector<Value> items = in.unpack(args[1]);
+        if (items.size() != wanted) {
+          in.type_error(fmt::format("Expected {} arguments, got {}", wanted, items.size()));
+        }
+        return make_ref<Tuple>(in.heap(), std::move(items), Ref<ClassObject>(&own));
+      });
+  type->attrs.set(intern("_make"), make_ref<MethodWrapper>(heap(), Kind::kClassMethod, from_items));
+  type->attrs.set(intern("_field_defaults"), dict());
   define(*this, *type, "_asdict(self, /)", [](Interp& in, Arguments& args) -> Value {
     const auto& self = args.object<Tuple>(0, "named tuple");
     const std::vector<Value>& all = self.type()->lookup(in.intern("_fields"))->as<Tuple>()->items;
@@ -461,8 +505,8 @@ void add_library(Interp& in) {
     });
   }
   for (const std::span<const LibraryFile> files :
-       {library_files(), library_function_files(), library_system_files(),
-        library_module_files()}) {
+       {library_files(), library_function_files(), library_system_files(), library_module_files(),
+        library_class_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
         interp.run_in(module, std::make_shared<const SourceText>(SourceText{

@@ -55,6 +55,11 @@ void ObjectWriter::attributes(const AttrMap& map) {
   }
 }
 
+void ObjectWriter::container(const Container& what) {
+  object(what.type());
+  if (what.attrs() != nullptr) attributes(*what.attrs());
+}
+
 void ObjectWriter::table(const ValueTable& table) {
   image_.put(table.size());
   for (const ValueTable::Entry& entry : table.entries()) {
@@ -90,21 +95,23 @@ void ObjectWriter::contents(const Object& what) {
       return;
     case Kind::kList:
       values(static_cast<const List&>(what).items);
+      container(static_cast<const List&>(what));
       return;
     case Kind::kTuple:
       values(static_cast<const Tuple&>(what).items);
-      object(static_cast<const Tuple&>(what).type());
+      container(static_cast<const Tuple&>(what));
       return;
     case Kind::kDict: {
       const auto& dict = static_cast<const Dict&>(what);
       table(dict.table);
       value(dict.default_factory);
-      object(dict.type());
+      container(dict);
       return;
     }
     case Kind::kSet:
       image_.put(static_cast<const Set&>(what).frozen ? 1 : 0);
       table(static_cast<const Set&>(what).table);
+      container(static_cast<const Set&>(what));
       return;
     case Kind::kRange: {
       const auto& range = static_cast<const Range&>(what);
@@ -143,6 +150,7 @@ void ObjectWriter::contents(const Object& what) {
     case Kind::kClass: {
       const auto& type = static_cast<const ClassObject&>(what);
       for (const Ref<ClassObject>& base : type.bases()) object(base.get());
+      object(type.metaclass.get());
       image_.put(type.instance_order.size());
       attributes(type.attrs);
       return;
@@ -152,6 +160,7 @@ void ObjectWriter::contents(const Object& what) {
       const auto& instance = static_cast<const Instance&>(what);
       object(&instance.type());
       attributes(instance.attrs());
+      if (BuiltinValue::is(what)) value(static_cast<const BuiltinValue&>(what).plain);
       if (what.kind() == Kind::kHost) host_object(instance);
       return;
     }

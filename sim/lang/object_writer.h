@@ -48,6 +48,7 @@ class ObjectWriter {
   static constexpr std::uint8_t kObject = 255;
   void object(const Object* what);
   void contents(const Object& object);
+  void container(const Container& container);
   void table(const ValueTable& table);
   void values(const std::vector<Value>& values);
   void iterator(const Iterator& iterator);

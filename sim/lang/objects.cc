@@ -5,12 +5,35 @@
 
 namespace tidemark::lang {
 
+Container::Container(Heap& heap, Kind kind) : Tracked(heap, kind) {}
+Container::Container(Heap& heap, Kind kind, Ref<ClassObject> type)
+    : Tracked(heap, kind), type_(std::move(type)) {}
+Container::~Container() = default;
+
+void Container::set_own(Name name, Value value) {
+  if (attrs_ == nullptr) attrs_ = std::make_unique<AttrMap>();
+  set_in_order(*attrs_, *type_, name, std::move(value));
+}
+
+bool Container::is_users() const { return type_->user_defined; }
+
+void Container::drop_existing_attributes() { drop_in_order(heap(), *attrs_, *type_); }
+
+void Container::traverse(Visitor& visitor) const {
+  visitor.visit(type_);
+  if (attrs_ != nullptr) attrs_->traverse(visitor);
+}
+
+List::List(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type)
+    : Container(heap, Kind::kList, std::move(type)), items(std::move(initial)) {}
 void List::traverse(Visitor& visitor) const {
+  Container::traverse(visitor);
   for (const Value& item : items) visitor.visit(item);
 }
 
 Tuple::Tuple(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type)
-    : Tracked(heap, Kind::kTuple), items(std::move(initial)), type_(std::move(type)) {}
+    : Container(heap, Kind::kTuple, std::move(type)), items(std::move(initial)) {}
+
 namespace {
 
 /// torch.return_types are CPython's structseqs, which drop their fields in order; tuples drop the
@@ -25,30 +48,42 @@ void drop_items(Heap& heap, std::vector<Value>& items, const ClassObject* type) 
 
 }  // namespace
 
-Tuple::~Tuple() { drop_items(heap(), items, type_.get()); }
-void Tuple::clear() { drop_items(heap(), items, type_.get()); }
+Tuple::~Tuple() {
+  drop_attributes();
+  drop_items(heap(), items, type());
+}
+void Tuple::clear() {
+  drop_attributes();
+  drop_items(heap(), items, type());
+}
 void Tuple::traverse(Visitor& visitor) const {
+  Container::traverse(visitor);
   for (const Value& item : items) visitor.visit(item);
-  visitor.visit(type_);
 }
 
-Dict::Dict(Heap& heap, Ref<ClassObject> type)
-    : Tracked(heap, Kind::kDict), type_(std::move(type)) {}
-Dict::~Dict() { table.clear(heap()); }
+Dict::Dict(Heap& heap, Ref<ClassObject> type) : Container(heap, Kind::kDict, std::move(type)) {}
+Dict::~Dict() {
+  drop_attributes();
+  table.clear(heap());
+}
 void Dict::clear() {
+  drop_attributes();
   default_factory.reset();
   table.clear(heap());
 }
 void Dict::traverse(Visitor& visitor) const {
+  Container::traverse(visitor);
   for (const ValueTable::Entry& entry : table.entries()) {
     visitor.visit(entry.key);
     visitor.visit(entry.value);
   }
   visitor.visit(default_factory);
-  visitor.visit(type_);
 }
 
+Set::Set(Heap& heap, bool is_frozen, Ref<ClassObject> type)
+    : Container(heap, Kind::kSet, std::move(type)), frozen(is_frozen) {}
 void Set::traverse(Visitor& visitor) const {
+  Container::traverse(visitor);
   for (const ValueTable::Entry& entry : table.entries()) visitor.visit(entry.key);
 }
 
@@ -61,7 +96,9 @@ bool same_key(Interp& interp, const Value& a, const Value& b) {
   const Str* left = a.as<Str>();
   const Str* right = b.as<Str>();
   if (left != nullptr && right != nullptr) return left->text() == right->text();
-  if ((left != nullptr) != (right != nullptr)) return false;
+  // A string is equal to no other built-in value; an object may think otherwise.
+  if (left != nullptr && b.as<Instance>() == nullptr) return false;
+  if (right != nullptr && a.as<Instance>() == nullptr) return false;
   return interp.equal(a, b);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 /// to the first, a dict in insertion order, value after key.
 namespace tidemark::lang {
 
+class AttrMap;
 class ClassObject;
 class Interp;
 
@@ -30,32 +32,68 @@ class Str final : public Object {
   mutable std::uint64_t hash_ = 0;
 };
 
-class List final : public Tracked {
+/// What list, tuple, dict and set share: a class where they are of another than the plain one
+/// (torch.Size, OrderedDict, a user's subclass), and the attributes of a user's.
+class Container : public Tracked {
+ public:
+  ~Container() override;
+  static bool is(const Object& o) { return o.kind() >= Kind::kList && o.kind() <= Kind::kSet; }
+  /// Null: the plain built-in.
+  [[nodiscard]] ClassObject* type() const { return type_.get(); }
+  /// Of a user's class: code may define what operators do with it, and it takes attributes.
+  [[nodiscard]] bool of_user_class() const { return type_.get() != nullptr && is_users(); }
+  /// Null: it has none.
+  [[nodiscard]] AttrMap* attrs() const { return attrs_.get(); }
+  /// Requires: of_user_class().
+  void set_own(Name name, Value value);
+  /// Attributes and elements as CPython drops them: the attributes first.
+  void clear() override { drop_attributes(); }
+  void traverse(Visitor& visitor) const override;
+
+ protected:
+  Container(Heap& heap, Kind kind);
+  Container(Heap& heap, Kind kind, Ref<ClassObject> type);
+  void drop_attributes() {
+    if (attrs_ != nullptr) [[unlikely]]
+      drop_existing_attributes();
+  }
+
+ private:
+  [[nodiscard]] bool is_users() const;
+  void drop_existing_attributes();
+  Ref<ClassObject> type_;
+  std::unique_ptr<AttrMap> attrs_;
+};
+
+class List final : public Container {
  public:
   explicit List(Heap& heap, std::vector<Value> initial = {})
-      : Tracked(heap, Kind::kList), items(std::move(initial)) {}
-  ~List() override { drop_backward(heap(), items); }
+      : Container(heap, Kind::kList), items(std::move(initial)) {}
+  List(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type);
+  ~List() override {
+    drop_attributes();
+    drop_backward(heap(), items);
+  }
   static bool is(const Object& o) { return o.kind() == Kind::kList; }
   void traverse(Visitor& visitor) const override;
-  void clear() override { drop_backward(heap(), items); }
+  void clear() override {
+    drop_attributes();
+    drop_backward(heap(), items);
+  }
 
   std::vector<Value> items;
 };
 
 /// `type` is null for a plain tuple; a named tuple and torch.Size have a class of their own.
-class Tuple final : public Tracked {
+class Tuple final : public Container {
  public:
   explicit Tuple(Heap& heap, std::vector<Value> initial = {}, Ref<ClassObject> type = nullptr);
   ~Tuple() override;
   static bool is(const Object& o) { return o.kind() == Kind::kTuple; }
   void traverse(Visitor& visitor) const override;
   void clear() override;
-  [[nodiscard]] ClassObject* type() const { return type_.get(); }
 
   std::vector<Value> items;
-
- private:
-  Ref<ClassObject> type_;
 };
 
 /// Insertion-ordered hash table from values to values, the store of dict and set. Keys are compared
@@ -90,29 +128,33 @@ class ValueTable {
 };
 
 /// `type` is null for a plain dict; OrderedDict, defaultdict and Counter have classes.
-class Dict final : public Tracked {
+class Dict final : public Container {
  public:
   explicit Dict(Heap& heap, Ref<ClassObject> type = nullptr);
   ~Dict() override;
   static bool is(const Object& o) { return o.kind() == Kind::kDict; }
   void traverse(Visitor& visitor) const override;
   void clear() override;
-  [[nodiscard]] ClassObject* type() const { return type_.get(); }
 
   ValueTable table;
   Value default_factory;  ///< defaultdict's; empty elsewhere
-
- private:
-  Ref<ClassObject> type_;
 };
 
-class Set final : public Tracked {
+class Set final : public Container {
  public:
-  explicit Set(Heap& heap, bool is_frozen = false) : Tracked(heap, Kind::kSet), frozen(is_frozen) {}
-  ~Set() override { table.clear(heap()); }
+  explicit Set(Heap& heap, bool is_frozen = false)
+      : Container(heap, Kind::kSet), frozen(is_frozen) {}
+  Set(Heap& heap, bool is_frozen, Ref<ClassObject> type);
+  ~Set() override {
+    drop_attributes();
+    table.clear(heap());
+  }
   static bool is(const Object& o) { return o.kind() == Kind::kSet; }
   void traverse(Visitor& visitor) const override;
-  void clear() override { table.clear(heap()); }
+  void clear() override {
+    drop_attributes();
+    table.clear(heap());
+  }
 
   ValueTable table;
   bool frozen;

@@ -251,7 +251,7 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
     return set_operation(in, op, *a, *b, set != nullptr && set->frozen);
   }
   if (op == BinaryOp::kOr && left.as<Dict>() != nullptr && right.as<Dict>() != nullptr) {
-    Ref<Dict> out = make_ref<Dict>(in.heap(), Ref<ClassObject>(left.as<Dict>()->type()));
+    Ref<Dict> out = make_ref<Dict>(in.heap(), class_of_copy(in, *left.as<Dict>()));
     out->default_factory = left.as<Dict>()->default_factory;
     for (const Value* from : {&left, &right}) {
       const std::vector<ValueTable::Entry> entries = from->as<Dict>()->table.entries();
@@ -281,6 +281,8 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   }
   auto* a = left.as<Instance>();
   auto* b = right.as<Instance>();
+  if (op == BinaryOp::kMod && left.as<Str>() != nullptr && right.as<BuiltinValue>() != nullptr)
+    return containers(in, op, left, right);
   if (a != nullptr || b != nullptr) {
     // A subclass's reflected method goes first.
     const bool right_first = a != nullptr && b != nullptr && &a->type() != &b->type() &&
@@ -294,6 +296,14 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
     if (!out.empty()) return out;
     if (op == BinaryOp::kMod && left.as<Str>() != nullptr) return containers(in, op, left, right);
     return {};
+  }
+  if (has_code(left)) {
+    Value out = in.ask_code(left, dunder(op), {right});
+    if (!out.empty()) return out;
+  }
+  if (has_code(right)) {
+    Value out = in.ask_code(right, reflected_dunder(op), {left});
+    if (!out.empty()) return out;
   }
   return containers(in, op, left, right);
 }
@@ -317,6 +327,9 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
     const Value keep = left;
     Value out = instance->inplace(*this, op, right);
     if (!out.empty()) return out;
+  } else if (Value own = has_code(left) ? ask_code(left, inplace_dunder(op), {right}) : Value();
+             !own.empty()) {
+    return own;
   } else if (List* list = left.as<List>()) {
     if (op == BinaryOp::kAdd && right.as<Instance>() == nullptr) {
       extend(*this, *list, right);

@@ -101,28 +101,18 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
       FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }
 
-/// ABCMeta, or abc.ABCMeta: the only metaclass, which changes nothing here.
-bool Parser::is_abstract(const Expr* metaclass) const {
-  if (metaclass->kind == ExprKind::kName)
-    return names_.text(static_cast<const NameExpr*>(metaclass)->name) == "ABCMeta";
-  return metaclass->kind == ExprKind::kAttribute &&
-         names_.text(static_cast<const AttributeExpr*>(metaclass)->name) == "ABCMeta";
-}
-
 Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'class'");
   std::vector<Expr*> bases;
+  std::vector<Keyword> keywords;
   if (accept(Tok::kLeftParen)) {
     while (kind() != Tok::kRightParen) {
       if (kind() == Tok::kName && next_kind() == Tok::kAssign) {
         const Token keyword = take();
         take();
-        const Expr* given = expression();
-        if (names_.text(keyword.name) != "metaclass" || !is_abstract(given)) {
-          fail(keyword.at,
-               fmt::format("'{}=' in a class's bases is not supported", names_.text(keyword.name)));
-        }
+        Expr* given = expression();
+        keywords.push_back({keyword.name, given, false, {keyword.at.begin, last_end()}});
         if (!accept(Tok::kComma)) break;
         continue;
       }
@@ -142,8 +132,13 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   functions_ = functions;
   Code* code = new_code(Code::Form::kClass, name.name, name.at);
   code->body = body;
-  return make(ClassStmt{
-      {StmtKind::kClass, place, false}, make_name(name), seq(bases), body, decorators, code});
+  return make(ClassStmt{{StmtKind::kClass, place, false},
+                        make_name(name),
+                        seq(bases),
+                        body,
+                        decorators,
+                        seq(keywords),
+                        code});
 }
 
 std::string Parser::dotted_name(std::vector<Token>* parts) {

@@ -98,7 +98,6 @@ class Parser {
   Stmt* with_statement();
   bool parenthesised_with();
   Stmt* function_statement(Seq<Expr*> decorators);
-  [[nodiscard]] bool is_abstract(const Expr* metaclass) const;
   Stmt* class_statement(Seq<Expr*> decorators);
   Stmt* decorated();
   Stmt* import_statement();

@@ -38,7 +38,7 @@ std::string table_repr(Interp& in, const ValueTable& table, bool with_values, st
 }
 
 std::string tuple_repr(Interp& in, const Tuple& tuple) {
-  if (tuple.type() == nullptr) {
+  if (tuple.type() == nullptr || &tuple.type()->builtin_base() == in.classes().tuple.get()) {
     return list_repr(in, tuple.items, "(", tuple.items.size() == 1 ? ",)" : ")");
   }
   const std::string name(in.text(tuple.type()->name()));
@@ -59,17 +59,19 @@ std::string tuple_repr(Interp& in, const Tuple& tuple) {
 
 std::string dict_repr(Interp& in, const Dict& dict) {
   std::string plain = table_repr(in, dict.table, true, "{", "}");
-  if (dict.type() == nullptr) return plain;
+  if (dict.type() == nullptr || &dict.type()->builtin_base() == in.classes().dict.get())
+    return plain;
   const std::string name(in.text(dict.type()->name()));
-  if (name == "OrderedDict") {
+  const std::string_view kind = in.text(dict.type()->builtin_base().name());
+  if (kind == "OrderedDict") {
     std::vector<Value> pairs;
     for (const ValueTable::Entry& entry : dict.table.entries()) {
       if (!entry.key.empty()) pairs.push_back(in.tuple({entry.key, entry.value}));
     }
-    return pairs.empty() ? "OrderedDict()" : list_repr(in, pairs, "OrderedDict([", "])");
+    return pairs.empty() ? name + "()" : list_repr(in, pairs, name + "([", "])");
   }
-  if (name == "defaultdict") {
-    return fmt::format("defaultdict({}, {})",
+  if (kind == "defaultdict") {
+    return fmt::format("{}({}, {})", name,
                        in.repr(dict.default_factory.empty() ? Value::none() : dict.default_factory),
                        plain);
   }
@@ -79,6 +81,16 @@ std::string dict_repr(Interp& in, const Dict& dict) {
 }  // namespace
 
 std::string Interp::repr(const Value& value) {
+  if (has_code(value)) {
+    const Value keep = value;
+    const NestedCall nested(*this);
+    const Value own = ask_code(keep, known(name::kRepr));
+    if (const Str* text = own.as<Str>()) return text->text();
+  }
+  return builtin_repr(value);
+}
+
+std::string Interp::builtin_repr(const Value& value) {
   switch (value.tag()) {
     case Tag::kEmpty:
     case Tag::kNone:
@@ -167,6 +179,10 @@ std::string Interp::to_str(const Value& value) {
     const NestedCall nested(*this);
     return instance->str(*this);
   }
+  if (has_code(value)) {
+    const Value own = ask_code(value, known(name::kStr));
+    if (const Str* text = own.as<Str>()) return text->text();
+  }
   return repr(value);
 }
 
@@ -204,24 +220,39 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
     for (const Value& item : items) out.push_back(deep_copy(item, copies));
     return out;
   };
+  if (has_code(value)) {
+    Value copy = ask_code(value, known(name::kDeepcopy), {Value(dict())});
+    if (!copy.empty()) return copy;
+  }
+  const auto copy_attributes = [&](const Container& from, Container& to) {
+    if (from.attrs() == nullptr) return;
+    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    for (const AttrMap::Entry& entry : own) to.set_own(entry.name, deep_copy(entry.value, copies));
+  };
   Object* object = value.object();
   switch (object->kind()) {
     case Kind::kList: {
-      const Ref<List> copy = make_ref<List>(heap());
+      const Ref<List> copy = make_ref<List>(heap(), std::vector<Value>(),
+                                            Ref<ClassObject>(static_cast<List*>(object)->type()));
       copies.emplace_back(value, copy);
+      copy_attributes(*static_cast<List*>(object), *copy);
       const std::vector<Value> items = static_cast<List*>(object)->items;
       copy->items = copied(items);
       return copy;
     }
     case Kind::kTuple: {
       auto& from = *static_cast<Tuple*>(object);
-      return make_ref<Tuple>(heap(), copied(from.items), Ref<ClassObject>(from.type()));
+      const Ref<Tuple> copy =
+          make_ref<Tuple>(heap(), copied(from.items), Ref<ClassObject>(from.type()));
+      copy_attributes(from, *copy);
+      return copy;
     }
     case Kind::kDict: {
       auto& from = *static_cast<Dict*>(object);
       const Ref<Dict> copy = make_ref<Dict>(heap(), Ref<ClassObject>(from.type()));
       copy->default_factory = from.default_factory;
       copies.emplace_back(value, copy);
+      copy_attributes(from, *copy);
       const std::vector<ValueTable::Entry> entries = from.table.entries();
       for (const ValueTable::Entry& entry : entries) {
         if (entry.key.empty()) continue;
@@ -232,7 +263,8 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
     }
     case Kind::kSet: {
       auto& from = *static_cast<Set*>(object);
-      const Ref<Set> copy = make_ref<Set>(heap(), from.frozen);
+      const Ref<Set> copy = make_ref<Set>(heap(), from.frozen, Ref<ClassObject>(from.type()));
+      copy_attributes(from, *copy);
       const std::vector<ValueTable::Entry> entries = from.table.entries();
       for (const ValueTable::Entry& entry : entries) {
         if (!entry.key.empty()) copy->table.set(*this, deep_copy(entry.key, copies), Value::none());

@@ -249,6 +249,7 @@ class Resolver {
     block(node->body);
     leave();
     for (Expr* base : node->bases) expr(base);
+    for (const Keyword& keyword : node->keywords) expr(keyword.value);
     bind(node->target);
   }
 

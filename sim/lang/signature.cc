@@ -129,7 +129,7 @@ double Arguments::real(std::size_t i) const {
 bool Arguments::boolean(std::size_t i) const { return interp_.truth(values_[i]); }
 
 const std::string& Arguments::text(std::size_t i) const {
-  const Str* text = values_[i].as<Str>();
+  const Str* text = plain_of(values_[i]).as<Str>();
   if (text == nullptr) mismatch(i, "str");
   return text->text();
 }

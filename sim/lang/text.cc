@@ -334,6 +334,8 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
     if (at >= format.size()) in.value_error("incomplete format");
     const char code = format[at];
     if (value.empty()) value = next();
+    const bool as_text = code == 's' || code == 'r' || code == 'a';
+    if (!as_text) value = Value(plain_of(value));
     const bool left = flags.find('-') != std::string::npos;
     const bool zero = flags.find('0') != std::string::npos && !left;
     std::string spec = left ? "<" : ">";

@@ -89,7 +89,7 @@ Value join(Interp& in, Arguments& args) {
   std::string out;
   std::size_t n = 0;
   for (const Value& item : in.unpack(args[1])) {
-    const Str* piece = item.as<Str>();
+    const Str* piece = plain_of(item).as<Str>();
     if (piece == nullptr) {
       in.type_error(
           fmt::format("sequence item {}: expected str instance, {} found", n, in.type_name(item)));
@@ -105,7 +105,7 @@ template <bool kStart>
 Value affix(Interp& in, Arguments& args) {
   const std::string_view text = args.text(0);
   const auto matches = [&](const Value& value) {
-    const Str* part = value.as<Str>();
+    const Str* part = plain_of(value).as<Str>();
     if (part == nullptr) {
       in.type_error(fmt::format("{} first arg must be str or a tuple of str, not {}",
                                 kStart ? "startswith" : "endswith", in.type_name(value)));
