@@ -239,6 +239,9 @@ class Evaluator {
   Frame& frame_;
 };
 
+/// A method of an object that stands in a class and rules how it is read or set there; null: it has
+/// none.
+const Value* descriptor_hook(Interp& interp, const Value& found, std::string_view hook);
 /// What a class is made of.
 struct ClassParts {
   Name name{};

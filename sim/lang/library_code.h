@@ -15,7 +15,7 @@ struct LibraryFile {
 std::span<const LibraryFile> library_files();
 std::span<const LibraryFile> library_function_files();  // itertools, functools, operator
 std::span<const LibraryFile> library_system_files();    // time, random, os, argparse, ...
-std::span<const LibraryFile> library_class_files();     // enum
+std::span<const LibraryFile> library_class_files();     // collections, enum
 std::span<const LibraryFile> library_module_files();    // json, types, datetime, pathlib, ...
 
 /// Modules of Python's whose import does nothing and whose use is refused by name: scripts import
