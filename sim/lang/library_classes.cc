@@ -226,8 +226,11 @@ class EnumType(type):
         kind = _plain_type(cls)
         if kind is not None:
             for method in ("__repr__", "__str__", "__format__"):
-                if method not in names:
-                    setattr(cls, method, getattr(cls, method))
+                for base in cls.__mro__:
+                    own = NotImplemented if base in _plain_types else _tidemark.own_attribute(base, method)
+                    if own is not NotImplemented:
+                        _tidemark.set_method(cls, method, own)
+                        break
         last = []
         for key, value in wanted:
             if isinstance(value, auto):

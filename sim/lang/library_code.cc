@@ -388,12 +388,14 @@ deepcopy = _tidemark.deepcopy
 
 
 def copy(x):
-    if isinstance(x, (list, dict, set)):
-        return x.copy()
-    if x is None or isinstance(x, (int, float, str, tuple, frozenset)):
+    if x is None or type(x) in (int, float, bool, str, tuple, frozenset):
         return x
     if hasattr(x, "__copy__"):
         return x.__copy__()
+    if isinstance(x, set):
+        return x.copy()
+    if isinstance(x, (int, float, str, tuple, frozenset)):
+        return x
     return _tidemark.shallow_copy(x)
 )py";
 

@@ -287,6 +287,45 @@ def total_ordering(cls):
     return cls
 
 
+def singledispatch(func):
+    registry = {object: func}
+
+    def dispatch(cls):
+        for base in cls.__mro__:
+            if base in registry:
+                return registry[base]
+
+    def register(cls, func=None):
+        if not isinstance(cls, type):
+            raise TypeError("register() needs a class: annotations of parameters are not kept")
+        if func is None:
+            return lambda f: register(cls, f)
+        registry[cls] = func
+        return func
+
+    def wrapper(*args, **kw):
+        if not args:
+            raise TypeError(f"{func.__name__} requires at least 1 positional argument")
+        return dispatch(args[0].__class__)(*args, **kw)
+
+    wrapper.register, wrapper.dispatch, wrapper.registry = register, dispatch, registry
+    return update_wrapper(wrapper, func)
+
+
+class singledispatchmethod:
+    def __init__(self, func):
+        self.dispatcher = singledispatch(func)
+
+    def register(self, cls, method=None):
+        return self.dispatcher.register(cls, method)
+
+    def __get__(self, obj, cls=None):
+        def method(*args, **kwargs):
+            return self.dispatcher.dispatch(args[0].__class__)(obj, *args, **kwargs)
+
+        return method
+
+
 def cmp_to_key(mycmp):
     class K:
         def __init__(self, obj):

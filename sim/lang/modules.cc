@@ -257,9 +257,11 @@ Value make_later(Interp& interp, std::string name) {
   return make_ref<Later>(interp, std::move(name));
 }
 
-AttrMap& attributes_of(const Value& owner) {
-  auto* type = owner.as<ClassObject>();
-  return type != nullptr ? type->attrs : owner.as<Instance>()->attrs();
+/// Null: it has none.
+AttrMap* attributes_of(const Value& owner) {
+  if (auto* type = owner.as<ClassObject>()) return &type->attrs;
+  if (const auto* container = owner.as<Container>()) return container->attrs();
+  return &owner.as<Instance>()->attrs();
 }
 
 /// What the module _attribute_tables is made of: names, get, set and remove, of an object or a
@@ -273,32 +275,38 @@ void add_attribute_access(Interp& in, Module& module) {
       in.tuple(
           {access("names(owner, table)",
                   [](Interp& interp, Arguments& args) {
-                    const AttrMap& table = attributes_of(args[0]);
                     std::vector<Value> names;
-                    names.reserve(table.size());
-                    for (const AttrMap::Entry& entry : table.entries())
+                    const AttrMap* table = attributes_of(args[0]);
+                    if (table == nullptr) return interp.list(std::move(names));
+                    names.reserve(table->size());
+                    for (const AttrMap::Entry& entry : table->entries())
                       names.push_back(interp.str(std::string(interp.text(entry.name))));
                     return interp.list(std::move(names));
                   }),
            access("get(owner, table, name)",
                   [](Interp& interp, Arguments& args) {
-                    const Value* own = attributes_of(args[0]).find(interp.intern(args.text(2)));
+                    const AttrMap* table = attributes_of(args[0]);
+                    const Value* own =
+                        table == nullptr ? nullptr : table->find(interp.intern(args.text(2)));
                     return own == nullptr ? Value::not_implemented() : *own;
                   }),
            access("set(owner, table, name, value)",
                   [](Interp& interp, Arguments& args) {
-                    auto* instance = args[0].as<Instance>();
-                    if (instance == nullptr) {
+                    const Name name = interp.intern(args.text(2));
+                    if (auto* instance = args[0].as<Instance>()) {
+                      instance->set_own(name, args.take(3));
+                    } else if (auto* container = args[0].as<Container>()) {
+                      container->set_own(name, args.take(3));
+                    } else {
                       interp.type_error("'mappingproxy' object does not support item assignment");
                     }
-                    instance->set_own(interp.intern(args.text(2)), args.take(3));
                     return Value::none();
                   }),
            access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
-             auto* instance = args[0].as<Instance>();
-             if (instance == nullptr)
+             if (args[0].as<ClassObject>() != nullptr)
                interp.type_error("'mappingproxy' object does not support item deletion");
-             instance->attrs().remove(interp.intern(args.text(2)));
+             AttrMap* table = attributes_of(args[0]);
+             if (table != nullptr) table->remove(interp.intern(args.text(2)));
              return Value::none();
            })}));
   const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
@@ -308,6 +316,29 @@ void add_attribute_access(Interp& in, Module& module) {
   // Its objects are not dicts underneath.
   base->attrs.set(known(name::kNew), *in.classes().object->attrs.find(known(name::kNew)));
   module.set(in.intern("mapping_base"), base);
+}
+
+/// A list, dict or set of the same class with the same elements and attributes.
+Value same_elements(Interp& in, const Value& what) {
+  const Container& from = *what.as<Container>();
+  const Ref<ClassObject> type(from.type());
+  Ref<Container> copy;
+  if (from.kind() == Kind::kList) {
+    copy = make_ref<List>(in.heap(), static_cast<const List&>(from).items, type);
+  } else if (from.kind() == Kind::kDict) {
+    const auto& dict = static_cast<const Dict&>(from);
+    const Ref<Dict> same = make_ref<Dict>(in.heap(), type);
+    same->default_factory = dict.default_factory;
+    update_dict(in, *same, what);
+    copy = same;
+  } else {
+    in.refuse(fmt::format("copy.copy() of a {} is not supported", in.text(type->name())));
+  }
+  if (from.attrs() != nullptr) {
+    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    for (const AttrMap::Entry& entry : own) copy->set_own(entry.name, entry.value);
+  }
+  return copy;
 }
 
 void fill_host(Interp& in, Module& module) {
@@ -347,6 +378,7 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "deepcopy(x, memo=None)",
          [](Interp& interp, Arguments& args) { return interp.deep_copy(args[0]); });
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
+    if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     auto* from = args[0].as<Instance>();
     if (from == nullptr || from->kind() != Kind::kInstance || from->type().allocate != nullptr) {
       interp.type_error(fmt::format("copy.copy() of a {} is not supported: use copy.deepcopy()",

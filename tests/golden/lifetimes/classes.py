@@ -47,3 +47,28 @@ class Reg(type):
 class RA(metaclass=Reg): pass
 class RB(RA, z=1): pass
 print(Reg.all, RB.tag, type(RB))
+from functools import cached_property, singledispatch, singledispatchmethod
+
+class Cached(dict):
+    @cached_property
+    def total(self): print("computed"); return sum(self.values())
+k=Cached(a=1, b=2); k.extra=5; print(k.total, k.total, vars(k), k)
+@singledispatch
+def size(x): return "unknown"
+@size.register(int)
+def _(x): return x
+@size.register(list)
+@size.register(tuple)
+def _(x): return len(x)
+print(size(3), size([1, 2]), size("s"), size(True), size(l([4])), size(p))
+class Walker:
+    @singledispatchmethod
+    def walk(self, x): return "leaf"
+    @walk.register(dict)
+    def _(self, x): return [self.walk(v) for v in x.values()]
+print(Walker().walk({"a": 1, "b": {"c": 2}}))
+import copy
+
+k2=copy.copy(k); print(k2, type(k2) is Cached, k2.extra, k2 is not k, k2.total)
+k3=copy.deepcopy(k); k3["a"]=9; k3.extra=6; print(k3, k, k.extra, type(k3) is Cached)
+print(copy.copy([1, [2]]), copy.copy({1: 2}), type(copy.copy(O(a=1))) is O, copy.deepcopy(y), type(copy.deepcopy(y)) is l)
