@@ -57,9 +57,8 @@ void define_numbers(Interp& in) {
   define(in, *c.integer, "__index__(self, /)", itself);
   define(in, *c.integer, "__int__(self, /)", itself);
   define(in, *c.real, "__float__(self, /)", itself);
-  define(in, *c.integer, "__float__(self, /)", [](Interp&, Arguments& args) {
-    return Value::real(plain_of(args[0]).number());
-  });
+  define(in, *c.integer, "__float__(self, /)",
+         [](Interp&, Arguments& args) { return Value::real(plain_of(args[0]).number()); });
 }
 
 /// What list, tuple, dict and set have alike.
@@ -129,13 +128,12 @@ void define_containers(Interp& in) {
   define_new(in, *c.dict, [](Interp& interp, CallArgs& args) -> Value {
     return make_ref<Dict>(interp.heap(), subclass_given(args, interp.classes().dict));
   });
-  define(in, *c.dict, "__init__(self, items=(), /, **kwargs)",
-         [](Interp& interp, Arguments& args) {
-           Dict& dict = args.object<Dict>(0, "dict");
-           update_dict(interp, dict, args[1]);
-           update_dict(interp, dict, args[2]);
-           return Value::none();
-         });
+  define(in, *c.dict, "__init__(self, items=(), /, **kwargs)", [](Interp& interp, Arguments& args) {
+    Dict& dict = args.object<Dict>(0, "dict");
+    update_dict(interp, dict, args[1]);
+    update_dict(interp, dict, args[2]);
+    return Value::none();
+  });
   define_new(in, *c.set, [](Interp& interp, CallArgs& args) -> Value {
     return make_ref<Set>(interp.heap(), false, subclass_given(args, interp.classes().set));
   });
@@ -160,19 +158,17 @@ void add_subclassing(Interp& in) {
     return make_type(interp, *args.values[0].as<ClassObject>(), given);
   });
   // A class's call, for a metaclass that does more: super().__call__(...).
-  c.type->attrs.set(known(name::kCall),
-                    in.raw_function("__call__", [](Interp& interp, CallArgs& args) -> Value {
-                      auto* type =
-                          args.positional == 0 ? nullptr : args.values[0].as<ClassObject>();
-                      if (type == nullptr) interp.type_error("type.__call__() needs a class");
-                      CallArgs given = rest_of(args);
-                      return instantiate(interp, *type, given);
-                    }));
+  c.type->attrs.set(
+      known(name::kCall), in.raw_function("__call__", [](Interp& interp, CallArgs& args) -> Value {
+        auto* type = args.positional == 0 ? nullptr : args.values[0].as<ClassObject>();
+        if (type == nullptr) interp.type_error("type.__call__() needs a class");
+        CallArgs given = rest_of(args);
+        return instantiate(interp, *type, given);
+      }));
   const Value hook = in.raw_function("__init_subclass__", [](Interp& interp, CallArgs& args) {
     if (args.keyword_count > 0) {
-      interp.type_error(
-          fmt::format("{}.__init_subclass__() takes no keyword arguments",
-                      interp.text(args.values[0].as<ClassObject>()->name())));
+      interp.type_error(fmt::format("{}.__init_subclass__() takes no keyword arguments",
+                                    interp.text(args.values[0].as<ClassObject>()->name())));
     }
     return Value::none();
   });

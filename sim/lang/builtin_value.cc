@@ -82,8 +82,7 @@ std::string BuiltinValue::format(Interp& interp, std::string_view spec) {
 
 Value BuiltinValue::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
   if (in_code(known(name::kDeepcopy))) return Instance::deep_copy(interp, copies);
-  const Ref<BuiltinValue> copy =
-      make_ref<BuiltinValue>(heap(), Ref<ClassObject>(&type()), plain);
+  const Ref<BuiltinValue> copy = make_ref<BuiltinValue>(heap(), Ref<ClassObject>(&type()), plain);
   copies.emplace_back(Value(Ref<Instance>(this)), Value(copy));
   const std::vector<AttrMap::Entry> own = attrs().entries();
   for (const AttrMap::Entry& entry : own)

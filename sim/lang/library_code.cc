@@ -390,7 +390,7 @@ deepcopy = _tidemark.deepcopy
 def copy(x):
     if x is None or type(x) in (int, float, bool, str, tuple, frozenset):
         return x
-    if hasattr(x, "__copy__"):
+    if hasattr(type(x) if isinstance(x, (list, dict)) else x, "__copy__"):
         return x.__copy__()
     if isinstance(x, set):
         return x.copy()

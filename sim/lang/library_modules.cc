@@ -439,6 +439,9 @@ class AttributeTable(_tidemark.mapping_base):
     def __repr__(self):
         return repr(dict(self))
 
+    def __copy__(self):
+        return self.copy()
+
     def __deepcopy__(self, memo):
         return _tidemark.deepcopy(dict(self))
 

@@ -272,43 +272,43 @@ void add_attribute_access(Interp& in, Module& module) {
   };
   module.set(
       in.intern("attribute_access"),
-      in.tuple(
-          {access("names(owner, table)",
-                  [](Interp& interp, Arguments& args) {
-                    std::vector<Value> names;
-                    const AttrMap* table = attributes_of(args[0]);
-                    if (table == nullptr) return interp.list(std::move(names));
-                    names.reserve(table->size());
-                    for (const AttrMap::Entry& entry : table->entries())
-                      names.push_back(interp.str(std::string(interp.text(entry.name))));
-                    return interp.list(std::move(names));
-                  }),
-           access("get(owner, table, name)",
-                  [](Interp& interp, Arguments& args) {
-                    const AttrMap* table = attributes_of(args[0]);
-                    const Value* own =
-                        table == nullptr ? nullptr : table->find(interp.intern(args.text(2)));
-                    return own == nullptr ? Value::not_implemented() : *own;
-                  }),
-           access("set(owner, table, name, value)",
-                  [](Interp& interp, Arguments& args) {
-                    const Name name = interp.intern(args.text(2));
-                    if (auto* instance = args[0].as<Instance>()) {
-                      instance->set_own(name, args.take(3));
-                    } else if (auto* container = args[0].as<Container>()) {
-                      container->set_own(name, args.take(3));
-                    } else {
-                      interp.type_error("'mappingproxy' object does not support item assignment");
-                    }
-                    return Value::none();
-                  }),
-           access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
-             if (args[0].as<ClassObject>() != nullptr)
-               interp.type_error("'mappingproxy' object does not support item deletion");
-             AttrMap* table = attributes_of(args[0]);
-             if (table != nullptr) table->remove(interp.intern(args.text(2)));
-             return Value::none();
-           })}));
+      in.tuple({access("names(owner, table)",
+                       [](Interp& interp, Arguments& args) {
+                         std::vector<Value> names;
+                         const AttrMap* table = attributes_of(args[0]);
+                         if (table == nullptr) return interp.list(std::move(names));
+                         names.reserve(table->size());
+                         for (const AttrMap::Entry& entry : table->entries())
+                           names.push_back(interp.str(std::string(interp.text(entry.name))));
+                         return interp.list(std::move(names));
+                       }),
+                access("get(owner, table, name)",
+                       [](Interp& interp, Arguments& args) {
+                         const AttrMap* table = attributes_of(args[0]);
+                         const Value* own =
+                             table == nullptr ? nullptr : table->find(interp.intern(args.text(2)));
+                         return own == nullptr ? Value::not_implemented() : *own;
+                       }),
+                access("set(owner, table, name, value)",
+                       [](Interp& interp, Arguments& args) {
+                         const Name name = interp.intern(args.text(2));
+                         if (auto* instance = args[0].as<Instance>()) {
+                           instance->set_own(name, args.take(3));
+                         } else if (auto* container = args[0].as<Container>()) {
+                           container->set_own(name, args.take(3));
+                         } else {
+                           interp.type_error(
+                               "'mappingproxy' object does not support item assignment");
+                         }
+                         return Value::none();
+                       }),
+                access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
+                  if (args[0].as<ClassObject>() != nullptr)
+                    interp.type_error("'mappingproxy' object does not support item deletion");
+                  AttrMap* table = attributes_of(args[0]);
+                  if (table != nullptr) table->remove(interp.intern(args.text(2)));
+                  return Value::none();
+                })}));
   const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
   base->allocate = [](Interp& interp, Ref<ClassObject> type) {
     return make_ref<Instance>(interp.heap(), std::move(type));
