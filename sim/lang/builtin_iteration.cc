@@ -113,6 +113,10 @@ Value filtered(Interp& in, Arguments& args) {
 
 Value reverse_iterator(Interp& in, Arguments& args) {
   const Value& value = args[0];
+  if (has_code(value)) {
+    Value own = in.ask_code(value, known(name::kReversed));
+    if (!own.empty()) return own;
+  }
   if (value.as<List>() != nullptr || value.as<Tuple>() != nullptr) {
     return make_ref<SequenceIterator>(in.heap(), value, true);
   }

@@ -115,7 +115,14 @@ void add_attribute_functions(Interp& in) {
   });
 }
 
+/// The argument as a plain number where its class says nothing of the function itself.
+void as_plain(Interp& in, Arguments& args, name::Known method) {
+  if (args[0].as<BuiltinValue>() == nullptr) return;
+  if (in.type_of(args[0])->lookup(known(method)) == nullptr) args[0] = Value(plain_of(args[0]));
+}
+
 Value rounded(Interp& in, Arguments& args) {
+  as_plain(in, args, name::kRound);
   const bool digits_given = args.has(1);
   if (args[0].is_integral()) {
     if (!digits_given || args.integer(1) >= 0) return Value::integer(args[0].as_int());
@@ -158,6 +165,7 @@ Value rounded(Interp& in, Arguments& args) {
 
 void add_numbers(Interp& in) {
   define(in, "abs(x, /)", [](Interp& interp, Arguments& args) {
+    as_plain(interp, args, name::kAbs);
     const Value& x = args[0];
     if (x.is_integral()) {
       return x.as_int() < 0 ? interp.unary(UnaryOp::kNeg, x) : Value::integer(x.as_int());
