@@ -135,9 +135,9 @@ Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
     if (!out.empty()) return out;
   } else {
     const Str* text = left.as<Str>();
-    const Str* other = right.as<Str>();
-    if (text != nullptr && other != nullptr) {
-      return Value::boolean(ordered(op, text->text(), other->text()));
+    const Str* other_text = right.as<Str>();
+    if (text != nullptr && other_text != nullptr) {
+      return Value::boolean(ordered(op, text->text(), other_text->text()));
     }
     const auto ask = [&](const Value& object, CompareOp wanted, const Value& other) {
       if (!has_code(object)) return Value();
