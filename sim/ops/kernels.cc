@@ -177,9 +177,8 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
                         "non-existing dimension {}",
                         wanted[i], i));
       }
-      strides[i] =
-          i + 1 < wanted.size() ? strides[i + 1] * std::max<std::int64_t>(sizes[i + 1], 1) : 1;
-      if (wanted[i] != 1) strides[i] = 0;
+      // Those of a tensor without dimensions are all 0, even where the size is 1.
+      if (x.dim() > 0 && wanted[i] == 1) strides[i] = strides[i + 1] * sizes[i + 1];
       continue;
     }
     const std::int64_t own = x.sizes()[i - lead];

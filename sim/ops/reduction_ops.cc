@@ -32,6 +32,8 @@ std::vector<bool> reduced_dims(const Dims& dims, std::int64_t rank) {
 
 /// The gradient of a sum: the incoming one seen in the input's shape, no memory.
 Tensor expanded(const Tensor& grad, const Dims& dims, bool keepdim, const Dims& sizes) {
+  // A reduction of everything: what has no dimensions is expanded as it is, with strides of 0.
+  if (dims.empty() && !keepdim) return expand(grad, sizes);
   return expand(restore_dims(grad, dims, keepdim, static_cast<std::int64_t>(sizes.size())), sizes);
 }
 

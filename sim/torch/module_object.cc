@@ -118,7 +118,7 @@ bool ModuleObject::remove_member(Interp& interp, Name name) {
       return true;
     }
   }
-  return lang::remove_attribute(interp, *this, name);
+  return lang::remove_attribute(interp, Ref<ModuleObject>(this), name);
 }
 
 void ModuleObject::name_tree(const std::string& path, bool is_root) {
