@@ -28,6 +28,8 @@ void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out
 /// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large
 /// enough.
 bool readable(const Tensor& m) {
+  // Where a size is 1 the strides below may say nothing.
+  if (m.dim() == 2 ? m.is_non_overlapping_and_dense() : m.is_contiguous()) return true;
   const auto rows = m.size(-2);
   const auto columns = m.size(-1);
   return (m.stride(-1) == 1 && m.stride(-2) >= std::max<std::int64_t>(1, columns)) ||
