@@ -220,11 +220,11 @@ void PickleReader::close(PickleConsumer& consumer, std::size_t first, bool dict)
   if (first <= floor || first > stack_.size()) {
     fail(fmt::format("byte {}: items without a container", position()));
   }
+  if (first == stack_.size()) return;
   PickleValue& container = stack_[first - 1];
   const std::span<const PickleValue> items = std::span(stack_).subspan(first);
   if (dict && items.size() % 2 != 0)
     fail(fmt::format("byte {}: a dict key without a value", position()));
-  if (items.empty()) return;
   if (container.kind() < PickleValue::kDict)
     fail(fmt::format("byte {}: items put into a plain value", position()));
   std::int64_t slot = 0;
