@@ -35,6 +35,21 @@ def strftime(format, t=None):
     return format
 )py";
 
+constexpr std::string_view kTimeit = R"py(
+from time import perf_counter as default_timer
+
+
+def timeit(stmt, setup=None, timer=default_timer, number=1000000, globals=None):
+    if not callable(stmt):
+        raise NotImplementedError("timeit of a text is not modelled: give it a function")
+    if setup is not None:
+        setup()
+    begin = timer()
+    for _ in range(number):
+        stmt()
+    return timer() - begin
+)py";
+
 constexpr std::string_view kRandom = R"py(
 import math
 
@@ -485,6 +500,7 @@ def isclass(obj):
 
 constexpr std::array kFiles = std::to_array<LibraryFile>({
     {"time", kTime},
+    {"timeit", kTimeit},
     {"random", kRandom},
     {"os", kOs},
     {"sys", kSys},

@@ -341,7 +341,6 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
   const AttentionBackend backend =
       select_attention(c, {query, key, value, mask, dropout, causal, enable_gqa});
   Tensor added = additive_mask(c, mask, query.dtype());
-  mask.reset();
   const bool want_lse = any_requires_grad(c, query, key, value);
   switch (backend) {
     case AttentionBackend::kFlash:

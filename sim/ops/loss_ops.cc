@@ -360,8 +360,8 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&x1, &x2});
   const ScalarType type = result_type(c, {&x1, &x2});
   const Dims shape = broadcast(x1.sizes(), x2.sizes());
+  const Tensor b = expand(c, to(c, x2, type), shape);  // C++ evaluates the last argument first
   const Tensor a = expand(c, to(c, x1, type), shape);
-  const Tensor b = expand(c, to(c, x2, type), shape);
   const auto norm = [&](const Tensor& x) {
     const Tensor length = vector_norm(c, x, 2, {dim}, true);
     return clone(c, length, MemoryFormat::kPreserve);

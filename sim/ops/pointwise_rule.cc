@@ -281,7 +281,10 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
   save_all(op, rule.self, rule.other, self, other);
   Tensor out = compute();
   if (is_complex(type) && op.records()) {
-    if (!rule.name.starts_with("mul") && rule.name != "neg" && rule.name != "negative") {
+    // The conjugate of what is real is itself.
+    const bool by_real = rule.name == "div" && !is_complex(other.dtype()) && !op.needs(1);
+    if (!by_real && !rule.name.starts_with("mul") && rule.name != "neg" &&
+        rule.name != "negative") {
       throw NotModelled(fmt::format(
           "the gradient of {} of complex tensors is not modelled; work on x.real and x.imag",
           rule.name));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "sim/ops/op.h"
@@ -19,23 +20,35 @@ namespace {
 /// ctx._node: the way from a custom function's context to what its node saved.
 class NodeObject final : public lang::HostObject {
  public:
-  NodeObject(Session& session, Ref<lang::ClassObject> type, ops::Node* node)
+  /// `given`: which of what was saved are tensors, not None.
+  NodeObject(Session& session, Ref<lang::ClassObject> type, ops::Node* node,
+             std::vector<bool> given)
       : HostObject(session.interp.heap(), std::move(type), kNodeKind),
         node_(node),
+        given_(std::move(given)),
         session_(session) {}
   static bool is(const lang::Object& o) { return o.host_kind() == kNodeKind; }
   Value saved() {
-    ops::TensorList tensors;
     if (node_ == nullptr)
       session_.interp.runtime_error("Trying to backward through the graph a second time");
-    for (const ops::SavedTensor& s : node_->saved)
-      tensors.push_back(s.packed ? s.packed->unpack() : s.tensor);
-    return session_.tuple_of(tensors);
+    std::vector<Value> values;
+    values.reserve(given_.size());
+    std::size_t next = 0;
+    for (const bool is_tensor : given_) {
+      if (!is_tensor) {
+        values.push_back(Value::none());
+        continue;
+      }
+      const ops::SavedTensor& s = node_->saved[next++];
+      values.push_back(session_.wrap(s.packed ? s.packed->unpack() : s.tensor));
+    }
+    return session_.interp.tuple(std::move(values));
   }
   void detach() { node_ = nullptr; }
 
  private:
   ops::Node* node_;  ///< cleared when it releases what it saved
+  std::vector<bool> given_;
   Session& session_;
 };
 
@@ -49,12 +62,20 @@ struct Custom {
 void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
                          const std::vector<bool>& is_tensor, ops::Backward& b) {
   Interp& interp = session.interp;
+  ops::TensorList zeros;
   std::vector<Value> arguments{ctx};
+  const bool materialize = interp.truth(interp.get_attr(ctx, interp.intern("_materialize")));
   for (std::size_t i = 0; i < b.incoming.size(); ++i) {
     if (!b.incoming[i].defined()) {
-      // Gradients that nothing reached come as zeros.
+      if (!materialize) {
+        arguments.push_back(Value::none());
+        continue;
+      }
+      // Gradients that nothing reached come as zeros, which only the call's arguments hold.
       const ops::GradMetadata& m = b.node.metadata[i];
-      b.incoming[i] = b.c.empty(m.sizes, m.dtype, m.device);
+      zeros.push_back(b.c.empty(m.sizes, m.dtype, m.device));
+      arguments.push_back(session.wrap(zeros.back()));
+      continue;
     }
     arguments.push_back(session.wrap(b.incoming[i]));
   }
@@ -73,6 +94,15 @@ void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
     if (const auto* tensor = grads[i].as<TensorObject>()) b.grads[next] = tensor->tensor;
     ++next;
   }
+}
+
+/// The tensors that the function named to its context.
+ops::TensorList tensors_of(Interp& interp, const Value& ctx, std::string_view attribute) {
+  ops::TensorList tensors;
+  for (const Value& value : interp.unpack(interp.get_attr(ctx, interp.intern(attribute)))) {
+    if (const auto* tensor = value.as<TensorObject>()) tensors.push_back(tensor->tensor);
+  }
+  return tensors;
 }
 
 Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
@@ -99,13 +129,18 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
       class_object == nullptr ? "Function" : std::string(interp.text(class_object->name()));
   ops::Op op(c, interp.text(interp.intern(name)), interp.text(interp.intern(name + "Backward")),
              inputs);
-  std::vector<Value> arguments{ctx};
-  for (Value& value : given) arguments.push_back(std::move(value));
-  given.clear();
+  const Value forward = interp.get_attr(cls, interp.intern("forward"));
+  const Value setup = interp.find_attr(cls, interp.intern("setup_context"));
   Value out;
   {
     const ops::GradMode off(c, false);
-    out = interp.call(interp.get_attr(cls, interp.intern("forward")), std::move(arguments));
+    if (setup.empty()) {
+      given.insert(given.begin(), ctx);
+      out = interp.call(forward, std::move(given));
+    } else {
+      out = interp.call(forward, given);
+      interp.call(setup, {ctx, interp.tuple(std::move(given)), out});
+    }
   }
   const bool is_tuple = out.as<lang::Tuple>() != nullptr;
   std::vector<Value> results = is_tuple ? interp.unpack(out) : std::vector<Value>{out};
@@ -115,26 +150,42 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   }
   if (!op.records()) return out;
 
+  const ops::TensorList dirty = tensors_of(interp, ctx, "_dirty");
+  const ops::TensorList constant = tensors_of(interp, ctx, "_non_differentiable");
+  if (!dirty.empty() && (dirty.size() != 1 || outputs.size() != 1 || !(outputs[0] == dirty[0]))) {
+    interp.refuse("ctx.mark_dirty of other than the one result is not modelled",
+                  "write out of place");
+  }
   // An input given back as it is becomes a view of itself, so that it has a history of its own.
   for (Tensor& output : outputs) {
     for (const Tensor& input : inputs) {
-      if (output == input) {
+      if (output == input && dirty.empty()) {
         output = ops::Context::shallow_copy(output);
         break;
       }
     }
   }
   std::size_t slot = 0;
+  std::vector<bool> saved_tensors;
   for (const Value& value : interp.unpack(interp.get_attr(ctx, interp.intern("_to_save")))) {
-    if (const auto* tensor = value.as<TensorObject>()) op.save(slot++, tensor->tensor);
+    const auto* tensor = value.as<TensorObject>();
+    saved_tensors.push_back(tensor != nullptr);
+    if (tensor != nullptr) op.save(slot++, tensor->tensor);
   }
-  interp.set_attr(ctx, interp.intern("_to_save"), interp.tuple({}));
-  const Ref<NodeObject> handle = make_ref<NodeObject>(session, custom->node_class, op.node());
+  for (const std::string_view name_of_tensors : {"_to_save", "_dirty", "_non_differentiable"})
+    interp.set_attr(ctx, interp.intern(name_of_tensors), interp.tuple({}));
+  const Ref<NodeObject> handle =
+      make_ref<NodeObject>(session, custom->node_class, op.node(), saved_tensors);
   interp.set_attr(ctx, interp.intern("_node"), Value(handle));
   op.node()->on_release = [handle] { handle->detach(); };
-  op.results_of(outputs, [&session, cls, ctx, is_tensor](ops::Backward& b) {
+  const auto backward = [&session, cls, ctx, is_tensor](ops::Backward& b) {
     run_custom_backward(session, cls, ctx, is_tensor, b);
-  });
+  };
+  if (!dirty.empty()) return session.wrap(op.in_place(outputs[0], backward));
+  op.results_of(outputs, backward);
+  for (Tensor& output : outputs) {
+    if (std::find(constant.begin(), constant.end(), output) != constant.end()) output->grad_fn = {};
+  }
   std::size_t next = 0;
   for (Value& value : results) {
     if (value.as<TensorObject>() != nullptr) value = session.wrap(outputs[next++]);

@@ -13,9 +13,22 @@ using ops::Tensor;
 
 namespace {
 
-/// The items of x[a, b, ...]; a lone key counts as one.
+bool is_sequence(const Value& key) {
+  return key.as<lang::List>() != nullptr || key.as<lang::Tuple>() != nullptr ||
+         key.as<lang::Range>() != nullptr;
+}
+
+/// The items of x[a, b, ...]; a lone key counts as one, but a short list of other than numbers is
+/// taken as a tuple. Source: treatSequenceAsTuple.
 std::vector<Value> keys_of(const Value& key) {
   if (const auto* tuple = key.as<lang::Tuple>()) return tuple->items;
+  if (const auto* list = key.as<lang::List>(); list != nullptr && list->items.size() < 32) {
+    for (const Value& item : list->items) {
+      if (is_sequence(item) || item.is_none() || item.tag() == lang::Tag::kEllipsis ||
+          item.as<TensorObject>() != nullptr || item.as<lang::Slice>() != nullptr)
+        return list->items;
+    }
+  }
   return {key};
 }
 
@@ -32,6 +45,43 @@ std::int64_t consumed(const Value& key) {
 bool counts_back(const lang::Slice& slice) {
   const auto negative = [](const Value& bound) { return bound.is_int() && bound.as_int() < 0; };
   return negative(slice.start) || negative(slice.stop);
+}
+
+/// The slice with integers for bounds, where one is an object: a tensor gives its number, as in
+/// x[:, :length]. Null: they are integers.
+Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
+  const auto is_object = [](const Value& bound) {
+    return bound.as<TensorObject>() != nullptr || bound.as<lang::Instance>() != nullptr;
+  };
+  if (!is_object(slice.start) && !is_object(slice.stop) && !is_object(slice.step)) return nullptr;
+  const auto part = [&](const Value& bound) -> Value {
+    if (!is_object(bound)) return bound;
+    return session.interp.call_method(bound, session.interp.intern("__index__"));
+  };
+  return make_ref<lang::Slice>(part(slice.start), part(slice.stop), part(slice.step));
+}
+
+/// The sizes of the tensor that a list of positions becomes.
+ops::Dims sizes_of(Session& session, const Value& sequence) {
+  ops::Dims sizes;
+  Value at = sequence;
+  while (is_sequence(at)) {
+    if (const auto* range = at.as<lang::Range>()) {
+      sizes.push_back(range->length());
+      return sizes;
+    }
+    const auto* list = at.as<lang::List>();
+    const std::vector<Value>& items = list != nullptr ? list->items : at.as<lang::Tuple>()->items;
+    sizes.push_back(static_cast<std::int64_t>(items.size()));
+    if (items.empty()) return sizes;
+    const Value first = items.front();
+    at = first;
+  }
+  if (!at.is_int() && at.as<TensorObject>() == nullptr) {
+    session.interp.refuse("an index that is a list of other than integers is not modelled",
+                          "make a tensor of it");
+  }
+  return sizes;
 }
 
 /// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
@@ -61,7 +111,9 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
       dim += self.dim() - specified;
     } else if (k.is_int()) {
       out.view = ops::select(c, out.view, dim, k.as_int());
-    } else if (const auto* slice = k.as<lang::Slice>()) {
+    } else if (const auto* given = k.as<lang::Slice>()) {
+      const Ref<lang::Slice> made = with_integers(session, *given);
+      const lang::Slice* slice = made ? made.get() : given;
       const std::int64_t length = out.view.size(dim);
       const auto range = slice->indices(length);
       if (!range) session.interp.type_error("slice indices must be integers or None");
@@ -87,10 +139,9 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
         // One mask stands for all the dimensions it covers.
         for (std::int64_t i = 1; i < index.dim(); ++i) out.indices.emplace_back();
       }
-    } else if (k.as<lang::List>() != nullptr) {
-      const auto count = static_cast<std::int64_t>(k.as<lang::List>()->items.size());
+    } else if (is_sequence(k)) {
       out.indices.resize(static_cast<std::size_t>(dim));
-      out.indices.push_back(c.empty({count}, ops::ScalarType::kInt64, self.device()));
+      out.indices.push_back(c.empty(sizes_of(session, k), ops::ScalarType::kInt64, self.device()));
       out.has_tensors = true;
       ++dim;
     } else {

@@ -409,14 +409,21 @@ Value BoundOp::call(CallArgs& args) {
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {
     if (!bind(overload, args, values, &why)) continue;
-    return session_.guarded([&] {
+    Value result = session_.guarded([&] {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
       const HostArithmetic arithmetic(name_, arguments, count);
-      Value result = to_value(session_, overload.def->run(arguments));
-      arithmetic.note(result);
-      return result;
+      Value made = to_value(session_, overload.def->run(arguments));
+      arithmetic.note(made);
+      return made;
     });
+    // einsum(text, a, b) is a Python function: what it owns as *args is a tuple, its last is
+    // dropped first.
+    const bool as_tuple =
+        std::any_of(overload.parameters.begin(), overload.parameters.end(),
+                    [](const Parameter& p) { return p.rest && p.type == Type::kTensorList; });
+    for (std::size_t i = args.positional; as_tuple && args.movable && i-- > 0;) args.values[i] = {};
+    return result;
   }
   std::string message =
       fmt::format("{}() received an invalid combination of arguments: {}; expected", name_, why);

@@ -215,7 +215,12 @@ void add_files_of_packages(Interp& interp) {
       {"torch.nn.utils", "clip_grad convert_parameters"},
       {"torch.autograd", "function variable grad_mode"},
       {"torch.cuda.amp", "autocast_mode grad_scaler"},
-      {"torch.distributions", "distribution normal categorical bernoulli uniform independent kl"},
+      {"torch.distributions",
+       "bernoulli beta categorical dirichlet distribution exp_family exponential gamma geometric "
+       "gumbel half_normal independent kl laplace log_normal logistic_normal "
+       "mixture_same_family multinomial multivariate_normal negative_binomial normal "
+       "one_hot_categorical poisson relaxed_bernoulli relaxed_categorical studentT "
+       "transformed_distribution transforms uniform utils weibull"},
   };
   for (const Package& package : kPackages) {
     for (const std::string_view file : words_of(package.files)) {
@@ -274,6 +279,7 @@ void add_modules(Session& session) {
                                       "torch.autograd",
                                       "torch.autograd.graph",
                                       "torch.distributions",
+                                      "torch.distributions.constraints",
                                       "torch.func",
                                       "torch.nn.utils.stateless",
                                       "torch.jit",

@@ -1,5 +1,6 @@
 # module: torch.amp
-# defines: GradScaler autocast
+# defines: GradScaler autocast custom_fwd custom_bwd
+import functools
 import torch
 from torch import autocast
 
@@ -136,3 +137,46 @@ class GradScaler:
 
     def load_state_dict(self, state_dict):
         self._init_scale = state_dict["scale"]
+
+
+def _cast(value, device_type, dtype):
+    if isinstance(value, torch.Tensor):
+        wanted = value.is_floating_point() and value.device.type == device_type and value.dtype is not torch.float64
+        return value.to(dtype) if wanted else value
+    if isinstance(value, dict):
+        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_cast(v, device_type, dtype) for v in value])
+    return value
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def decorate_fwd(*args, **kwargs):
+        args[0]._dtype = torch.get_autocast_dtype(device_type)
+        if cast_inputs is None:
+            args[0]._fwd_used_autocast = torch.is_autocast_enabled(device_type)
+            return fwd(*args, **kwargs)
+        autocast_context = torch.is_autocast_enabled(device_type)
+        args[0]._fwd_used_autocast = False
+        if autocast_context:
+            with autocast(device_type=device_type, enabled=False):
+                return fwd(*_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+        return fwd(*args, **kwargs)
+
+    return decorate_fwd
+
+
+def custom_bwd(bwd=None, *, device_type):
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def decorate_bwd(*args, **kwargs):
+        with autocast(device_type=device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype):
+            return bwd(*args, **kwargs)
+
+    return decorate_bwd

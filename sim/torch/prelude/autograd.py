@@ -1,5 +1,5 @@
 # module: torch.autograd
-# defines: Function BackwardHookFunction Variable backward grad graph set_grad_enabled no_grad enable_grad inference_mode set_detect_anomaly detect_anomaly gradcheck gradgradcheck
+# defines: Function FunctionCtx InplaceFunction once_differentiable BackwardHookFunction Variable backward grad graph set_grad_enabled no_grad enable_grad inference_mode set_detect_anomaly detect_anomaly gradcheck gradgradcheck
 import torch
 import torch._C as _C
 import torch.autograd.graph as graph
@@ -43,7 +43,8 @@ class _Context:
 
     def __init__(self):
         self.needs_input_grad = ()
-        self._to_save = ()
+        self._to_save = self._dirty = self._non_differentiable = ()
+        self._materialize = True
 
     def save_for_backward(self, *tensors):
         self._to_save = tensors
@@ -53,7 +54,7 @@ class _Context:
         return self._node.saved_tensors()
 
     def mark_dirty(self, *tensors):
-        _C.refuse("ctx.mark_dirty is not modelled", "write out of place")
+        self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors):
         self._non_differentiable = tensors
@@ -66,6 +67,23 @@ class Function:
     @classmethod
     def apply(cls, *args):
         return _C.apply_function(cls, _Context(), args)
+
+
+FunctionCtx = _Context
+
+
+class InplaceFunction(Function):
+    def __init__(self, inplace=False):
+        self.inplace = inplace
+
+
+def once_differentiable(fn):
+    def wrapper(ctx, *args):
+        with torch.no_grad():
+            outputs = fn(ctx, *args)
+        return outputs
+
+    return wrapper
 
 
 class BackwardHookFunction(Function):

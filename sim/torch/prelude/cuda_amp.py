@@ -1,6 +1,7 @@
 # module: torch.cuda.amp
-# defines: GradScaler autocast
+# defines: GradScaler autocast custom_fwd custom_bwd
 import torch
+import torch.amp
 from torch.amp import GradScaler as _GradScaler
 
 
@@ -12,3 +13,11 @@ class GradScaler(_GradScaler):
 class autocast(torch.autocast):
     def __init__(self, enabled=True, dtype=torch.float16, cache_enabled=True):
         super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+def custom_fwd(fwd=None, **kwargs):
+    return torch.amp.custom_fwd(fwd, device_type="cuda", **kwargs)
+
+
+def custom_bwd(bwd=None):
+    return torch.amp.custom_bwd(bwd, device_type="cuda")

@@ -1,7 +1,11 @@
 # module: torch._tensor torch.Tensor
-# defines: clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_conj is_neg is_signed is_distributed is_nonzero storage untyped_storage
+# defines: new clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_conj is_neg is_signed is_distributed is_nonzero storage untyped_storage
 import torch
 import torch._C as _C
+
+
+def new(self, *args, device=None):
+    return torch._typed_tensor(self.dtype, self.device if device is None else device, args)
 
 
 def clip_(self, min=None, max=None):

@@ -1,21 +1,25 @@
 # module: torch.distributions
-# defines: Normal Categorical Bernoulli Uniform _kl_functions MultivariateNormal Beta Gamma Dirichlet Exponential Laplace LogNormal Poisson Multinomial OneHotCategorical RelaxedOneHotCategorical RelaxedBernoulli StudentT Cauchy Chi2 Gumbel HalfNormal NegativeBinomial Binomial Geometric Weibull VonMises LowRankMultivariateNormal MixtureSameFamily TransformedDistribution
+# defines: Normal Categorical Bernoulli Uniform
 import math
 import torch
-import torch._C as _C
 import torch.nn.functional as F
-from torch.distributions import Distribution, Independent, _integer_interval, _interval, _sum_rightmost, broadcast_all, constraints
+import torch.distributions.constraints as constraints
+from torch.distributions import (Distribution, ExponentialFamily, _is_number, _standard_normal, broadcast_all, lazy_property,
+                                 logits_to_probs, probs_to_logits)
 
 
-class Normal(Distribution):
+class Normal(ExponentialFamily):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = staticmethod(constraints.real)
+    support = constraints.real
     has_rsample = True
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
-        plain = not isinstance(loc, torch.Tensor) and not isinstance(scale, torch.Tensor)
+        plain = _is_number(loc) and _is_number(scale)
         super().__init__(torch.Size() if plain else self.loc.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        return self._with_views(Normal, batch_shape, _instance, ("loc", "scale"))
 
     @property
     def mean(self):
@@ -40,7 +44,7 @@ class Normal(Distribution):
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
-        eps = torch.empty(shape, dtype=self.loc.dtype, device=self.loc.device).normal_()
+        eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + eps * self.scale
 
     def log_prob(self, value):
@@ -62,14 +66,9 @@ class Normal(Distribution):
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
 
-def _clamp_probs(probs):
-    eps = torch.finfo(probs.dtype).eps
-    return probs.clamp(min=eps, max=1 - eps)
-
-
 class Categorical(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    _lazy = ("probs", "logits")
+    has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
@@ -86,23 +85,39 @@ class Categorical(Distribution):
         self._num_events = self._param.size()[-1]
         super().__init__(torch.Size(self._param.size()[:-1]), validate_args=validate_args)
 
-    def _make_logits(self):
-        return torch.log(_clamp_probs(self.probs))
+    def expand(self, batch_shape, _instance=None):
+        names = [name for name in ("probs", "logits") if name in self.__dict__]
+        new = self._with_views(Categorical, batch_shape, _instance, names, (self._num_events,))
+        new._param, new._num_events = getattr(new, names[-1]), self._num_events
+        return new
 
-    def _make_probs(self):
-        return F.softmax(self.logits, dim=-1)
+    @lazy_property
+    def logits(self):
+        return probs_to_logits(self.probs)
+
+    @lazy_property
+    def probs(self):
+        return logits_to_probs(self.logits)
 
     @property
     def support(self):
-        return _integer_interval(0, self._num_events - 1)
+        return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def param_shape(self):
         return self._param.size()
 
     @property
+    def mean(self):
+        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype, device=self.probs.device)
+
+    @property
     def mode(self):
         return self.probs.argmax(dim=-1)
+
+    @property
+    def variance(self):
+        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype, device=self.probs.device)
 
     def sample(self, sample_shape=torch.Size()):
         shape = torch.Size(sample_shape)
@@ -123,16 +138,23 @@ class Categorical(Distribution):
         p_log_p = logits * self.probs
         return -p_log_p.sum(-1)
 
+    def enumerate_support(self, expand=True):
+        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        if expand:
+            values = values.expand((-1,) + tuple(self._batch_shape))
+        return values
 
-class Bernoulli(Distribution):
+
+class Bernoulli(ExponentialFamily):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = staticmethod(constraints.boolean)
-    _lazy = ("probs", "logits")
+    support = constraints.boolean
+    has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        plain = not isinstance(logits if probs is None else probs, torch.Tensor)
+        plain = _is_number(logits if probs is None else probs)
         if probs is not None:
             (self.probs,) = broadcast_all(probs)
         else:
@@ -140,16 +162,33 @@ class Bernoulli(Distribution):
         self._param = self.probs if probs is not None else self.logits
         super().__init__(torch.Size() if plain else self._param.size(), validate_args=validate_args)
 
-    def _make_logits(self):
-        ps_clamped = _clamp_probs(self.probs)
-        return torch.log(ps_clamped) - torch.log1p(-ps_clamped)
+    def expand(self, batch_shape, _instance=None):
+        names = [name for name in ("probs", "logits") if name in self.__dict__]
+        new = self._with_views(Bernoulli, batch_shape, _instance, names)
+        new._param = getattr(new, names[-1])
+        return new
 
-    def _make_probs(self):
-        return torch.sigmoid(self.logits)
+    @lazy_property
+    def logits(self):
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self):
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self):
+        return self._param.size()
 
     @property
     def mean(self):
         return self.probs
+
+    @property
+    def mode(self):
+        mode = (self.probs >= 0.5).to(self.probs)
+        mode[self.probs == 0.5] = math.nan
+        return mode
 
     @property
     def variance(self):
@@ -175,20 +214,27 @@ class Uniform(Distribution):
 
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = broadcast_all(low, high)
-        plain = not isinstance(low, torch.Tensor) and not isinstance(high, torch.Tensor)
+        plain = _is_number(low) and _is_number(high)
         super().__init__(torch.Size() if plain else self.low.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        return self._with_views(Uniform, batch_shape, _instance, ("low", "high"))
 
     @property
     def arg_constraints(self):
-        return {"low": lambda value: value < self.high, "high": lambda value: self.low < value}
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @property
     def support(self):
-        return _interval(self.low, self.high)
+        return constraints.interval(self.low, self.high)
 
     @property
     def mean(self):
         return (self.high + self.low) / 2
+
+    @property
+    def mode(self):
+        return math.nan * self.high
 
     @property
     def stddev(self):
@@ -210,56 +256,15 @@ class Uniform(Distribution):
         ub = self.high.gt(value).type_as(self.low)
         return torch.log(lb.mul(ub)) - torch.log(self.high - self.low)
 
+    def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        result = (value - self.low) / (self.high - self.low)
+        return result.clamp(min=0, max=1)
+
+    def icdf(self, value):
+        result = value * (self.high - self.low) + self.low
+        return result
+
     def entropy(self):
         return torch.log(self.high - self.low)
-
-
-def _normal_normal(p, q):
-    var_ratio = (p.scale / q.scale).pow(2)
-    t1 = ((p.loc - q.loc) / q.scale).pow(2)
-    return 0.5 * (var_ratio + t1 - 1 - var_ratio.log())
-
-
-def _categorical_categorical(p, q):
-    t = p.probs * (p.logits - q.logits)
-    t[(q.probs == 0).expand_as(t)] = math.inf
-    t[(p.probs == 0).expand_as(t)] = 0
-    return t.sum(-1)
-
-
-def _bernoulli_bernoulli(p, q):
-    t1 = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
-    t1[q.probs == 0] = math.inf
-    t1[p.probs == 0] = 0
-    t2 = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
-    t2[q.probs == 1] = math.inf
-    t2[p.probs == 1] = 0
-    return t1 + t2
-
-
-def _independent_independent(p, q):
-    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
-        raise NotImplementedError
-    result = torch.distributions.kl_divergence(p.base_dist, q.base_dist)
-    return _sum_rightmost(result, p.reinterpreted_batch_ndims)
-
-
-_kl_functions = {(Normal, Normal): _normal_normal, (Categorical, Categorical): _categorical_categorical,
-                 (Bernoulli, Bernoulli): _bernoulli_bernoulli, (Independent, Independent): _independent_independent}
-
-
-class _NotModelled:
-    def __init__(self, name):
-        self.name = name
-
-    def __call__(self, *args, **kwargs):
-        _C.refuse(f"torch.distributions.{self.name} is not modelled", "write out its sample and log_prob")
-
-
-(MultivariateNormal, Beta, Gamma, Dirichlet, Exponential, Laplace, LogNormal, Poisson, Multinomial, OneHotCategorical,
- RelaxedOneHotCategorical, RelaxedBernoulli, StudentT, Cauchy, Chi2, Gumbel, HalfNormal, NegativeBinomial, Binomial, Geometric, Weibull,
- VonMises, LowRankMultivariateNormal, MixtureSameFamily, TransformedDistribution) = [_NotModelled(name) for name in (
-     "MultivariateNormal", "Beta", "Gamma", "Dirichlet", "Exponential", "Laplace", "LogNormal", "Poisson", "Multinomial",
-     "OneHotCategorical", "RelaxedOneHotCategorical", "RelaxedBernoulli", "StudentT", "Cauchy", "Chi2", "Gumbel", "HalfNormal",
-     "NegativeBinomial", "Binomial", "Geometric", "Weibull", "VonMises", "LowRankMultivariateNormal", "MixtureSameFamily",
-     "TransformedDistribution")]

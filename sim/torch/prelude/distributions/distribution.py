@@ -1,52 +1,12 @@
 # module: torch.distributions
-# defines: Distribution Independent constraints broadcast_all kl_divergence register_kl _sum_rightmost
+# defines: Distribution ExponentialFamily Independent lazy_property broadcast_all logits_to_probs probs_to_logits clamp_probs _standard_normal _sum_rightmost _is_number
 import torch
-import torch._C as _C
-
-# What values must satisfy is computed as PyTorch computes it, and taken to hold: values are not known.
-
-
-class constraints:
-    @staticmethod
-    def real(value):
-        return value == value
-
-    @staticmethod
-    def real_vector(value):
-        return (value == value).all(-1)
-
-    @staticmethod
-    def positive(value):
-        return 0.0 < value
-
-    @staticmethod
-    def unit_interval(value):
-        return (0.0 <= value) & (value <= 1.0)
-
-    @staticmethod
-    def boolean(value):
-        return (value == 0) | (value == 1)
-
-    @staticmethod
-    def simplex(value):
-        return torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+import torch.nn.functional as F
+import torch.distributions.constraints as constraints
 
 
-def _interval(low, high):
-    return lambda value: (low <= value) & (value <= high)
-
-
-def _integer_interval(low, high):
-    return lambda value: (value % 1 == 0) & (low <= value) & (value <= high)
-
-
-def _independent(check, count):
-    def checked(value):
-        result = check(value)
-        result = result.reshape(result.shape[:result.dim() - count] + (-1,))
-        return result.all(-1)
-
-    return checked
+def _is_number(value):
+    return isinstance(value, (int, float))
 
 
 def broadcast_all(*values):
@@ -61,22 +21,58 @@ def broadcast_all(*values):
     return torch.broadcast_tensors(*[v if isinstance(v, torch.Tensor) else torch.tensor(v, **options) for v in values])
 
 
+def clamp_probs(probs):
+    eps = torch.finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def probs_to_logits(probs, is_binary=False):
+    ps_clamped = clamp_probs(probs)
+    if is_binary:
+        return torch.log(ps_clamped) - torch.log1p(-ps_clamped)
+    return torch.log(ps_clamped)
+
+
+def logits_to_probs(logits, is_binary=False):
+    return torch.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
+
+
+def _standard_normal(shape, dtype, device):
+    return torch.empty(shape, dtype=dtype, device=device).normal_()
+
+
 def _sum_rightmost(value, dim):
     if dim == 0:
         return value
     return value.reshape(value.shape[:-dim] + (-1,)).sum(-1)
 
 
+class lazy_property:
+    """computed when it is first asked for, and kept in its place"""
+
+    def __init__(self, wrapped):
+        self.wrapped = wrapped
+
+    def __get__(self, instance, obj_type=None):
+        if instance is None:
+            return self
+        with torch.enable_grad():
+            value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value
+
+
 class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True
-    _lazy = ()
     arg_constraints = {}
     support = None
 
     @staticmethod
     def set_default_validate_args(value):
+        if value not in [True, False]:
+            raise ValueError
         Distribution._validate_args = value
 
     def __init__(self, batch_shape=torch.Size(), event_shape=torch.Size(), validate_args=None):
@@ -84,20 +80,17 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            for param, check in self.arg_constraints.items():
-                if param in self._lazy and param not in self.__dict__:
+            for param, constraint in self.arg_constraints.items():
+                if constraints.is_dependent(constraint):
+                    continue
+                if param not in self.__dict__ and isinstance(getattr(type(self), param), lazy_property):
                     continue
                 value = getattr(self, param)
-                valid = check(value)
+                valid = constraint.check(value)
                 bool(torch._is_all_true(valid))
 
-    def __getattr__(self, name):
-        if name not in self._lazy:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        with torch.enable_grad():
-            value = getattr(self, "_make_" + name)()
-        setattr(self, name, value)
-        return value
+    def expand(self, batch_shape, _instance=None):
+        raise NotImplementedError
 
     @property
     def batch_shape(self):
@@ -106,6 +99,18 @@ class Distribution:
     @property
     def event_shape(self):
         return self._event_shape
+
+    @property
+    def mean(self):
+        raise NotImplementedError
+
+    @property
+    def mode(self):
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self):
+        raise NotImplementedError
 
     @property
     def stddev(self):
@@ -118,7 +123,19 @@ class Distribution:
     def rsample(self, sample_shape=torch.Size()):
         raise NotImplementedError
 
+    def sample_n(self, n):
+        return self.sample(torch.Size((n,)))
+
     def log_prob(self, value):
+        raise NotImplementedError
+
+    def cdf(self, value):
+        raise NotImplementedError
+
+    def icdf(self, value):
+        raise NotImplementedError
+
+    def enumerate_support(self, expand=True):
         raise NotImplementedError
 
     def entropy(self):
@@ -133,34 +150,75 @@ class Distribution:
     def _validate_sample(self, value):
         if not isinstance(value, torch.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
+        event_dim_start = len(value.size()) - len(self._event_shape)
+        if tuple(value.size()[event_dim_start:]) != tuple(self._event_shape):
+            raise ValueError(f"The right-most size of value must match event_shape: {value.size()} vs {self._event_shape}.")
         expected = tuple(self._batch_shape) + tuple(self._event_shape)
         for i, j in zip(reversed(tuple(value.size())), reversed(expected)):
             if i != 1 and j != 1 and i != j:
                 raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.size())} vs {expected}.")
         support = self.support
-        valid = support(value)
+        if support is None:
+            return
+        valid = support.check(value)
         bool(torch._is_all_true(valid))
+
+    def _get_checked_instance(self, cls, _instance=None):
+        if _instance is None and type(self).__init__ != cls.__init__:
+            raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
+                                      "must also define a custom .expand() method.")
+        return object.__new__(type(self)) if _instance is None else _instance
+
+    def _with_views(self, cls, batch_shape, _instance, names, event=()):
+        """another of its kind, its parameters of these names expanded"""
+        new = self._get_checked_instance(cls, _instance)
+        for name in names:
+            setattr(new, name, getattr(self, name).expand(tuple(batch_shape) + tuple(event)))
+        return self._as_expanded(new, batch_shape)
+
+    def _as_expanded(self, new, batch_shape):
+        Distribution.__init__(new, torch.Size(batch_shape), self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
 
     def __repr__(self):
         return type(self).__name__ + "()"
+
+
+class ExponentialFamily(Distribution):
+    pass
 
 
 class Independent(Distribution):
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         shape = tuple(base_distribution.batch_shape) + tuple(base_distribution.event_shape)
         if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
-            raise ValueError("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape)")
+            raise ValueError("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                             f"actual {reinterpreted_batch_ndims} vs {len(base_distribution.batch_shape)}")
         event_dim = reinterpreted_batch_ndims + len(base_distribution.event_shape)
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
         super().__init__(torch.Size(shape[:len(shape) - event_dim]), torch.Size(shape[len(shape) - event_dim:]), validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        new = self._get_checked_instance(Independent, _instance)
+        new.base_dist = self.base_dist.expand(tuple(batch_shape) + tuple(self.event_shape[:self.reinterpreted_batch_ndims]))
+        new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
+        return self._as_expanded(new, batch_shape)
 
     @property
     def has_rsample(self):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self):
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    @property
     def support(self):
-        return _independent(self.base_dist.support, self.reinterpreted_batch_ndims)
+        result = self.base_dist.support
+        if self.reinterpreted_batch_ndims:
+            result = constraints.independent(result, self.reinterpreted_batch_ndims)
+        return result
 
     @property
     def mean(self):
@@ -187,22 +245,3 @@ class Independent(Distribution):
     def entropy(self):
         entropy = self.base_dist.entropy()
         return _sum_rightmost(entropy, self.reinterpreted_batch_ndims)
-
-
-_divergences = {}
-
-
-def register_kl(type_p, type_q):
-    def decorator(fun):
-        _divergences[type_p, type_q] = fun
-        return fun
-
-    return decorator
-
-
-def kl_divergence(p, q):
-    known = torch.distributions._kl_functions
-    for kinds, function in list(_divergences.items()) + list(known.items()):
-        if type(p) is kinds[0] and type(q) is kinds[1]:
-            return function(p, q)
-    _C.refuse(f"the divergence of {type(p).__name__} and {type(q).__name__} is not modelled", "write its formula out")

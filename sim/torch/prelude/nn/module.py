@@ -193,13 +193,19 @@ class Module(_C.ModuleBase):
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        own = self.state_dict(keep_vars=True)
-        with torch.no_grad():
-            for name, value in state_dict.items():
-                if name in own:
-                    own[name].copy_(value)
-                elif strict:
-                    raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}: Unexpected key(s) in state_dict: {name!r}")
+        return _load_state_dict(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        _load_own(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        return self._add_hook("load", hook)
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        return self._add_hook("load", hook if with_module else lambda module, *args: hook(*args))
+
+    def register_load_state_dict_post_hook(self, hook):
+        return self._add_hook("loaded", hook)
 
     # ---- moving and casting
 
@@ -310,7 +316,7 @@ class Module(_C.ModuleBase):
 
     def _hooks(self, kind):
         if "_hook_tables" not in self.__dict__:
-            self._hook_tables = {"pre": {}, "post": {}, "backward": {}, "backward_pre": {}}
+            self._hook_tables = {"pre": {}, "post": {}, "backward": {}, "backward_pre": {}, "load": {}, "loaded": {}}
             self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
         return self._hook_tables[kind]
 

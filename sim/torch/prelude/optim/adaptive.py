@@ -26,6 +26,8 @@ class _Adaptive(Optimizer):
                 state = self.state[p]
                 if len(state) == 0:
                     state["step"] = 0 if self.looks_at_step else torch.zeros((), dtype=torch.float32)
+                    for name in self.numbers:
+                        state[name] = torch.ones((), dtype=torch.float32)
                     for name in names:
                         state[name] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
                 if self.looks_at_step:
@@ -40,6 +42,7 @@ class _Adaptive(Optimizer):
             else:
                 self._one_by_one(group, params, grads, *states)
 
+    numbers = ()  # beside the step: on the host, and on the device once a state is loaded
     takes_sparse = False
     looks_at_step = False
 
@@ -206,6 +209,7 @@ class NAdam(_Adaptive):
                                          decoupled_weight_decay=decoupled_weight_decay))
 
     state_names = ["exp_avg", "exp_avg_sq"]
+    numbers = ("mu_product",)
 
     def _many(self, group, params, grads, exp_avgs, exp_avg_sqs):
         grads = self._decayed(group, params, grads)
