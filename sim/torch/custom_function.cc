@@ -39,16 +39,25 @@ class NodeObject final : public lang::HostObject {
         values.push_back(Value::none());
         continue;
       }
-      const ops::SavedTensor& s = node_->saved[next++];
+      const std::size_t at = next++;
+      if (at < unpacked_.size()) {
+        values.push_back(session_.wrap(std::move(unpacked_[at])));
+        continue;
+      }
+      const ops::SavedTensor& s = node_->saved[at];
       values.push_back(session_.wrap(s.packed ? s.packed->unpack() : s.tensor));
     }
+    unpacked_.clear();
     return session_.interp.tuple(std::move(values));
   }
+  /// What was unpacked for the backward function under way: the first that asks for it has it.
+  void hand_over(ops::TensorList tensors) { unpacked_ = std::move(tensors); }
   void detach() { node_ = nullptr; }
 
  private:
   ops::Node* node_;  ///< cleared when it releases what it saved
   std::vector<bool> given_;
+  ops::TensorList unpacked_;
   Session& session_;
 };
 
@@ -79,8 +88,12 @@ void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
     }
     arguments.push_back(session.wrap(b.incoming[i]));
   }
+  const Value handle = interp.get_attr(ctx, interp.intern("_node"));
+  handle.as<NodeObject>()->hand_over(std::move(b.saved));
+  b.saved.clear();
   const Value out =
       interp.call(interp.get_attr(cls, interp.intern("backward")), std::move(arguments));
+  handle.as<NodeObject>()->hand_over({});
   const std::vector<Value> grads =
       out.as<lang::Tuple>() != nullptr ? interp.unpack(out) : std::vector<Value>{out};
   if (grads.size() < is_tensor.size()) {

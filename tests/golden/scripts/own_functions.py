@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
 
 device = "cuda"
 
@@ -85,13 +86,14 @@ class Product(Function):
     @staticmethod
     @torch.amp.custom_fwd(device_type="cuda")
     def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
+        ctx.save_for_backward(x, w, None)
         return x.matmul(w.t())
 
     @staticmethod
     @torch.amp.custom_bwd(device_type="cuda")
     def backward(ctx, g):
-        x, w = ctx.saved_tensors
+        x, w, bias = ctx.saved_tensors
+        assert bias is None
         return g.matmul(w), g.t().mm(x)
 
 
@@ -169,3 +171,7 @@ optimizer.load_state_dict(saved)
 del saved
 net(torch.randn(8, 24, device=device)).square().mean().backward()
 optimizer.step()
+
+# What a function saved inside a checkpointed region is computed again once.
+region = checkpoint(lambda t: Product.apply(Cube.apply(t, 0.5)[0], w), torch.randn(10, 24, device=device, requires_grad=True), use_reentrant=False)
+region.sum().backward()
