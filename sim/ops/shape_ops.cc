@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
@@ -27,9 +29,15 @@ Tensor reshaped_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
   return view(clone_in(c, grad, MemoryFormat::kContiguous), sizes);
 }
 
-/// The gradient of squeeze: itself where no dimension went. Source: torch's unsqueeze_to.
-Tensor unsqueezed_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
-  return grad.sizes() == sizes ? grad : reshaped_gradient(c, grad, sizes);
+/// The gradient of squeeze: the dimensions of 1 among those from `first` up to `last` are put back,
+/// one by one, which decides their strides. Source: torch's unsqueeze_to.
+Tensor unsqueezed_gradient(const Tensor& grad, const Dims& sizes, std::size_t first,
+                           std::size_t last) {
+  Tensor result = grad;
+  for (std::size_t i = first; i < last; ++i) {
+    if (sizes[i] == 1) result = as_view(result, unsqueeze(result, static_cast<std::int64_t>(i)));
+  }
+  return result;
 }
 
 }  // namespace
@@ -142,8 +150,9 @@ Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim) {
 
 Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
   Op op(c, "squeeze", "SqueezeBackward1", {&self});
-  return op.result(as_view(self, squeeze(self, dim)), [old = self.sizes()](Backward& b) {
-    b.grads[0] = unsqueezed_gradient(b.c, b.grad(), old);
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, std::max<std::int64_t>(1, self.dim())));
+  return op.result(as_view(self, squeeze(self, dim)), [d, old = self.sizes()](Backward& b) {
+    b.grads[0] = unsqueezed_gradient(b.grad(), old, d, std::min(d + 1, old.size()));
   });
 }
 
@@ -156,9 +165,10 @@ Tensor squeeze_all(Context& c, const Tensor& self) {
     sizes.push_back(self.sizes()[i]);
     strides.push_back(self.strides()[i]);
   }
-  return op.result(
-      as_view(self, Context::alias(self, sizes, strides, self->offset)),
-      [old = self.sizes()](Backward& b) { b.grads[0] = unsqueezed_gradient(b.c, b.grad(), old); });
+  return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
+                   [old = self.sizes()](Backward& b) {
+                     b.grads[0] = unsqueezed_gradient(b.grad(), old, 0, old.size());
+                   });
 }
 
 Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,

@@ -175,3 +175,9 @@ optimizer.step()
 # What a function saved inside a checkpointed region is computed again once.
 region = checkpoint(lambda t: Product.apply(Cube.apply(t, 0.5)[0], w), torch.randn(10, 24, device=device, requires_grad=True), use_reentrant=False)
 region.sum().backward()
+
+# A dimension of 1 that squeeze took is put back with the stride that unsqueeze gives it.
+gate = nn.Linear(80, 1).to(device)
+steps = torch.randn(15, 3, 80, device=device, requires_grad=True)
+gates = torch.stack([gate(frame).squeeze(1) for frame in steps.unbind(0)]).transpose(0, 1).contiguous()
+nn.BCEWithLogitsLoss()(gates.view(-1, 1), torch.zeros(45, 1, device=device)).backward()
