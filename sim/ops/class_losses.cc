@@ -143,6 +143,27 @@ Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std:
   });
 }
 
+/// The gradient is computed with the loss. What cuDNN asks for by itself counts as nothing. Source:
+/// at::native::_cudnn_ctc_loss, _cudnn_ctc_loss_backward.
+Tensor cudnn_ctc_loss_kernel(Context& c, const Tensor& log_probs, bool zero_infinity) {
+  Op op(c, "_cudnn_ctc_loss", "CudnnCtcLossBackward0", {&log_probs});
+  const Tensor gradient = c.empty(log_probs.sizes(), log_probs.dtype(), log_probs.device());
+  Tensor out = c.empty({log_probs.size(1)}, log_probs.dtype(), log_probs.device());
+  op.save(0, out);
+  op.save(1, gradient);
+  return op.result(std::move(out), [zero_infinity](Backward& b) {
+    const Tensor& x = b.saved[1];
+    Tensor scaled = b.c.empty(x.sizes(), x.dtype(), x.device());
+    if (!zero_infinity) {
+      b.grads[0] = std::move(scaled);
+      return;
+    }
+    const Tensor zero = b.c.empty({}, x.dtype(), x.device());
+    const Tensor is_zero = b.c.empty(b.saved[0].sizes(), ScalarType::kBool, x.device());
+    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+  });
+}
+
 }  // namespace
 
 std::span<const OpDef> class_losses() {
@@ -173,6 +194,11 @@ std::span<const OpDef> class_losses() {
       {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target)", "torch",
        [](Arguments& a) -> OpResult {
          return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
+       },
+       kSource},
+      {"_cudnn_ctc_loss(Tensor log_probs, bool zero_infinity)", "torch",
+       [](Arguments& a) -> OpResult {
+         return cudnn_ctc_loss_kernel(a.context(), a.tensor(0), a.flag(1));
        },
        kSource},
   };

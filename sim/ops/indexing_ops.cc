@@ -219,8 +219,8 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
   const Tensor in_order = indexed_first(self, at);
   const Dims values_shape = indexed_shape(self, at);
   for (Tensor& t : at.tensors) t.reset();
-  const Tensor dense_self = contiguous(c, in_order);
   const Tensor dense_values = contiguous(c, expand(values, values_shape));
+  const Tensor dense_self = contiguous(c, in_order);
   const Tensor sorted = column();
   const Tensor original = column();
   const Tensor range = column();

@@ -115,6 +115,8 @@ void gather(Node& node, std::vector<Ref<Node>>& stack) {
 Node::~Node() {
   std::vector<Ref<Node>> stack;
   gather(*this, stack);
+  // The members of PyTorch's nodes: what was saved last dies first.
+  while (!saved.empty()) saved.pop_back();
   while (!stack.empty()) {
     const Ref<Node> node = std::move(stack.back());
     stack.pop_back();

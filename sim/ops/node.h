@@ -25,6 +25,7 @@ class PackedTensor : public RefCounted<PackedTensor> {
 struct SavedTensor {
   Tensor tensor;
   Ref<PackedTensor> packed;
+  Ref<Node> accumulator;        ///< of a leaf that a hook packed: stays until the node dies
   Ref<VersionCounter> version;  ///< of the tensor that was saved
   std::uint32_t written = 0;    ///< its value then: another one in backward is an error
   bool is_result = false;       ///< what was saved is a result of the node itself

@@ -71,6 +71,9 @@ void Op::save(std::size_t slot, const Tensor& tensor) {
   if (node_->saved.size() <= slot) node_->saved.resize(slot + 1);
   if (const auto& hooks = c_.thread().pack_hooks; !hooks.empty()) {
     const PackHook hook = hooks.back();  // a copy: the hook may change the stack
+    // Source: torch's SavedVariable::save_metadata.
+    if (tensor.is_leaf() && tensor.requires_grad())
+      node_->saved[slot].accumulator = gradient_edge(c_, tensor).node;
     node_->saved[slot].packed = hook(tensor);
     return;
   }

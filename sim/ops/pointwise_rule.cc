@@ -193,6 +193,13 @@ void save_all(Op& op, std::string_view self_program, std::string_view other_prog
   op.save_if(saved('s'), kSelf, self);
 }
 
+/// A result is saved whichever of the gradients that mention it are wanted. Source: torch's
+/// gen_variable_type: inputs alone are guarded.
+void save_result(Op& op, std::string_view self_program, std::string_view other_program,
+                 const Tensor& result) {
+  op.save_if(mentions(self_program, 'r') || mentions(other_program, 'r'), kResult, result);
+}
+
 /// Gradients of a product with complex factors: each is multiplied with the other factor's
 /// conjugate, which is copied out for it. Slots as in a program.
 BackwardFunction complex_product_backward(ScalarType self, ScalarType other) {
@@ -293,7 +300,7 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
       return op.result(std::move(out), complex_product_backward(self.dtype(), other.dtype()));
     }
   }
-  op.save_if(is_saved(rule.self, rule.other, 'r', op.needs(0), op.needs(1)), kResult, out);
+  save_result(op, rule.self, rule.other, out);
   return op.result(std::move(out), backward_of(rule.self, rule.other));
 }
 
@@ -318,7 +325,7 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
   }
   const bool keeps_self = is_saved(self_program, rule.other, 's', op.needs(0), op.needs(1));
   save_all(op, self_program, rule.other, keeps_self && op.records() ? clone(c, self) : self, other);
-  op.save_if(is_saved(self_program, rule.other, 'r', op.needs(0), op.needs(1)), kResult, self);
+  save_result(op, self_program, rule.other, self);
   return op.in_place(self, backward_of(self_program, rule.other));
 }
 

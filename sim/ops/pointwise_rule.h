@@ -38,9 +38,9 @@ enum class ResultKind : std::uint8_t {
 ///        in place: drops its argument          others
 ///     d  the end of a statement: temporaries die
 ///
-/// Saved are the tensors that a program mentions: one that a single gradient mentions only if that
-/// gradient is wanted (two-operand operators). An operator that works in place clones an operand
-/// that it overwrites and saves. Source: training-semantics.md 1.1, 2.3.
+/// Saved are the tensors that a program mentions: an operand that a single gradient mentions only
+/// if that gradient is wanted (two-operand operators). An operator that works in place clones an
+/// operand that it overwrites and saves. Source: training-semantics.md 1.1, 2.3.
 struct PointwiseRule {
   std::string_view name;        ///< as users write it; the in-place form is NAME_
   std::string_view node;        ///< empty: no gradient exists

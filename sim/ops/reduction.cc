@@ -148,7 +148,9 @@ Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes) {
   // `sum` is on autocast's list of operators that give float32: backward under autocast, too.
   const bool widened = c.thread().autocast.enabled &&
                        (x.dtype() == ScalarType::kFloat16 || x.dtype() == ScalarType::kBFloat16);
-  Tensor out = reduce(c, x, dims, true, widened ? ScalarType::kFloat32 : x.dtype());
+  const ScalarType type = widened ? ScalarType::kFloat32 : x.dtype();
+  if (sizes.empty()) return reduce(c, x, dims, false, type);
+  Tensor out = reduce(c, x, dims, true, type);
   // The view holds its base, so that the engine does not count it as the only owner.
   return lead > 0 ? as_view(out, view(out, sizes)) : out;
 }

@@ -351,10 +351,24 @@ Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
                       to_string(tensors.front().sizes()), to_string(t.sizes())));
     }
   }
-  Dims sizes = tensors.front().sizes();
-  sizes.insert(static_cast<std::size_t>(wrap_dim(dim, tensors.front().dim() + 1)),
-               static_cast<std::int64_t>(tensors.size()));
-  return c.empty(sizes, dtype, tensors.front().device());
+  const Dims& each = tensors.front().sizes();
+  const auto d = static_cast<std::size_t>(wrap_dim(dim, tensors.front().dim() + 1));
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  Dims sizes = each;
+  sizes.insert(d, count);
+  MemoryFormat format = tensors.front().suggest_memory_format();
+  for (const Tensor& t : tensors) {
+    if (t.suggest_memory_format() != format) format = MemoryFormat::kContiguous;
+  }
+  const Device device = tensors.front().device();
+  if (d == each.size() || format == MemoryFormat::kContiguous) return c.empty(sizes, dtype, device);
+  // What cat gives along that dimension, split there. Source: at::native::stack.
+  Dims joined = each;
+  joined[d] *= count;
+  Dims strides = channels_last_strides(joined);
+  const std::int64_t outer = each[d] * strides[d];
+  strides.insert(d, outer);
+  return c.empty_strided(sizes, strides, dtype, device);
 }
 
 Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {

@@ -106,6 +106,22 @@ constexpr lang::PropertyRow kProperties[] = {
      nullptr},
     {"is_sparse", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_sparse()); },
      nullptr},
+    {"layout",
+     [](Interp& interp, const Value& v) {
+       return interp.str(tensor_of(v).is_sparse() ? "torch.sparse_coo" : "torch.strided");
+     },
+     nullptr},
+    {"is_cpu",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kHost); },
+     nullptr},
+    {"is_meta",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kMeta); },
+     nullptr},
+    {"is_quantized", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_nested", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_mkldnn", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_mps", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_xpu", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
     {"itemsize",
      [](Interp&, const Value& v) {
        return Value::integer(static_cast<std::int64_t>(ops::element_bytes(tensor_of(v).dtype())));

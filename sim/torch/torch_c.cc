@@ -190,6 +190,8 @@ Value group_tensors(Interp& in, Arguments& a) {
     groups[at].members.push_back(i);
   }
   Ref<lang::Dict> out = in.dict();
+  // The last group first: a hash table of the C++ library puts what is new at its head.
+  std::reverse(groups.begin(), groups.end());
   for (const Group& group : groups) {
     std::vector<Value> parts;
     parts.reserve(lists.size() + 1);

@@ -178,15 +178,18 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    longest = max(_known(target_lengths, "ctc_loss", "target_lengths"), default=0)
+    known = _known(target_lengths, "ctc_loss", "target_lengths")
+    longest = max(known, default=0)
     batched = log_probs.dim() == 3
+    on_cudnn = _ctc_on_cudnn(log_probs, targets, input_lengths, target_lengths, known, blank)
     if not batched:
         log_probs = log_probs.unsqueeze(1)
         targets = targets.unsqueeze(0) if targets.dim() == 1 else targets
-    if targets.dtype != torch.int32:  # those of type int32 stay on the host for cuDNN
-        targets = targets.to(log_probs.device)
-    res = torch._ctc_loss(log_probs, targets, longest)
-    if zero_infinity:
+    if on_cudnn:
+        res = torch._cudnn_ctc_loss(log_probs, bool(zero_infinity))
+    else:
+        res = torch._ctc_loss(log_probs, targets.to(log_probs.device, torch.int64), longest)
+    if zero_infinity and not on_cudnn:
         zero = torch.zeros((), dtype=res.dtype, device=res.device)
         infinite = res == float("inf")
         res = torch.where(infinite, zero, res)
@@ -204,6 +207,24 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     else:
         out = res
     return out if batched or reduction != "none" else out.squeeze(0)
+
+
+def _ctc_on_cudnn(log_probs, targets, input_lengths, target_lengths, known, blank):
+    """whether cuDNN computes it. Source: at::_use_cudnn_ctc_loss"""
+    if not (torch.backends.cudnn.enabled and blank == 0 and log_probs.is_cuda and log_probs.dtype == torch.float32 and log_probs.dim() == 3
+            and targets.dim() == 1 and targets.dtype == torch.int32):
+        return False
+    lengths = [input_lengths, target_lengths]
+    if any([isinstance(each, torch.Tensor) for each in lengths]):
+        if not all([isinstance(each, torch.Tensor) and each.dtype == torch.int32 for each in lengths]):
+            return False
+        inputs = _known(input_lengths, "ctc_loss", "input_lengths")
+        if all([target < 256 and target <= length for target, length in zip(known, inputs)]):
+            torch._C.refuse("ctc_loss by cuDNN with lengths as int32 tensors is not modelled", "give the lengths as lists, or targets as int64")
+        return False
+    longest = log_probs.size(0)
+    return not targets.is_cuda and all([length == longest for length in input_lengths]) and all(
+        [target < 256 and target <= length for target, length in zip(known, input_lengths)])
 
 
 def _known(lengths, where, name):

@@ -11,7 +11,7 @@ def _groups(tensors):
     groups = {}
     for t in tensors:
         groups.setdefault((t.device, t.dtype), []).append(t)
-    return groups
+    return {key: groups[key] for key in reversed(groups)}  # in the order of PyTorch's table
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):

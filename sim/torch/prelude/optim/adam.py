@@ -12,6 +12,8 @@ class Adam(Optimizer):
         _check_range("beta parameter at index 0", betas[0], 0.0, 1.0)
         _check_range("beta parameter at index 1", betas[1], 0.0, 1.0)
         _check_range("weight_decay value", weight_decay)
+        if not all([isinstance(beta, float) for beta in betas]) and not all([isinstance(beta, torch.Tensor) for beta in betas]):
+            raise ValueError("betas must be either both floats or both Tensors")
         if fused and foreach:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,

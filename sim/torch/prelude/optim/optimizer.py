@@ -161,7 +161,7 @@ class Optimizer:
 
 
 def _grouped(lists):
-    """lists of tensors, parallel, split by device and dtype of the first; in order of first appearance"""
+    """lists of tensors, parallel, split by device and dtype of the first; in the order of PyTorch's table"""
     return _C.group_tensors(lists).values()
 
 

@@ -3,13 +3,22 @@
 import copy
 import torch
 from torch.nn import Module, _BatchNorm
+import torch._C as _C
 from torch.optim.lr_scheduler import LRScheduler
 
 
 def get_ema_multi_avg_fn(decay=0.999):
+    if decay < 0.0 or decay > 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+
     @torch.no_grad()
     def ema_update(ema_param_list, current_param_list, _):
-        torch._foreach_lerp_(ema_param_list, current_param_list, 1 - decay)
+        # Only floating-point numbers can be interpolated.
+        if torch.is_floating_point(ema_param_list[0]) or torch.is_complex(ema_param_list[0]):
+            torch._foreach_lerp_(ema_param_list, current_param_list, 1 - decay)
+        else:
+            for p_ema, p_model in zip(ema_param_list, current_param_list):
+                p_ema.copy_(p_ema * decay + p_model * (1 - decay))
 
     return ema_update
 
@@ -17,9 +26,13 @@ def get_ema_multi_avg_fn(decay=0.999):
 def get_swa_multi_avg_fn():
     @torch.no_grad()
     def swa_update(averaged_param_list, current_param_list, num_averaged):
-        weight = 1 / (num_averaged + 1)
-        torch._foreach_lerp_(averaged_param_list, current_param_list, 1)
-        del weight
+        if torch.is_floating_point(averaged_param_list[0]) or torch.is_complex(averaged_param_list[0]):
+            weight = 1 / (num_averaged + 1)
+            torch._foreach_lerp_(averaged_param_list, current_param_list, 1)
+            del weight
+        else:
+            diffs = torch._foreach_sub(current_param_list, averaged_param_list)
+            torch._foreach_addcdiv_(averaged_param_list, diffs, [num_averaged + 1] * len(averaged_param_list))
 
     return swa_update
 
@@ -72,7 +85,8 @@ class AveragedModel(Module):
         if self.updates > 0:
             if self.multi_avg_fn is not None or self.avg_fn is None:
                 average = self.multi_avg_fn if self.multi_avg_fn is not None else get_swa_multi_avg_fn()
-                average(own_detached, new_detached, self.n_averaged.to(own_detached[0].device))
+                for mine, theirs, _ in _C.group_tensors([own_detached, new_detached]).values():
+                    average(mine, theirs, self.n_averaged.to(mine[0].device))
             else:
                 for mine, theirs in zip(own_detached, new_detached):
                     n_averaged = self.n_averaged.to(mine.device)
