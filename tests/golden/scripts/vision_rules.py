@@ -116,3 +116,15 @@ try:
     torch.optim.Adam([scores], betas=(0, 0.99))
 except ValueError as error:
     print(error)
+
+
+# A plain dict's parameters come in alphabetical order; tensors become parameters.
+class Tables(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.named = nn.ParameterDict({"zeta": torch.randn(5000), "alpha": nn.Parameter(torch.randn(100000)), "mid": nn.Parameter(torch.randn(30000))})
+        self.listed = nn.ParameterList([torch.randn(7, 9) for _ in range(3)])
+
+
+tables = Tables().cuda()
+sum(p.sum() for p in tables.parameters()).backward()

@@ -2,6 +2,7 @@
 # defines: Module Sequential ModuleList ModuleDict ParameterList ParameterDict Identity
 import torch
 import torch._C as _C
+from collections import OrderedDict
 from _attribute_tables import AttributeTable
 
 
@@ -509,6 +510,10 @@ class ModuleDict(Module):
         return self._module_items()
 
 
+def _as_parameter(value):
+    return torch.nn.Parameter(value) if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
+
+
 class ParameterList(Module):
     def __init__(self, values=None):
         super().__init__()
@@ -517,7 +522,7 @@ class ParameterList(Module):
             self.append(value)
 
     def append(self, value):
-        setattr(self, str(self._size), value)
+        setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
 
@@ -540,8 +545,10 @@ class ParameterDict(Module):
     def __init__(self, parameters=None):
         super().__init__()
         self._keys = []
-        for key, value in (parameters or {}).items():
-            self[key] = value
+        given = parameters or {}
+        # A plain dict's keys are taken in alphabetical order, as PyTorch does.
+        for key in list(given) if isinstance(given, (OrderedDict, ParameterDict)) else sorted(given):
+            self[key] = given[key]
 
     def __getitem__(self, key):
         return getattr(self, key)
@@ -549,7 +556,7 @@ class ParameterDict(Module):
     def __setitem__(self, key, value):
         if key not in self._keys:
             self._keys.append(key)
-        setattr(self, key, value)
+        setattr(self, key, _as_parameter(value))
 
     def __len__(self):
         return len(self._keys)
