@@ -1,3 +1,8 @@
+# What most files of sim/ include. Every file still names what it uses: the builds without precompiled headers see to that.
+set(TIDEMARK_COMMON_HEADERS
+    <algorithm> <array> <charconv> <cstddef> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+
 # tidemark_floor(NAME SOURCES a.cc b.cc [DEPENDS floors...] [LIBRARIES private third-party targets...])
 # One static library a floor of sim/, alias tidemark::NAME. It links only the floors it names, so that an
 # include of a higher floor fails to link as well as in tools/check_floors.py.
@@ -11,6 +16,14 @@ function(tidemark_floor name)
     target_link_libraries(${target} PUBLIC tidemark::${floor})
   endforeach()
   target_link_libraries(${target} PRIVATE tidemark_warnings ${FLOOR_LIBRARIES} PUBLIC tidemark_sanitizers tidemark_fmt)
+  if(NOT TIDEMARK_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(name STREQUAL "base")  # the lowest floor: every other is configured after it
+    target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS})
+  else()
+    target_precompile_headers(${target} REUSE_FROM tidemark_base)
+  endif()
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.

@@ -2,7 +2,8 @@
 add_library(tidemark_warnings INTERFACE)
 target_compile_options(tidemark_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-  -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wformat=2 $<$<BOOL:${TIDEMARK_WERROR}>:-Werror>>)
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wformat=2 $<$<CXX_COMPILER_ID:Clang>:-Wreserved-identifier>
+  $<$<BOOL:${TIDEMARK_WERROR}>:-Werror>>)
 # GCC 12 at -O3 takes the number in a tagged union for a pointer (array-bounds), and sees uninitialised members in inlined std::shared_ptr and std::optional that are not there,
 # and overlapping copies (restrict) and sizes beyond all memory (stringop-overflow) in what std::string does inline (GCC bug 105651).
 target_compile_options(tidemark_warnings INTERFACE
