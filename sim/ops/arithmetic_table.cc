@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/pointwise_ops.h"
@@ -139,6 +141,20 @@ std::span<const OpDef> arithmetic_ops() {
                                : pow(c, base, exponent, a.number(1));
        },
        kSource},
+      {"float_power_(Tensor input, operand exponent)", "method",
+       [](Arguments& a) -> OpResult {
+         Context& c = a.context();
+         const Tensor& self = a.tensor(0);
+         if (self.dtype() != ScalarType::kFloat64) {
+           throw OpError(fmt::format(
+               "the base given to float_power_ has dtype {} but the operation's result requires "
+               "dtype Double",
+               info(self.dtype()).name));
+         }
+         return a.is_tensor(1) ? pow_tensors_(c, self, to(c, a.tensor(1), ScalarType::kFloat64))
+                               : pow_(c, self, a.operand(1), a.number(1));
+       },
+       kSource},
       {"pow_(Tensor input, operand exponent)", "method",
        [](Arguments& a) -> OpResult {
          return a.is_tensor(1) ? pow_tensors_(a.context(), a.tensor(0), a.tensor(1))
@@ -154,6 +170,31 @@ std::span<const OpDef> arithmetic_ops() {
          return binary(a.context(), "xlogy", a.tensor(0), a.tensor(1));
        },
        kSource},
+      {"xlogy_(Tensor input, operand other)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return a.is_tensor(1) ? binary_(a.context(), "xlogy", a.tensor(0), a.tensor(1))
+                               : xlogy_(a.context(), a.tensor(0), a.operand(1), a.number(1));
+       },
+       kSource},
+      {"special_xlog1py(operand input, operand other)", "torch",
+       [](Arguments& a) -> OpResult {
+         if (!a.is_tensor(0)) return xlog1py_of_number(a.context(), a.operand(0), a.tensor(1));
+         if (!a.is_tensor(1)) {
+           return xlog1py(a.context(), a.tensor(0), a.operand(1), a.number(1));
+         }
+         return binary(a.context(), "special_xlog1py", a.tensor(0), a.tensor(1));
+       },
+       kSource},
+      {"ldexp(Tensor input, Tensor other)", "torch method",
+       [](Arguments& a) -> OpResult { return ldexp(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"ldexp_(Tensor input, Tensor other)", "method",
+       [](Arguments& a) -> OpResult { return ldexp_(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"polygamma(int n, Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(1)); }, kSource},
+      {"polygamma(Tensor input, int n)", "method",
+       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(0)); }, kSource},
       {"where(Tensor condition, operand input, operand other)", "torch",
        [](Arguments& a) -> OpResult {
          const Tensor self = where_operand(a, 1, 2);
@@ -223,6 +264,9 @@ std::span<const OpDef> arithmetic_ops() {
        kSource},
       {"atan2(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"atan2_(Tensor input, Tensor other)", "method",
+       [](Arguments& a) -> OpResult { return atan2_(a.context(), a.tensor(0), a.tensor(1)); },
        kSource},
       {"isinf(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); }, kSource},

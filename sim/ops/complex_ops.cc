@@ -78,13 +78,18 @@ Tensor complex(Context& c, const Tensor& real, const Tensor& imag) {
   });
 }
 
-/// Lengths and angles: gradients are not modelled, as rotations are made without them.
+/// Lengths and angles. Source: torch's polar_backward.
 Tensor polar(Context& c, const Tensor& length, const Tensor& angle) {
   Op op(c, "polar", "PolarBackward0", {&length, &angle});
-  return op.result(pointwise(c, {&length, &angle}, complex_type(length.dtype())), [](Backward&) {
-    throw NotModelled(
-        "the gradient of polar is not modelled; make the rotation under torch.no_grad(), or with "
-        "torch.complex of cosines and sines");
+  Tensor out = pointwise(c, {&length, &angle}, complex_type(length.dtype()));
+  op.save(0, out);
+  return op.result(std::move(out), [](Backward& b) {
+    for (const std::size_t i : {0U, 1U}) {
+      const Tensor direction = pointwise(b.c, {&b.saved[0]});
+      const Tensor conjugate = clone(b.c, b.grad());
+      const Tensor product = pointwise(b.c, {&conjugate, &direction});
+      if (b.needs(i)) b.grads[i] = as_view(product, select(as_real(product), -1, 0));
+    }
   });
 }
 
@@ -117,6 +122,33 @@ Tensor part(Context& c, const Tensor& self, std::int64_t index) {
   return select(c, numbers, self.dim(), index);
 }
 
+/// Source: torch's angle_backward.
+void angle_backward(Backward& b) {
+  const Tensor& self = b.saved[0];
+  const Tensor length = b.c.empty_like(self, real_type(self.dtype()));
+  pointwise(b.c, {&self});
+  const Tensor square = pointwise(b.c, {&length});
+  const Tensor quotient = pointwise(b.c, {&self, &square});
+  const Tensor turned = pointwise(b.c, {&quotient});
+  const Tensor product = pointwise(b.c, {&b.grad(), &turned});
+  const Tensor nothing = b.c.empty({}, self.dtype(), self.device());
+  const Tensor is_zero = pointwise(b.c, {&self}, ScalarType::kBool);
+  b.grads[0] = pointwise(b.c, {&is_zero, &product, &nothing}, self.dtype());
+}
+
+/// Of complex numbers computed as complex, then made real; of real ones 0 or pi.
+Tensor angle(Context& c, const Tensor& self) {
+  Op op(c, "angle", "AngleBackward0", {&self});
+  op.save(0, self);
+  if (is_complex(self.dtype())) {
+    const Tensor computed = pointwise(c, {&self});
+    return op.result(c.empty_like(self, real_type(self.dtype())), angle_backward);
+  }
+  const ScalarType type = is_floating(self.dtype()) ? self.dtype() : c.default_dtype;
+  return op.result(pointwise(c, {&self}, type),
+                   [](Backward& b) { b.grads[0] = zeros_like(b.c, b.saved[0]); });
+}
+
 /// Of a real tensor itself. Of a complex one a mark that later kernels heed: not modelled.
 OpResult conj(Arguments& a) {
   if (is_complex(a.tensor(0).dtype())) {
@@ -145,6 +177,8 @@ std::span<const OpDef> complex_ops() {
       {"imag(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); }, kSource},
       {"conj(Tensor input)", "torch method", conj, kSource},
+      {"angle(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return angle(a.context(), a.tensor(0)); }, kSource},
   };
   return kOps;
 }

@@ -102,6 +102,8 @@ OpResult swapped(Arguments& a) {
 
 OpResult adjoint(Arguments& a) { return transpose(a.context(), a.tensor(0), -2, -1); }
 
+}  // namespace
+
 // ---- diagonals
 
 Tensor diagonal_view(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
@@ -125,8 +127,6 @@ Tensor diagonal_view(const Tensor& x, std::int64_t offset, std::int64_t dim1, st
   strides.push_back(step);
   return Context::alias(x, sizes, strides, x->offset + start);
 }
-
-}  // namespace
 
 Tensor diagonal(Context& c, const Tensor& self, std::int64_t offset, std::int64_t dim1,
                 std::int64_t dim2) {

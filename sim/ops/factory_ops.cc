@@ -108,6 +108,19 @@ Tensor randperm(Arguments& a) {
   return out;
 }
 
+OpResult empty_strided(Arguments& a) {
+  Context& c = a.context();
+  if (a.dims(0).size() != a.dims(1).size()) {
+    throw OpError(fmt::format("mismatch in length of strides and shape: {} and {}",
+                              to_string(a.dims(1)), to_string(a.dims(0))));
+  }
+  const LabelScope label(c, "empty_strided");
+  Tensor out = c.empty_strided(a.dims(0), a.dims(1), a.dtype(2).value_or(c.default_dtype),
+                               a.device(3).value_or(kHost));
+  out->requires_grad = a.flag(4);
+  return out;
+}
+
 /// Rows and columns of the lower (upper) triangle, as two rows of a tensor.
 template <bool kLower>
 OpResult triangle_indices(Arguments& a) {
@@ -144,6 +157,9 @@ std::span<const OpDef> factory_ops() {
          return make(a, "empty", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
+      {"empty_strided(int[] size, int[] stride, *, dtype? dtype=None, device? device=None, bool "
+       "requires_grad=False, any layout=None)",
+       "torch", empty_strided, kSource},
       {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any "
        "layout=None)",
@@ -311,6 +327,10 @@ std::span<const OpDef> factory_ops() {
        random_values, kSource},
       {"bernoulli_(Tensor input, operand p=0.5, *, any generator=None)", "method", random_values,
        kSource},
+      {"geometric_(Tensor input, float p, *, any generator=None)", "method", random_values,
+       kSource},
+      {"cauchy_(Tensor input, float median=0, float sigma=1, *, any generator=None)", "method",
+       random_values, kSource},
       {"log_normal_(Tensor input, float mean=1, float std=2, *, any generator=None)", "method",
        random_values, kSource},
   };

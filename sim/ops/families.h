@@ -43,5 +43,9 @@ unpooling_ops();  ///< unpooling_ops.cc: unpooling, affine grids, weight norm, p
 std::span<const OpDef> complex_ops();   ///< complex_ops.cc: complex numbers and their parts
 std::span<const OpDef> fourier_ops();   ///< fourier_ops.cc: transforms
 std::span<const OpDef> counting_ops();  ///< counting_ops.cc: nansum, searchsorted, histc
+std::span<const OpDef>
+scattered_copies();  ///< scattered_copies.cc: slice_scatter and its like, block_diag
+std::span<const OpDef> linalg_ops();      ///< linalg_ops.cc: systems of equations
+std::span<const OpDef> statistics_ops();  ///< statistics_ops.cc: aminmax, trace, dist, renorm
 
 }  // namespace tidemark::ops

@@ -56,10 +56,19 @@ constexpr PointwiseRule kPowOfZero{"pow",
                                    true};
 constexpr PointwiseRule kXlogyNumber{"xlogy", "XlogyBackward2",  "", "", "g1bs1cmk",
                                      "",      ResultKind::kFloat};
-constexpr PointwiseRule kXlogyPositive{"xlogy", "XlogyBackward2",  "", "", "g1b",
+// The input is saved, whatever its gradient takes.
+constexpr PointwiseRule kXlogyPositive{"xlogy", "XlogyBackward2",  "", "", "smg1b",
                                        "",      ResultKind::kFloat};
 constexpr PointwiseRule kXlogyOfNumber{"xlogy", "XlogyBackward1",  "", "", "g1bsb",
                                        "",      ResultKind::kFloat};
+constexpr PointwiseRule kXlog1pyNumber{
+    "special_xlog1py", "SpecialXlog1PyBackward2", "", "", "g1bs1cmk", "", ResultKind::kFloat};
+constexpr PointwiseRule kXlog1pyAbove{
+    "special_xlog1py", "SpecialXlog1PyBackward2", "", "", "smg1b", "", ResultKind::kFloat};
+constexpr PointwiseRule kXlog1pyOfNumber{
+    "special_xlog1py", "SpecialXlog1PyBackward1", "", "", "s1bg1bv", "", ResultKind::kFloat};
+constexpr PointwiseRule kPolygamma{"polygamma", "PolygammaBackward0", "", "", "sfgv",
+                                   "",          ResultKind::kFloat};
 constexpr PointwiseRule kClampBoth{"clamp", "ClampBackward1", "", "", "0s1cs1cmgw"};
 constexpr PointwiseRule kClampOne{"clamp", "ClampBackward1", "", "", "0s1cgw"};
 constexpr PointwiseRule kClampMin{"clamp_min", "ClampMinBackward0", "", "", "0s1cgw"};
@@ -123,6 +132,78 @@ Tensor xlogy(Context& c, const Tensor& self, const Tensor& number, double value)
 }
 Tensor xlogy_of_number(Context& c, const Tensor& number, const Tensor& other) {
   return apply(c, kXlogyOfNumber, other, number);
+}
+
+Tensor xlogy_(Context& c, const Tensor& self, const Tensor& number, double value) {
+  return apply_in_place(c, value > 0 ? kXlogyPositive : kXlogyNumber, self, number);
+}
+Tensor xlog1py(Context& c, const Tensor& self, const Tensor& number, double value) {
+  return apply(c, value > -1 ? kXlog1pyAbove : kXlog1pyNumber, self, number);
+}
+Tensor xlog1py_of_number(Context& c, const Tensor& number, const Tensor& other) {
+  return apply(c, kXlog1pyOfNumber, other, number);
+}
+Tensor polygamma(Context& c, const Tensor& self) { return apply(c, kPolygamma, self); }
+
+namespace {
+
+/// The base goes to the device as a scalar of its own type, for the length of the kernel.
+Tensor power_of_two(Context& c, const Tensor& exponent, ScalarType base) {
+  const Tensor number = number_tensor(c, base);
+  Tensor out = pointwise(c, {&number, &exponent});
+  c.scratch(8, out.device());
+  return out;
+}
+
+void check_mantissa(const Tensor& self) {
+  if (!is_floating(self.dtype())) {
+    throw NotModelled("ldexp of integers is not modelled; make them floating-point numbers first");
+  }
+}
+
+/// Whole exponents have a kernel of their own.
+void ldexp_kernel(Context& c, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (!is_differentiable(other.dtype())) {
+    if (!out.defined()) out = pointwise(c, {&self, &other});
+    return;
+  }
+  const Tensor power = power_of_two(c, other, ScalarType::kFloat64);
+  if (!out.defined()) out = pointwise(c, {&self, &power});
+}
+
+void ldexp_backward(Backward& b) {
+  b.saved.resize(2);
+  if (b.needs(1)) {
+    const Tensor product = pointwise(b.c, {&b.grad(), &b.saved[1]});
+    b.grads[1] = pointwise(b.c, {&product});
+  }
+  if (b.needs(0)) {
+    const Tensor power = power_of_two(b.c, b.saved[0], ScalarType::kInt64);
+    b.grads[0] = pointwise(b.c, {&b.grad(), &power});
+  }
+}
+
+}  // namespace
+
+Tensor ldexp(Context& c, const Tensor& self, const Tensor& other) {
+  check_mantissa(self);
+  Op op(c, "ldexp", "LdexpBackward0", {&self, &other});
+  op.save_if(op.needs(0), 0, other);
+  Tensor out;
+  ldexp_kernel(c, self, other, out);
+  op.save_if(op.needs(1), 1, out);
+  return op.result(std::move(out), ldexp_backward);
+}
+
+Tensor ldexp_(Context& c, const Tensor& self, const Tensor& other) {
+  check_mantissa(self);
+  Op op(c, "ldexp_", "LdexpBackward0", {&self, &other});
+  check_in_place(c, self, {&other});
+  op.save_if(op.needs(0), 0, other);
+  Tensor out = self;
+  ldexp_kernel(c, self, other, out);
+  op.save_if(op.needs(1), 1, self);
+  return op.in_place(self, ldexp_backward);
 }
 
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
@@ -351,32 +432,46 @@ Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Ten
   return op.in_place(self, addcdiv_backward);
 }
 
+namespace {
+
+void atan2_backward(Backward& b) {
+  const Tensor& y = b.saved[1];
+  const Tensor& x = b.saved[0];
+  const Tensor squares = [&] {
+    const Tensor xx = pointwise(b.c, {&x, &x});
+    const Tensor yy = pointwise(b.c, {&y, &y});
+    return pointwise(b.c, {&yy, &xx});
+  }();
+  const Tensor reciprocal = pointwise(b.c, {&squares});
+  pointwise(b.c, {&squares}, ScalarType::kBool);
+  Tensor first;
+  if (b.needs(0)) {
+    first = pointwise(b.c, {&b.grad(), &x});
+    b.grads[0] = pointwise(b.c, {&first, &reciprocal});
+  }
+  if (b.needs(1)) {
+    const Tensor negative = pointwise(b.c, {&y});
+    const Tensor product = pointwise(b.c, {&b.grad(), &negative});
+    b.grads[1] = pointwise(b.c, {&product, &reciprocal});
+  }
+}
+
+}  // namespace
+
 Tensor atan2(Context& c, Tensor self, Tensor other) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
   Op op(c, "atan2", "Atan2Backward0", {&self, &other});
   op.save(0, other);
   op.save(1, self);
-  return op.result(pointwise(c, {&self, &other}), [](Backward& b) {
-    const Tensor& y = b.saved[1];
-    const Tensor& x = b.saved[0];
-    const Tensor squares = [&] {
-      const Tensor xx = pointwise(b.c, {&x, &x});
-      const Tensor yy = pointwise(b.c, {&y, &y});
-      return pointwise(b.c, {&yy, &xx});
-    }();
-    const Tensor reciprocal = pointwise(b.c, {&squares});
-    pointwise(b.c, {&squares}, ScalarType::kBool);
-    Tensor first;
-    if (b.needs(0)) {
-      first = pointwise(b.c, {&b.grad(), &x});
-      b.grads[0] = pointwise(b.c, {&first, &reciprocal});
-    }
-    if (b.needs(1)) {
-      const Tensor negative = pointwise(b.c, {&y});
-      const Tensor product = pointwise(b.c, {&b.grad(), &negative});
-      b.grads[1] = pointwise(b.c, {&product, &reciprocal});
-    }
-  });
+  return op.result(pointwise(c, {&self, &other}), atan2_backward);
+}
+
+Tensor atan2_(Context& c, const Tensor& self, const Tensor& other) {
+  Op op(c, "atan2_", "Atan2Backward0", {&self, &other});
+  check_in_place(c, self, {&other});
+  op.save(0, other);
+  if (op.records()) op.save(1, clone(c, self));
+  return op.in_place(self, atan2_backward);
 }
 
 Tensor isinf(Context& c, const Tensor& self) {

@@ -31,12 +31,21 @@ Tensor pow_tensors_(Context& c, const Tensor& self, const Tensor& exponent);
 /// One side a Python number: as `other` its value matters, as `self` it does not.
 Tensor xlogy(Context& c, const Tensor& self, const Tensor& number, double value);
 Tensor xlogy_of_number(Context& c, const Tensor& number, const Tensor& other);
+Tensor xlogy_(Context& c, const Tensor& self, const Tensor& number, double value);
+/// One side a Python number, as in xlogy.
+Tensor xlog1py(Context& c, const Tensor& self, const Tensor& number, double value);
+Tensor xlog1py_of_number(Context& c, const Tensor& number, const Tensor& other);
+Tensor polygamma(Context& c, const Tensor& self);
+/// self times two to the power of other.
+Tensor ldexp(Context& c, const Tensor& self, const Tensor& other);
+Tensor ldexp_(Context& c, const Tensor& self, const Tensor& other);
 Tensor relu(Context& c, const Tensor& self);
 Tensor relu_(Context& c, const Tensor& self);
 /// An operator of one (two) tensors by its name in the table of rules. Requires: it is there.
 Tensor unary(Context& c, std::string_view name, const Tensor& self);
 Tensor unary_(Context& c, std::string_view name, const Tensor& self);
 Tensor binary(Context& c, std::string_view name, const Tensor& self, const Tensor& other);
+Tensor binary_(Context& c, std::string_view name, const Tensor& self, const Tensor& other);
 
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value);
@@ -54,6 +63,7 @@ Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2);
 Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
 Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
 Tensor atan2(Context& c, Tensor self, Tensor other);
+Tensor atan2_(Context& c, const Tensor& self, const Tensor& other);
 Tensor isfinite(Context& c, const Tensor& self);
 Tensor isinf(Context& c, const Tensor& self);
 

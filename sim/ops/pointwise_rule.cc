@@ -51,6 +51,7 @@ class Machine {
   explicit Machine(Backward& b) : b_(b), number_(b.c.number(ScalarType::kFloat64)) {}
   ~Machine() {
     for (Tensor& t : stack_) t.reset();
+    for (Tensor& t : named_) t.reset();
     while (count_ > 0) made_[--count_].reset();
   }
   Machine(const Machine&) = delete;
@@ -75,11 +76,9 @@ class Machine {
     push(std::move(t));
   }
 
-  [[nodiscard]] bool on_stack(const Tensor& t) const {
-    for (std::size_t i = 0; i < depth_; ++i) {
-      if (stack_[i] == t) return true;
-    }
-    return false;
+  [[nodiscard]] bool is_kept(const Tensor& t) const {
+    return std::find(stack_.begin(), stack_.begin() + depth_, t) != stack_.begin() + depth_ ||
+           std::find(named_.begin(), named_.end(), t) != named_.end();
   }
 
   void execute(char step) {
@@ -103,6 +102,12 @@ class Machine {
       case 'z':
         push_made(zeros_like(c, b_.grad()));
         return;
+      case 'y': {
+        const Edge& edge = b_.node.next[1];
+        const GradMetadata& to = edge.node->metadata[edge.input_nr];
+        push_made(zeros(c, to.sizes, to.dtype, to.device));
+        return;
+      }
       case '0':
         push_made(c.empty({}, b_.grad().dtype(), b_.grad().device()));
         return;
@@ -167,10 +172,18 @@ class Machine {
       }
       case 'd': {
         for (std::size_t i = count_; i-- > 0;) {
-          if (!on_stack(made_[i])) made_[i].reset();
+          if (!is_kept(made_[i])) made_[i].reset();
         }
         return;
       }
+      case 'n':
+        named_[names_++] = pop();
+        return;
+      case 'A':
+      case 'B':
+      case 'C':
+        push(named_[static_cast<std::size_t>(step - 'A')]);
+        return;
       default:
         TIDEMARK_CHECK(false, "an unknown step of a pointwise program");
     }
@@ -179,8 +192,10 @@ class Machine {
   Backward& b_;
   Tensor number_;
   std::array<Tensor, 8> stack_;
+  std::array<Tensor, 3> named_;
   std::array<Tensor, 12> made_;
   std::size_t depth_ = 0;
+  std::size_t names_ = 0;
   std::size_t count_ = 0;
 };
 

@@ -27,6 +27,7 @@ enum class ResultKind : std::uint8_t {
 /// call's arguments decides the layout of its result where theirs differ (oracle).
 ///
 ///     g  the incoming gradient              z  zeros like it (the program `g` alone hands it on)
+///     y  zeros like the second operand
 ///     s o r  saved self, other, result      0  a 0-dim tensor of the gradient's type on its device
 ///     1  a Python number                    f  a call of one tensor
 ///     b  a call of two tensors              c  a comparison of two: bool
@@ -37,6 +38,7 @@ enum class ResultKind : std::uint8_t {
 ///     m  masked_fill_ (or logical_and_)     w  where of a bool, wherever it is written, and two
 ///        in place: drops its argument          others
 ///     d  the end of a statement: temporaries die
+///     n  takes what was written last and names it     A B C  the first, second, third named
 ///
 /// Saved are the tensors that a program mentions: an operand that a single gradient mentions only
 /// if that gradient is wanted (two-operand operators). An operator that works in place clones an

@@ -97,6 +97,20 @@ constexpr PointwiseRule kUnary[] = {
      false,
      {},
      true},
+    {"sinc", "SincBackward0", kX, kBoth, "s1bnssb1bndAfAAfbvBbgvndC0B1cw", {}, kFloat},
+    {"special_entr", "SpecialEntrBackward0", kX, "torch", "sf1bfgv", {}, kFloat, {}, false},
+    {"special_i0e", "SpecialI0EBackward0", kX, "torch", "sfrbsfvgv", {}, kFloat, {}, false},
+    {"special_erfcx", "SpecialErfcxBackward0", kX, "torch", "s1brb1bgb", {}, kFloat, {}, false},
+    {"special_ndtri", "SpecialNdtriBackward0", kX, "torch", "rf1bfg1bv", {}, kFloat, {}, false},
+    {"special_log_ndtr",
+     "SpecialLogNdtrBackward0",
+     kX,
+     "torch",
+     "s1b1brvffg1bv",
+     {},
+     kFloat,
+     {},
+     false},
     {"isnan", "", kX, kBoth, "", {}, kBool, {}, false},
     {"signbit", "", kX, kBoth, "", {}, kBool, {}, false},
     {"isneginf", "", kX, kBoth, "", {}, kBool, {}, false},
@@ -248,7 +262,12 @@ constexpr PointwiseRule kBinary[] = {
      {},
      false},
     {"xlogy", "XlogyBackward0", "", "", "gobo1cs1ccmk", "gsbob", kFloat},
+    {"copysign", "CopysignBackward0", kXY, kBoth, "rsbs1cmdgv", "y", kFloat},
+    {"special_xlog1py", "SpecialXlog1PyBackward0", "", "", "gobo1cs1ccmk", "o1bgsbv", kFloat},
     {"heaviside", "", "Tensor input, Tensor other", kBoth, "", ""},
+    {"nextafter", "", "Tensor input, Tensor other", kBoth, "", ""},
+    {"gcd", "", "Tensor input, Tensor other", kBoth, "", "", ResultKind::kIntegral},
+    {"lcm", "", "Tensor input, Tensor other", kBoth, "", "", ResultKind::kIntegral},
     {"eq", "", kXY, kBoth, "", "", kBool},
     {"ne", "", kXY, kBoth, "", "", kBool},
     {"lt", "", kXY, kBoth, "", "", kBool},
@@ -396,6 +415,10 @@ Tensor unary_(Context& c, std::string_view name, const Tensor& self) {
 }
 Tensor binary(Context& c, std::string_view name, const Tensor& self, const Tensor& other) {
   return apply(c, find(kBinary, name), self, other);
+}
+
+Tensor binary_(Context& c, std::string_view name, const Tensor& self, const Tensor& other) {
+  return apply_in_place(c, find(kBinary, name), self, other);
 }
 
 std::span<const OpDef> pointwise_rules() {

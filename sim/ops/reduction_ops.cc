@@ -229,15 +229,12 @@ TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepd
   return out;
 }
 
-namespace {
-
-/// Source: torch::autograd::generated::details::norm_backward.
-Tensor norm_backward(Backward& b, const Tensor& self, double p, const Dims& dims, bool keepdim) {
-  Context& c = b.c;
+Tensor norm_gradient(Context& c, const Tensor& incoming, const Tensor& result, const Tensor& self,
+                     double p, const Dims& dims, bool keepdim) {
   // The norm of everything stays a scalar: it does not raise the type of what it meets.
   const bool whole = dims.empty();
-  const Tensor grad = whole ? b.grad() : restore_dims(b.grad(), dims, keepdim, self.dim());
-  const Tensor norm = whole ? b.saved[1] : restore_dims(b.saved[1], dims, keepdim, self.dim());
+  const Tensor grad = whole ? incoming : restore_dims(incoming, dims, keepdim, self.dim());
+  const Tensor norm = whole ? result : restore_dims(result, dims, keepdim, self.dim());
   const auto is_zero = [&c](const Tensor& t) { return pointwise(c, {&t}, ScalarType::kBool); };
   if (p == 0) return {};
   if (p == 1) {
@@ -281,8 +278,6 @@ Tensor norm_backward(Backward& b, const Tensor& self, double p, const Dims& dims
   return pointwise(c, {&scaled, &scale});
 }
 
-}  // namespace
-
 Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
                    std::optional<ScalarType> dtype) {
   const AutocastScope cast(c, CastPolicy::kFp32, {});
@@ -297,7 +292,7 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [ord, dims, keepdim](Backward& b) {
-    b.grads[0] = norm_backward(b, b.saved[0], ord, dims, keepdim);
+    b.grads[0] = norm_gradient(b.c, b.grad(), b.saved[1], b.saved[0], ord, dims, keepdim);
   });
 }
 
@@ -312,7 +307,7 @@ Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool kee
     const Tensor& x = b.saved[0];
     const ScalarType wanted = b.grad().dtype();
     const Tensor cast_x = x.dtype() == wanted ? x : to_dtype(b.c, x, wanted);
-    b.grads[0] = norm_backward(b, cast_x, p, dims, keepdim);
+    b.grads[0] = norm_gradient(b.c, b.grad(), b.saved[1], cast_x, p, dims, keepdim);
   });
 }
 
@@ -459,19 +454,62 @@ Tensor reversed_cumsum(Context& c, const Tensor& x, std::int64_t dim) {
 
 }  // namespace
 
+namespace {
+
+BackwardFunction cumsum_backward(std::int64_t dim, ScalarType type) {
+  return [dim, type](Backward& b) {
+    const Tensor grad = to_dtype(b.c, b.grad(), type);
+    const bool single = grad.numel() <= 1 || grad.size(dim) == 1;
+    b.grads[0] = single ? grad : reversed_cumsum(b.c, grad, dim);
+  };
+}
+
+BackwardFunction cumprod_backward(std::int64_t dim) {
+  return [dim](Backward& b) {
+    const Tensor& input = b.saved[0];
+    const Tensor grad = to_dtype(b.c, b.grad(), input.dtype());
+    if (input.numel() <= 1) {
+      b.grads[0] = grad;
+      return;
+    }
+    const Tensor product = pointwise(b.c, {&b.saved[1], &grad});
+    if (input.size(dim) == 1) {
+      b.grads[0] = grad;
+      return;
+    }
+    const Tensor is_zero = pointwise(b.c, {&input}, ScalarType::kBool);
+    reduce(b.c, is_zero, {}, false, ScalarType::kBool, 1);
+    const Tensor sums = reversed_cumsum(b.c, product, dim);
+    b.grads[0] = pointwise(b.c, {&sums, &input});
+  };
+}
+
+/// The scan reads and writes the same memory.
+void scan_in_place(Context& c, std::string_view name, const Tensor& self, std::int64_t dim) {
+  if (!self.is_contiguous()) {
+    throw NotModelled(fmt::format(
+        "{} of a tensor that is not contiguous is not modelled; use the operator without the "
+        "underscore",
+        name));
+  }
+  scan_kernel(c, self, dim);
+}
+
+}  // namespace
+
 Tensor cumsum(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype) {
   const AutocastScope cast(c, CastPolicy::kFp32, {});
   const std::int64_t d = wrap_dim(dim, self.dim());
   Op op(c, "cumsum", "CumsumBackward0", {&self});
   return op.result(scan(c, self, d, scan_type(cast, self, dtype)),
-                   [d, type = self.dtype()](Backward& b) {
-                     const Tensor grad = to_dtype(b.c, b.grad(), type);
-                     if (grad.numel() <= 1 || grad.size(d) == 1) {
-                       b.grads[0] = grad;
-                     } else {
-                       b.grads[0] = reversed_cumsum(b.c, grad, d);
-                     }
-                   });
+                   cumsum_backward(d, self.dtype()));
+}
+
+Tensor cumsum_(Context& c, const Tensor& self, std::int64_t dim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "cumsum_", "CumsumBackward0", {&self});
+  scan_in_place(c, "cumsum_", self, d);
+  return op.in_place(self, cumsum_backward(d, self.dtype()));
 }
 
 Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype) {
@@ -481,23 +519,16 @@ Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarTy
   op.save(0, self);
   Tensor out = scan(c, self, d, scan_type(cast, self, dtype));
   op.save(1, out);
-  return op.result(std::move(out), [d](Backward& b) {
-    const Tensor& input = b.saved[0];
-    const Tensor grad = to_dtype(b.c, b.grad(), input.dtype());
-    if (input.numel() <= 1) {
-      b.grads[0] = grad;
-      return;
-    }
-    const Tensor product = pointwise(b.c, {&b.saved[1], &grad});
-    if (input.size(d) == 1) {
-      b.grads[0] = grad;
-      return;
-    }
-    const Tensor is_zero = pointwise(b.c, {&input}, ScalarType::kBool);
-    reduce(b.c, is_zero, {}, false, ScalarType::kBool, 1);
-    const Tensor sums = reversed_cumsum(b.c, product, d);
-    b.grads[0] = pointwise(b.c, {&sums, &input});
-  });
+  return op.result(std::move(out), cumprod_backward(d));
+}
+
+Tensor cumprod_(Context& c, const Tensor& self, std::int64_t dim) {
+  const std::int64_t d = wrap_dim(dim, self.dim());
+  Op op(c, "cumprod_", "CumprodBackward0", {&self});
+  if (op.records()) op.save(0, clone(c, self));
+  scan_in_place(c, "cumprod_", self, d);
+  op.save(1, self);
+  return op.in_place(self, cumprod_backward(d));
 }
 
 }  // namespace tidemark::ops

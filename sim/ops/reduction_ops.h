@@ -39,12 +39,18 @@ Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& di
 Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims);
 Tensor cumsum(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);
 Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);
+Tensor cumsum_(Context& c, const Tensor& self, std::int64_t dim);
+Tensor cumprod_(Context& c, const Tensor& self, std::int64_t dim);
 
 /// The kernel of sum: integers are summed as int64, cast first.
 Tensor sum_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
                   std::optional<ScalarType> dtype = {});
 /// A reduced tensor with its lost dimensions put back as ones.
 Tensor restore_dims(const Tensor& reduced, const Dims& dims, bool keepdim, std::int64_t rank);
+/// Gradient of the norm `result` of order p of `self`. Source:
+/// torch::autograd::generated::details::norm_backward.
+Tensor norm_gradient(Context& c, const Tensor& incoming, const Tensor& result, const Tensor& self,
+                     double p, const Dims& dims, bool keepdim);
 /// Gradient of the largest of everything: shared among all equal to it.
 Tensor evenly_distributed(Context& c, const Tensor& grad, const Tensor& input, const Tensor& value);
 /// What gradients of max, sort, topk and the like become: zeros of the input with the values

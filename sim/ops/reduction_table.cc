@@ -177,6 +177,12 @@ std::span<const OpDef> reduction_ops() {
          return cumsum(a.context(), a.tensor(0), a.integer(1), a.dtype(2));
        },
        kSource},
+      {"cumsum_(Tensor input, int dim)", "method",
+       [](Arguments& a) -> OpResult { return cumsum_(a.context(), a.tensor(0), a.integer(1)); },
+       kSource},
+      {"cumprod_(Tensor input, int dim)", "method",
+       [](Arguments& a) -> OpResult { return cumprod_(a.context(), a.tensor(0), a.integer(1)); },
+       kSource},
       {"cumprod(Tensor input, int dim, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return cumprod(a.context(), a.tensor(0), a.integer(1), a.dtype(2));

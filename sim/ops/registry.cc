@@ -65,7 +65,8 @@ std::span<const std::span<const OpDef>> op_families() {
       contraction_ops(), resampling_ops(),     padding_ops(),     pooling_ops(),
       batch_norm_ops(),  norm_ops(),           product_ops(),     distance_ops(),
       class_losses(),    scatter_reduce_ops(), window_ops(),      counting_ops(),
-      unpooling_ops(),   complex_ops(),        fourier_ops()};
+      unpooling_ops(),   complex_ops(),        fourier_ops(),     scattered_copies(),
+      statistics_ops(),  linalg_ops()};
   return kFamilies;
 }
 

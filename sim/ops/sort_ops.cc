@@ -147,8 +147,10 @@ TensorList row_value(Context& c, std::string_view name, std::string_view node, c
   return out;
 }
 
-Tensor median(Context& c, const Tensor& self) {
-  Op op(c, "median", "MedianBackward0", {&self});
+/// `skips_nan`: nanmedian, which counts them first.
+Tensor median(Context& c, const Tensor& self, bool skips_nan) {
+  Op op(c, skips_nan ? "nanmedian" : "median", skips_nan ? "NanmedianBackward0" : "MedianBackward0",
+        {&self});
   op.save(0, self);
   Tensor out;
   {
@@ -157,13 +159,34 @@ Tensor median(Context& c, const Tensor& self) {
       const Tensor positions = c.empty({self.numel()}, ScalarType::kInt64, self.device());
       sort_scratch(c, self.dtype(), self.device(), self.numel(), 1);
     }
-    const Tensor is_nan = c.empty({}, ScalarType::kBool, self.device());
-    out = c.empty({}, self.dtype(), self.device());
+    const auto scalar = [&](ScalarType type) { return c.empty({}, type, self.device()); };
+    const Tensor before = [&] {
+      if (!skips_nan) return scalar(ScalarType::kBool);
+      // ((count - 1) - how many are not numbers) / 2, as an integer.
+      const Tensor is_nan = pointwise(c, {&sorted}, ScalarType::kBool);
+      const Tensor count = sum_kernel(c, is_nan, {}, false);
+      const Tensor rest = scalar(ScalarType::kInt64);
+      const Tensor half = scalar(c.default_dtype);
+      return scalar(ScalarType::kInt64);
+    }();
+    out = scalar(self.dtype());
   }
   op.save(1, out);
   return op.result(std::move(out), [](Backward& b) {
     b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
   });
+}
+
+/// The commonest value of each row.
+TensorList mode(Context& c, const Tensor& self, std::int64_t dim, bool keepdim) {
+  constexpr std::int64_t kMostInOneBlock = 2048;
+  const std::int64_t length = self.dim() == 0 ? 1 : self.size(dim);
+  if (length > kMostInOneBlock) {
+    throw NotModelled("mode of more than 2048 values is not modelled; take fewer at a time");
+  }
+  TensorList out = row_value(c, "mode", "ModeBackward0", self, dim, keepdim);
+  if (length > 1) contiguous(c, transpose(self, dim, -1));  // for the length of the kernel
+  return out;
 }
 
 /// Largest (smallest) so far.
@@ -194,6 +217,20 @@ Tensor unique(Context& c, const Tensor& self) {
     c.scratch(unique_bytes(c.spec(), n, width), device);
   }
   // Cut to size: the storage stays as it was made.
+  return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
+}
+
+/// Rid of repetitions that follow each other: one value, zero.
+Tensor unique_consecutive(Context& c, const Tensor& self) {
+  Op op(c, "unique_consecutive", "NotImplemented", {}, {&self});
+  const std::int64_t n = self.numel();
+  const Tensor dense = contiguous(c, self);
+  const Tensor out = c.empty({n}, self.dtype(), self.device());
+  if (!self.is_cuda() || n == 0) return out;
+  {
+    const Tensor count = c.scratch(8, self.device());
+    c.scratch(unique_bytes(c.spec(), n, element_bytes(self.dtype())), self.device());
+  }
   return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
 }
 
@@ -239,7 +276,22 @@ std::span<const OpDef> sort_ops() {
        },
        kSource},
       {"median(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), false); }, kSource},
+      {"nanmedian(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), true); }, kSource},
+      {"nanmedian(Tensor input, int dim, bool keepdim=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("nanmedian", "values indices",
+                                row_value(a.context(), "nanmedian", "NanmedianBackward1",
+                                          a.tensor(0), a.integer(1), a.flag(2)));
+       },
+       kSource},
+      {"mode(Tensor input, int dim=-1, bool keepdim=False)", "torch method",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("mode", "values indices",
+                                mode(a.context(), a.tensor(0), a.integer(1), a.flag(2)));
+       },
+       kSource},
       {"median(Tensor input, int dim, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("median", "values indices",
@@ -264,6 +316,18 @@ std::span<const OpDef> sort_ops() {
        [](Arguments& a) -> OpResult {
          return OpResult::named("cummin", "values indices",
                                 running_extreme(a.context(), "cummin", a.tensor(0)));
+       },
+       kSource},
+      {"unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, "
+       "int? dim=None)",
+       "torch method",
+       [](Arguments& a) -> OpResult {
+         if (a.flag(1) || a.flag(2) || !a.is_none(3)) {
+           throw NotModelled(
+               "unique_consecutive with return_inverse, return_counts or dim is not modelled; "
+               "leave them out");
+         }
+         return unique_consecutive(a.context(), a.tensor(0));
        },
        kSource},
       {"unique(Tensor input, bool sorted=True, bool return_inverse=False, bool "

@@ -149,6 +149,32 @@ Tensor pack_padded(Context& c, const Tensor& input, const std::vector<double>& l
   });
 }
 
+/// The largest of windows laid at random; the draws come as an argument of PyTorch's operator.
+OpResult fractional_max_pool(Arguments& a) {
+  Context& c = a.context();
+  const Tensor& input = a.tensor(0);
+  const Dims& output = a.dims(1);
+  const bool flat = output.size() == 2;
+  Dims sizes = input.sizes();
+  if (sizes.size() <= output.size()) {
+    throw OpError(fmt::format("fractional_max_pool{}d: Expected {}D or {}D input, but got: {}",
+                              output.size(), output.size() + 1, output.size() + 2,
+                              to_string(sizes)));
+  }
+  for (std::size_t i = 0; i < output.size(); ++i)
+    sizes[sizes.size() - output.size() + i] = output[i];
+  Op op(c, flat ? "fractional_max_pool2d" : "fractional_max_pool3d",
+        flat ? "FractionalMaxPool2DBackward0" : "FractionalMaxPool3DBackward0", {&input});
+  op.save(0, input);
+  Tensor out = c.empty(sizes, input.dtype(), input.device());
+  Tensor indices = c.empty(sizes, ScalarType::kInt64, input.device());
+  op.save(1, indices);
+  op.results({&out, &indices}, [](Backward& b) {
+    b.grads[0] = zeros(b.c, b.saved[0].sizes(), b.grad().dtype(), b.grad().device());
+  });
+  return OpResult::tuple({std::move(out), std::move(indices)});
+}
+
 }  // namespace
 
 std::span<const OpDef> unpooling_ops() {
@@ -157,6 +183,8 @@ std::span<const OpDef> unpooling_ops() {
        [](Arguments& a) -> OpResult {
          return max_unpool(a.context(), a.tensor(0), a.tensor(1), a.dims(2));
        },
+       kSource},
+      {"_fractional_max_pool(Tensor input, int[] output_size)", "torch", fractional_max_pool,
        kSource},
       {"_affine_grid_generator(Tensor theta, int[] size, bool align_corners)", "torch",
        [](Arguments& a) -> OpResult {

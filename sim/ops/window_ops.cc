@@ -15,6 +15,17 @@ namespace {
 
 constexpr std::string_view kSource = "ATen: TensorShape.cpp, UnfoldBackward.cpp; oracle";
 
+/// `count` windows put back where they were taken.
+Tensor folded(Context& c, const Tensor& windows, const Dims& sizes, std::int64_t count,
+              std::int64_t size, std::int64_t step) {
+  Tensor out = zeros(c, sizes, windows.dtype(), windows.device());
+  // Windows that meet: which of them each place belongs to is counted up.
+  if (step < size && windows.numel() > 0) {
+    c.empty({(count - 1) * step + size}, ScalarType::kInt64, windows.device());
+  }
+  return out;
+}
+
 /// x.unfold(dim, size, step): windows along a dimension, as a view.
 Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t size,
               std::int64_t step) {
@@ -37,13 +48,19 @@ Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t siz
   Op op(c, "unfold", "UnfoldBackward0", {&self});
   return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
                    [all = self.sizes(), count, size, step](Backward& b) {
-                     b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
-                     // Windows that meet: which of them each place belongs to is counted up.
-                     if (step < size && b.grad().numel() > 0) {
-                       b.c.empty({(count - 1) * step + size}, ScalarType::kInt64,
-                                 b.grad().device());
-                     }
+                     b.grads[0] = folded(b.c, b.grad(), all, count, size, step);
                    });
+}
+
+/// Windows added up where they lie: what unfold's gradient does, as an operator of its own (istft).
+Tensor unfold_backward(Context& c, const Tensor& self, const Dims& sizes, std::int64_t dim,
+                       std::int64_t size, std::int64_t step) {
+  const std::int64_t d = wrap_dim(dim, self.dim() - 1);
+  Op op(c, "unfold_backward", "UnfoldBackwardBackward0", {&self});
+  return op.result(folded(c, self, sizes, self.size(d), size, step), [d, size, step](Backward& b) {
+    const GradMode off(b.c, false);
+    b.grads[0] = unfold(b.c, b.grad(), d, size, step);
+  });
 }
 
 /// Whether two index tuples may mean one element. Source: at::geometry_is... in
@@ -153,6 +170,12 @@ std::span<const OpDef> window_ops() {
       {"unfold(Tensor input, int dimension, int size, int step)", "method",
        [](Arguments& a) -> OpResult {
          return unfold(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
+       },
+       kSource},
+      {"_unfold_backward(Tensor input, int[] input_sizes, int dim, int size, int step)", "torch",
+       [](Arguments& a) -> OpResult {
+         return unfold_backward(a.context(), a.tensor(0), a.dims(1), a.integer(2), a.integer(3),
+                                a.integer(4));
        },
        kSource},
       {"as_strided(Tensor input, int[] size, int[] stride, int? storage_offset=None)",

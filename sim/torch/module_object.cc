@@ -73,6 +73,17 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
     home.set(name, std::move(value));
     return;
   }
+  // torch.nn.Buffer marks a tensor: its assignment registers it.
+  if (tensor != nullptr && initialised &&
+      !interp.find_attr(value, interp.intern("_is_buffer")).empty()) {
+    if (!interp.truth(interp.find_attr(value, interp.intern("persistent"))))
+      not_persistent.push_back(name);
+    tensor->tensor->storage->set_role(ops::Role::kParameter);
+    for (lang::AttrMap* table : {&parameters, &modules}) table->remove(name);
+    attrs().remove(name);
+    buffers.set(name, std::move(value));
+    return;
+  }
   if (const Value* found = parameters.find(name)) {
     if (!value.is_none()) {
       interp.type_error(

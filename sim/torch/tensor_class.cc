@@ -272,11 +272,12 @@ void add_casts(Session& session) {
     ops::ScalarType type;
   };
   static constexpr Cast kCasts[] = {
-      {"float", ops::ScalarType::kFloat32}, {"double", ops::ScalarType::kFloat64},
-      {"half", ops::ScalarType::kFloat16},  {"bfloat16", ops::ScalarType::kBFloat16},
-      {"long", ops::ScalarType::kInt64},    {"int", ops::ScalarType::kInt32},
-      {"short", ops::ScalarType::kInt16},   {"bool", ops::ScalarType::kBool},
-      {"char", ops::ScalarType::kInt8},     {"byte", ops::ScalarType::kUInt8}};
+      {"float", ops::ScalarType::kFloat32},    {"double", ops::ScalarType::kFloat64},
+      {"half", ops::ScalarType::kFloat16},     {"bfloat16", ops::ScalarType::kBFloat16},
+      {"long", ops::ScalarType::kInt64},       {"int", ops::ScalarType::kInt32},
+      {"short", ops::ScalarType::kInt16},      {"bool", ops::ScalarType::kBool},
+      {"char", ops::ScalarType::kInt8},        {"byte", ops::ScalarType::kUInt8},
+      {"cfloat", ops::ScalarType::kComplex64}, {"cdouble", ops::ScalarType::kComplex128}};
   for (const Cast& cast : kCasts) {
     session.tensor_class->attrs.set(
         session.interp.intern(cast.name),

@@ -293,6 +293,8 @@ void add_modules(Session& session) {
                                       "numpy",
                                       "torch.fft",
                                       "torch.nn.utils.rnn",
+                                      "torch.nn.utils.fusion",
+                                      "torch.nn.utils.prune",
                                       "torch.nn.utils.parametrize",
                                       "torch.nn.utils.parametrizations",
                                       "torch.nn.attention",

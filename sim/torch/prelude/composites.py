@@ -1,5 +1,5 @@
 # module: torch torch.Tensor
-# defines: inner kron diff nanmean quantile nanquantile msort equal sum_to_size broadcast_shapes tensordot cartesian_prod chain_matmul result_type promote_types bincount arctan2 trapezoid trapz isin scalar_tensor norm_except_dim _weight_norm
+# defines: inner kron diff nanmean quantile nanquantile msort equal sum_to_size broadcast_shapes tensordot cartesian_prod chain_matmul result_type promote_types bincount arctan2 fill_diagonal_ scalar_tensor norm_except_dim _weight_norm
 import torch
 
 # Operators that ATen makes of others, in the order in which it calls them; what C++ holds until a statement or a function
@@ -63,22 +63,6 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
             result = result.narrow(dim, 1, length) - lower
         del lower
     return result
-
-
-def trapezoid(y, x=None, *, dx=1, dim=-1):
-    if x is not None:
-        torch._C.refuse("trapezoid over given points is not modelled", "give dx=")
-    last = y.select(dim, -1)
-    ends = y.select(dim, 0) + last
-    half = ends * 0.5
-    total = y.sum(dim)
-    rest = total - half
-    out = rest * dx
-    del rest, total, half, ends, last
-    return out
-
-
-trapz = trapezoid
 
 
 def msort(input):
@@ -232,10 +216,21 @@ def bincount(input, weights=None, minlength=0):
     return torch.empty(_max([1, minlength]), dtype=dtype, device=input.device)
 
 
-def isin(elements, test_elements, *, assume_unique=False, invert=False):
-    if isinstance(test_elements, torch.Tensor) and test_elements.dim() > 0:
-        torch._C.refuse("isin with a tensor of elements is not modelled", "compare with == and combine")
-    return elements != test_elements if invert else elements == test_elements
+def fill_diagonal_(input, fill_value, wrap=False):
+    if input.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    height, width = input.size(0), input.size(1)
+    if input.dim() > 2 and len(set(input.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    size = height if height < width else width
+    step = 0
+    for stride in input.stride():
+        step += stride
+    input.as_strided([size], [step], input.storage_offset()).fill_(fill_value)
+    if wrap and input.dim() == 2 and height > width + 1:
+        rest = (input.numel() + width) // (width + 1) - size
+        input.as_strided([rest], [step], input.storage_offset() + input.stride(0) * (width + 1)).fill_(fill_value)
+    return input
 
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):

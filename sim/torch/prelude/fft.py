@@ -47,6 +47,9 @@ def fft(input, n=None, dim=-1, norm=None, *, out=None):
 
 
 def ifft(input, n=None, dim=-1, norm=None, *, out=None):
+    if not input.is_complex():
+        _C.refuse("torch.fft.ifft of real numbers is not modelled: it gives a conjugate that is made when it is read",
+                  "make them complex first: x.to(torch.complex64)")
     return fft(input, n, dim)
 
 

@@ -131,7 +131,7 @@ def _unknown(name):
 
 
 def inv(A):
-    _unknown("inv")
+    return torch._linalg_inv(A)
 
 
 def inv_ex(A, *, check_errors=False):
@@ -139,15 +139,15 @@ def inv_ex(A, *, check_errors=False):
 
 
 def det(A):
-    _unknown("det")
+    return torch._linalg_det(A)
 
 
 def slogdet(A):
-    _unknown("slogdet")
+    return torch._linalg_slogdet(A)
 
 
 def cholesky(A, *, upper=False):
-    _unknown("cholesky")
+    return torch._linalg_cholesky(A, upper)
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
@@ -187,7 +187,9 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
 
 
 def solve(A, B, *, left=True):
-    _unknown("solve")
+    if not left:
+        _C.refuse("solve with left=False is not modelled", "transpose the equation")
+    return torch._linalg_solve(A, B)
 
 
 def solve_ex(A, B, *, left=True, check_errors=False):
@@ -195,7 +197,9 @@ def solve_ex(A, B, *, left=True, check_errors=False):
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
-    _unknown("solve_triangular")
+    if not left:
+        _C.refuse("solve_triangular with left=False is not modelled", "transpose the equation")
+    return torch._solve_triangular(A, B, upper)
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
@@ -231,7 +235,14 @@ def householder_product(A, tau):
 
 
 def vander(x, N=None):
-    _unknown("vander")
+    n = x.size(-1) if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    powers = torch.cumprod(x.unsqueeze(-1).expand(list(x.shape) + [n - 1]), -1)
+    ones = powers.new_ones(list(x.shape) + [1])
+    out = torch.cat([ones, powers], -1)
+    del ones, powers
+    return out
 
 
 def tensorinv(A, ind=2):

@@ -16,11 +16,12 @@ def slogdet(input):
 
 
 def logdet(input):
-    torch.linalg._unknown("logdet")
+    sign, magnitude = torch.linalg.slogdet(input)
+    return torch.where(sign == -1.0, torch.nan, magnitude)
 
 
 def cholesky(input, upper=False):
-    return torch.linalg.cholesky(input)
+    return torch.linalg.cholesky(input, upper=upper)
 
 
 def cholesky_inverse(input, upper=False):

@@ -2,6 +2,7 @@
 # defines: ParametrizationList register_parametrization is_parametrized remove_parametrizations cached type_before_parametrizations transfer_parametrizations_and_params
 import torch
 import torch._C as _C
+from contextlib import contextmanager
 from torch.nn import Module, ModuleDict, ModuleList, Parameter
 
 
@@ -38,6 +39,13 @@ class ParametrizationList(ModuleList):
                 raise ValueError("The shape of the result of a parametrization must be that of the original tensor unless unsafe=True")
 
     def forward(self):
+        if not _Cache.depth:
+            return self._make()
+        if self not in _Cache.tensors:
+            _Cache.tensors[self] = self._make()
+        return _Cache.tensors[self]
+
+    def _make(self):
         if self.is_tensor:
             x = self[0](self.original)
         else:
@@ -104,8 +112,22 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     return module
 
 
+class _Cache:
+    """what is computed within cached(): one tensor a parametrization"""
+
+    depth = 0
+    tensors = {}
+
+
+@contextmanager
 def cached():
-    _C.refuse("parametrize.cached() is not modelled", "leave it out: each use computes the tensor anew")
+    _Cache.depth += 1
+    try:
+        yield
+    finally:
+        _Cache.depth -= 1
+        if not _Cache.depth:
+            _Cache.tensors = {}
 
 
 def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):

@@ -1,5 +1,5 @@
 # module: torch torch.Tensor
-# defines: stft hann_window hamming_window istft
+# defines: stft istft hann_window hamming_window kaiser_window bartlett_window blackman_window
 import torch
 
 
@@ -19,34 +19,136 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
     return _window(window_length, periodic, dtype, device, requires_grad)
 
 
+def _cut(window, periodic, requires_grad):
+    """a periodic window was made of a length more"""
+    if periodic:
+        window = window.narrow(0, 0, window.size(0) - 1)
+    return window.requires_grad_(requires_grad)
+
+
+def _of_range(length, periodic, dtype, device, requires_grad, shape):
+    """windows whose values come from their places; Source: ATen's TensorFactories.cpp"""
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if length < 2:
+        return torch.empty(length, dtype=dtype, device=device, requires_grad=requires_grad)
+    return _cut(shape(torch.arange(length + periodic, dtype=dtype, device=device)), periodic, requires_grad)
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    return _of_range(window_length, periodic, dtype, device, requires_grad, torch.empty_like)
+
+
+def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    return _of_range(window_length, periodic, dtype, device, requires_grad, lambda places: places)
+
+
+def _blackman(places):
+    fine = places.mul(4)
+    coarse = places.mul(2)
+    difference = fine - coarse
+    window = difference + 0.42
+    del places, difference, coarse, fine
+    return window
+
+
+def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    return _of_range(window_length, periodic, dtype, device, requires_grad, _blackman)
+
+
+def _widened(window, win_length, n_fft, like):
+    """a short window in the middle of zeros"""
+    wide = torch.zeros(n_fft, dtype=like.dtype, device=like.device)
+    middle = wide.narrow(0, (n_fft - win_length) // 2, win_length)
+    if window is None:
+        middle.fill_(1)
+    else:
+        middle.copy_(window)
+    return wide
+
+
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
          onesided=None, return_complex=None, align_to_window=None):
-    if not return_complex:
-        torch._C.refuse("stft without return_complex=True is not modelled", "give return_complex=True and use torch.view_as_real")
-    if win_length is not None and win_length != n_fft:
-        torch._C.refuse("stft with win_length other than n_fft is not modelled", "pad the window to n_fft yourself")
+    if return_complex is None and not input.is_complex():
+        raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
+                           "return_complex=True in a future PyTorch release.")
     if center:
         signal_dim = input.dim()
         extended_shape = [1] * (3 - signal_dim) + list(input.size())
         pad = n_fft // 2
         input = torch.nn.functional.pad(input.view(extended_shape), [pad, pad], pad_mode)
         input = input.view(input.shape[-signal_dim:])
-    return _stft(input, n_fft, n_fft // 4 if hop_length is None else hop_length, window, onesided is None or onesided)
+    win_length = n_fft if win_length is None else win_length
+    if window is not None and (window.dim() != 1 or window.size(0) != win_length):
+        raise RuntimeError(f"stft: expected a 1D window tensor of size equal to win_length={win_length}, but got window with size "
+                           f"{list(window.shape)}")
+    return _stft(input, n_fft, n_fft // 4 if hop_length is None else hop_length, win_length, window, onesided, return_complex)
 
 
-def _stft(input, n_fft, hop, window, onesided):
+def _stft(input, n_fft, hop, win_length, window, onesided, return_complex):
     is_batched = input.dim() == 2
     if not is_batched:
         input = input.unsqueeze(0)
+    if win_length < n_fft:
+        window = _widened(window, win_length, n_fft, input if window is None else window)
     frames = 1 + (input.size(1) - n_fft) // hop
     input = input.as_strided((input.size(0), frames, n_fft), (input.stride(0), hop * input.stride(1), input.stride(1)))
     if window is not None:
         input = input.mul(window)
-    out = torch._fft_r2c(input, [2], onesided)
+    if input.is_complex():
+        out = torch._fft_c2c(input, [2])
+    else:
+        out = torch._fft_r2c(input, [2], onesided is None or onesided)
     out.transpose_(1, 2)
-    return out if is_batched else out.squeeze_(0)
+    if not is_batched:
+        out.squeeze_(0)
+    return out if return_complex is None or return_complex else torch.view_as_real(out)
 
 
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,
           return_complex=False):
-    torch._C.refuse("istft is not modelled", "use torch.fft.irfft and torch.nn.functional.fold")
+    if not input.is_complex():
+        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
+    if return_complex:
+        torch._C.refuse("istft with return_complex=True is not modelled", "take the real signal")
+    hop = n_fft // 4 if hop_length is None else hop_length
+    win_length = n_fft if win_length is None else win_length
+    parts = torch.view_as_real(input)
+    is_batched = parts.dim() == 4
+    frames, fft_size = parts.size(-2), parts.size(-3)
+    total = n_fft + hop * (frames - 1)
+    onesided = fft_size != n_fft if onesided is None else onesided
+    if window is None:
+        window = torch.ones(win_length, dtype=parts.dtype, device=parts.device)
+    if win_length != n_fft:
+        left = (n_fft - win_length) // 2
+        window = torch.constant_pad_nd(window, [left, n_fft - win_length - left], 0)
+    if not is_batched:
+        parts = parts.unsqueeze(0)
+    signal = torch.view_as_complex(parts.transpose(1, 2))
+    del parts
+    if not onesided:
+        signal = signal.narrow(-1, 0, n_fft // 2 + 1)
+    signal = torch._fft_c2r(signal, [signal.dim() - 1], n_fft)
+    windowed = signal * window.view(1, 1, n_fft)
+    out = torch._unfold_backward(windowed, [windowed.size(0), total], 1, n_fft, hop)
+    squares = window.pow(2)
+    window = squares.expand(1, frames, n_fft)
+    del squares
+    envelope = torch._unfold_backward(window, [1, total], 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else total - n_fft // 2 if center else total
+    kept = (total if end > total else end) - start
+    out = out.narrow(1, start, kept)
+    envelope = envelope.narrow(1, start, kept)
+    magnitude = envelope.abs()
+    lowest = magnitude.min()
+    verdict = lowest.lt(1e-11)
+    del lowest, magnitude
+    torch.equal(verdict, verdict.new_ones(()))
+    out = out / envelope
+    if not is_batched:
+        out = out.squeeze(0)
+    if end > total:
+        out = torch.constant_pad_nd(out, [0, end - total], 0)
+    del verdict, envelope, windowed, window, signal
+    return out

@@ -1,5 +1,5 @@
 # module: torch.special
-# defines: expit gammaln psi digamma logit softmax log_softmax logsumexp exp2 erf erfc erfinv expm1 log1p xlogy round i0 ndtr
+# defines: expit gammaln psi digamma logit softmax log_softmax logsumexp exp2 erf erfc erfinv expm1 log1p xlogy round i0 ndtr sinc polygamma entr i0e erfcx ndtri log_ndtr xlog1py
 import torch
 
 
@@ -78,3 +78,35 @@ def ndtr(input):
     out = above * 0.5
     del above, error
     return out
+
+
+def sinc(input):
+    return torch.sinc(input)
+
+
+def polygamma(n, input):
+    return torch.polygamma(n, input)
+
+
+def entr(input):
+    return torch.special_entr(input)
+
+
+def i0e(input):
+    return torch.special_i0e(input)
+
+
+def erfcx(input):
+    return torch.special_erfcx(input)
+
+
+def ndtri(input):
+    return torch.special_ndtri(input)
+
+
+def log_ndtr(input):
+    return torch.special_log_ndtr(input)
+
+
+def xlog1py(input, other):
+    return torch.special_xlog1py(input, other)

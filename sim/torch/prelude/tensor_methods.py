@@ -1,5 +1,5 @@
 # module: torch._tensor torch.Tensor
-# defines: new clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_conj is_neg is_signed is_distributed is_nonzero storage untyped_storage
+# defines: new to_dense clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_conj is_neg is_signed is_distributed is_nonzero storage untyped_storage
 import torch
 import torch._C as _C
 
@@ -30,6 +30,12 @@ def arctan2_(self, other):
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     return torch.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+
+
+def to_dense(self, dtype=None):
+    if self.is_sparse:
+        _C.refuse("to_dense() of a sparse tensor is not modelled", "make the tensor dense from the start")
+    return self if dtype is None else self.to(dtype)
 
 
 def split_with_sizes(self, split_sizes, dim=0):

@@ -1,6 +1,7 @@
 # module: torch.nn.init
-# defines: kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ uniform_ normal_ trunc_normal_ zeros_ ones_ constant_ orthogonal_ eye_ dirac_ sparse_ calculate_gain
+# defines: kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ uniform_ normal_ trunc_normal_ zeros_ ones_ constant_ orthogonal_ eye_ dirac_ sparse_ uniform normal constant eye dirac xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal sparse calculate_gain _calculate_fan_in_and_fan_out _calculate_correct_fan
 import math
+import torch._C as _C
 
 
 def _untouched(tensor, *args, **kwargs):
@@ -10,7 +11,35 @@ def _untouched(tensor, *args, **kwargs):
 
 kaiming_uniform_ = kaiming_normal_ = xavier_uniform_ = xavier_normal_ = _untouched
 uniform_ = normal_ = trunc_normal_ = zeros_ = ones_ = constant_ = _untouched
-orthogonal_ = eye_ = dirac_ = sparse_ = _untouched
+eye_ = dirac_ = sparse_ = _untouched
+kaiming_uniform = kaiming_normal = xavier_uniform = xavier_normal = uniform = normal = constant = eye = dirac = sparse = _untouched
+
+
+def orthogonal_(tensor, gain=1, generator=None):
+    if tensor.is_cuda and tensor.numel() > 0:
+        _C.refuse("orthogonal_ of a tensor on the GPU is not modelled: what its QR decomposition asks for is not known",
+                  "initialise on the host, then move the model")
+    return tensor
+
+
+orthogonal = orthogonal_
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = 1
+    for size in tensor.shape[2:]:
+        field *= size
+    return tensor.size(1) * field, tensor.size(0) * field
+
+
+def _calculate_correct_fan(tensor, mode):
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return fan_in if mode == "fan_in" else fan_out
 
 
 def calculate_gain(nonlinearity, param=None):

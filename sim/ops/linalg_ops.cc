@@ -1,0 +1,372 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/ops/composite_ops.h"
+#include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/linear_ops.h"
+#include "sim/ops/op.h"
+#include "sim/ops/reduction_ops.h"
+#include "sim/ops/shape_ops.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+constexpr std::string_view kSource =
+    "ATen: BatchLinearAlgebra.cpp, cuda/linalg/BatchLinearAlgebra.cpp; oracle";
+
+/// Matrices that lie column by column, as LAPACK has them.
+Tensor by_columns(Context& c, const Dims& sizes, const Tensor& like) {
+  Dims strides = contiguous_strides(sizes);
+  strides[strides.size() - 1] = sizes[sizes.size() - 2];
+  strides[strides.size() - 2] = 1;
+  return c.empty_strided(sizes, strides, like.dtype(), like.device());
+}
+
+std::int64_t batch_of(const Tensor& matrix) {
+  const std::int64_t n = matrix.size(-1);
+  return matrix.numel() / std::max<std::int64_t>(n * n, 1);
+}
+Dims batch_dims(const Tensor& matrix) {
+  Dims dims = matrix.sizes();
+  dims.pop_back();
+  dims.pop_back();
+  return dims;
+}
+
+/// cuBLAS solves or factors a batch at once: it takes lists of where each matrix lies.
+void run_batched(Context& c, const Tensor& matrix, std::size_t lists) {
+  if (!matrix.is_cuda()) return;
+  const auto list = [&] {
+    return c.empty({batch_of(matrix)}, ScalarType::kInt64, matrix.device());
+  };
+  const Tensor first = list();
+  const Tensor second = lists > 1 ? list() : Tensor();
+  c.cublas_workspace(matrix.device());
+}
+
+/// A few large systems are solved one after another, others at once. Source:
+/// triangular_solve_kernel.
+Tensor solve_kernel(Context& c, const Tensor& matrix, const Tensor& right) {
+  const std::int64_t n = matrix.size(-1);
+  const std::int64_t batch = batch_of(matrix);
+  const bool in_turn = batch <= 8 && n >= 64;
+  constexpr std::int64_t kLargest = 512;  // beyond, other libraries take over
+  if (!in_turn && n > kLargest) {
+    throw NotModelled(
+        "solve_triangular of many systems of more than 512 unknowns is not modelled; solve fewer "
+        "at a time");
+  }
+  Tensor out = by_columns(c, right.sizes(), right);
+  if (right.is_cuda() && right.numel() > 0) {
+    if (in_turn) {
+      c.cublas_workspace(right.device());
+    } else {
+      run_batched(c, matrix, 2);
+    }
+  }
+  return out;
+}
+
+/// Source: torch's linalg_solve_triangular_backward.
+Tensor solve_triangular(Context& c, const Tensor& matrix, const Tensor& right) {
+  const std::int64_t rank = matrix.dim();
+  if (rank < 2 || matrix.size(-1) != matrix.size(-2)) {
+    throw OpError(
+        "linalg.solve_triangular: A must be batches of square matrices, but they are not");
+  }
+  if (right.dim() != rank || !(batch_dims(matrix) == batch_dims(right))) {
+    throw NotModelled(
+        "solve_triangular of batches that are broadcast is not modelled; expand and copy them "
+        "first");
+  }
+  if (right.size(-2) != matrix.size(-1)) {
+    throw OpError(fmt::format(
+        "linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B ({} and "
+        "{})",
+        to_string(matrix.sizes()), to_string(right.sizes())));
+  }
+  if (!matrix.is_contiguous() && !transpose(matrix, -1, -2).is_contiguous()) {
+    throw NotModelled(
+        "solve_triangular of a matrix that is not contiguous is not modelled; call .contiguous() "
+        "first");
+  }
+  Op op(c, "linalg_solve_triangular", "LinalgSolveTriangularBackward0", {&matrix, &right});
+  op.save(0, matrix);
+  Tensor out = solve_kernel(c, matrix, right);
+  op.save_if(op.needs(0), 1, out);
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor of_right = solve_kernel(b.c, transpose(b.saved[0], -1, -2), b.grad());
+    if (b.needs(0)) {
+      const GradMode off(b.c, false);
+      const Tensor negative = [&] {
+        const Tensor product = matmul(b.c, of_right, transpose(b.saved[1], -1, -2));
+        return pointwise(b.c, {&product});
+      }();
+      b.grads[0] = b.c.empty(negative.sizes(), negative.dtype(), negative.device());
+    }
+    if (b.needs(1)) b.grads[1] = of_right;
+  });
+}
+
+/// Batches of matrices up to 16 x 16, which cuBLAS factors at once; what cuSOLVER asks for beside
+/// PyTorch's own tensors is not known. Source: lu_factor, lu_solve_kernel.
+void check_small(std::string_view name, const Tensor& matrix) {
+  if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2)) {
+    throw OpError(
+        fmt::format("linalg.{}: A must be batches of square matrices, but they are not", name));
+  }
+  if (matrix.dtype() != ScalarType::kFloat32 && matrix.dtype() != ScalarType::kFloat64) {
+    throw OpError(fmt::format("linalg.{}: Low precision dtypes not supported. Got {}", name,
+                              info(matrix.dtype()).name));
+  }
+  constexpr std::int64_t kLargest = 16;
+  if (matrix.is_cuda() && (batch_of(matrix) < 2 || matrix.size(-1) > kLargest)) {
+    throw NotModelled(
+        fmt::format("torch.linalg.{} of a single matrix, or of matrices beyond 16 x 16, is not "
+                    "modelled: what cuSOLVER asks for beside PyTorch's own tensors is not known; "
+                    "leave it out, or put tensors of the same sizes in its place",
+                    name));
+  }
+}
+
+struct Factors {
+  Tensor lu;
+  Tensor pivots;
+  /// A tuple drops its first element first.
+  void drop_in_order() {
+    lu.reset();
+    pivots.reset();
+  }
+};
+
+Factors factors_of(Context& c, const Tensor& matrix) {
+  Dims rows = matrix.sizes();
+  rows.pop_back();
+  Tensor lu = by_columns(c, matrix.sizes(), matrix);
+  return {std::move(lu), c.empty(rows, ScalarType::kInt32, matrix.device())};
+}
+Tensor info_of(Context& c, const Tensor& matrix) {
+  return c.empty(batch_dims(matrix), ScalarType::kInt32, matrix.device());
+}
+Tensor solve_with_factors(Context& c, const Tensor& matrix, const Tensor& right) {
+  Tensor out = by_columns(c, right.sizes(), right);
+  run_batched(c, matrix, 2);
+  return out;
+}
+/// The host looks whether every matrix could be factored.
+void check_errors(Context& c, const Tensor& infos) {
+  c.read_value(c.empty({}, ScalarType::kBool, infos.device()));
+}
+
+Tensor inverse(Context& c, const Tensor& matrix) {
+  check_small("inv", matrix);
+  Op op(c, "linalg_inv_ex", "LinalgInvExBackward0", {&matrix});
+  Tensor out = by_columns(c, matrix.sizes(), matrix);
+  const Tensor infos = info_of(c, matrix);
+  {
+    const Factors factors = factors_of(c, matrix);
+    run_batched(c, matrix, 1);
+    run_batched(c, matrix, 2);
+  }
+  check_errors(c, infos);
+  op.save(0, out);
+  return op.result(std::move(out), [](Backward& b) {
+    const GradMode off(b.c, false);
+    const Tensor turned = transpose(b.saved[0], -1, -2);
+    const Tensor inner = matmul(b.c, b.grad(), turned);
+    const Tensor outer = matmul(b.c, turned, inner);
+    b.grads[0] = pointwise(b.c, {&outer});
+  });
+}
+
+Tensor solve(Context& c, const Tensor& matrix, const Tensor& right) {
+  check_small("solve", matrix);
+  if (right.dim() != matrix.dim() || !(batch_dims(matrix) == batch_dims(right)) ||
+      right.size(-2) != matrix.size(-1)) {
+    throw NotModelled(
+        "torch.linalg.solve with a vector or a batch that is broadcast is not modelled; give the "
+        "right side the matrix's batch and a last dimension");
+  }
+  constexpr std::int64_t kMostColumns = 16;
+  if (right.size(-1) > kMostColumns) {
+    throw NotModelled(
+        "torch.linalg.solve with more than 16 columns on the right is not modelled; solve fewer "
+        "at a time");
+  }
+  Op op(c, "_linalg_solve_ex", "LinalgSolveExBackward0", {&matrix, &right});
+  op.save(0, matrix);
+  Tensor out = by_columns(c, right.sizes(), right);
+  Tensor infos;
+  {
+    Factors factors = factors_of(c, matrix);
+    infos = info_of(c, matrix);
+    run_batched(c, matrix, 1);
+    run_batched(c, matrix, 2);
+    op.save(1, factors.lu);
+    op.save(2, factors.pivots);
+    factors.drop_in_order();
+  }
+  check_errors(c, infos);
+  op.save(3, out);
+  return op.result(std::move(out), [](Backward& b) {
+    const Tensor of_right = solve_with_factors(b.c, b.saved[0], b.grad());
+    if (b.needs(0)) {
+      const GradMode off(b.c, false);
+      const Tensor product = matmul(b.c, of_right, transpose(b.saved[3], -1, -2));
+      b.grads[0] = pointwise(b.c, {&product});
+    }
+    if (b.needs(1)) b.grads[1] = of_right;
+  });
+}
+
+/// 1 or -1 for each permutation. Source: lu_det_P.
+Tensor sign_of(Context& c, const Tensor& pivots) {
+  const Tensor places = c.empty({pivots.size(-1)}, ScalarType::kInt32, pivots.device());
+  const Tensor moved = pointwise(c, {&pivots, &places}, ScalarType::kBool);
+  return sum_kernel(c, moved, {-1}, false);
+}
+
+/// Source: torch's linalg_det_backward.
+void det_backward(Backward& b) {
+  Context& c = b.c;
+  const Tensor& matrix = b.saved[0];
+  const Tensor scaled = pointwise(c, {&b.grad(), &b.saved[3]});
+  const Tensor wide = zeros_like(c, matrix);
+  const Tensor regular = [&] {
+    // What is zero on the diagonal of U is moved a little.
+    const Tensor diagonal = diagonal_view(b.saved[1], 0, -2, -1);
+    const Tensor is_zero = pointwise(c, {&diagonal}, ScalarType::kBool);
+    const Tensor moves = [&] {
+      const Tensor none = c.empty({}, matrix.dtype(), matrix.device());
+      const Tensor little = c.empty({}, matrix.dtype(), matrix.device());
+      return pointwise(c, {&is_zero, &none, &little}, matrix.dtype());
+    }();
+    const Tensor added = zeros(c, matrix.sizes(), matrix.dtype(), matrix.device());
+    return pointwise(c, {&b.saved[1], &added});
+  }();
+  b.grads[0] = solve_with_factors(c, matrix, wide);
+}
+
+Tensor det(Context& c, const Tensor& matrix) {
+  check_small("det", matrix);
+  Op op(c, "_linalg_det", "LinalgDetBackward0", {&matrix});
+  op.save(0, matrix);
+  Tensor out = c.empty(batch_dims(matrix), matrix.dtype(), matrix.device());
+  Factors factors = factors_of(c, matrix);
+  {
+    const Tensor infos = info_of(c, matrix);
+    run_batched(c, matrix, 1);
+    const Tensor product =
+        reduce(c, diagonal_view(factors.lu, 0, -2, -1), {-1}, false, matrix.dtype());
+    sign_of(c, factors.pivots);
+  }
+  op.save(1, factors.lu);
+  op.save(2, factors.pivots);
+  factors.drop_in_order();
+  op.save(3, out);
+  return op.result(std::move(out), det_backward);
+}
+
+TensorList slogdet(Context& c, const Tensor& matrix) {
+  check_small("slogdet", matrix);
+  Op op(c, "_linalg_slogdet", "LinalgSlogdetBackward0", {&matrix});
+  op.save(0, matrix);
+  const Dims batch = batch_dims(matrix);
+  TensorList out{c.empty(batch, matrix.dtype(), matrix.device()),
+                 c.empty(batch, matrix.dtype(), matrix.device())};
+  Factors factors = factors_of(c, matrix);
+  {
+    const Tensor infos = info_of(c, matrix);
+    run_batched(c, matrix, 1);
+    const Tensor diagonal = diagonal_view(factors.lu, 0, -2, -1);
+    {
+      const Tensor permutation = sign_of(c, factors.pivots);
+      const Tensor signs = pointwise(c, {&diagonal});
+      reduce(c, signs, {-1}, false, matrix.dtype());
+    }
+    pointwise(c, {&diagonal});
+  }
+  op.save(1, factors.lu);
+  op.save(2, factors.pivots);
+  factors.drop_in_order();
+  op.save(3, out[0]);
+  op.results_of(out, [](Backward& b) {
+    if (!b.grad(1).defined()) return;  // the sign of real matrices has no gradient
+    const Tensor wide = zeros_like(b.c, b.saved[0]);
+    b.grads[0] = solve_with_factors(b.c, b.saved[0], wide);
+  });
+  return out;
+}
+
+/// Source: torch's cholesky_backward.
+void cholesky_backward(Backward& b, bool upper) {
+  Context& c = b.c;
+  const GradMode off(c, false);
+  const Tensor factor = upper ? transpose(b.saved[0], -1, -2) : b.saved[0];
+  const Tensor grad = upper ? transpose(b.grad(), -1, -2) : b.grad();
+  const auto triangle = [&c](const Tensor& x) { return c.empty(x.sizes(), x.dtype(), x.device()); };
+  Tensor inner = triangle(matmul(c, transpose(factor, -1, -2), grad));
+  {
+    const Tensor below = triangle(inner);
+    const Tensor turned = transpose(below, -1, -2);
+    const Tensor both = pointwise(c, {&inner, &turned});
+    inner = pointwise(c, {&both});
+  }
+  inner = solve_kernel(c, factor, inner);
+  b.grads[0] = solve_kernel(c, factor, inner);
+}
+
+Tensor cholesky(Context& c, const Tensor& matrix, bool upper) {
+  if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2))
+    throw OpError("linalg.cholesky: A must be batches of square matrices, but they are not");
+  if (matrix.is_cuda() && batch_of(matrix) < 2) {
+    throw NotModelled(
+        "torch.linalg.cholesky of a single matrix is not modelled: what cuSOLVER asks for beside "
+        "PyTorch's own tensors is not known; leave it out, or put tensors of the same sizes in "
+        "its place");
+  }
+  Op op(c, "linalg_cholesky_ex", "LinalgCholeskyExBackward0", {&matrix});
+  Tensor out = by_columns(c, matrix.sizes(), matrix);
+  const Tensor infos = info_of(c, matrix);
+  if (matrix.is_cuda()) {
+    // cuSOLVER's list of where each matrix lies.
+    c.empty({batch_of(matrix)}, ScalarType::kInt64, matrix.device());
+  }
+  check_errors(c, infos);
+  op.save(0, out);
+  return op.result(std::move(out), [upper](Backward& b) { cholesky_backward(b, upper); });
+}
+
+}  // namespace
+
+std::span<const OpDef> linalg_ops() {
+  static constexpr OpDef kOps[] = {
+      {"_solve_triangular(Tensor input, Tensor B, bool upper)", "torch",
+       [](Arguments& a) -> OpResult {
+         return solve_triangular(a.context(), a.tensor(0), a.tensor(1));
+       },
+       kSource},
+      {"_linalg_inv(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return inverse(a.context(), a.tensor(0)); }, kSource},
+      {"_linalg_solve(Tensor input, Tensor B)", "torch",
+       [](Arguments& a) -> OpResult { return solve(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"_linalg_det(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return det(a.context(), a.tensor(0)); }, kSource},
+      {"_linalg_slogdet(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("linalg_slogdet", "sign logabsdet",
+                                slogdet(a.context(), a.tensor(0)));
+       },
+       kSource},
+      {"_linalg_cholesky(Tensor input, bool upper)", "torch",
+       [](Arguments& a) -> OpResult { return cholesky(a.context(), a.tensor(0), a.flag(1)); },
+       kSource},
+  };
+  return kOps;
+}
+
+}  // namespace tidemark::ops
