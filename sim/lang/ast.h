@@ -201,6 +201,7 @@ enum class StmtKind : std::uint8_t {
   kGlobal,
   kNonlocal,
   kYield,
+  kMatch,
 };
 
 struct Stmt {
@@ -333,6 +334,86 @@ struct YieldStmt : Stmt {
 struct NameListStmt : Stmt {  // global, nonlocal
   Seq<Name> names;
 };
+
+enum class PatternKind : std::uint8_t { kValue, kCapture, kSequence, kMapping, kClass, kOr };
+
+struct Pattern {
+  PatternKind kind;
+  Place place;
+};
+/// A literal or a dotted name.
+struct ValuePattern : Pattern {
+  Expr* value;
+  bool by_identity;  // None, True, False
+};
+/// `x`, `_`, `pattern as x`, and `*x` within a sequence.
+struct CapturePattern : Pattern {
+  Pattern* inner;    // null: anything
+  NameExpr* target;  // null: _
+};
+struct SequencePattern : Pattern {
+  Seq<Pattern*> items;
+  std::uint32_t star;  // the starred one's place; items.size: none
+};
+struct MappingPattern : Pattern {
+  Seq<Expr*> keys;
+  Seq<Pattern*> values;
+  NameExpr* rest;  // of **rest; null: none
+};
+struct ClassPattern : Pattern {
+  Expr* type;
+  Seq<Pattern*> positional;
+  Seq<Name> names;
+  Seq<Pattern*> named;
+};
+struct OrPattern : Pattern {
+  Seq<Pattern*> choices;
+};
+struct MatchCase {
+  Pattern* pattern;
+  Expr* guard;  // null: none
+  Seq<Stmt*> body;
+};
+struct MatchStmt : Stmt {
+  Expr* subject;
+  Seq<MatchCase> cases;
+};
+/// What a pattern evaluates and what it binds, each in order. Both are called with what they find.
+template <class OnExpression, class OnTarget>
+void for_each_part(const Pattern* pattern, const OnExpression& expression, const OnTarget& target) {
+  const auto all = [&](const Seq<Pattern*>& patterns) {
+    for (const Pattern* each : patterns) for_each_part(each, expression, target);
+  };
+  switch (pattern->kind) {
+    case PatternKind::kValue:
+      expression(static_cast<const ValuePattern*>(pattern)->value);
+      return;
+    case PatternKind::kCapture: {
+      const auto* capture = static_cast<const CapturePattern*>(pattern);
+      if (capture->inner != nullptr) for_each_part(capture->inner, expression, target);
+      if (capture->target != nullptr) target(capture->target);
+      return;
+    }
+    case PatternKind::kSequence:
+      all(static_cast<const SequencePattern*>(pattern)->items);
+      return;
+    case PatternKind::kMapping: {
+      const auto* mapping = static_cast<const MappingPattern*>(pattern);
+      for (Expr* key : mapping->keys) expression(key);
+      all(mapping->values);
+      if (mapping->rest != nullptr) target(mapping->rest);
+      return;
+    }
+    case PatternKind::kClass:
+      expression(static_cast<const ClassPattern*>(pattern)->type);
+      all(static_cast<const ClassPattern*>(pattern)->positional);
+      all(static_cast<const ClassPattern*>(pattern)->named);
+      return;
+    case PatternKind::kOr:
+      all(static_cast<const OrPattern*>(pattern)->choices);
+      return;
+  }
+}
 
 /// A compiled def, lambda, comprehension, class body or module: how its frame is laid out. Slots
 /// are in the order in which CPython lays out and drops them: parameters, other locals by first

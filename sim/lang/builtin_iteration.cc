@@ -147,6 +147,16 @@ Value reverse_iterator(Interp& in, Arguments& args) {
   in.type_error(fmt::format("'{}' object is not reversible", in.type_name(value)));
 }
 
+/// StopIteration, with what a generator has returned.
+[[noreturn]] void stop(Interp& in, const Value& iterator) {
+  std::vector<Value> args;
+  if (auto* own = dynamic_cast<FunctionGenerator*>(iterator.as<Iterator>())) {
+    Value returned = own->take_returned();
+    if (!returned.is_none()) args.push_back(std::move(returned));
+  }
+  in.raise(in.make_exception(*in.classes().stop_iteration, std::move(args)));
+}
+
 Value next_value(Interp& in, const Value& iterator) {
   if (auto* own = iterator.as<Iterator>()) return own->next(in);
   if (in.type_of(iterator)->lookup(known(name::kNext)) == nullptr) {
@@ -232,9 +242,9 @@ std::vector<Value> sorted_values(Interp& in, std::vector<Value> items, const Val
 
 namespace {
 
-Value or_stop(Interp& in, Value value) {
+Value or_stop(Interp& in, const Value& iterator, Value value) {
   if (!value.empty()) return value;
-  in.raise(in.make_exception(*in.classes().stop_iteration, {}));
+  stop(in, iterator);
 }
 
 FunctionGenerator& generator_of(Interp& in, Arguments& args) {
@@ -249,13 +259,13 @@ FunctionGenerator& generator_of(Interp& in, Arguments& args) {
 void add_iterator_methods(Interp& in) {
   for (const Ref<ClassObject>& type : {in.classes().iterator, in.classes().generator}) {
     define(in, *type, "__next__(self, /)", [](Interp& interp, Arguments& args) {
-      return or_stop(interp, args.object<Iterator>(0, "an iterator").next(interp));
+      return or_stop(interp, args[0], args.object<Iterator>(0, "an iterator").next(interp));
     });
     define(in, *type, "__iter__(self, /)", [](Interp&, Arguments& args) { return args.take(0); });
   }
   ClassObject& type = *in.classes().generator;
   define(in, type, "send(self, arg, /)", [](Interp& interp, Arguments& args) {
-    return or_stop(interp, generator_of(interp, args).send(interp, args.take(1)));
+    return or_stop(interp, args[0], generator_of(interp, args).send(interp, args.take(1)));
   });
   define(in, type, "close(self, /)", [](Interp& interp, Arguments& args) {
     generator_of(interp, args).close(interp);
@@ -266,7 +276,7 @@ void add_iterator_methods(Interp& in) {
     const Ref<ExceptionObject> exception = error.ref<ExceptionObject>();
     if (!exception)
       interp.type_error("exceptions must be classes or instances deriving from BaseException");
-    return or_stop(interp, generator_of(interp, args).raise_inside(interp, exception));
+    return or_stop(interp, args[0], generator_of(interp, args).raise_inside(interp, exception));
   });
 }
 
@@ -299,7 +309,7 @@ void add_iteration(Interp& in) {
     Value item = next_value(interp, args[0]);
     if (!item.empty()) return item;
     if (!args[1].empty()) return args.take(1);
-    interp.raise(interp.make_exception(*interp.classes().stop_iteration, {}));
+    stop(interp, args[0]);
   });
   define(in, "sum(iterable, /, start=0)", [](Interp& interp, Arguments& args) {
     Value total = args[1];

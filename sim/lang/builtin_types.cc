@@ -282,6 +282,12 @@ void Interp::make_builtin_classes() {
   c.function = plain("function", true);
   c.builtin = plain("builtin_function_or_method", true);
   c.method = plain("method", true);
+  c.method->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
+    if (args.positional != 2 || args.keyword_count > 0)
+      in.type_error("method expected 2 arguments: a function and what it is bound to");
+    if (!in.callable(args.values[0])) in.type_error("first argument must be callable");
+    return make_ref<BoundMethod>(in.heap(), args.values[0], args.values[1]);
+  };
   c.module = plain("module");
   c.iterator = plain("iterator", true);
   c.generator = plain("generator", true);
@@ -338,6 +344,20 @@ void Interp::make_builtin_classes() {
   error(c.deprecation_warning, "DeprecationWarning", c.warning);
   error(c.runtime_warning, "RuntimeWarning", c.warning);
   error(c.future_warning, "FutureWarning", c.warning);
+  // What programs name in `except` and warnings.warn(), and nothing here raises.
+  const auto named = [&](const Ref<ClassObject>& base, std::initializer_list<const char*> names) {
+    for (const std::string_view name : names)
+      set_builtin(intern(name), make_class(name, "builtins", {base}));
+  };
+  named(c.os_error, {"BlockingIOError", "ChildProcessError", "ConnectionError", "FileExistsError",
+                     "InterruptedError", "IsADirectoryError", "NotADirectoryError",
+                     "PermissionError", "ProcessLookupError"});
+  named(c.value_error, {"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError"});
+  named(c.exception, {"ReferenceError", "StopAsyncIteration", "SystemError"});
+  named(c.warning, {"BytesWarning", "ImportWarning", "PendingDeprecationWarning", "ResourceWarning",
+                    "SyntaxWarning", "UnicodeWarning"});
+  for (const std::string_view name : {"IOError", "EnvironmentError"})
+    set_builtin(intern(name), c.os_error);
 }
 
 namespace {

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "sim/lang/frame.h"
 #include "sim/lang/library.h"
@@ -24,20 +27,15 @@ void define(Interp& interp, ClassObject& type, std::string_view signature, HostF
                  interp.function(signature, std::move(function)));
 }
 
-namespace {
-
-Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
-  if (plain_of(args[i]).as<Str>() == nullptr) {
-    in.type_error(fmt::format("attribute name must be string, not '{}'", in.type_name(args[i])));
-  }
-  return in.intern(args.text(i));
-}
-
-/// `object`: what isinstance() asks about, Empty for issubclass(). An object in the place of a
-/// class answers by its own __instancecheck__ (typing.Sequence, torch.FloatTensor).
 bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
                     std::string_view function) {
-  if (const auto* other = wanted.as<ClassObject>()) return type.derives_from(*other);
+  if (const auto* other = wanted.as<ClassObject>()) {
+    if (type.derives_from(*other) || !other->metaclass || object.empty())
+      return type.derives_from(*other);
+    const Name check = in.intern("__instancecheck__");
+    if (other->metaclass->lookup(check) == nullptr) return false;
+    return in.truth(in.call_method(wanted, check, {object}));
+  }
   if (const Tuple* tuple = wanted.as<Tuple>()) {
     for (const Value& one : tuple->items) {
       if (is_instance_of(in, type, object, one, function)) return true;
@@ -51,6 +49,15 @@ bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, co
       return in.truth(in.call_method(wanted, check, {object}));
   }
   in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
+}
+
+namespace {
+
+Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
+  if (plain_of(args[i]).as<Str>() == nullptr) {
+    in.type_error(fmt::format("attribute name must be string, not '{}'", in.type_name(args[i])));
+  }
+  return in.intern(args.text(i));
 }
 
 void add_type_tests(Interp& in) {
@@ -245,15 +252,55 @@ void add_text_functions(Interp& in) {
              if (i > 0) out += separator;
              out += interp.to_str(values[i]);
            }
-           interp.print(out + option(2, "\n"));
+           out += option(2, "\n");
+           const Name value_of = interp.intern("getvalue");
+           if (args.has(3) && !interp.find_attr(args[3], value_of).empty()) {
+             interp.call_method(args[3], interp.intern("write"), {interp.str(std::move(out))});
+           } else {
+             interp.print(out);
+           }
            return Value::none();
          });
 }
 
+/// The variables of the module that calls, and the names of an object.
+void add_listings(Interp& in) {
+  define(in, "globals()", [](Interp& interp, Arguments&) {
+    const Value make = interp.get_attr(interp.import("_attribute_tables"), interp.intern("of"));
+    return interp.call(make, {Value(Ref<Module>(interp.current_frame()->globals))});
+  });
+  define(in, "dir(object, /)", [](Interp& interp, Arguments& args) -> Value {
+    std::set<std::string, std::less<>> names;
+    const auto add = [&](const AttrMap& table) {
+      for (const AttrMap::Entry& entry : table.entries()) names.emplace(interp.text(entry.name));
+    };
+    const auto* type = args[0].as<ClassObject>();
+    if (type == nullptr) {
+      const Value own = interp.find_attr(args[0], known(name::kDict));
+      if (!own.empty()) {
+        for (const Value& name : interp.unpack(own)) names.emplace(interp.to_str(name));
+      }
+      type = interp.type_of(args[0]).get();
+    }
+    for (const ClassObject* base : type->mro()) add(base->attrs);
+    std::vector<Value> out;
+    out.reserve(names.size());
+    for (const std::string& name : names) out.push_back(interp.str(name));
+    return interp.list(std::move(out));
+  });
+}
+
+void add_files(Interp& in) {
+  in.set_builtin(in.intern("open"), in.raw_function("open", [](Interp& interp, CallArgs& args) {
+    const Value files = interp.import("_files");
+    return interp.call(interp.get_attr(files, interp.intern("open")), args);
+  }));
+}
+
 void add_refusals(Interp& in) {
   for (const std::string_view name :
-       {"open", "input", "eval", "exec", "compile", "locals", "globals", "breakpoint", "__import__",
-        "memoryview", "bytes", "bytearray", "complex"}) {
+       {"input", "eval", "exec", "compile", "locals", "breakpoint", "__import__", "memoryview",
+        "bytes", "bytearray", "complex"}) {
     in.set_builtin(in.intern(name),
                    in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
                      interp.refuse(fmt::format("{}() is not supported in model code", name));
@@ -274,6 +321,8 @@ void add_builtins(Interp& in) {
   add_attribute_functions(in);
   add_numbers(in);
   add_text_functions(in);
+  add_files(in);
+  add_listings(in);
   add_refusals(in);
   in.set_builtin(in.intern("NotImplemented"), Value::not_implemented());
   in.set_builtin(in.intern("Ellipsis"), Value::ellipsis());

@@ -283,7 +283,19 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   std::vector<Value> decorators;
   for (const Expr* decorator : node->decorators) decorators.push_back(eval(decorator));
   std::vector<Value> bases;
-  for (const Expr* base : node->bases) bases.push_back(eval(base));
+  bases.reserve(node->bases.size);
+  for (const Expr* base : node->bases) {
+    Value value = eval(base);
+    // What is no class says what it stands for: typing.Mapping[str, int].
+    const Name entries = in_.intern("__mro_entries__");
+    const auto* object = value.as<Instance>();
+    if (object == nullptr || object->type().lookup(entries) == nullptr) {
+      bases.push_back(std::move(value));
+      continue;
+    }
+    for (Value& entry : in_.unpack(in_.call_method(value, entries, {in_.tuple({})})))
+      bases.push_back(std::move(entry));
+  }
   Value metaclass;
   std::vector<std::pair<Name, Value>> keywords;
   keywords.reserve(node->keywords.size);

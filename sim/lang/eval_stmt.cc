@@ -76,6 +76,8 @@ Flow Evaluator::exec(const Stmt* node) {
     case StmtKind::kAssert:
       assert_stmt(static_cast<const AssertStmt*>(node));
       break;
+    case StmtKind::kMatch:
+      return run(chosen_case(static_cast<const MatchStmt*>(node)));
     case StmtKind::kImport:
       import_stmt(static_cast<const ImportStmt*>(node));
       break;

@@ -175,6 +175,8 @@ class Evaluator {
   Value comprehension_body();
   void assign(const Expr* target, Value value);
   void store(const NameExpr* node, Value value);
+  /// The body of the first case of `match` that fits, its names bound; empty: none does.
+  Seq<Stmt*> chosen_case(const MatchStmt* node);
   /// Enters `with`: gives what __enter__ gave, and __exit__ bound.
   Value enter_with(const Expr* manager, Value& exit_method);
   /// Records that the exception went through this frame.
@@ -213,6 +215,7 @@ class Evaluator {
               const Value& out);
   std::vector<Ref<Cell>> captured(const Code& code);
 
+  class Matching;
   void assign_stmt(const AssignStmt* node);
   bool assign_swapped(const AssignStmt* node);
   void unpack(const SequenceExpr* target, Value value);
@@ -268,6 +271,11 @@ Value instantiate(Interp& interp, ClassObject& type, CallArgs& args);
 void bind_arguments(Interp& interp, Function& function, CallArgs& args, Value* slots);
 /// The same for a host function's signature; `bound` has a place for every parameter.
 void bind_signature(Interp& interp, const Signature& signature, CallArgs& args, Value* bound);
+/// What isinstance(object, wanted) says, and issubclass of `type` where `object` is Empty. An
+/// object in the place of a class answers by its own __instancecheck__ (typing.Sequence,
+/// torch.FloatTensor). Errors: TypeError that names `function`.
+bool is_instance_of(Interp& interp, const ClassObject& type, const Value& object,
+                    const Value& wanted, std::string_view function);
 /// Calls a host function.
 Value call_builtin(Interp& interp, Builtin& builtin, CallArgs& args);
 

@@ -22,6 +22,7 @@ void FunctionGenerator::traverse(Visitor& visitor) const {
     visitor.visit(level.result);
   }
   visitor.visit(result_);
+  visitor.visit(returned_);
   visitor.visit(frame_object_);
   visitor.visit(handled_);
 }
@@ -151,6 +152,7 @@ Value FunctionGenerator::resume(Interp& interp, Value sent, Ref<ExceptionObject>
     throw;
   }
   suspend();
+  if (out.empty()) returned_ = std::move(frame.result);
   if (out.empty()) finish();
   return out;
 }
@@ -201,8 +203,10 @@ Value FunctionGenerator::advance(Interp& interp, Evaluator& evaluator) {
         Value item = level.iterator->next(interp);
         if (!item.empty()) return item;
         const Expr* target = static_cast<const YieldStmt*>(level.node)->target;
+        auto* inner = dynamic_cast<FunctionGenerator*>(level.iterator.get());
+        Value result = inner == nullptr ? Value::none() : inner->take_returned();
         levels_.pop_back();
-        if (target != nullptr) evaluator.assign(target, Value::none());
+        if (target != nullptr) evaluator.assign(target, std::move(result));
         break;
       }
       case Form::kWith:
@@ -238,6 +242,9 @@ bool FunctionGenerator::enter(Interp& interp, Evaluator& evaluator, const Stmt* 
       push_block(chosen ? branch->body : branch->otherwise);
       return false;
     }
+    case StmtKind::kMatch:
+      push_block(evaluator.chosen_case(static_cast<const MatchStmt*>(node)));
+      return false;
     case StmtKind::kWhile:
       level.form = Form::kWhile;
       levels_.push_back(std::move(level));

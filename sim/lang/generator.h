@@ -44,6 +44,8 @@ class FunctionGenerator final : public Iterator {
   void close(Interp& interp);
   [[nodiscard]] std::string_view type_name() const override { return "generator"; }
   [[nodiscard]] bool is_generator() const override { return true; }
+  /// What it has returned, told once.
+  Value take_returned() { return returned_.empty() ? Value::none() : std::move(returned_); }
   void traverse(Visitor& visitor) const override;
   /// Drops the statements from the innermost out, then the variables in order.
   void clear() override;
@@ -85,6 +87,7 @@ class FunctionGenerator final : public Iterator {
   std::vector<Level> levels_;
   const Expr* target_ = nullptr;  // of the yield it stands at
   Value result_;                  // of return
+  Value returned_;                // once it has ended
   Ref<FrameObject> frame_object_;
   Ref<ExceptionObject> handled_;  // what its own handlers handle
   bool started_ = false;

@@ -68,6 +68,19 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module,
 
 }  // namespace
 
+namespace {
+
+/// The text that a file begins with; None: it begins otherwise.
+Value docstring(const Seq<Stmt*>& body) {
+  if (body.empty() || body[0]->kind != StmtKind::kExpr) return Value::none();
+  const Expr* first = static_cast<const ExprStmt*>(body[0])->value;
+  if (first->kind != ExprKind::kConstant) return Value::none();
+  const Value& value = *static_cast<const ConstantExpr*>(first)->value;
+  return value.as<Str>() == nullptr ? Value::none() : value;
+}
+
+}  // namespace
+
 Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const std::string& name) {
   Ref<Module> module = make_ref<Module>(heap(), name);
   module->set(known(name::kName), str(name));
@@ -76,6 +89,7 @@ Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const s
   module_order_.push_back(module);
   try {
     const std::shared_ptr<SyntaxTree> tree = prepared(*this, *module, std::move(source), false);
+    module->set(known(name::kDoc), docstring(tree->body));
     Evaluator::run_module_body(*this, *module, tree);
   } catch (...) {
     modules_.erase(name);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kCollections = R"py(
 import _tidemark
+from _abstract import ChainMap, UserDict
 
 namedtuple = _tidemark.named_tuple
 OrderedDict = _tidemark.dict_type("OrderedDict")
@@ -100,6 +101,11 @@ class Counter(dict):
 
 
 class deque:
+    __is_sequence__ = True
+
+    def __class_getitem__(cls, item):
+        return cls
+
     def __init__(self, iterable=(), maxlen=None):
         self.maxlen = maxlen
         self._items = []
@@ -142,6 +148,49 @@ class deque:
                 self.appendleft(self._items.pop())
             else:
                 self._items.append(self._items.pop(0))
+
+    def remove(self, value):
+        if value not in self._items:
+            raise ValueError("deque.remove(x): x not in deque")
+        self._items.remove(value)
+
+    def insert(self, i, x):
+        if self.maxlen is not None and len(self._items) >= self.maxlen:
+            raise IndexError("deque already at its maximum size")
+        self._items.insert(i, x)
+
+    def index(self, x, *bounds):
+        return self._items.index(x, *bounds)
+
+    def count(self, x):
+        return self._items.count(x)
+
+    def reverse(self):
+        self._items.reverse()
+
+    def copy(self):
+        return deque(self._items, self.maxlen)
+
+    __copy__ = copy
+
+    def __add__(self, other):
+        return deque(self._items + list(other), self.maxlen)
+
+    def __iadd__(self, other):
+        self.extend(other)
+        return self
+
+    def __eq__(self, other):
+        return self._items == other._items if isinstance(other, deque) else NotImplemented
+
+    def __reversed__(self):
+        return reversed(self._items)
+
+    def __contains__(self, x):
+        return x in self._items
+
+    def __delitem__(self, i):
+        del self._items[i]
 
     def __len__(self):
         return len(self._items)

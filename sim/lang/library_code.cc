@@ -25,6 +25,7 @@ class Field:
     def __init__(self, name, default, default_factory, init, repr_, compare, kw_only, metadata):
         self.name, self.default, self.default_factory, self.init = name, default, default_factory, init
         self.repr, self.compare, self.kw_only, self.metadata = repr_, compare, kw_only, metadata or {}
+        self._is_init_var = False
 
 
 def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=MISSING):
@@ -34,11 +35,15 @@ def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, has
 def _collect(cls, kw_only):
     found = {}
     for base in cls.__mro__[::-1]:
-        if base is not cls and _tidemark.own_attribute(base, "__dataclass_fields__") is not NotImplemented:
-            for f in base.__dataclass_fields__.values():
+        if base is not cls and _tidemark.own_attribute(base, "_dataclass_parts") is not NotImplemented:
+            for f in base._dataclass_parts.values():
                 found[f.name] = f
     for name, annotation in _tidemark.annotations(cls).items():
-        if annotation.startswith("ClassVar") or annotation.startswith("typing.ClassVar"):
+        kind = annotation.split("[")[0].split(".")[-1].strip("'\"")
+        if kind == "ClassVar":
+            continue
+        if kind == "KW_ONLY":
+            kw_only = True
             continue
         value = _tidemark.own_attribute(cls, name)
         if isinstance(value, Field):
@@ -53,19 +58,22 @@ def _collect(cls, kw_only):
             if isinstance(value, (list, dict, set)):
                 raise ValueError(f"mutable default {type(value)} for field {name} is not allowed: use default_factory")
             f = Field(name, MISSING if value is NotImplemented else value, MISSING, True, True, True, kw_only, None)
+        f._is_init_var = kind == "InitVar"
         found[name] = f
     return found
 
 
-def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
+def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
     if order and not eq:
         raise ValueError("eq must be true if order is true")
     fields_ = _collect(cls, kw_only)
-    cls.__dataclass_fields__ = fields_
+    cls._dataclass_parts = fields_
+    cls.__dataclass_fields__ = {f.name: f for f in fields_.values() if not f._is_init_var}
     names = [f.name for f in fields_.values() if f.init]
     by_place = [f.name for f in fields_.values() if f.init and not f.kw_only]
-    shown = [f.name for f in fields_.values() if f.repr]
-    compared = [f.name for f in fields_.values() if f.compare]
+    shown = [f.name for f in cls.__dataclass_fields__.values() if f.repr]
+    compared = [f.name for f in cls.__dataclass_fields__.values() if f.compare]
+    init_vars = [f.name for f in fields_.values() if f._is_init_var]
     title = cls.__name__
     assign = object.__setattr__ if frozen else setattr
 
@@ -83,7 +91,7 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
         if missing:
             words = " and ".join([f"'{n}'" for n in missing]) if len(missing) < 3 else ", ".join([f"'{n}'" for n in missing[:-1]]) + f", and '{missing[-1]}'"
             raise TypeError(f"{title}.__init__() missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: {words}")
-        for f in fields_.values():
+        for f in cls.__dataclass_fields__.values():
             if f.name in given:
                 assign(self, f.name, given[f.name])
             elif f.default_factory is not MISSING:
@@ -91,7 +99,7 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
             elif f.default is not MISSING:
                 assign(self, f.name, f.default)
         if hasattr(self, "__post_init__"):
-            self.__post_init__()
+            self.__post_init__(*[given[n] if n in given else fields_[n].default for n in init_vars])
 
     def __repr__(self):
         return title + "(" + ", ".join([f"{n}={getattr(self, n)!r}" for n in shown]) + ")"
@@ -116,6 +124,8 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
         raise FrozenInstanceError(f"cannot assign to field '{name}'")
 
     absent = NotImplemented
+    if match_args and _tidemark.own_attribute(cls, "__match_args__") is absent:
+        cls.__match_args__ = tuple(by_place)
     if init and _tidemark.own_attribute(cls, "__init__") is absent:
         cls.__init__ = __init__
     if repr_ and _tidemark.own_attribute(cls, "__repr__") is absent:
@@ -132,10 +142,10 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only):
     return cls
 
 
-def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, kw_only=False, slots=False):
+def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, kw_only=False, slots=False, match_args=True, weakref_slot=False):
     if cls is None:
-        return lambda c: _decorate(c, frozen, eq, init, repr, order, kw_only)
-    return _decorate(cls, frozen, eq, init, repr, order, kw_only)
+        return lambda c: _decorate(c, frozen, eq, init, repr, order, kw_only, match_args)
+    return _decorate(cls, frozen, eq, init, repr, order, kw_only, match_args)
 
 
 def fields(instance):
@@ -146,18 +156,40 @@ def is_dataclass(obj):
     return hasattr(obj, "__dataclass_fields__")
 
 
-def asdict(instance):
-    return {n: _plain(getattr(instance, n)) for n in instance.__dataclass_fields__}
+def asdict(instance, *, dict_factory=dict):
+    return dict_factory([(n, _plain(getattr(instance, n), dict_factory)) for n in instance.__dataclass_fields__])
 
 
-def _plain(value):
-    if is_dataclass(value):
-        return asdict(value)
+def _plain(value, dict_factory):
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value, dict_factory=dict_factory)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_plain(v, dict_factory) for v in value])
     if isinstance(value, (list, tuple)):
-        return type(value)([_plain(v) for v in value])
+        return type(value)([_plain(v, dict_factory) for v in value])
     if isinstance(value, dict):
-        return {_plain(k): _plain(v) for k, v in value.items()}
-    return value
+        return {_plain(k, dict_factory): _plain(v, dict_factory) for k, v in value.items()}
+    return _tidemark.deepcopy(value)
+
+
+class KW_ONLY:
+    pass
+
+
+class InitVar:
+    def __class_getitem__(cls, item):
+        return cls
+
+
+def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
+    names = dict(namespace or {})
+    names["__annotations__"] = annotations = {}
+    for each in fields:
+        name, kind = (each, "Any") if isinstance(each, str) else (each[0], str(each[1]))
+        annotations[name] = kind
+        if not isinstance(each, str) and len(each) == 3:
+            names[name] = each[2]
+    return dataclass(type(cls_name, bases, names), **options)
 
 
 def astuple(instance):
@@ -260,6 +292,30 @@ def contextmanager(func):
     return update_wrapper(managed, func)
 
 
+class redirect_stdout:
+    """what is printed goes where it always goes"""
+
+    def __init__(self, new_target):
+        self._target = new_target
+
+    def __enter__(self):
+        return self._target
+
+    def __exit__(self, *error):
+        pass
+
+
+redirect_stderr = redirect_stdout
+
+
+class AbstractContextManager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+
 class ExitStack:
     def __init__(self):
         self._exits = []
@@ -271,6 +327,15 @@ class ExitStack:
         result = manager.__enter__()
         self._exits.append(manager.__exit__)
         return result
+
+    def push(self, exit):
+        self._exits.append(exit.__exit__ if hasattr(exit, "__exit__") else exit)
+        return exit
+
+    def pop_all(self):
+        out = type(self)()
+        out._exits, self._exits = self._exits, []
+        return out
 
     def callback(self, func, /, *args, **kwds):
         def leave(*error):
@@ -292,93 +357,6 @@ class ExitStack:
             else:
                 leave(None, None, None)
         return swallowed
-)py";
-
-constexpr std::string_view kTyping = R"py(
-class _Form:
-    def __init__(self, name):
-        self._name = name
-
-    def __getitem__(self, item):
-        return self
-
-    def __call__(self, *args, **kwargs):
-        return self
-
-    def __or__(self, other):
-        return self
-
-    def __ror__(self, other):
-        return self
-
-    def __repr__(self):
-        return "typing." + self._name
-
-    def __instancecheck__(self, obj):
-        if self._name in ("Iterable", "Iterator", "Generator", "Collection", "Sized", "Hashable"):
-            attribute = {"Iterator": "__next__", "Generator": "send", "Sized": "__len__", "Hashable": "__hash__"}.get(self._name, "__iter__")
-            return isinstance(obj, (list, tuple, dict, set, frozenset, str, range)) and attribute in ("__iter__", "__len__") or hasattr(obj, attribute)
-        if self._name == "Callable":
-            return callable(obj)
-        if self._name not in _classes:
-            raise TypeError(f"{self!r} cannot be used with isinstance()")
-        return isinstance(obj, _classes[self._name])
-
-
-_classes = {"List": list, "Dict": dict, "Tuple": tuple, "Set": (set, frozenset), "FrozenSet": frozenset, "Type": type,
-            "Sequence": (list, tuple, str, range), "MutableSequence": list, "Mapping": dict, "MutableMapping": dict, "Text": str}
-
-Any, Union, Optional, Callable, ClassVar, Final, Literal = [_Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")]
-List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
-Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [_Form(n) for n in ("Iterable", "Iterator", "Sequence", "MutableSequence", "Mapping", "MutableMapping", "Generator")]
-Annotated, Self, NoReturn, Hashable, Collection, Sized, Text = [_Form(n) for n in ("Annotated", "Self", "NoReturn", "Hashable", "Collection", "Sized", "Text")]
-TYPE_CHECKING = False
-
-
-class Generic:
-    def __class_getitem__(cls, item):
-        return cls
-
-
-class Protocol:
-    def __class_getitem__(cls, item):
-        return cls
-
-
-def TypeVar(name, *constraints, **options):
-    return _Form(name)
-
-
-def cast(typ, val):
-    return val
-
-
-def overload(func):
-    return func
-
-
-def final(func):
-    return func
-
-
-def no_type_check(func):
-    return func
-
-
-def runtime_checkable(cls):
-    return cls
-
-
-class _NamedTuple:
-    __makes_named_tuples__ = True
-
-    def __call__(self, typename, fields=()):
-        import _tidemark
-
-        return _tidemark.named_tuple(typename, [name for name, kind in fields])
-
-
-NamedTuple = _NamedTuple()
 )py";
 
 constexpr std::string_view kCopy = R"py(
@@ -471,11 +449,8 @@ abstractclassmethod, abstractstaticmethod = classmethod, staticmethod
 constexpr std::string_view kFuture = "annotations = division = print_function = None\n";
 
 constexpr std::array kFiles = std::to_array<LibraryFile>({
-    {"collections.abc", kTyping},
     {"dataclasses", kDataclasses},
     {"contextlib", kContextlib},
-    {"typing", kTyping},
-    {"typing_extensions", kTyping},
     {"copy", kCopy},
     {"gc", kGc},
     {"warnings", kWarnings},

@@ -7,47 +7,9 @@ namespace tidemark::lang {
 
 namespace {
 
-constexpr std::string_view kJson = R"py(
-import _tidemark
-
-
-load, loads, JSONEncoder, JSONDecoder, JSONDecodeError = [_tidemark.later("json." + n) for n in ("load", "loads", "JSONEncoder", "JSONDecoder", "JSONDecodeError")]
-
-
-def _text(obj, indent, inner):
-    if obj is None:
-        return "null"
-    if obj is True or obj is False:
-        return "true" if obj else "false"
-    if isinstance(obj, (int, float)):
-        return repr(obj)
-    if isinstance(obj, str):
-        return '"' + obj.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
-    first = "" if indent is None else inner + " " * indent
-    items, ends = None, "[]"
-    if isinstance(obj, dict):
-        items, ends = [_text(str(k), indent, first) + ": " + _text(v, indent, first) for k, v in obj.items()], "{}"
-    elif isinstance(obj, (list, tuple)):
-        items = [_text(v, indent, first) for v in obj]
-    else:
-        raise TypeError(f"Object of type {type(obj).__name__} is not JSON serializable")
-    if not items:
-        return ends
-    if indent is None:
-        return ends[0] + ", ".join(items) + ends[1]
-    return ends[0] + first + ("," + first).join(items) + inner + ends[1]
-
-
-def dumps(obj, *, indent=None, sort_keys=False, **options):
-    return _text(obj, indent, "\n")
-
-
-def dump(obj, fp, **options):
-    fp.write(dumps(obj, **options))
-)py";
-
 constexpr std::string_view kTypes = R"py(
 import _tidemark
+from _abstract import Mapping
 
 
 class SimpleNamespace:
@@ -68,7 +30,29 @@ def _function():
 
 FunctionType = LambdaType = type(_function)
 NoneType = type(None)
-MethodType, ModuleType, GeneratorType, MappingProxyType = [_tidemark.later("types." + n) for n in ("MethodType", "ModuleType", "GeneratorType", "MappingProxyType")]
+MethodType = type(SimpleNamespace().__repr__)
+BuiltinFunctionType = type(len)
+ModuleType = type(_tidemark)
+GeneratorType = type((i for i in ()))
+
+
+class MappingProxyType(Mapping):
+    def __init__(self, mapping):
+        self._mapping = mapping
+
+    def __getitem__(self, key):
+        return self._mapping[key]
+
+    def __iter__(self):
+        return iter(self._mapping)
+
+    def __len__(self):
+        return len(self._mapping)
+
+    def __repr__(self):
+        return f"mappingproxy({self._mapping!r})"
+
+
 )py";
 
 constexpr std::string_view kString = R"py(
@@ -159,84 +143,6 @@ class datetime:
 
 
 date = datetime
-)py";
-
-constexpr std::string_view kPathlib = R"py(
-class Path:
-    """a path as text; there are no files"""
-
-    def __init__(self, *parts):
-        self._text = "/".join([str(p) for p in parts]) or "."
-
-    def __truediv__(self, other):
-        return Path(self, other)
-
-    def __rtruediv__(self, other):
-        return Path(other, self)
-
-    def joinpath(self, *others):
-        return Path(self, *others)
-
-    @property
-    def name(self):
-        return self._text.split("/")[-1]
-
-    @property
-    def suffix(self):
-        return "." + self.name.split(".")[-1] if "." in self.name else ""
-
-    @property
-    def stem(self):
-        return self.name[:len(self.name) - len(self.suffix)]
-
-    @property
-    def parent(self):
-        return Path("/".join(self._text.split("/")[:-1]) or ".")
-
-    @property
-    def parts(self):
-        return tuple(self._text.split("/"))
-
-    def resolve(self):
-        return self
-
-    absolute = expanduser = resolve
-
-    def mkdir(self, mode=511, parents=False, exist_ok=False):
-        pass
-
-    def exists(self):
-        return False
-
-    is_file = is_dir = exists
-
-    def glob(self, pattern):
-        return []
-
-    rglob = glob
-
-    def iterdir(self):
-        return []
-
-    def as_posix(self):
-        return self._text
-
-    def __str__(self):
-        return self._text
-
-    __fspath__ = __str__
-
-    def __repr__(self):
-        return f"PosixPath('{self._text}')"
-
-    def __eq__(self, other):
-        return isinstance(other, Path) and self._text == other._text
-
-    def __hash__(self):
-        return hash(self._text)
-
-
-PurePath = PosixPath = Path
 )py";
 
 constexpr std::string_view kHeapq = R"py(
@@ -491,69 +397,169 @@ def of(owner):
     return AttributeTable(owner, "", _tidemark.attribute_access)
 )py";
 
+constexpr std::string_view kFnmatch = R"py(
+def fnmatch(name, pat):
+    if not pat:
+        return not name
+    if pat[0] == "*":
+        return any([fnmatch(name[i:], pat[1:]) for i in range(len(name) + 1)])
+    if not name:
+        return False
+    if pat[0] == "[" and "]" in pat:
+        end = pat.index("]")
+        wanted = pat[1:end]
+        return (name[0] in wanted.lstrip("!")) != wanted.startswith("!") and fnmatch(name[1:], pat[end + 1:])
+    return pat[0] in ("?", name[0]) and fnmatch(name[1:], pat[1:])
+
+
+fnmatchcase = fnmatch
+
+
+def filter(names, pat):
+    return [name for name in names if fnmatch(name, pat)]
+)py";
+
+constexpr std::string_view kGlob = R"py(
+import _files
+from fnmatch import fnmatch
+
+
+def glob(pathname, *, recursive=False, **options):
+    folder, name = "/".join(pathname.split("/")[:-1]), pathname.split("/")[-1]
+    found = [each for each in _files.names_in(folder or ".") if fnmatch(each, name)]
+    return [folder + "/" + each if "/" in pathname else each for each in found]
+
+
+def iglob(pathname, **options):
+    return iter(glob(pathname))
+)py";
+
+constexpr std::string_view kShutil = R"py(
+import _files
+
+
+def rmtree(path, ignore_errors=False, onerror=None):
+    _files.drop_folder(path)
+
+
+def copyfile(src, dst):
+    _files.keep(dst, _files.content_of(src))
+    return dst
+
+
+copy = copy2 = copyfile
+
+
+def move(src, dst):
+    _files.move(src, dst)
+    return dst
+)py";
+
+constexpr std::string_view kTempfile = R"py(
+import _files
+
+_count = [0]
+
+
+def _name(suffix, prefix):
+    _count[0] += 1
+    return f"/tmp/{prefix or 'tmp'}{_count[0]}{suffix or ''}"
+
+
+def gettempdir():
+    return "/tmp"
+
+
+def mkdtemp(suffix=None, prefix=None, dir=None):
+    name = _name(suffix, prefix)
+    _files.make_folder(name)
+    return name
+
+
+class TemporaryDirectory:
+    def __init__(self, suffix=None, prefix=None, dir=None, **options):
+        self.name = mkdtemp(suffix, prefix)
+
+    def cleanup(self):
+        _files.drop_folder(self.name)
+
+    def __enter__(self):
+        return self.name
+
+    def __exit__(self, *error):
+        self.cleanup()
+
+
+def NamedTemporaryFile(mode="w+b", *args, suffix=None, prefix=None, dir=None, delete=True, **options):
+    return _files.File(_name(suffix, prefix), mode)
+
+
+def TemporaryFile(mode="w+b", **options):
+    return _files.File(None, mode)
+)py";
+
 constexpr std::array kFiles = std::to_array<LibraryFile>({
     {"_attribute_tables", kAttributeTables},
-    {"json", kJson},
+    {"fnmatch", kFnmatch},
+    {"glob", kGlob},
+    {"shutil", kShutil},
+    {"tempfile", kTempfile},
     {"types", kTypes},
     {"string", kString},
     {"numbers", kNumbers},
     {"datetime", kDatetime},
-    {"pathlib", kPathlib},
     {"heapq", kHeapq},
     {"bisect", kBisect},
 });
 
 constexpr std::array kOutside = std::to_array<std::string_view>({
+    "array",
     "ast",
     "asyncio",
-    "atexit",
     "base64",
     "builtins",
+    "cProfile",
+    "cmath",
     "codecs",
     "concurrent",
     "configparser",
-    "csv",
     "ctypes",
     "decimal",
     "difflib",
-    "fnmatch",
+    "email",
     "fractions",
-    "getpass",
-    "glob",
     "gzip",
     "hashlib",
+    "html",
+    "http",
     "importlib",
-    "io",
     "linecache",
     "locale",
     "multiprocessing",
     "pdb",
     "pickle",
     "pkgutil",
-    "platform",
-    "pprint",
     "profile",
-    "queue",
-    "re",
+    "pstats",
+    "psutil",
     "resource",
-    "shutil",
-    "signal",
-    "socket",
+    "sched",
+    "secrets",
+    "selectors",
+    "shlex",
     "sqlite3",
-    "statistics",
     "struct",
     "subprocess",
     "tarfile",
-    "tempfile",
-    "textwrap",
-    "threading",
-    "traceback",
     "unicodedata",
     "unittest",
     "urllib",
     "uuid",
     "weakref",
+    "xml",
+    "yaml",
     "zipfile",
+    "zlib",
 });
 
 }  // namespace

@@ -33,6 +33,21 @@ def sleep(seconds):
 
 def strftime(format, t=None):
     return format
+
+
+def localtime(secs=None):
+    return (2000, 1, 1, 0, 0, 0, 5, 1, 0)
+
+
+gmtime = localtime
+
+
+def mktime(t):
+    return 946684800.0
+
+
+def ctime(secs=None):
+    return "Sat Jan  1 00:00:00 2000"
 )py";
 
 constexpr std::string_view kTimeit = R"py(
@@ -212,84 +227,6 @@ def sample(population, k, *, counts=None):
     return out
 )py";
 
-constexpr std::string_view kOs = R"py(
-_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
-
-
-class _Environ:
-    def __init__(self):
-        self._values = {}
-
-    def __setitem__(self, key, value):
-        if key in _ALLOCATOR:
-            raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.conf={value}")
-        self._values[key] = value
-
-    def __getitem__(self, key):
-        return self._values[key]
-
-    def __contains__(self, key):
-        return key in self._values
-
-    def get(self, key, default=None):
-        return self._values.get(key, default)
-
-    def setdefault(self, key, default=None):
-        if key not in self._values:
-            self[key] = default
-        return self._values[key]
-
-    def pop(self, key, default=None):
-        return self._values.pop(key, default)
-
-
-environ = _Environ()
-sep = "/"
-
-
-def getenv(key, default=None):
-    return environ.get(key, default)
-
-
-def cpu_count():
-    return 8
-
-
-def getpid():
-    return 1
-
-
-def getcwd():
-    return "."
-
-
-def makedirs(name, mode=0o777, exist_ok=False):
-    pass
-
-
-class path:
-    @staticmethod
-    def join(first, *rest):
-        out = first
-        for part in rest:
-            out = part if part.startswith("/") else out + part if out == "" or out.endswith("/") else out + "/" + part
-        return out
-
-    @staticmethod
-    def basename(p):
-        return p.split("/")[-1]
-
-    @staticmethod
-    def dirname(p):
-        return "/".join(p.split("/")[:-1])
-
-    @staticmethod
-    def exists(p):
-        return False
-
-    isfile = isdir = exists
-)py";
-
 constexpr std::string_view kSys = R"py(
 argv = ["train.py"]
 version_info = (3, 11, 0, "final", 0)
@@ -298,132 +235,51 @@ platform = "linux"
 maxsize = 9223372036854775807
 
 
+byteorder = "little"
+executable = "/usr/bin/python3"
+path = ["."]
+modules = {}
+flags = None
+
+
 def exit(status=None):
     raise SystemExit(status)
 
 
+def getrecursionlimit():
+    return 1000
+
+
+def setrecursionlimit(limit):
+    pass
+
+
+def exc_info():
+    return None, None, None
+
+
+class float_info:
+    max, min, epsilon, dig = 1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16, 15
+
+
 class _Stream:
+    encoding = "utf-8"
+
     def write(self, text):
+        print(text, end="")
         return len(text)
 
     def flush(self):
         pass
 
+    def isatty(self):
+        return False
 
-stdout = _Stream()
-stderr = _Stream()
-)py";
-
-constexpr std::string_view kArgparse = R"py(
-class Namespace:
-    def __init__(self, **kwargs):
-        for key, value in kwargs.items():
-            setattr(self, key, value)
-
-    def __contains__(self, key):
-        return hasattr(self, key)
-
-    def __repr__(self):
-        return "Namespace(" + ", ".join([f"{k}={v!r}" for k, v in self.__dict__.items()]) + ")"
-
-
-class ArgumentDefaultsHelpFormatter:
-    pass
-
-
-class BooleanOptionalAction:
-    pass
-
-
-class _Group:
-    def __init__(self, parser):
-        self._parser = parser
-
-    def add_argument(self, *flags, **options):
-        return self._parser.add_argument(*flags, **options)
-
-    def add_argument_group(self, *args, **kwargs):
-        return _Group(self)
-
-    def add_mutually_exclusive_group(self, *args, **kwargs):
-        return _Group(self)
-
-
-class ArgumentParser(_Group):
-    """a script is run without arguments: each has its default"""
-
-    def __init__(self, *args, **kwargs):
-        self._parser = self
-        self._values = {}
-        self._missing = []
-
-    def add_argument(self, *flags, action="store", nargs=None, const=None, default=None, type=None, choices=None, required=False,
-                     help=None, metavar=None, dest=None, version=None):
-        long = [f for f in flags if f.startswith("--")]
-        name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
-        if action == "store_true":
-            default = False if default is None else default
-        elif action == "store_false":
-            default = True if default is None else default
-        elif action == "version" or action == "help":
-            return
-        if isinstance(default, str) and type is not None:
-            default = type(default)
-        positional = not flags[0].startswith("-") and nargs not in ("?", "*")
-        if required or positional:
-            self._missing.append("/".join(flags))
-        self._values[name] = default
-
-    def set_defaults(self, **kwargs):
-        self._values.update(kwargs)
-
-    def parse_args(self, args=None, namespace=None):
-        if args:
-            raise RuntimeError("parse_args() with a list of arguments is not modelled: change the defaults")
-        if self._missing:
-            raise RuntimeError("the following arguments are required: " + ", ".join(self._missing) +
-                               "; a script is run without arguments: give them defaults")
-        return Namespace(**self._values)
-
-    def parse_known_args(self, args=None, namespace=None):
-        return self.parse_args(args), []
-)py";
-
-constexpr std::string_view kLogging = R"py(
-DEBUG, INFO, WARNING, ERROR, CRITICAL = 10, 20, 30, 40, 50
-
-
-class Logger:
-    def __init__(self, name="root"):
-        self.name = name
-
-    def debug(self, msg, *args, **kwargs):
-        pass
-
-    info = warning = error = critical = exception = debug
-
-    def log(self, level, msg, *args, **kwargs):
-        pass
-
-    def setLevel(self, level):
-        pass
-
-    def addHandler(self, handler):
+    def reconfigure(self, **options):
         pass
 
 
-_root = Logger()
-
-
-def getLogger(name=None):
-    return _root if name is None else Logger(name)
-
-
-def basicConfig(**kwargs):
-    pass
-
-
-debug, info, warning, error, critical = _root.debug, _root.info, _root.warning, _root.error, _root.critical
+stdin, stdout, stderr = _Stream(), _Stream(), _Stream()
 )py";
 
 constexpr std::string_view kTqdm = R"py(
@@ -476,18 +332,37 @@ constexpr std::string_view kInspect = R"py(
 import _tidemark
 
 
-class _Parameter:
+class Parameter:
+    empty = "<empty>"
+    POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = range(5)
+
     def __init__(self, name):
         self.name = name
 
+    def _later(self):
+        _tidemark.refuse("what inspect.Parameter says beside its name is not modelled")
+
+    default = annotation = kind = property(_later)
+
 
 class Signature:
+    empty = Parameter.empty
+
     def __init__(self, names):
-        self.parameters = {name: _Parameter(name) for name in names}
+        self.parameters = {name: Parameter(name) for name in names}
 
 
 def signature(obj):
     return Signature(_tidemark.parameter_names(obj))
+
+
+class _ArgSpec:
+    def __init__(self, args):
+        self.args = args
+
+
+def getfullargspec(func):
+    return _ArgSpec(_tidemark.parameter_names(func))
 
 
 def isfunction(obj):
@@ -496,16 +371,29 @@ def isfunction(obj):
 
 def isclass(obj):
     return isinstance(obj, type)
+
+
+def ismethod(object):
+    return isinstance(object, type(Signature([]).__init__))
+
+
+def isgeneratorfunction(obj):
+    return False
+
+
+def getmro(cls):
+    return cls.__mro__
+
+
+def getdoc(object):
+    return None
 )py";
 
 constexpr std::array kFiles = std::to_array<LibraryFile>({
     {"time", kTime},
     {"timeit", kTimeit},
     {"random", kRandom},
-    {"os", kOs},
     {"sys", kSys},
-    {"argparse", kArgparse},
-    {"logging", kLogging},
     {"inspect", kInspect},
     {"tqdm", kTqdm},
     {"tqdm.auto", kTqdm},

@@ -238,6 +238,16 @@ void Walker::stmt(const Stmt* node) {
       if (static_cast<const YieldStmt*>(node)->target != nullptr)
         target(static_cast<const YieldStmt*>(node)->target);
       return;
+    case StmtKind::kMatch:
+      expr(static_cast<const MatchStmt*>(node)->subject);
+      for (const MatchCase& each : static_cast<const MatchStmt*>(node)->cases) {
+        for_each_part(
+            each.pattern, [&](const Expr* value) { expr(value); },
+            [&](const NameExpr* to) { target(to); });
+        maybe(each.guard);
+        body(each.body);
+      }
+      return;
     case StmtKind::kPass:
     case StmtKind::kBreak:
     case StmtKind::kContinue:

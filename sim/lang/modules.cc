@@ -73,6 +73,30 @@ Value product(Interp& in, Arguments& args) {
   return total;
 }
 
+/// Exact: partial sums that do not overlap, as Python keeps them.
+Value exact_sum(Interp& in, Arguments& args) {
+  std::vector<double> partials;
+  for (const Value& item : in.unpack(args[0])) {
+    if (!item.is_number())
+      in.type_error(fmt::format("must be real number, not {}", in.type_name(item)));
+    double x = item.number();
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < partials.size(); ++i) {
+      double y = partials[i];
+      if (std::abs(x) < std::abs(y)) std::swap(x, y);
+      const double high = x + y;
+      const double low = y - (high - x);
+      if (low != 0) partials[kept++] = low;
+      x = high;
+    }
+    partials.resize(kept);
+    partials.push_back(x);
+  }
+  double total = 0;
+  for (std::size_t i = partials.size(); i > 0; --i) total += partials[i - 1];
+  return Value::real(total);
+}
+
 Value gcd(Interp& in, Arguments& args) {
   std::int64_t out = 0;
   for (const Value& item : in.unpack(args[0])) {
@@ -194,6 +218,7 @@ constexpr FunctionRow kMath[] = {
            std::max(args.real(2) * std::max(std::abs(a), std::abs(b)), args.real(3));
        return Value::boolean(a == b || std::abs(a - b) <= most);
      }},
+    {"fsum(seq, /)", exact_sum},
     {"prod(iterable, /, *, start=1)", product},
     {"gcd(*integers)", gcd},
     {"lcm(*integers)", lcm},
@@ -275,6 +300,13 @@ void add_attribute_access(Interp& in, Module& module) {
       in.tuple({access("names(owner, table)",
                        [](Interp& interp, Arguments& args) {
                          std::vector<Value> names;
+                         if (const auto* global = args[0].as<Module>()) {
+                           for (const AttrMap::Entry& entry : global->entries()) {
+                             if (!entry.value.empty())
+                               names.push_back(interp.str(std::string(interp.text(entry.name))));
+                           }
+                           return interp.list(std::move(names));
+                         }
                          const AttrMap* table = attributes_of(args[0]);
                          if (table == nullptr) return interp.list(std::move(names));
                          names.reserve(table->size());
@@ -284,15 +316,21 @@ void add_attribute_access(Interp& in, Module& module) {
                        }),
                 access("get(owner, table, name)",
                        [](Interp& interp, Arguments& args) {
+                         const Name name = interp.intern(args.text(2));
+                         if (const auto* global = args[0].as<Module>()) {
+                           const Value* found = global->find(name);
+                           return found == nullptr ? Value::not_implemented() : *found;
+                         }
                          const AttrMap* table = attributes_of(args[0]);
-                         const Value* own =
-                             table == nullptr ? nullptr : table->find(interp.intern(args.text(2)));
+                         const Value* own = table == nullptr ? nullptr : table->find(name);
                          return own == nullptr ? Value::not_implemented() : *own;
                        }),
                 access("set(owner, table, name, value)",
                        [](Interp& interp, Arguments& args) {
                          const Name name = interp.intern(args.text(2));
-                         if (auto* instance = args[0].as<Instance>()) {
+                         if (auto* global = args[0].as<Module>()) {
+                           global->set(name, args.take(3));
+                         } else if (auto* instance = args[0].as<Instance>()) {
                            instance->set_own(name, args.take(3));
                          } else if (auto* container = args[0].as<Container>()) {
                            container->set_own(name, args.take(3));
@@ -305,8 +343,13 @@ void add_attribute_access(Interp& in, Module& module) {
                 access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
                   if (args[0].as<ClassObject>() != nullptr)
                     interp.type_error("'mappingproxy' object does not support item deletion");
+                  const Name name = interp.intern(args.text(2));
+                  if (auto* global = args[0].as<Module>()) {
+                    global->set(name, {});
+                    return Value::none();
+                  }
                   AttrMap* table = attributes_of(args[0]);
-                  if (table != nullptr) table->remove(interp.intern(args.text(2)));
+                  if (table != nullptr) table->remove(name);
                   return Value::none();
                 })}));
   const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
@@ -425,6 +468,9 @@ void fill_host(Interp& in, Module& module) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();
   });
+  define(in, module, "refuse(message, hint='')", [](Interp& interp, Arguments& args) -> Value {
+    interp.refuse(args.text(0), args.text(1));
+  });
   define(in, module, "own_attribute(cls, name)", [](Interp& interp, Arguments& args) {
     const Value* own = args.object<ClassObject>(0, "class").attrs.find(interp.intern(args.text(1)));
     return own == nullptr ? Value::not_implemented() : *own;
@@ -454,6 +500,7 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
     });
     type->attrs.set(field, make_ref<Property>(heap(), getter, Value::none(), Value::none()));
   }
+  type->attrs.set(intern("__match_args__"), tuple(names));
   type->attrs.set(intern("_fields"), tuple(std::move(names)));
   const auto construct = [](Interp& in, ClassObject& own, CallArgs& args) -> Value {
     const std::vector<Value>& all = own.lookup(in.intern("_fields"))->as<Tuple>()->items;
@@ -537,8 +584,9 @@ void add_library(Interp& in) {
     });
   }
   for (const std::span<const LibraryFile> files :
-       {library_files(), library_function_files(), library_system_files(), library_module_files(),
-        library_class_files()}) {
+       {library_files(), library_function_files(), library_system_files(), library_script_files(),
+        library_file_files(), library_regex_files(), library_typing_files(), library_module_files(),
+        library_around_files(), library_class_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
         interp.run_in(module, std::make_shared<const SourceText>(SourceText{

@@ -89,6 +89,7 @@ class Parser {
   void simple_line(std::vector<Stmt*>& out);
   Stmt* simple_statement();
   Stmt* expression_statement();
+  [[nodiscard]] bool starts_yield() const;
   Stmt* yield_statement(std::uint32_t begin, Expr* target);
   Seq<Stmt*> block(std::string_view after);
   Stmt* if_statement();
@@ -105,6 +106,25 @@ class Parser {
   Stmt* name_list_statement(StmtKind form);
   std::string dotted_name(std::vector<Token>* parts);
   Seq<Stmt*> else_block();
+
+  // `match` (parser_match.cc). It is a keyword only where a whole statement can begin with it.
+  [[nodiscard]] bool starts_match() const;
+  Stmt* match_statement();
+  MatchCase match_case();
+  Pattern* case_pattern();     // a, *b, c
+  Pattern* star_or_pattern();  // *a or a
+  Pattern* pattern();          // a | b as c
+  Pattern* closed_pattern();
+  Pattern* literal_pattern();
+  Pattern* name_pattern();
+  Pattern* class_pattern(Expr* type);
+  Pattern* mapping_pattern();
+  Pattern* sequence_pattern(Tok end);
+  Pattern* make_sequence(const std::vector<Pattern*>& items, Place place);
+  Expr* pattern_value();
+  void check_names(const Pattern* pattern, std::vector<Name>& bound);
+  void check_reachable(const std::vector<MatchCase>& cases);
+
   Parameters parameters(Tok end, bool annotations);
   void check_target(Expr* target, std::string_view what, bool allow_star = false);
   Expr* target_list(Tok end);

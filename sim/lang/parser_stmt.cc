@@ -161,7 +161,11 @@ void Parser::any_statement(std::vector<Stmt*>& out) {
     case Tok::kFinally:
       fail(current().at, fmt::format("{} without a statement it belongs to", found()));
     default:
-      simple_line(out);
+      if (starts_match()) {
+        out.push_back(match_statement());
+      } else {
+        simple_line(out);
+      }
       return;
   }
 }
@@ -175,9 +179,6 @@ void Parser::simple_line(std::vector<Stmt*>& out) {
   if (kind() == Tok::kEnd) return;
   if (kind() != Tok::kNewline) {
     const Token& last = tokens_[at_ == 0 ? 0 : at_ - 1];
-    if (last.kind == Tok::kName && names_.text(last.name) == "match") {
-      fail(last.at, "'match' is not supported in model code", "use if and elif");
-    }
     if (last.kind == Tok::kName &&
         (names_.text(last.name) == "print" || names_.text(last.name) == "exec")) {
       fail(last.at, fmt::format("missing parentheses in call to '{}'", names_.text(last.name)));
@@ -246,7 +247,7 @@ Stmt* Parser::simple_statement() {
 Stmt* Parser::expression_statement() {
   const std::uint32_t begin = current().at.begin;
   const auto place = [&] { return Place{begin, last_end()}; };
-  if (kind() == Tok::kYield) return yield_statement(begin, nullptr);
+  if (starts_yield()) return yield_statement(begin, nullptr);
   Expr* value = expressions();
   if (value->kind == ExprKind::kNamed && value->place.begin == begin) {
     fail(value->place, "':=' cannot stand alone", "'=' assigns");
@@ -286,7 +287,7 @@ Stmt* Parser::expression_statement() {
   while (accept(Tok::kAssign)) {
     check_target(value, "assign to");
     targets.push_back(value);
-    if (kind() == Tok::kYield) {
+    if (starts_yield()) {
       if (targets.size() > 1) fail(current().at, "'yield' can be assigned to one target only");
       return yield_statement(begin, value);
     }
@@ -295,12 +296,30 @@ Stmt* Parser::expression_statement() {
   return make(AssignStmt{{StmtKind::kAssign, place(), false}, seq(targets), value});
 }
 
+// `yield`, or all of the statement that is left in parentheses: x = (yield y).
+bool Parser::starts_yield() const {
+  if (kind() == Tok::kYield) return true;
+  if (kind() != Tok::kLeftParen || next_kind() != Tok::kYield) return false;
+  std::uint32_t open = 0;
+  for (std::size_t i = at_; i + 1 < tokens_.size(); ++i) {
+    const Tok each = tokens_[i].kind;
+    if (each == Tok::kLeftParen) ++open;
+    if (each == Tok::kRightParen && --open == 0) {
+      const Tok next = tokens_[i + 1].kind;
+      return next == Tok::kNewline || next == Tok::kSemicolon || next == Tok::kEnd;
+    }
+  }
+  return false;
+}
+
 Stmt* Parser::yield_statement(std::uint32_t begin, Expr* target) {
+  const bool parenthesised = accept(Tok::kLeftParen);
   if (functions_ == 0) fail(current().at, "'yield' outside a function");
   ++yields_;
   take();
   const bool from = accept(Tok::kFrom);
   Expr* value = from || starts_expression() ? expressions() : nullptr;
+  if (parenthesised) expect(Tok::kRightParen, "to close '('");
   return make(YieldStmt{{StmtKind::kYield, {begin, last_end()}, false}, value, from, target});
 }
 

@@ -216,10 +216,27 @@ class Resolver {
         if (yield->target != nullptr) store(yield->target);
         break;
       }
+      case StmtKind::kMatch:
+        match_stmt(static_cast<MatchStmt*>(node));
+        break;
       case StmtKind::kGlobal:
       case StmtKind::kNonlocal:
         declare(static_cast<NameListStmt*>(node));
         break;
+    }
+  }
+
+  // Names are bound once the whole pattern has matched.
+  void match_stmt(const MatchStmt* node) {
+    expr(node->subject);
+    for (const MatchCase& each : node->cases) {
+      std::vector<NameExpr*> targets;
+      for_each_part(
+          each.pattern, [&](Expr* value) { expr(value); },
+          [&](NameExpr* target) { targets.push_back(target); });
+      for (NameExpr* target : targets) bind(target);
+      if (each.guard != nullptr) expr(each.guard);
+      block(each.body);
     }
   }
 

@@ -109,7 +109,7 @@ void Arguments::mismatch(std::size_t i, std::string_view expected) const {
 }
 
 std::int64_t Arguments::integer(std::size_t i) const {
-  if (values_[i].is_integral()) return values_[i].as_int();
+  if (plain_of(values_[i]).is_integral()) return plain_of(values_[i]).as_int();
   if (values_[i].as<Instance>() != nullptr) {
     const Value index = interp_.call_special(values_[i], known(name::kIndex));
     if (index.is_integral()) return index.as_int();
@@ -118,7 +118,7 @@ std::int64_t Arguments::integer(std::size_t i) const {
 }
 
 double Arguments::real(std::size_t i) const {
-  if (values_[i].is_number()) return values_[i].number();
+  if (plain_of(values_[i]).is_number()) return plain_of(values_[i]).number();
   if (values_[i].as<Instance>() != nullptr) {
     const Value number = interp_.call_special(values_[i], known(name::kFloat));
     if (number.is_number()) return number.number();

@@ -103,7 +103,14 @@ Value join(Interp& in, Arguments& args) {
 
 template <bool kStart>
 Value affix(Interp& in, Arguments& args) {
-  const std::string_view text = args.text(0);
+  Value given = plain_of(args[0]);
+  if (args.has(2) || args.has(3)) {
+    const auto part = [&](std::size_t i) { return args.has(i) ? args[i] : Value::none(); };
+    given = in.get_item(given, Value(make_ref<Slice>(part(2), part(3), Value::none())));
+  }
+  const Str* self = given.as<Str>();
+  if (self == nullptr) args.mismatch(0, "str");
+  const std::string_view text = self->text();
   const auto matches = [&](const Value& value) {
     const Str* part = plain_of(value).as<Str>();
     if (part == nullptr) {
@@ -202,8 +209,8 @@ constexpr FunctionRow kMethods[] = {
     {"split(self, sep=None, maxsplit=-1)", split},
     {"rsplit(self, sep=None, maxsplit=-1)", rsplit},
     {"join(self, iterable, /)", join},
-    {"startswith(self, prefix, /)", affix<true>},
-    {"endswith(self, suffix, /)", affix<false>},
+    {"startswith(self, prefix, start=None, end=None, /)", affix<true>},
+    {"endswith(self, suffix, start=None, end=None, /)", affix<false>},
     {"replace(self, old, new, count=-1, /)", replace},
     {"find(self, sub, /)", find<false, false>},
     {"rfind(self, sub, /)", find<true, false>},

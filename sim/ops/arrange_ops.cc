@@ -144,6 +144,9 @@ OpResult multinomial(Arguments& a) {
   const GradMode off(c, false);
   const std::int64_t count = a.integer(1);
   if (self.dim() < 1 || self.dim() > 2) throw OpError("prob_dist must be 1 or 2 dim");
+  if (count <= 0) throw OpError("cannot sample n_sample <= 0 samples");
+  if (!a.flag(2) && count > self.size(-1))
+    throw OpError("cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   Dims sizes = self.sizes();
   sizes.back() = count;
   Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());

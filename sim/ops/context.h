@@ -201,6 +201,8 @@ class Context {
   Backends backends;
   /// torch.get_default_dtype(): of new tensors without a dtype, and of Python's floats.
   ScalarType default_dtype = ScalarType::kFloat32;
+  /// torch.get_default_device(): of new tensors without a device.
+  Device default_device = kHost;
   Thread main_thread;
   Thread engine_thread;
   std::vector<CastCacheEntry> cast_cache;  ///< one for the process, as in PyTorch

@@ -165,9 +165,16 @@ Labels place_labels(const std::vector<std::vector<std::size_t>>& operands,
     for (const std::size_t l : *output) {
       if (l == kEllipsis) {
         place_ellipsis();
-      } else {
-        labels.place[l] = labels.all++;
+        continue;
       }
+      if (count[l] == 0 || labels.place[l] >= 0) {
+        const std::size_t letter = l < 26 ? 'A' + l : 'a' + (l - 26);
+        throw OpError(fmt::format("einsum(): output subscript {} {}", static_cast<char>(letter),
+                                  count[l] == 0
+                                      ? "does not appear in the equation for any input operand"
+                                      : "appears more than once in the output"));
+      }
+      labels.place[l] = labels.all++;
     }
   } else {
     place_ellipsis();

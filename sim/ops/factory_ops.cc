@@ -22,7 +22,7 @@ Tensor make(Arguments& a, std::string_view name, const Dims& sizes, ScalarType f
             std::size_t i, bool pinned = false) {
   Context& c = a.context();
   const LabelScope label(c, name);
-  const Device device = a.device(i + 1).value_or(kHost);
+  const Device device = a.device(i + 1).value_or(c.default_device);
   const ScalarType dtype = a.dtype(i).value_or(fallback);
   if (pinned && device.is_cuda()) throw OpError("Only dense CPU tensors can be pinned");
   Tensor out = pinned ? c.empty_pinned(sizes, contiguous_strides(sizes), dtype)

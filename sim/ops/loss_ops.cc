@@ -49,6 +49,9 @@ Tensor nll_loss_forward(Context& c, Tensor self, const Tensor& target, Tensor we
     const Tensor dense_weight = weight.defined() ? contiguous(c, weight) : Tensor();
     contiguous(c, target);
   }
+  if (target.dtype() != ScalarType::kInt64 && target.dtype() != ScalarType::kUInt8) {
+    throw OpError(fmt::format("expected scalar type Long but found {}", info(target.dtype()).name));
+  }
   op.save(3, total_weight);
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];
@@ -69,6 +72,8 @@ Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tens
         self.size(0), target.dim() == 0 ? 0 : target.size(0), to_string(self.sizes()),
         to_string(target.sizes())));
   }
+  if (self.dim() <= 2 && target.dim() > 1)
+    throw OpError("0D or 1D target tensor expected, multi-target not supported");
   if (self.dim() <= 2) return nll_loss_forward(c, self, target, weight, reduction, false);
   if (self.dim() == 4) return nll_loss_forward(c, self, target, weight, reduction, true);
   Dims wanted = self.sizes();

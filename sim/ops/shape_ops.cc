@@ -436,10 +436,21 @@ void transfer(Context& c, const Tensor& target, const Tensor& source, bool non_b
 
 }  // namespace
 
+void require_rank(Context& c, const Tensor& self, MemoryFormat format, ScalarType dtype,
+                  Device device) {
+  const bool is_3d = format == MemoryFormat::kChannelsLast3d;
+  if (!is_3d && format != MemoryFormat::kChannelsLast) return;
+  if (self.dim() == (is_3d ? 5 : 4)) return;
+  const Tensor made = c.empty(self.sizes(), dtype, device);
+  throw OpError(fmt::format("required rank {} tensor to use channels_last{} format", is_3d ? 5 : 4,
+                            is_3d ? "_3d" : ""));
+}
+
 Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const ScalarType dtype = options.dtype.value_or(self.dtype());
   const Device device = options.device.value_or(self.device());
   const MemoryFormat format = options.format.value_or(MemoryFormat::kPreserve);
+  require_rank(c, self, format, dtype, device);
   const bool same_format =
       format == MemoryFormat::kPreserve || self.suggest_memory_format() == format;
   if (!options.copy && dtype == self.dtype() && device == self.device() && same_format) return self;

@@ -47,6 +47,10 @@ struct ToOptions {
   bool copy = false;
   bool non_blocking = false;
 };
+/// Errors: OpError for channels_last of a tensor that has not four (channels_last_3d: five)
+/// dimensions, thrown when its copy is there, as in PyTorch.
+void require_rank(Context& c, const Tensor& self, MemoryFormat format, ScalarType dtype,
+                  Device device);
 Tensor to(Context& c, const Tensor& self, const ToOptions& options);
 /// x.pin_memory() of a tensor that is not pinned. Errors: OpError for one that is not on the host.
 Tensor pin_memory(Context& c, const Tensor& self);

@@ -132,6 +132,9 @@ std::span<const OpDef> shape_ops() {
        kSource},
       {"contiguous(Tensor input, memory_format? memory_format=None)", "method",
        [](Arguments& a) -> OpResult {
+         require_rank(a.context(), a.tensor(0),
+                      a.memory_format(1).value_or(MemoryFormat::kContiguous), a.tensor(0).dtype(),
+                      a.tensor(0).device());
          return contiguous(a.context(), a.tensor(0),
                            a.memory_format(1).value_or(MemoryFormat::kContiguous));
        },

@@ -1,3 +1,8 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "sim/torch/torch_c.h"
 
 namespace tidemark::torch {
@@ -43,13 +48,38 @@ void fill_cuda(Session& session, lang::Module& module) {
                        Value::integer(static_cast<std::int64_t>(total))});
     });
   });
-  add("memory_stats(device=None)", [s](Interp& in, Arguments& a) -> Value {
+  // What was accumulated before reset_accumulated_memory_stats(), by device and key.
+  const auto before = std::make_shared<std::map<std::pair<int, std::string>, std::int64_t>>();
+  add("memory_stats(device=None)", [s, before](Interp& in, Arguments& a) -> Value {
     const ops::Device device = device_or_current(*s, a, 0);
     const Ref<lang::Dict> out = in.dict();
     const auto statistics = s->guarded([&] { return s->emitter.statistics(device); });
-    for (const auto& [key, value] : statistics)
-      out->table.set(in, in.str(key), Value::integer(value));
+    for (const auto& [key, value] : statistics) {
+      const auto gone = before->find({device.index, std::string(key)});
+      out->table.set(in, in.str(key),
+                     Value::integer(value - (gone == before->end() ? 0 : gone->second)));
+    }
     return out;
+  });
+  add("reset_accumulated_memory_stats(device=None)", [s, before](Interp&, Arguments& a) {
+    const ops::Device device = device_or_current(*s, a, 0);
+    const auto statistics = s->guarded([&] { return s->emitter.statistics(device); });
+    for (const auto& [key, value] : statistics) {
+      const std::string name(key);
+      const bool accumulates =
+          name.ends_with(".allocated") || name.ends_with(".freed") || name.starts_with("num_");
+      if (accumulates) (*before)[{device.index, name}] = value;
+    }
+    return Value::none();
+  });
+  add("_device_figures(device=None)", [s](Interp& in, Arguments&) {
+    const DeviceSpec& spec = s->c.spec();
+    const auto number = [](auto value) { return Value::integer(static_cast<std::int64_t>(value)); };
+    return in.tuple({in.str(spec.name), number(spec.compute_capability / 10),
+                     number(spec.compute_capability % 10), number(spec.total_bytes),
+                     number(spec.sm_count), number(spec.max_threads_per_sm),
+                     number(spec.shared_memory_per_sm), number(spec.shared_memory_per_block_optin),
+                     number(spec.l2_bytes)});
   });
   add("host_memory_stats()", [s](Interp& in, Arguments&) -> Value {
     const PinnedStatistics now = s->guarded([&] { return s->emitter.pinned_statistics(); });
@@ -70,6 +100,10 @@ void fill_cuda(Session& session, lang::Module& module) {
     return Value::none();
   });
   add("reset_peak_memory_stats(device=None)", [s](Interp&, Arguments& a) {
+    s->emitter.reset_peak(device_or_current(*s, a, 0));
+    return Value::none();
+  });
+  add("reset_max_memory_cached(device=None)", [s](Interp&, Arguments& a) {
     s->emitter.reset_peak(device_or_current(*s, a, 0));
     return Value::none();
   });

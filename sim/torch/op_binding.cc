@@ -69,7 +69,8 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 }
 
 /// A whole number, or a tensor of the host that holds one which is known.
-std::optional<std::int64_t> whole_number(const Value& value) {
+std::optional<std::int64_t> whole_number(const Value& given) {
+  const Value& value = lang::plain_of(given);
   if (value.is_integral()) return value.as_int();
   const auto* object = value.as<TensorObject>();
   if (object == nullptr || object->tensor.numel() != 1 || object->tensor.is_cuda() ||
@@ -203,7 +204,8 @@ bool BoundOp::python_type(const Value& value, Argument& out) const {
   return true;
 }
 
-bool BoundOp::convert(const Parameter& parameter, const Value& value, Argument& out) const {
+bool BoundOp::convert(const Parameter& parameter, const Value& given, Argument& out) const {
+  const Value& value = lang::plain_of(given);  // a member of an enumeration of texts or numbers
   if (value.is_none()) {
     if (!parameter.optional && parameter.type != Type::kAny) return false;
     out = ops::None{};

@@ -153,6 +153,21 @@ void Session::add_values() {
     }
     return wrap(device);
   };
+  // `with device:` makes it that of new tensors.
+  device_class->attrs.set(
+      interp.intern("__enter__"),
+      interp.function("__enter__(self)", [this](lang::Interp&, lang::Arguments& a) {
+        default_devices.push_back(c.default_device);
+        c.default_device = device_from(a[0]);
+        return a.take(0);
+      }));
+  device_class->attrs.set(
+      interp.intern("__exit__"),
+      interp.function("__exit__(self, *error)", [this](lang::Interp&, lang::Arguments&) {
+        c.default_device = default_devices.back();
+        default_devices.pop_back();
+        return Value::none();
+      }));
   size_class->attrs.set(interp.intern("numel"),
                         interp.function("numel(self)", [](lang::Interp&, lang::Arguments& a) {
                           std::int64_t n = 1;
@@ -193,7 +208,8 @@ Value Session::tuple_of(const ops::TensorList& tensors) {
   return interp.tuple(std::move(items));
 }
 
-ops::Device Session::device_from(const Value& value) {
+ops::Device Session::device_from(const Value& given) {
+  const Value& value = lang::plain_of(given);
   if (const auto* object = value.as<DeviceObject>()) return object->device;
   std::int64_t index = -1;
   std::string shown = interp.repr(value);

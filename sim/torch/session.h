@@ -84,6 +84,7 @@ class Session {
   const int device_count;
   ops::Context c;
   ops::Device current_device{0};
+  std::vector<ops::Device> default_devices;  ///< those outside the `with device:` under way
 
   // Classes.
   Ref<lang::ClassObject> tensor_class, parameter_class, module_class, size_class, dtype_class,

@@ -218,7 +218,8 @@ Value to_method(Session& session, lang::CallArgs& args) {
   Interp& interp = session.interp;
   ops::ToOptions options;
   const Tensor& self = tensor_of(args.values[0]);
-  const auto take = [&](const Value& value) {
+  const auto take = [&](const Value& given) {
+    const Value& value = lang::plain_of(given);
     if (const auto* dtype = value.as<DTypeObject>()) {
       options.dtype = dtype->dtype;
     } else if (const auto* other = value.as<TensorObject>()) {

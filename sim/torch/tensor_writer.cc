@@ -159,6 +159,7 @@ void TensorWriter::write_session() {
   image().put(switches);
   image().put(b.cudnn_workspace);
   image().put(static_cast<std::uint64_t>(c.default_dtype));
+  image().put(static_cast<std::uint8_t>(c.default_device.index));
   for (const ops::CastCacheEntry& entry : c.cast_cache) {
     tensor(entry.source.impl());
     tensor(entry.cast.impl());

@@ -73,6 +73,11 @@ void add_modes(Session& session, lang::Module& module) {
     return Value::none();
   });
   add("default_dtype()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_dtype); });
+  add("default_device()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_device); });
+  add("set_default_device(device)", [s](Interp&, Arguments& a) {
+    s->c.default_device = s->device_from(a[0]);
+    return Value::none();
+  });
   add("set_default_dtype(dtype)", [s](Interp&, Arguments& a) {
     s->c.default_dtype = a.object<DTypeObject>(0, "torch.dtype").dtype;
     return Value::none();

@@ -1,5 +1,5 @@
 # module: torch
-# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo save load typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions get_float32_matmul_precision set_num_threads get_num_threads set_num_interop_threads set_anomaly_enabled are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_default_device is_inference _assert
+# defines: manual_seed seed get_rng_state set_rng_state is_tensor is_floating_point is_complex numel set_default_dtype get_default_dtype use_deterministic_algorithms set_float32_matmul_precision compile finfo iinfo typename is_storage as_tensor from_numpy tensor initial_seed set_printoptions get_float32_matmul_precision set_num_threads get_num_threads set_num_interop_threads set_anomaly_enabled are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_default_device set_default_device is_inference _assert is_warn_always_enabled set_warn_always get_device_module set_flush_denormal
 import torch
 import torch._C as _C
 
@@ -17,7 +17,7 @@ def initial_seed():
 
 
 def get_rng_state():
-    return torch.empty(5056, dtype=torch.uint8)
+    return torch.empty(5056, dtype=torch.uint8, device="cpu")
 
 
 def set_rng_state(state):
@@ -72,14 +72,6 @@ def set_float32_matmul_precision(precision):
 
 def compile(model=None, **options):
     _C.refuse("torch.compile is not modelled", "run the model without it: compiled memory is another matter")
-
-
-def save(obj, f, **options):
-    return None
-
-
-def load(f, **options):
-    _C.refuse("torch.load cannot read files here", "make the tensors with torch.zeros of their shapes")
 
 
 def typename(obj):
@@ -203,7 +195,26 @@ def is_deterministic_algorithms_warn_only_enabled():
 
 
 def get_default_device():
-    return torch.device("cpu")
+    return _C.default_device()
+
+
+def set_default_device(device):
+    _C.set_default_device("cpu" if device is None else device)
+
+
+def is_warn_always_enabled():
+    return False
+
+
+def set_warn_always(b):
+    pass
+
+
+set_flush_denormal = set_warn_always
+
+
+def get_device_module(device=None):
+    return torch.cuda
 
 
 def is_inference(input):

@@ -50,7 +50,7 @@ class Generator:
         return 0
 
     def get_state(self):
-        return torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8)
+        return torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8, device="cpu")
 
     def set_state(self, new_state):
         return self

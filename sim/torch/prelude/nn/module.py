@@ -176,9 +176,27 @@ class Module(_C.ModuleBase):
             module = getattr(module, name)
         return module
 
+    def set_submodule(self, target, module, strict=False):
+        path, _, name = target.rpartition(".")
+        setattr(self.get_submodule(path), name, module)
+
+    def _renumber(self, modules):
+        for name in [name for name, module in self._module_items()]:
+            delattr(self, name)
+        for i, module in enumerate(modules):
+            self.add_module(str(i), module)
+
+    def share_memory(self):
+        return self
+
+    def compile(self, *args, **kwargs):
+        _C.refuse("Module.compile() is not modelled", "run the model without it: compiled memory is another matter")
+
     def get_parameter(self, target):
         path, _, name = target.rpartition(".")
         return getattr(self.get_submodule(path), name)
+
+    get_buffer = get_parameter
 
     def state_dict(self, destination=None, prefix="", keep_vars=False):
         out = {} if destination is None else destination
@@ -407,12 +425,34 @@ class Sequential(Module):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return type(self)(*self._children()[index])
+            return type(self)(dict(list(self._module_items())[index]))
         return self._children()[index]
 
     def __setitem__(self, index, module):
         names = [name for name, m in self._module_items()]
         self.add_module(names[index], module)
+
+    def __delitem__(self, index):
+        modules = self._children()
+        del modules[index]
+        self._renumber(modules)
+
+    def insert(self, index, module):
+        modules = self._children()
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, key):
+        module = self[key]
+        del self[key]
+        return module
+
+    def __iadd__(self, other):
+        return self.extend(other)
+
+    def __add__(self, other):
+        return Sequential(*self, *other)
 
     def __len__(self):
         return len(self._module_items())
@@ -452,6 +492,25 @@ class ModuleList(Module):
     def __setitem__(self, index, module):
         self.add_module(str(index if index >= 0 else index + len(self)), module)
 
+    def __delitem__(self, index):
+        modules = self._children()
+        del modules[index]
+        self._renumber(modules)
+
+    def insert(self, index, module):
+        modules = self._children()
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, key):
+        module = self[key]
+        del self[key]
+        return module
+
+    def __add__(self, other):
+        return ModuleList([*self, *other])
+
     def __len__(self):
         return len(self._module_items())
 
@@ -490,6 +549,15 @@ class ModuleDict(Module):
 
     def __delitem__(self, key):
         delattr(self, key)
+
+    def pop(self, key):
+        module = self[key]
+        delattr(self, key)
+        return module
+
+    def clear(self):
+        for key in self.keys():
+            delattr(self, key)
 
     def __len__(self):
         return len(self._module_items())
@@ -534,6 +602,9 @@ class ParameterList(Module):
     def __getitem__(self, index):
         return getattr(self, str(index if index >= 0 else index + self._size))
 
+    def __setitem__(self, index, value):
+        setattr(self, str(index if index >= 0 else index + self._size), value)
+
     def __len__(self):
         return self._size
 
@@ -545,10 +616,13 @@ class ParameterDict(Module):
     def __init__(self, parameters=None):
         super().__init__()
         self._keys = []
-        given = parameters or {}
+        self.update(parameters or {})
+
+    def update(self, parameters):
+        items = parameters.items() if hasattr(parameters, "items") else parameters
         # A plain dict's keys are taken in alphabetical order, as PyTorch does.
-        for key in list(given) if isinstance(given, (OrderedDict, ParameterDict)) else sorted(given):
-            self[key] = given[key]
+        for key, value in sorted(items) if type(parameters) is dict else items:
+            self[key] = value
 
     def __getitem__(self, key):
         return getattr(self, key)
