@@ -15,6 +15,7 @@ import types
 import warnings
 
 import torch
+import torch._dynamo  # noqa: F401  the first optimizer would import it, and then what its caller's frames hold would live until a collection
 import torch.nn.functional as F
 from torch import nn
 
