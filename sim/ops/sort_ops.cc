@@ -225,7 +225,7 @@ Tensor unique_consecutive(Context& c, const Tensor& self) {
   Op op(c, "unique_consecutive", "NotImplemented", {}, {&self});
   const std::int64_t n = self.numel();
   const Tensor dense = contiguous(c, self);
-  const Tensor out = c.empty({n}, self.dtype(), self.device());
+  Tensor out = c.empty({n}, self.dtype(), self.device());
   if (!self.is_cuda() || n == 0) return out;
   {
     const Tensor count = c.scratch(8, self.device());
