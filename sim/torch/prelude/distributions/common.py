@@ -4,8 +4,8 @@ import math
 import torch
 import torch.nn.functional as F
 import torch.distributions.constraints as constraints
-from torch.distributions import (Distribution, ExponentialFamily, _is_number, _standard_normal, broadcast_all, lazy_property,
-                                 logits_to_probs, probs_to_logits)
+from torch.distributions import (_ProbsOrLogits, Distribution, ExponentialFamily, _is_number, _standard_normal, broadcast_all,
+                                 lazy_property, logits_to_probs, probs_to_logits)
 
 
 class Normal(ExponentialFamily):
@@ -146,7 +146,7 @@ class Categorical(Distribution):
         return values
 
 
-class Bernoulli(ExponentialFamily):
+class Bernoulli(_ProbsOrLogits, ExponentialFamily):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
@@ -167,18 +167,6 @@ class Bernoulli(ExponentialFamily):
         new = self._with_views(Bernoulli, batch_shape, _instance, names)
         new._param = getattr(new, names[-1])
         return new
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        return self._param.size()
 
     @property
     def mean(self):

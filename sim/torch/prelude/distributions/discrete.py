@@ -4,7 +4,8 @@ import math
 import torch
 import torch.nn.functional as F
 import torch.distributions.constraints as constraints
-from torch.distributions import Categorical, Distribution, Gamma, _is_number, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from torch.distributions import (_ProbsOrLogits, Categorical, Distribution, Gamma, _is_number, broadcast_all, lazy_property,
+                                 logits_to_probs, probs_to_logits)
 
 
 class OneHotCategorical(Distribution):
@@ -135,7 +136,7 @@ class Geometric(Distribution):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(_ProbsOrLogits, Distribution):
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
                        "logits": constraints.real}
     support = constraints.nonnegative_integer
@@ -169,18 +170,6 @@ class NegativeBinomial(Distribution):
     @property
     def variance(self):
         return self.mean / torch.sigmoid(-self.logits)
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        return self._param.size()
 
     @lazy_property
     def _gamma(self):

@@ -1,5 +1,5 @@
 # module: torch.distributions
-# defines: Distribution ExponentialFamily Independent lazy_property broadcast_all logits_to_probs probs_to_logits clamp_probs _standard_normal _sum_rightmost _is_number
+# defines: Distribution ExponentialFamily Independent lazy_property broadcast_all logits_to_probs probs_to_logits clamp_probs _standard_normal _sum_rightmost _is_number _ProbsOrLogits
 import torch
 import torch.nn.functional as F
 import torch.distributions.constraints as constraints
@@ -245,3 +245,19 @@ class Independent(Distribution):
     def entropy(self):
         entropy = self.base_dist.entropy()
         return _sum_rightmost(entropy, self.reinterpreted_batch_ndims)
+
+
+class _ProbsOrLogits:
+    """Of a distribution of two outcomes: the parameter that was not given is made when it is first asked for."""
+
+    @lazy_property
+    def logits(self):
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self):
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self):
+        return self._param.size()

@@ -3,10 +3,10 @@
 import math
 import torch
 import torch.distributions.constraints as constraints
-from torch.distributions import (AbsTransform, AffineTransform, Categorical, ComposeTransform, Distribution, Exponential, ExpTransform,
-                                 Independent, Normal, PowerTransform, SigmoidTransform, StickBreakingTransform, Transform, Uniform,
-                                 _is_number, _sum_rightmost, broadcast_all, clamp_probs, lazy_property, logits_to_probs,
-                                 probs_to_logits)
+from torch.distributions import (_ProbsOrLogits, AbsTransform, AffineTransform, Categorical, ComposeTransform, Distribution,
+                                 Exponential, ExpTransform, Independent, Normal, PowerTransform, SigmoidTransform,
+                                 StickBreakingTransform, Transform, Uniform, _is_number, _sum_rightmost, broadcast_all,
+                                 clamp_probs)
 
 _EULER = 0.57721566490153286060
 
@@ -285,7 +285,7 @@ class LogisticNormal(TransformedDistribution):
         return self.base_dist.base_dist.scale
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(_ProbsOrLogits, Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
 
@@ -306,18 +306,6 @@ class LogitRelaxedBernoulli(Distribution):
         new = self._with_views(LogitRelaxedBernoulli, batch_shape, _instance, names)
         new.temperature, new._param = self.temperature, getattr(new, names[-1])
         return new
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        return self._param.size()
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)

@@ -410,27 +410,11 @@ class Identity(Module):
         return input
 
 
-class Sequential(Module):
-    def __init__(self, *args):
-        super().__init__()
-        if len(args) == 1 and isinstance(args[0], dict):
-            for key, module in args[0].items():
-                self.add_module(key, module)
-        else:
-            for i, module in enumerate(args):
-                self.add_module(str(i), module)
+class _NumberedModules(Module):
+    """What Sequential and ModuleList have in common: submodules by number."""
 
     def _children(self):
         return [module for name, module in self._module_items()]
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return type(self)(dict(list(self._module_items())[index]))
-        return self._children()[index]
-
-    def __setitem__(self, index, module):
-        names = [name for name, m in self._module_items()]
-        self.add_module(names[index], module)
 
     def __delitem__(self, index):
         modules = self._children()
@@ -448,12 +432,6 @@ class Sequential(Module):
         del self[key]
         return module
 
-    def __iadd__(self, other):
-        return self.extend(other)
-
-    def __add__(self, other):
-        return Sequential(*self, *other)
-
     def __len__(self):
         return len(self._module_items())
 
@@ -463,6 +441,32 @@ class Sequential(Module):
     def append(self, module):
         self.add_module(str(len(self)), module)
         return self
+
+    def __iadd__(self, modules):
+        return self.extend(modules)
+
+
+class Sequential(_NumberedModules):
+    def __init__(self, *args):
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], dict):
+            for key, module in args[0].items():
+                self.add_module(key, module)
+        else:
+            for i, module in enumerate(args):
+                self.add_module(str(i), module)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return type(self)(dict(list(self._module_items())[index]))
+        return self._children()[index]
+
+    def __setitem__(self, index, module):
+        names = [name for name, m in self._module_items()]
+        self.add_module(names[index], module)
+
+    def __add__(self, other):
+        return Sequential(*self, *other)
 
     def extend(self, sequential):
         for module in sequential:
@@ -475,14 +479,11 @@ class Sequential(Module):
         return input
 
 
-class ModuleList(Module):
+class ModuleList(_NumberedModules):
     def __init__(self, modules=None):
         super().__init__()
         if modules is not None:
             self.extend(modules)
-
-    def _children(self):
-        return [module for name, module in self._module_items()]
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -492,43 +493,14 @@ class ModuleList(Module):
     def __setitem__(self, index, module):
         self.add_module(str(index if index >= 0 else index + len(self)), module)
 
-    def __delitem__(self, index):
-        modules = self._children()
-        del modules[index]
-        self._renumber(modules)
-
-    def insert(self, index, module):
-        modules = self._children()
-        modules.insert(index, module)
-        self._renumber(modules)
-        return self
-
-    def pop(self, key):
-        module = self[key]
-        del self[key]
-        return module
-
     def __add__(self, other):
         return ModuleList([*self, *other])
-
-    def __len__(self):
-        return len(self._module_items())
-
-    def __iter__(self):
-        return iter(self._children())
-
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
 
     def extend(self, modules):
         offset = len(self)
         for i, module in enumerate(modules):
             self.add_module(str(offset + i), module)
         return self
-
-    def __iadd__(self, modules):
-        return self.extend(modules)
 
 
 class ModuleDict(Module):
