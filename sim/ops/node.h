@@ -54,6 +54,9 @@ struct Backward {
 
   const Tensor& grad(std::size_t i = 0) const { return incoming[i]; }
   bool needs(std::size_t i) const;
+  /// After a kernel without an output mask filled every place of grads: frees what nobody wants,
+  /// in order, as the tuple that it returned dies.
+  void drop_unneeded();
 };
 
 using BackwardFunction = std::function<void(Backward&)>;
@@ -112,6 +115,11 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming);
 
 inline bool Backward::needs(std::size_t i) const {
   return i < node.next.size() && node.next[i].node && node.next[i].node->part != Node::Part::kNone;
+}
+inline void Backward::drop_unneeded() {
+  for (std::size_t i = 0; i < grads.size(); ++i) {
+    if (!needs(i)) grads[i].reset();
+  }
 }
 
 }  // namespace tidemark::ops

@@ -151,8 +151,8 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
   return out;
 }
 
-/// Input and weight of different types: made of other operators. Source:
-/// at::native::rms_norm_composite.
+/// Input and weight of different types: made of other operators, and laid out in order unless the
+/// input is channels_last. Source: at::native::rms_norm_composite.
 Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
                           const Tensor& weight) {
   const Tensor number = number_tensor(c);
@@ -170,6 +170,9 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
   }
   Tensor out = mul(c, wide, scale);
   out = mul(c, out, weight);
+  if (input.suggest_memory_format() == MemoryFormat::kContiguous) {
+    out = contiguous(c, out, MemoryFormat::kContiguous);
+  }
   return to(c, out, input.dtype());
 }
 

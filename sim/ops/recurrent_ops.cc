@@ -42,11 +42,12 @@ HiddenState fused_lstm_cell(Context& c, Tensor input_gates, Tensor hidden_gates,
     Tensor grad_cx = b.c.empty(state.sizes(), state.dtype(), state.device());
     Tensor grad_bias;
     if (b.saved[3].defined()) grad_bias = sum(b.c, grad_gates, {0}, false, {});
-    if (b.needs(0)) b.grads[0] = grad_gates;
-    if (b.needs(1)) b.grads[1] = grad_gates;
-    if (b.needs(2)) b.grads[2] = std::move(grad_cx);
-    if (b.needs(3)) b.grads[3] = grad_bias;
-    if (b.needs(4)) b.grads[4] = grad_bias;
+    b.grads[0] = grad_gates;
+    b.grads[1] = std::move(grad_gates);
+    b.grads[2] = std::move(grad_cx);
+    b.grads[3] = grad_bias;
+    b.grads[4] = std::move(grad_bias);
+    b.drop_unneeded();
   });
   return {std::move(hy), std::move(cy)};
 }
@@ -79,11 +80,12 @@ Tensor fused_gru_cell(Context& c, Tensor input_gates, Tensor hidden_gates, Tenso
       bias_ih = sum(b.c, grad_input, {0}, false, {});
       bias_hh = sum(b.c, grad_hidden, {0}, false, {});
     }
-    if (b.needs(0)) b.grads[0] = std::move(grad_input);
-    if (b.needs(1)) b.grads[1] = std::move(grad_hidden);
-    if (b.needs(2)) b.grads[2] = std::move(grad_hx);
-    if (b.needs(3)) b.grads[3] = std::move(bias_ih);
-    if (b.needs(4)) b.grads[4] = std::move(bias_hh);
+    b.grads[0] = std::move(grad_input);
+    b.grads[1] = std::move(grad_hidden);
+    b.grads[2] = std::move(grad_hx);
+    b.grads[3] = std::move(bias_ih);
+    b.grads[4] = std::move(bias_hh);
+    b.drop_unneeded();
   });
 }
 
