@@ -89,6 +89,7 @@ Tensor noisy(Context& c, const Tensor& input, double p, bool train, bool in_plac
   check_probability(p);
   if (p == 0 || !train || input.numel() == 0) return input;
   if (p == 1) return product(c, input, c.empty({}, input.dtype(), input.device()), in_place);
+  Tensor shift;  // dies after noise
   Tensor noise;
   if (features) {
     if (input.dim() < 2) {
@@ -102,10 +103,10 @@ Tensor noisy(Context& c, const Tensor& input, double p, bool train, bool in_plac
     noise = c.empty_like(input);
   }
   if (!alpha) return product(c, input, noise, in_place);
-  const Tensor shift = [&] {
+  {
     const GradMode off(c, false);
-    return add(c, noise, number_tensor(c));
-  }();
+    shift = add(c, noise, number_tensor(c));
+  }
   return add_(c, product(c, input, noise, in_place), shift);
 }
 

@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_rule.h"
+#include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
 
@@ -141,6 +142,12 @@ constexpr PointwiseRule kRandom{"random_", "RandomBackward0", "", "", "z"};
 
 OpResult overwrite(Arguments& a, const PointwiseRule& rule) {
   return apply_in_place(a.context(), rule, a.tensor(0));
+}
+
+OpResult zero(Arguments& a) {
+  if (!a.tensor(0).is_sparse()) return overwrite(a, kZero);
+  clear_sparse_in_place(a.context(), a.tensor(0));
+  return a.tensor(0);
 }
 
 OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
@@ -315,8 +322,7 @@ std::span<const OpDef> factory_ops() {
          return fill_(a.context(), a.tensor(0), a.is_tensor(1) ? a.tensor(1) : Tensor());
        },
        kSource},
-      {"zero_(Tensor input)", "method",
-       [](Arguments& a) -> OpResult { return overwrite(a, kZero); }, kSource},
+      {"zero_(Tensor input)", "method", zero, kSource},
       {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method",
        random_values, kSource},
       {"uniform_(Tensor input, any from=0, any to=1, *, any generator=None)", "method",

@@ -39,11 +39,24 @@ Tensor operand(Context& c, const Tensor& m) {
   return readable(m) ? m : clone_in(c, m, MemoryFormat::kContiguous);
 }
 
-/// What cuBLAS does not conjugate by itself is copied: which that is, is not modelled.
+/// Which factor of a product stands for its conjugate.
+enum class Conjugate : std::uint8_t { kNone, kFirst, kSecond };
+
+/// cuBLAS conjugates what it turns: what it reads by rows is copied first. A matrix
+/// that may be read either way is one of rows (bmm) or of columns (mm). Source:
+/// prepare_matrix_for_cublas, prepare_batch_matrix_for_cublas; oracle.
+bool needs_copy_to_conjugate(const Tensor& m, bool by_columns) {
+  const auto fast = [&m](std::int64_t d, std::int64_t other) {
+    return m.stride(d) == 1 && m.stride(other) >= std::max<std::int64_t>(1, m.size(d));
+  };
+  if (m.dim() == 2) return m.is_non_overlapping_and_dense() ? m.is_contiguous() : !fast(-2, -1);
+  return by_columns ? fast(-2, -1) : fast(-1, -2);
+}
+
 void no_complex_gradient(const Op& op, const Tensor& a) {
   if (op.records() && is_complex(a.dtype())) {
     throw NotModelled(
-        "the gradient of a product of complex matrices is not modelled; multiply their real and "
+        "the gradient of a complex vector's product is not modelled; multiply its real and "
         "imaginary parts");
   }
 }
@@ -63,13 +76,21 @@ void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_v
   same_dtype(a, b, first, second);
 }
 
-Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
+Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt,
+            Conjugate conjugate = Conjugate::kNone) {
   if (out.numel() == 0) return out;
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
   // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
   const bool by_columns = out.dim() == 3 && out.size(-1) == 1;
-  const Tensor first = operand(c, by_columns ? a : b);
-  const Tensor second = operand(c, by_columns ? b : a);
+  const auto factor = [&](bool is_first) {
+    const Tensor& m = is_first ? a : b;
+    const bool conjugated =
+        conjugate == (is_first ? Conjugate::kFirst : Conjugate::kSecond) && is_complex(m.dtype());
+    return conjugated && readable(m) && needs_copy_to_conjugate(m, by_columns) ? clone(c, m)
+                                                                               : operand(c, m);
+  };
+  const Tensor first = factor(by_columns);
+  const Tensor second = factor(!by_columns);
   c.cublas_workspace(out.device(), lt);
   launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
   return out;
@@ -79,32 +100,39 @@ bool column_major(const Dims& sizes, const Dims& strides) {
   return strides[0] == 1 && strides[1] == sizes[0];
 }
 
+Tensor mm_conjugate(Context& c, const Tensor& a, const Tensor& b, Conjugate which) {
+  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false, which);
+}
+Tensor bmm_conjugate(Context& c, const Tensor& a, const Tensor& b, Conjugate which) {
+  Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
+  return gemm(c, std::move(out), a, b, false, which);
+}
+
 }  // namespace
 
 Tensor mm_first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
                          const Dims& strides) {
   if (column_major(sizes, strides)) {
-    Tensor g = mm_kernel(c, mat2, transpose(grad, 0, 1));
+    Tensor g = mm_conjugate(c, mat2, transpose(grad, 0, 1), Conjugate::kFirst);
     return as_view(g, transpose(g, 0, 1));
   }
-  return mm_kernel(c, grad, transpose(mat2, 0, 1));
+  return mm_conjugate(c, grad, transpose(mat2, 0, 1), Conjugate::kSecond);
 }
 Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
                           const Dims& strides) {
   if (column_major(sizes, strides)) {
-    Tensor g = mm_kernel(c, transpose(grad, 0, 1), mat1);
+    Tensor g = mm_conjugate(c, transpose(grad, 0, 1), mat1, Conjugate::kSecond);
     return as_view(g, transpose(g, 0, 1));
   }
-  return mm_kernel(c, transpose(mat1, 0, 1), grad);
+  return mm_conjugate(c, transpose(mat1, 0, 1), grad, Conjugate::kFirst);
 }
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
-  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
+  return mm_conjugate(c, a, b, Conjugate::kNone);
 }
 
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
-  Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
-  return gemm(c, std::move(out), a, b, false);
+  return bmm_conjugate(c, a, b, Conjugate::kNone);
 }
 
 Tensor mm(Context& c, Tensor self, Tensor mat2) {
@@ -118,7 +146,6 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
   }
   types_of_kernel(c, self, mat2, "m1", "m2");
   Op op(c, "mm", "MmBackward0", {&self, &mat2});
-  no_complex_gradient(op, self);
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
   return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
@@ -177,12 +204,15 @@ Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   }
   same_dtype(self, mat2, "batch1", "batch2");
   Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
-  no_complex_gradient(op, self);
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
   return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {
-    if (b.needs(1)) b.grads[1] = bmm_kernel(b.c, transpose(b.saved[1], 1, 2), b.grad());
-    if (b.needs(0)) b.grads[0] = bmm_kernel(b.c, b.grad(), transpose(b.saved[0], 1, 2));
+    if (b.needs(1)) {
+      b.grads[1] = bmm_conjugate(b.c, transpose(b.saved[1], 1, 2), b.grad(), Conjugate::kFirst);
+    }
+    if (b.needs(0)) {
+      b.grads[0] = bmm_conjugate(b.c, b.grad(), transpose(b.saved[0], 1, 2), Conjugate::kSecond);
+    }
   });
 }
 
@@ -196,10 +226,12 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
       return factor == 1 ? g : pointwise(b.c, {&g});
     };
     if (b.needs(1)) {
-      b.grads[1] = scaled(bmm_kernel(b.c, b.grad(), transpose(b.saved[1], 1, 2)), alpha);
+      b.grads[1] = scaled(
+          bmm_conjugate(b.c, b.grad(), transpose(b.saved[1], 1, 2), Conjugate::kSecond), alpha);
     }
     if (b.needs(2)) {
-      b.grads[2] = scaled(bmm_kernel(b.c, transpose(b.saved[0], 1, 2), b.grad()), alpha);
+      b.grads[2] = scaled(
+          bmm_conjugate(b.c, transpose(b.saved[0], 1, 2), b.grad(), Conjugate::kFirst), alpha);
     }
     if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
   });
@@ -228,6 +260,7 @@ Tensor mv(Context& c, Tensor self, Tensor vec) {
                               to_string(self.sizes()), to_string(vec.sizes())));
   }
   Op op(c, "mv", "MvBackward0", {&self, &vec});
+  no_complex_gradient(op, self);
   op.save_if(op.needs(1), 0, self);
   op.save_if(op.needs(0), 1, vec);
   return op.result(mv_kernel(c, self, vec), [](Backward& b) {
@@ -243,6 +276,7 @@ Tensor mv(Context& c, Tensor self, Tensor vec) {
 Tensor dot(Context& c, Tensor self, Tensor other) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
   Op op(c, "dot", "DotBackward0", {&self, &other});
+  no_complex_gradient(op, self);
   op.save_if(op.needs(1), 0, self);
   op.save_if(op.needs(0), 1, other);
   Tensor out = c.empty({}, self.dtype(), self.device());

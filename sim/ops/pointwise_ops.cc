@@ -34,7 +34,8 @@ BackwardFunction sub_backward(double alpha, const Tensor& self, const Tensor& ot
   };
 }
 
-constexpr PointwiseRule kDiv{"div", "DivBackward0", "", "", "gob", "sobobgfv", ResultKind::kFloat};
+constexpr PointwiseRule kDiv{"div",       "DivBackward0",    "", "", "gojb",
+                             "sobobjgfv", ResultKind::kFloat};
 constexpr PointwiseRule kDivRounded{"div", "DivBackward2", "", "", "z", "z"};
 constexpr PointwiseRule kPowNumber{
     "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};

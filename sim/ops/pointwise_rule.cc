@@ -68,8 +68,16 @@ class Machine {
   }
 
  private:
-  void push(Tensor t) { stack_[depth_++] = std::move(t); }
+  void push(Tensor t) {
+    marked_[depth_] = false;
+    stack_[depth_++] = std::move(t);
+  }
   Tensor pop() { return std::move(stack_[--depth_]); }
+  /// For the call that takes it: copied where its conjugate is meant.
+  Tensor pop_operand() {
+    Tensor t = pop();
+    return marked_[depth_] ? clone(b_.c, t) : t;
+  }
   void push_made(Tensor t) {
     TIDEMARK_CHECK(count_ < made_.size(), "a pointwise program of too many steps");
     made_[count_++] = t;
@@ -111,8 +119,11 @@ class Machine {
       case '0':
         push_made(c.empty({}, b_.grad().dtype(), b_.grad().device()));
         return;
+      case 'j':
+        marked_[depth_ - 1] = is_complex(stack_[depth_ - 1].dtype());
+        return;
       case 'f': {
-        const Tensor x = pop();
+        const Tensor x = pop_operand();
         push_made(pointwise(c, {&x}));
         return;
       }
@@ -129,14 +140,14 @@ class Machine {
         return;
       }
       case 'b': {
-        const Tensor y = pop();
-        const Tensor x = pop();
+        const Tensor y = pop_operand();
+        const Tensor x = pop_operand();
         push_made(pointwise(c, {&x, &y}));
         return;
       }
       case 'v': {
-        const Tensor x = pop();
-        const Tensor y = pop();
+        const Tensor x = pop_operand();
+        const Tensor y = pop_operand();
         push_made(pointwise(c, {&x, &y}));
         return;
       }
@@ -192,6 +203,7 @@ class Machine {
   Backward& b_;
   Tensor number_;
   std::array<Tensor, 8> stack_;
+  std::array<bool, 8> marked_{};  ///< the conjugate of what stands there is meant
   std::array<Tensor, 3> named_;
   std::array<Tensor, 12> made_;
   std::size_t depth_ = 0;
@@ -215,18 +227,8 @@ void save_result(Op& op, std::string_view self_program, std::string_view other_p
   op.save_if(mentions(self_program, 'r') || mentions(other_program, 'r'), kResult, result);
 }
 
-/// Gradients of a product with complex factors: each is multiplied with the other factor's
-/// conjugate, which is copied out for it. Slots as in a program.
-BackwardFunction complex_product_backward(ScalarType self, ScalarType other) {
-  return [self, other](Backward& b) {
-    b.saved.resize(3);
-    const auto times_conjugate = [&b](const Tensor& factor) {
-      const Tensor conjugate = is_complex(factor.dtype()) ? clone(b.c, factor) : factor;
-      return pointwise(b.c, {&b.grad(), &conjugate});
-    };
-    if (b.needs(1)) b.grads[1] = real_gradient(times_conjugate(b.saved[kSelf]), other);
-    if (b.needs(0)) b.grads[0] = real_gradient(times_conjugate(b.saved[kOther]), self);
-  };
+bool takes_complex(std::string_view program) {
+  return program.empty() || program == "g" || program == "gf" || mentions(program, 'j');
 }
 
 /// |x| of complex numbers: computed as complex, then made real.
@@ -245,6 +247,24 @@ auto backward_of(std::string_view self_program, std::string_view other_program) 
   return [self_program, other_program](Backward& b) {
     if (b.needs(1)) b.grads[1] = run_program(b, other_program);
     if (b.needs(0)) b.grads[0] = run_program(b, self_program);
+  };
+}
+
+/// The same where the result is complex and an operand may be real.
+BackwardFunction complex_backward_of(const Op& op, const PointwiseRule& rule,
+                                     std::string_view self_program, const Tensor& self,
+                                     const Tensor& other) {
+  if ((op.needs(0) && !takes_complex(self_program)) ||
+      (op.needs(1) && !takes_complex(rule.other))) {
+    throw NotModelled(
+        fmt::format("the gradient of {} of complex tensors is not modelled; work on x.real and "
+                    "x.imag",
+                    rule.name));
+  }
+  return [self_program, other_program = rule.other, t0 = self.dtype(),
+          t1 = other.defined() ? other.dtype() : self.dtype()](Backward& b) {
+    if (b.needs(1)) b.grads[1] = real_gradient(run_program(b, other_program), t1);
+    if (b.needs(0)) b.grads[0] = real_gradient(run_program(b, self_program), t0);
   };
 }
 
@@ -302,20 +322,10 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
   Op op(c, rule.name, rule.node, {&self, &other});
   save_all(op, rule.self, rule.other, self, other);
   Tensor out = compute();
-  if (is_complex(type) && op.records()) {
-    // The conjugate of what is real is itself.
-    const bool by_real = rule.name == "div" && !is_complex(other.dtype()) && !op.needs(1);
-    if (!by_real && !rule.name.starts_with("mul") && rule.name != "neg" &&
-        rule.name != "negative") {
-      throw NotModelled(fmt::format(
-          "the gradient of {} of complex tensors is not modelled; work on x.real and x.imag",
-          rule.name));
-    }
-    if (rule.name.starts_with("mul")) {
-      return op.result(std::move(out), complex_product_backward(self.dtype(), other.dtype()));
-    }
-  }
   save_result(op, rule.self, rule.other, out);
+  if (is_complex(type) && op.records()) {
+    return op.result(std::move(out), complex_backward_of(op, rule, rule.self, self, other));
+  }
   return op.result(std::move(out), backward_of(rule.self, rule.other));
 }
 
@@ -341,6 +351,9 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
   const bool keeps_self = is_saved(self_program, rule.other, 's', op.needs(0), op.needs(1));
   save_all(op, self_program, rule.other, keeps_self && op.records() ? clone(c, self) : self, other);
   save_result(op, self_program, rule.other, self);
+  if (is_complex(self.dtype()) && op.records()) {
+    return op.in_place(self, complex_backward_of(op, rule, self_program, self, other));
+  }
   return op.in_place(self, backward_of(self_program, rule.other));
 }
 

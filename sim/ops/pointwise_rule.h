@@ -39,6 +39,12 @@ enum class ResultKind : std::uint8_t {
 ///        in place: drops its argument          others
 ///     d  the end of a statement: temporaries die
 ///     n  takes what was written last and names it     A B C  the first, second, third named
+///     j  the conjugate of what was written last: of complex numbers a mark, for which the call
+///     that
+///        takes it copies it out for as long as it runs
+///
+/// A gradient of complex numbers is modelled where the program has `j` or hands `g` on, negated or
+/// not; of a real operand it is the real part (handle_r_to_c).
 ///
 /// Saved are the tensors that a program mentions: an operand that a single gradient mentions only
 /// if that gradient is wanted (two-operand operators). An operator that works in place clones an

@@ -33,10 +33,10 @@ constexpr PointwiseRule kUnary[] = {
     {"fix", "TruncBackward0", kX, kBoth, "z"},
     {"round", "RoundBackward0", "Tensor input, *, int decimals=0", kBoth, "z"},
     {"frac", "FracBackward0", kX, kBoth, "g"},
-    {"exp", "ExpBackward0", kX, kBoth, "grb", {}, kFloat, CastPolicy::kFp32},
+    {"exp", "ExpBackward0", kX, kBoth, "grjb", {}, kFloat, CastPolicy::kFp32},
     {"exp2", "Exp2Backward0", kX, kBoth, "grb1b", {}, kFloat},
     {"expm1", "Expm1Backward0", kX, kBoth, "gr1bb", {}, kFloat, CastPolicy::kFp32},
-    {"log", "LogBackward0", kX, kBoth, "gsb", {}, kFloat, CastPolicy::kFp32},
+    {"log", "LogBackward0", kX, kBoth, "gsjb", {}, kFloat, CastPolicy::kFp32},
     {"log10", "Log10Backward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
     {"log2", "Log2Backward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
     {"log1p", "Log1PBackward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
@@ -191,7 +191,7 @@ constexpr std::string_view kHypotOther = "gobrb";
 
 /// Operators of two tensors, or of a tensor and a number.
 constexpr PointwiseRule kBinary[] = {
-    {"mul", "MulBackward0", kXY, kBoth, "gob", "gsb"},
+    {"mul", "MulBackward0", kXY, kBoth, "gojb", "gsjb"},
     {"multiply", "MulBackward0", kXY, kBoth, "gob", "gsb"},
     {"maximum",
      "MaximumBackward0",

@@ -40,6 +40,15 @@ void scale_sparse_in_place(Context& c, const Tensor& x) {
   replace_parts(x, std::move(indices), std::move(values));
 }
 
+void clear_sparse_in_place(Context& c, const Tensor& x) {
+  TensorImpl::Sparse& parts = *x->sparse;
+  Dims values = parts.values.sizes();
+  values[0] = 0;
+  parts.indices =
+      c.empty({parts.indices.size(0), 0}, parts.indices.dtype(), parts.indices.device());
+  parts.values = c.empty(values, parts.values.dtype(), parts.values.device());
+}
+
 void add_sparse_in_place(Context& c, const Tensor& x, const Tensor& other) {
   Tensor indices = cat_kernel(c, {x->sparse->indices, other->sparse->indices}, 1);
   Tensor values = cat_kernel(c, {x->sparse->values, other->sparse->values}, 0);

@@ -15,6 +15,8 @@ Tensor keep_sparse_gradient(Context& c, const Tensor& grad, std::uint32_t expect
 Tensor clone_sparse(Context& c, const Tensor& x);
 /// x.mul_(number): new indices and values, then the former go.
 void scale_sparse_in_place(Context& c, const Tensor& x);
+/// x.zero_(): no entries are left; indices go first, then values.
+void clear_sparse_in_place(Context& c, const Tensor& x);
 /// x.add_(other) where both are sparse: the entries of both, one after another.
 void add_sparse_in_place(Context& c, const Tensor& x, const Tensor& other);
 /// .grad += grad where one is sparse: the tensor that replaces .grad, undefined when it was changed
