@@ -226,7 +226,9 @@ Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, 
       if (d != 1) dims.push_back(d);
     }
     constexpr Bytes kWelford = 16;  // mean, squares, count
-    const ReductionScratch scratch = reduction_scratch(c, input, dims, kWelford);
+    // var_mean_out has kernels that read one type and write fp32 for fp16 alone.
+    const Tensor read = input.dtype() == ScalarType::kFloat16 ? input : to_dtype(c, input, acc);
+    const ReductionScratch scratch = reduction_scratch(c, read, dims, kWelford);
   }
   if (layout == Layout::kGeneral) {
     Tensor one;

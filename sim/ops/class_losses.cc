@@ -128,9 +128,10 @@ Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std:
   const std::int64_t batch = log_probs.size(1);
   const Dims alpha{batch, log_probs.size(0), 2 * longest + 1};
   Tensor out;
+  Tensor log_alpha;
   {
     const CtcLengths lengths(c, log_probs, batch);
-    const Tensor log_alpha = c.empty(alpha, log_probs.dtype(), log_probs.device());
+    log_alpha = c.empty(alpha, log_probs.dtype(), log_probs.device());
     out = c.empty({batch}, log_probs.dtype(), log_probs.device());
     op.save(2, out);
     op.save(3, log_alpha);

@@ -21,6 +21,7 @@ namespace {
 /// Output, new cell state. Source: _thnn_fused_lstm_cell.
 HiddenState fused_lstm_cell(Context& c, Tensor input_gates, Tensor hidden_gates, Tensor cx,
                             Tensor b_ih, Tensor b_hh) {
+  Tensor workspace;  // of the results: goes after the casts
   const AutocastScope cast(c, CastPolicy::kLowPrecision,
                            {&input_gates, &hidden_gates, &cx, &b_ih, &b_hh});
   Op op(c, "_thnn_fused_lstm_cell", "ThnnFusedLstmCellBackward0",
@@ -30,7 +31,7 @@ HiddenState fused_lstm_cell(Context& c, Tensor input_gates, Tensor hidden_gates,
   op.save(2, hidden_gates);
   op.save(3, b_ih);
   op.save(4, input_gates);
-  Tensor workspace = c.empty(input_gates.sizes(), input_gates.dtype(), input_gates.device());
+  workspace = c.empty(input_gates.sizes(), input_gates.dtype(), input_gates.device());
   Tensor hy = c.empty(cx.sizes(), cx.dtype(), cx.device());
   Tensor cy = c.empty(cx.sizes(), cx.dtype(), cx.device());
   op.save(5, cy);
@@ -56,6 +57,7 @@ HiddenState fused_lstm_cell(Context& c, Tensor input_gates, Tensor hidden_gates,
 Tensor fused_gru_cell(Context& c, Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor b_ih,
                       Tensor b_hh) {
   constexpr std::int64_t kWorkspaceParts = 5;
+  Tensor workspace;  // of the results: goes after the casts
   const AutocastScope cast(c, CastPolicy::kLowPrecision,
                            {&input_gates, &hidden_gates, &hx, &b_ih, &b_hh});
   Op op(c, "_thnn_fused_gru_cell", "ThnnFusedGruCellBackward0",
@@ -65,7 +67,7 @@ Tensor fused_gru_cell(Context& c, Tensor input_gates, Tensor hidden_gates, Tenso
   op.save(2, hx);
   op.save(3, b_ih);
   op.save(4, input_gates);
-  Tensor workspace = c.empty({hx.size(0), hx.size(1) * kWorkspaceParts}, hx.dtype(), hx.device());
+  workspace = c.empty({hx.size(0), hx.size(1) * kWorkspaceParts}, hx.dtype(), hx.device());
   Tensor hy = c.empty(hx.sizes(), hx.dtype(), hx.device());
   op.save(5, workspace);
   return op.result(std::move(hy), [](Backward& b) {

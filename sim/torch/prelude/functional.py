@@ -193,7 +193,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         zero = torch.zeros((), dtype=res.dtype, device=res.device)
         infinite = res == float("inf")
         res = torch.where(infinite, zero, res)
-        del zero, infinite
+        del infinite, zero
     if reduction == "mean":
         count = res.size(0)
         lengths = torch.empty(count, dtype=torch.int64).to(device=res.device, dtype=res.dtype)
@@ -201,7 +201,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         del lengths
         ratio = res / target_length
         out = ratio.mean()
-        del ratio
+        del ratio, target_length
     elif reduction == "sum":
         out = res.sum()
     else:
