@@ -300,7 +300,10 @@ class AttributeTable(_tidemark.mapping_base):
         return self._access[0](self._owner, self._of)
 
     def _find(self, key):
-        return self._access[1](self._owner, self._of, key) if isinstance(key, str) else NotImplemented
+        found = self._access[1](self._owner, self._of, key) if isinstance(key, str) else NotImplemented
+        if found is NotImplemented and not self._of and key in getattr(type(self._owner), "_kept_apart", ()):
+            return getattr(self._owner, key)  # its class holds it in another way
+        return found
 
     def __len__(self):
         return len(self._names())

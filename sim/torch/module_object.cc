@@ -518,6 +518,16 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     module_of(a[0]).store_attr(in, in.intern(a.text(1)), a.take(2));
     return Value::none();
   });
+  // What classes with a __getattr__ of their own ask first: parameters, buffers and modules.
+  method("__getattr__(self, name, /)", [](Interp& in, Arguments& a) {
+    const Name name = in.intern(a.text(1));
+    Value found = module_of(a[0]).get_missing_attr(in, name);
+    if (found.empty()) {
+      in.raise(*in.classes().attribute_error,
+               fmt::format("'{}' object has no attribute '{}'", in.type_name(a[0]), in.text(name)));
+    }
+    return found;
+  });
   method("__delattr__(self, name, /)", [](Interp& in, Arguments& a) {
     const Name name = in.intern(a.text(1));
     if (!module_of(a[0]).remove_member(in, name)) {

@@ -75,7 +75,7 @@ def compile(model=None, **options):
 
 
 def typename(obj):
-    return type(obj).__name__
+    return obj.type() if isinstance(obj, torch.Tensor) else type(obj).__name__
 
 
 # Python's own: torch has dtypes of these names.

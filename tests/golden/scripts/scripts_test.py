@@ -26,12 +26,16 @@ def run_script(program, script, folder, columns, *options):
     return rows, done.stdout
 
 
-def events_of(program, script, folder):
-    return run_script(program, script, folder, ("action", "address", "bytes", "id"))
+def events_of(program, script, folder, *options):
+    return run_script(program, script, folder, ("action", "address", "bytes", "id"), *options)
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest(rows):
-    return {"events": len(rows), "sha256": hashlib.sha256("\n".join(rows).encode()).hexdigest()}
+    return {"events": len(rows), "sha256": sha256("\n".join(rows))}
 
 
 def numbers_of(lines):
@@ -71,12 +75,15 @@ def main():
             if "policies" in wanted:
                 failures += streams_failures(sys.argv[1], name, wanted["policies"], folder)
                 continue
-            rows, text = events_of(sys.argv[1], HERE / name, folder)
+            prints = "printed_sha256" in wanted
+            rows, text = events_of(sys.argv[1], HERE / name, folder, *(("--format", "json") if prints else ()))
             if rows is None:
                 print(f"{name}: refused\n{text}")
                 failures += 1
                 continue
             found = digest(rows)
+            if prints:
+                found["printed_sha256"] = sha256(json.loads(text)["printed"])
             print(f"{name}: {len(rows)} events, {'exact' if found == wanted else 'differs'}")
             failures += found != wanted
         rows, text = events_of(sys.argv[1], HERE / "images.py", folder)

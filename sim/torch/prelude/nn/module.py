@@ -1,5 +1,5 @@
 # module: torch.nn
-# defines: Module Sequential ModuleList ModuleDict ParameterList ParameterDict Identity
+# defines: Module Identity
 import torch
 import torch._C as _C
 from collections import OrderedDict
@@ -98,6 +98,7 @@ def _backward_hook(module):
 class Module(_C.ModuleBase):
     training = True
     dump_patches = False
+    _kept_apart = ("training", "_parameters", "_buffers", "_modules")
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -179,12 +180,6 @@ class Module(_C.ModuleBase):
     def set_submodule(self, target, module, strict=False):
         path, _, name = target.rpartition(".")
         setattr(self.get_submodule(path), name, module)
-
-    def _renumber(self, modules):
-        for name in [name for name, module in self._module_items()]:
-            delattr(self, name)
-        for i, module in enumerate(modules):
-            self.add_module(str(i), module)
 
     def share_memory(self):
         return self
@@ -397,9 +392,10 @@ class Module(_C.ModuleBase):
             text = repr(module).split("\n")
             lines.append("(" + name + "): " + "\n  ".join(text))
         extra = self.extra_repr()
-        if not lines:
+        said = extra.split("\n") if extra else []
+        if not lines and len(said) < 2:
             return self._get_name() + "(" + extra + ")"
-        return self._get_name() + "(\n  " + "\n  ".join(([extra] if extra else []) + lines) + "\n)"
+        return self._get_name() + "(\n  " + "\n  ".join(said + lines) + "\n)"
 
 
 class Identity(Module):
@@ -408,216 +404,3 @@ class Identity(Module):
 
     def forward(self, input):
         return input
-
-
-class _NumberedModules(Module):
-    """What Sequential and ModuleList have in common: submodules by number."""
-
-    def _children(self):
-        return [module for name, module in self._module_items()]
-
-    def __delitem__(self, index):
-        modules = self._children()
-        del modules[index]
-        self._renumber(modules)
-
-    def insert(self, index, module):
-        modules = self._children()
-        modules.insert(index, module)
-        self._renumber(modules)
-        return self
-
-    def pop(self, key):
-        module = self[key]
-        del self[key]
-        return module
-
-    def __len__(self):
-        return len(self._module_items())
-
-    def __iter__(self):
-        return iter(self._children())
-
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __iadd__(self, modules):
-        return self.extend(modules)
-
-
-class Sequential(_NumberedModules):
-    def __init__(self, *args):
-        super().__init__()
-        if len(args) == 1 and isinstance(args[0], dict):
-            for key, module in args[0].items():
-                self.add_module(key, module)
-        else:
-            for i, module in enumerate(args):
-                self.add_module(str(i), module)
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return type(self)(dict(list(self._module_items())[index]))
-        return self._children()[index]
-
-    def __setitem__(self, index, module):
-        names = [name for name, m in self._module_items()]
-        self.add_module(names[index], module)
-
-    def __add__(self, other):
-        return Sequential(*self, *other)
-
-    def extend(self, sequential):
-        for module in sequential:
-            self.append(module)
-        return self
-
-    def forward(self, input):
-        for module in self:
-            input = module(input)
-        return input
-
-
-class ModuleList(_NumberedModules):
-    def __init__(self, modules=None):
-        super().__init__()
-        if modules is not None:
-            self.extend(modules)
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return type(self)(self._children()[index])
-        return self._children()[index]
-
-    def __setitem__(self, index, module):
-        self.add_module(str(index if index >= 0 else index + len(self)), module)
-
-    def __add__(self, other):
-        return ModuleList([*self, *other])
-
-    def extend(self, modules):
-        offset = len(self)
-        for i, module in enumerate(modules):
-            self.add_module(str(offset + i), module)
-        return self
-
-
-class ModuleDict(Module):
-    def __init__(self, modules=None):
-        super().__init__()
-        if modules is not None:
-            self.update(modules)
-
-    def update(self, modules):
-        for key, module in modules.items() if hasattr(modules, "items") else modules:
-            self.add_module(key, module)
-
-    def __getitem__(self, key):
-        return dict(self._module_items())[key]
-
-    def __setitem__(self, key, module):
-        self.add_module(key, module)
-
-    def __delitem__(self, key):
-        delattr(self, key)
-
-    def pop(self, key):
-        module = self[key]
-        delattr(self, key)
-        return module
-
-    def clear(self):
-        for key in self.keys():
-            delattr(self, key)
-
-    def __len__(self):
-        return len(self._module_items())
-
-    def __iter__(self):
-        return iter(self.keys())
-
-    def __contains__(self, key):
-        return key in self.keys()
-
-    def keys(self):
-        return [name for name, module in self._module_items()]
-
-    def values(self):
-        return [module for name, module in self._module_items()]
-
-    def items(self):
-        return self._module_items()
-
-
-def _as_parameter(value):
-    return torch.nn.Parameter(value) if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
-
-
-class ParameterList(Module):
-    def __init__(self, values=None):
-        super().__init__()
-        self._size = 0
-        for value in values or []:
-            self.append(value)
-
-    def append(self, value):
-        setattr(self, str(self._size), _as_parameter(value))
-        self._size += 1
-        return self
-
-    def extend(self, values):
-        for value in values:
-            self.append(value)
-        return self
-
-    def __getitem__(self, index):
-        return getattr(self, str(index if index >= 0 else index + self._size))
-
-    def __setitem__(self, index, value):
-        setattr(self, str(index if index >= 0 else index + self._size), value)
-
-    def __len__(self):
-        return self._size
-
-    def __iter__(self):
-        return iter([self[i] for i in range(self._size)])
-
-
-class ParameterDict(Module):
-    def __init__(self, parameters=None):
-        super().__init__()
-        self._keys = []
-        self.update(parameters or {})
-
-    def update(self, parameters):
-        items = parameters.items() if hasattr(parameters, "items") else parameters
-        # A plain dict's keys are taken in alphabetical order, as PyTorch does.
-        for key, value in sorted(items) if type(parameters) is dict else items:
-            self[key] = value
-
-    def __getitem__(self, key):
-        return getattr(self, key)
-
-    def __setitem__(self, key, value):
-        if key not in self._keys:
-            self._keys.append(key)
-        setattr(self, key, _as_parameter(value))
-
-    def __len__(self):
-        return len(self._keys)
-
-    def __iter__(self):
-        return iter(self._keys)
-
-    def __contains__(self, key):
-        return key in self._keys
-
-    def keys(self):
-        return list(self._keys)
-
-    def values(self):
-        return [self[key] for key in self._keys]
-
-    def items(self):
-        return [(key, self[key]) for key in self._keys]

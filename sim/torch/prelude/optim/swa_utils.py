@@ -1,10 +1,11 @@
 # module: torch.optim.swa_utils
 # defines: AveragedModel get_ema_multi_avg_fn get_swa_multi_avg_fn get_ema_avg_fn get_swa_avg_fn SWALR update_bn
 import copy
+import math
 import torch
 from torch.nn import Module, _BatchNorm
 import torch._C as _C
-from torch.optim.lr_scheduler import LRScheduler
+from torch.optim.lr_scheduler import LRScheduler, _per_group
 
 
 def get_ema_multi_avg_fn(decay=0.999):
@@ -99,7 +100,27 @@ class AveragedModel(Module):
 
 
 class SWALR(LRScheduler):
-    pass
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
+        for lr, group in zip(_per_group("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
+            group["swa_lr"] = lr
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step):
+        t = max(0, min(1, step / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
+
+    def get_lr(self):
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        groups, before, now = self.optimizer.param_groups, self._share(step - 1), self._share(step)
+        begun = [g["swa_lr"] if before == 1 else (g["lr"] - before * g["swa_lr"]) / (1 - before) for g in groups]
+        return [group["swa_lr"] * now + lr * (1 - now) for group, lr in zip(groups, begun, strict=True)]
 
 
 @torch.no_grad()
