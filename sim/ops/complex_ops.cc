@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -31,6 +34,7 @@ Tensor as_real(const Tensor& x) {
   strides.push_back(1);
   Tensor out = Context::alias(x, sizes, strides, 2 * x->offset);
   out->dtype = real_type(x.dtype());
+  out->is_conj = false;
   return out;
 }
 
@@ -55,6 +59,43 @@ Tensor as_complex(const Tensor& x) {
 Tensor real_gradient(const Tensor& x, ScalarType wanted) {
   if (!is_complex(x.dtype()) || is_complex(wanted)) return x;
   return as_view(x, select(as_real(x), -1, 0));
+}
+
+Tensor conjugate_view(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x;
+  Tensor out = Context::alias(x, x.sizes(), x.strides(), x->offset);
+  out->is_conj = !x->is_conj;
+  return out;
+}
+
+Tensor resolved(Context& c, const Tensor& x) { return x->is_conj ? clone(c, x) : x; }
+
+void check_takes_conjugates(std::string_view name, const Tensor& x) {
+  static constexpr std::array kTakes{
+      std::string_view("add"),        std::string_view("AddBackward0"),
+      std::string_view("sub"),        std::string_view("SubBackward0"),
+      std::string_view("mul"),        std::string_view("MulBackward0"),
+      std::string_view("div"),        std::string_view("DivBackward0"),
+      std::string_view("neg"),        std::string_view("NegBackward0"),
+      std::string_view("exp"),        std::string_view("ExpBackward0"),
+      std::string_view("_conj"),      std::string_view("ConjBackward0"),
+      std::string_view("mm"),         std::string_view("MmBackward0"),
+      std::string_view("bmm"),        std::string_view("BmmBackward0"),
+      std::string_view("_fft_c2c"),   std::string_view("FftC2CBackward0"),
+      std::string_view("_fft_c2r"),   std::string_view("FftR2CBackward0"),
+      std::string_view("cat"),        std::string_view("clone"),
+      std::string_view("transpose"),  std::string_view("TransposeBackward0"),
+      std::string_view("permute"),    std::string_view("PermuteBackward0"),
+      std::string_view("unsqueeze"),  std::string_view("UnsqueezeBackward0"),
+      std::string_view("view"),       std::string_view("ViewBackward0"),
+      std::string_view("expand"),     std::string_view("t"),
+      std::string_view("TBackward0"), std::string_view("select"),
+      std::string_view("slice"),      std::string_view("resolve_conj"),
+      std::string_view("split"),      std::string_view("SelectBackward0"),
+  };
+  if (!x->is_conj || std::find(kTakes.begin(), kTakes.end(), name) != kTakes.end()) return;
+  throw NotModelled(fmt::format(
+      "{} of a tensor that conj() made is not modelled; call .resolve_conj() on it first", name));
 }
 
 namespace {
@@ -113,15 +154,6 @@ Tensor view_as_complex(Context& c, const Tensor& self) {
                    [](Backward& b) { b.grads[0] = as_view(b.grad(), as_real(b.grad())); });
 }
 
-Tensor part(Context& c, const Tensor& self, std::int64_t index) {
-  if (!is_complex(self.dtype())) {
-    if (index == 1) throw OpError("imag is not implemented for tensors with non-complex dtypes.");
-    return self;
-  }
-  const Tensor numbers = view_as_real(c, self);
-  return select(c, numbers, self.dim(), index);
-}
-
 /// Source: torch's angle_backward.
 void angle_backward(Backward& b) {
   const Tensor& self = b.saved[0];
@@ -149,13 +181,25 @@ Tensor angle(Context& c, const Tensor& self) {
                    [](Backward& b) { b.grads[0] = zeros_like(b.c, b.saved[0]); });
 }
 
-/// Of a real tensor itself. Of a complex one a mark that later kernels heed: not modelled.
-OpResult conj(Arguments& a) {
-  if (is_complex(a.tensor(0).dtype())) {
-    throw NotModelled(
-        "conj() of a complex tensor is not modelled; write torch.complex(x.real, -x.imag)");
+/// Of a real tensor itself. Of a complex one a view with a mark, which later kernels heed.
+Tensor conj(Context& c, const Tensor& self) {
+  if (!is_complex(self.dtype())) return self;
+  Op op(c, "_conj", "ConjBackward0", {&self});
+  return op.result(as_view(self, conjugate_view(self)),
+                   [](Backward& b) { b.grads[0] = conjugate_view(b.grad()); });
+}
+
+Tensor part(Context& c, const Tensor& self, std::int64_t index) {
+  if (!is_complex(self.dtype())) {
+    if (index == 1) throw OpError("imag is not implemented for tensors with non-complex dtypes.");
+    return self;
   }
-  return a.tensor(0);
+  const Tensor numbers = view_as_real(c, self->is_conj && index == 0 ? conj(c, self) : self);
+  return select(c, numbers, self.dim(), index);
+}
+
+Tensor resolve_conj(Context& c, const Tensor& self) {
+  return self->is_conj ? clone(c, self, MemoryFormat::kPreserve) : self;
 }
 
 }  // namespace
@@ -176,7 +220,10 @@ std::span<const OpDef> complex_ops() {
        [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 0); }, kSource},
       {"imag(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); }, kSource},
-      {"conj(Tensor input)", "torch method", conj, kSource},
+      {"conj(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return conj(a.context(), a.tensor(0)); }, kSource},
+      {"resolve_conj(Tensor input)", "torch method",
+       [](Arguments& a) -> OpResult { return resolve_conj(a.context(), a.tensor(0)); }, kSource},
       {"angle(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return angle(a.context(), a.tensor(0)); }, kSource},
   };

@@ -117,6 +117,7 @@ Tensor Context::alias(const Tensor& base, const Dims& sizes, const Dims& strides
   Tensor out = make(sizes, strides, base.dtype(), base.device(), base->storage);
   out->offset = offset;
   out->producer = base->producer;
+  out->is_conj = base->is_conj;
   return out;
 }
 

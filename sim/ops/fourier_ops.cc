@@ -70,8 +70,9 @@ Tensor complex_transform(Context& c, const Tensor& self, const Dims& dims) {
         "a Fourier transform over more than three dimensions is not modelled; transform fewer "
         "dimensions at a time");
   }
+  const Tensor read = resolved(c, self);
   Tensor output = c.empty(self.sizes(), self.dtype(), self.device());
-  execute(c, output, self, by_stride(dims, self));
+  execute(c, output, read, by_stride(dims, read));
   return output;
 }
 
@@ -104,8 +105,9 @@ Tensor inverse_real_transform(Context& c, const Tensor& self, const Dims& dims,
   one_plan_only(dims);
   Dims sizes = self.sizes();
   sizes[static_cast<std::size_t>(dims.back())] = length;
+  const Tensor read = resolved(c, self);
   Tensor output = c.empty(sizes, real_type(self.dtype()), self.device());
-  const Tensor copy = clone_in(c, self, MemoryFormat::kContiguous);
+  const Tensor copy = clone_in(c, read, MemoryFormat::kContiguous);
   execute(c, output, copy, dims);
   return output;
 }
@@ -132,7 +134,10 @@ Tensor fft_r2c(Context& c, const Tensor& self, const Dims& dims, bool onesided) 
     const auto last = static_cast<std::size_t>(dims.back());
     if (onesided && sizes[last] != x.sizes()[last]) {
       // The other half is filled with zeros.
-      const Tensor full = zeros(b.c, x.sizes(), b.grad().dtype(), b.grad().device());
+      const Tensor full = [&] {
+        const Tensor read = resolved(b.c, b.grad());
+        return zeros(b.c, x.sizes(), read.dtype(), read.device());
+      }();
       inverse = complex_transform(b.c, full, dims);
     } else {
       inverse = complex_transform(b.c, b.grad(), dims);

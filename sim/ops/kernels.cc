@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
@@ -79,6 +80,10 @@ Device common_device(std::initializer_list<const Tensor*> operands) {
 
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype) {
   const std::vector<const Tensor*> list(operands);
+  TensorList copies;
+  for (const Tensor* t : list) {
+    if ((*t)->is_conj) copies.push_back(resolved(c, *t));
+  }
   Dims shape = list.front()->sizes();
   for (std::size_t i = 1; i < list.size(); ++i) shape = broadcast(shape, list[i]->sizes());
   return c.empty_strided(shape, iterator_strides(shape, list), dtype, common_device(operands));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
@@ -38,9 +39,6 @@ bool readable(const Tensor& m) {
 Tensor operand(Context& c, const Tensor& m) {
   return readable(m) ? m : clone_in(c, m, MemoryFormat::kContiguous);
 }
-
-/// Which factor of a product stands for its conjugate.
-enum class Conjugate : std::uint8_t { kNone, kFirst, kSecond };
 
 /// cuBLAS conjugates what it turns: what it reads by rows is copied first. A matrix
 /// that may be read either way is one of rows (bmm) or of columns (mm). Source:
@@ -76,21 +74,17 @@ void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_v
   same_dtype(a, b, first, second);
 }
 
-Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt,
-            Conjugate conjugate = Conjugate::kNone) {
+Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   if (out.numel() == 0) return out;
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
   // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
   const bool by_columns = out.dim() == 3 && out.size(-1) == 1;
-  const auto factor = [&](bool is_first) {
-    const Tensor& m = is_first ? a : b;
-    const bool conjugated =
-        conjugate == (is_first ? Conjugate::kFirst : Conjugate::kSecond) && is_complex(m.dtype());
-    return conjugated && readable(m) && needs_copy_to_conjugate(m, by_columns) ? clone(c, m)
-                                                                               : operand(c, m);
+  const auto factor = [&](const Tensor& m) {
+    const bool copied = m->is_conj && readable(m) && needs_copy_to_conjugate(m, by_columns);
+    return copied ? clone(c, m) : operand(c, m);
   };
-  const Tensor first = factor(by_columns);
-  const Tensor second = factor(!by_columns);
+  const Tensor first = factor(by_columns ? a : b);
+  const Tensor second = factor(by_columns ? b : a);
   c.cublas_workspace(out.device(), lt);
   launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
   return out;
@@ -100,39 +94,32 @@ bool column_major(const Dims& sizes, const Dims& strides) {
   return strides[0] == 1 && strides[1] == sizes[0];
 }
 
-Tensor mm_conjugate(Context& c, const Tensor& a, const Tensor& b, Conjugate which) {
-  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false, which);
-}
-Tensor bmm_conjugate(Context& c, const Tensor& a, const Tensor& b, Conjugate which) {
-  Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
-  return gemm(c, std::move(out), a, b, false, which);
-}
-
 }  // namespace
 
 Tensor mm_first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
                          const Dims& strides) {
   if (column_major(sizes, strides)) {
-    Tensor g = mm_conjugate(c, mat2, transpose(grad, 0, 1), Conjugate::kFirst);
+    Tensor g = mm_kernel(c, conjugate_view(mat2), transpose(grad, 0, 1));
     return as_view(g, transpose(g, 0, 1));
   }
-  return mm_conjugate(c, grad, transpose(mat2, 0, 1), Conjugate::kSecond);
+  return mm_kernel(c, grad, conjugate_view(transpose(mat2, 0, 1)));
 }
 Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
                           const Dims& strides) {
   if (column_major(sizes, strides)) {
-    Tensor g = mm_conjugate(c, transpose(grad, 0, 1), mat1, Conjugate::kSecond);
+    Tensor g = mm_kernel(c, transpose(grad, 0, 1), conjugate_view(mat1));
     return as_view(g, transpose(g, 0, 1));
   }
-  return mm_conjugate(c, transpose(mat1, 0, 1), grad, Conjugate::kFirst);
+  return mm_kernel(c, conjugate_view(transpose(mat1, 0, 1)), grad);
 }
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
-  return mm_conjugate(c, a, b, Conjugate::kNone);
+  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
 }
 
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
-  return bmm_conjugate(c, a, b, Conjugate::kNone);
+  Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
+  return gemm(c, std::move(out), a, b, false);
 }
 
 Tensor mm(Context& c, Tensor self, Tensor mat2) {
@@ -208,10 +195,10 @@ Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   op.save_if(op.needs(1), 1, self);
   return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {
     if (b.needs(1)) {
-      b.grads[1] = bmm_conjugate(b.c, transpose(b.saved[1], 1, 2), b.grad(), Conjugate::kFirst);
+      b.grads[1] = bmm_kernel(b.c, conjugate_view(transpose(b.saved[1], 1, 2)), b.grad());
     }
     if (b.needs(0)) {
-      b.grads[0] = bmm_conjugate(b.c, b.grad(), transpose(b.saved[0], 1, 2), Conjugate::kSecond);
+      b.grads[0] = bmm_kernel(b.c, b.grad(), conjugate_view(transpose(b.saved[0], 1, 2)));
     }
   });
 }
@@ -226,12 +213,12 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
       return factor == 1 ? g : pointwise(b.c, {&g});
     };
     if (b.needs(1)) {
-      b.grads[1] = scaled(
-          bmm_conjugate(b.c, b.grad(), transpose(b.saved[1], 1, 2), Conjugate::kSecond), alpha);
+      b.grads[1] =
+          scaled(bmm_kernel(b.c, b.grad(), conjugate_view(transpose(b.saved[1], 1, 2))), alpha);
     }
     if (b.needs(2)) {
-      b.grads[2] = scaled(
-          bmm_conjugate(b.c, transpose(b.saved[0], 1, 2), b.grad(), Conjugate::kFirst), alpha);
+      b.grads[2] =
+          scaled(bmm_kernel(b.c, conjugate_view(transpose(b.saved[0], 1, 2)), b.grad()), alpha);
     }
     if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_work.h"
 
 namespace tidemark::ops {
@@ -70,8 +71,12 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   }
   call.grads.resize(node.next.size());
   KernelWork work(c);
-  for (const Tensor& t : incoming) work.reads(t);
-  for (const Tensor& t : call.saved) work.reads(t);
+  for (const TensorList* list : {&incoming, &call.saved}) {
+    for (const Tensor& t : *list) {
+      if (t.defined()) check_takes_conjugates(node.name, t);
+      work.reads(t);
+    }
+  }
   node.backward(call);
   for (const Tensor& t : call.grads) work.gives(t);
   work.launch(c);

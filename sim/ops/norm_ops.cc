@@ -156,24 +156,26 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
 Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
                           const Tensor& weight) {
   const Tensor number = number_tensor(c);
-  const Tensor wide = to(c, input, accumulate_type(input.dtype()));
   Dims dims;
   for (std::size_t i = normalized_shape.size(); i > 0; --i) {
     dims.push_back(input.dim() - static_cast<std::int64_t>(i));
   }
-  Tensor scale;
-  {
-    const Tensor squares = pow(c, wide, number, 2.0);
-    const Tensor mean_square = mean(c, squares, dims, true);
-    add_(c, mean_square, number);
-    scale = unary(c, "rsqrt", mean_square);
-  }
-  Tensor out = mul(c, wide, scale);
-  out = mul(c, out, weight);
-  if (input.suggest_memory_format() == MemoryFormat::kContiguous) {
-    out = contiguous(c, out, MemoryFormat::kContiguous);
-  }
-  return to(c, out, input.dtype());
+  Tensor scale;  // returned beside the result
+  const Tensor normalized = [&] {
+    const Tensor wide = to(c, input, accumulate_type(input.dtype()));
+    {
+      const Tensor squares = pow(c, wide, number, 2.0);
+      const Tensor mean_square = mean(c, squares, dims, true);
+      add_(c, mean_square, number);
+      scale = unary(c, "rsqrt", mean_square);
+    }
+    Tensor out = mul(c, wide, scale);
+    out = mul(c, out, weight);
+    return input.suggest_memory_format() == MemoryFormat::kContiguous
+               ? contiguous(c, out, MemoryFormat::kContiguous)
+               : out;
+  }();
+  return to(c, normalized, input.dtype());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/ops/op.h"
 
 #include "sim/base/check.h"
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
 
@@ -45,12 +46,14 @@ void Op::begin(std::string_view name, std::string_view node_name,
   bool wants = false;
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
+    check_takes_conjugates(name, *t);
     reads.push_back(t);
     work_.reads(*t);
     wants = wants || t->requires_grad();
   }
   for (const Tensor* t : others) {
     if (!t->defined()) continue;
+    check_takes_conjugates(name, *t);
     reads.push_back(t);
     work_.reads(*t);
   }

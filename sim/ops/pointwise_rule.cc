@@ -68,16 +68,8 @@ class Machine {
   }
 
  private:
-  void push(Tensor t) {
-    marked_[depth_] = false;
-    stack_[depth_++] = std::move(t);
-  }
+  void push(Tensor t) { stack_[depth_++] = std::move(t); }
   Tensor pop() { return std::move(stack_[--depth_]); }
-  /// For the call that takes it: copied where its conjugate is meant.
-  Tensor pop_operand() {
-    Tensor t = pop();
-    return marked_[depth_] ? clone(b_.c, t) : t;
-  }
   void push_made(Tensor t) {
     TIDEMARK_CHECK(count_ < made_.size(), "a pointwise program of too many steps");
     made_[count_++] = t;
@@ -120,10 +112,10 @@ class Machine {
         push_made(c.empty({}, b_.grad().dtype(), b_.grad().device()));
         return;
       case 'j':
-        marked_[depth_ - 1] = is_complex(stack_[depth_ - 1].dtype());
+        stack_[depth_ - 1] = conjugate_view(stack_[depth_ - 1]);
         return;
       case 'f': {
-        const Tensor x = pop_operand();
+        const Tensor x = pop();
         push_made(pointwise(c, {&x}));
         return;
       }
@@ -140,14 +132,14 @@ class Machine {
         return;
       }
       case 'b': {
-        const Tensor y = pop_operand();
-        const Tensor x = pop_operand();
+        const Tensor y = pop();
+        const Tensor x = pop();
         push_made(pointwise(c, {&x, &y}));
         return;
       }
       case 'v': {
-        const Tensor x = pop_operand();
-        const Tensor y = pop_operand();
+        const Tensor x = pop();
+        const Tensor y = pop();
         push_made(pointwise(c, {&x, &y}));
         return;
       }
@@ -203,7 +195,6 @@ class Machine {
   Backward& b_;
   Tensor number_;
   std::array<Tensor, 8> stack_;
-  std::array<bool, 8> marked_{};  ///< the conjugate of what stands there is meant
   std::array<Tensor, 3> named_;
   std::array<Tensor, 12> made_;
   std::size_t depth_ = 0;

@@ -145,12 +145,12 @@ Tensor spatial_mean(Context& c, const Tensor& input, std::size_t spatial) {
   });
 }
 
-/// as_strided() that gives a [N, C, 1, 1] result channels_last strides.
+/// as_strided_() that gives a [N, C, 1, 1] result channels_last strides: the same tensor, no view.
 Tensor mark_channels_last(Context& c, const Tensor& self) {
   Op op(c, "as_strided", "AsStridedBackward0", {&self});
   Dims strides = Dims::filled(self.sizes().size(), self.size(1));
   strides[1] = 1;
-  return op.result(as_view(self, Context::alias(self, self.sizes(), strides, self->offset)),
+  return op.result(Context::alias(self, self.sizes(), strides, self->offset),
                    [old = self.sizes()](Backward& b) {
                      b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
                    });

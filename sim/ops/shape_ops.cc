@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
@@ -294,6 +295,10 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     if (first == nullptr && !skipped(t)) first = &t;
   }
   if (first == nullptr) return c.empty({0}, dtype, tensors.front().device());
+  TensorList copies;
+  for (const Tensor& t : tensors) {
+    if (t->is_conj) copies.push_back(resolved(c, t));
+  }
   const auto d = static_cast<std::size_t>(wrap_dim(dim, first->dim()));
   Dims sizes = first->sizes();
   std::int64_t total = 0;

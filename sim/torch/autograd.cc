@@ -7,6 +7,7 @@
 
 #include "sim/base/check.h"
 #include "sim/graph/backward_plan.h"
+#include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/sparse.h"
@@ -50,6 +51,8 @@ bool owns_plain_memory(const Tensor& t) {
 /// training-semantics.md 1.5.
 void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
   const LabelScope label(c, "sum of gradients");
+  for (const Tensor* t : {&stored, &incoming})
+    ops::check_takes_conjugates("a sum of gradients", *t);
   if (stored.is_sparse() || incoming.is_sparse()) {
     stored = ops::add_gradients_sparse(c, std::move(stored), std::move(incoming));
     return;
@@ -77,6 +80,7 @@ bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
 void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
   const Tensor& variable = node.variable;
   const LabelScope label(c, "AccumulateGrad", node.label);
+  ops::check_takes_conjugates("a gradient", grad);
   const std::uint32_t expected = node.post_hooks.empty() ? 1 : 2;
   Tensor kept;
   if (!variable->grad) {

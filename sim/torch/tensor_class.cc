@@ -370,6 +370,7 @@ void add_queries(Session& session) {
                [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
   };
   flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
+  flag("is_conj(self)", [](const Tensor& t) { return t->is_conj; });
   flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
   flag("is_pinned(self, device=None)",
        [](const Tensor& t) { return ops::is_pinned(t->storage->request()); });
@@ -454,8 +455,8 @@ void add_copies(Session& session) {
     return s->guarded(
         [&] { return carried(*s, tensor_of(a[0]), ops::to(s->c, tensor_of(a[0]), options)); });
   });
-  for (const std::string_view same : {"share_memory_(self)", "numpy(self, force=False)",
-                                      "resolve_conj(self)", "resolve_neg(self)"}) {
+  for (const std::string_view same :
+       {"share_memory_(self)", "numpy(self, force=False)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
   }
   add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {

@@ -1,5 +1,5 @@
 # module: torch._tensor torch.Tensor
-# defines: new to_dense clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_conj is_neg is_signed is_distributed is_nonzero storage untyped_storage
+# defines: new to_dense clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_neg is_signed is_distributed is_nonzero storage untyped_storage
 import torch
 import torch._C as _C
 
@@ -55,10 +55,6 @@ def is_same_size(self, other):
 
 
 def is_inference(self):
-    return False
-
-
-def is_conj(self):
     return False
 
 
