@@ -164,7 +164,7 @@ void give(Backward& b, Gradients g) {
 
 Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, const Tensor& bias,
                         const Tensor& running_mean, const Tensor& running_var, bool training) {
-  const Tensor input = contiguous(c, given, given.suggest_memory_format());
+  Tensor input = contiguous(c, given, given.suggest_memory_format());
   Op op(c, "cudnn_batch_norm", "CudnnBatchNormBackward0", {&input, &weight, &bias},
         {&running_mean, &running_var});
   op.save(0, input);
@@ -199,7 +199,8 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
     const Tensor workspace = cudnn_buffer(b.c, CudnnBuffer::kBatchNormBackward, x.device());
     give(b, std::move(g));
   });
-  // A tuple's members go from the first to the last.
+  // A copy of the input goes with the call, then a tuple's members from the first to the last.
+  input.reset();
   save_mean.reset();
   save_var.reset();
   return out;

@@ -104,7 +104,7 @@ Tensor broadcast_weight(Context& c, const Tensor& weight, std::int64_t rank) {
 Tensor negative(Context& c, const Tensor& x) { return unary(c, "neg", x); }
 
 /// Probabilities as targets. Source: at::native::cross_entropy_loss_prob_target.
-Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor target,
+Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, const Tensor& target,
                                       const Tensor& weight, Reduction reduction, double smoothing) {
   if (!is_differentiable(target.dtype())) {
     throw OpError(
@@ -113,12 +113,13 @@ Tensor cross_entropy_of_probabilities(Context& c, const Tensor& self, Tensor tar
   }
   const std::int64_t class_dim = self.dim() == 1 ? 0 : 1;
   const Tensor input = softmax(c, self, class_dim, self.dtype(), true);
+  Tensor smoothed;
   if (smoothing > 0) {
     const Tensor scaled = mul(c, target, number_tensor(c));
-    target = add(c, scaled, number_tensor(c));
+    smoothed = add(c, scaled, number_tensor(c));
   }
   const Tensor wide = weight.defined() ? broadcast_weight(c, weight, input.dim()) : Tensor();
-  const Tensor plain = mul(c, input, target);
+  const Tensor plain = mul(c, input, smoothing > 0 ? smoothed : target);
   const Tensor product = wide.defined() ? mul(c, plain, wide) : plain;
   if (reduction == Reduction::kNone) {
     const Tensor total = sum(c, product, {class_dim}, false, {});
@@ -402,10 +403,12 @@ Tensor cosine_embedding_loss(Context& c, Tensor input1, Tensor input2, Tensor ta
   const Tensor zero = zeros_like(c, cosine);
   const Tensor positive = sub(c, integer(), cosine);
   const Tensor negative_part = clamp_min_(c, sub(c, cosine, number_tensor(c)));
-  const Tensor is_positive = binary(c, "eq", target, integer());
-  const Tensor out_positive = where(c, is_positive, positive, zero);
-  const Tensor is_negative = binary(c, "eq", target, integer());
-  const Tensor out_negative = where(c, is_negative, negative_part, zero);
+  const auto where_target_is = [&](const Tensor& chosen) {
+    const Tensor wanted = binary(c, "eq", target, integer());
+    return where(c, wanted, chosen, zero);
+  };
+  const Tensor out_positive = where_target_is(positive);
+  const Tensor out_negative = where_target_is(negative_part);
   const Tensor out = add(c, out_positive, out_negative);
   return apply_reduction(c, out, reduction);
 }

@@ -89,7 +89,9 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     factor = missing.sum() if dim is None else missing.sum(dim, keepdim)
     del missing
     total = torch.nansum(input) if dim is None else torch.nansum(input, dim, keepdim)
-    return total / factor
+    mean = total / factor
+    del total
+    return mean
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):

@@ -206,6 +206,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         out = res.sum()
     else:
         out = res
+    del res
     return out if batched or reduction != "none" else out.squeeze(0)
 
 

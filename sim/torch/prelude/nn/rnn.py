@@ -84,7 +84,8 @@ class RNNBase(Module):
             shape = (self.num_layers * self.num_directions, sizes[0], self.hidden_size)
             hx = torch.zeros(shape, dtype=data.dtype, device=data.device)
             if lstm:
-                hx = (hx, torch.zeros(shape, dtype=data.dtype, device=data.device))
+                h_zeros, c_zeros = hx, torch.zeros(shape, dtype=data.dtype, device=data.device)
+                hx = (h_zeros, c_zeros)
         else:
             hx = self._permuted(hx, sorted_indices)
         if data.is_cuda and _C.backend("cudnn"):
@@ -121,9 +122,11 @@ class RNNBase(Module):
                 outputs.append(output)
                 last.append(final)
                 del output, final
-            data = outputs[0] if self.num_directions == 1 else torch.cat(outputs, -1)
+            joined = outputs[0] if self.num_directions == 1 else torch.cat(outputs, -1)
             while outputs:
                 outputs.pop()
+            data = joined
+            del joined
             if self.dropout != 0 and self.training and layer + 1 < self.num_layers:
                 data = torch.dropout(data, self.dropout, True)
         del states, cells
@@ -169,7 +172,14 @@ def _packed_layer(cell, data, sizes, hidden, weights, reverse):
         hiddens.append(hidden)
         hiddens.reverse()
         joined = torch.cat(outputs, 0)
-        return joined, _join(hiddens)
+        final = _join(hiddens)
+        # C++'s vectors go from the first to the last.
+        del hidden
+        while hiddens:
+            hiddens.pop(0)
+        while outputs:
+            outputs.pop(0)
+        return joined, final
     initial = hidden
     offset, before = data.size(0), sizes[-1]
     hidden = _slice(initial, 0, before)
@@ -179,7 +189,10 @@ def _packed_layer(cell, data, sizes, hidden, weights, reverse):
         step = data.narrow(0, offset - size, size)
         offset -= size
         before = size
+        states = list(hidden)
         hidden = cell(step, hidden, weights)
+        while states:
+            states.pop(0)
         outputs.append(hidden[0])
     outputs.reverse()
     joined = torch.cat(outputs, 0)
