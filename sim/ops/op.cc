@@ -4,6 +4,7 @@
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
+#include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
 
@@ -47,6 +48,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
     check_takes_conjugates(name, *t);
+    check_takes_sparse(name, *t);
     reads.push_back(t);
     work_.reads(*t);
     wants = wants || t->requires_grad();
@@ -54,6 +56,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
   for (const Tensor* t : others) {
     if (!t->defined()) continue;
     check_takes_conjugates(name, *t);
+    check_takes_sparse(name, *t);
     reads.push_back(t);
     work_.reads(*t);
   }

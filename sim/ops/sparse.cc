@@ -1,5 +1,10 @@
 #include "sim/ops/sparse.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
 #include "sim/ops/kernels.h"
 #include "sim/ops/shape_ops.h"
 
@@ -27,6 +32,15 @@ void replace_parts(const Tensor& x, Tensor indices, Tensor values) {
 }
 
 }  // namespace
+
+void check_takes_sparse(std::string_view name, const Tensor& x) {
+  static constexpr std::array<std::string_view, 2> kTakes{"add_", "clone"};
+  if (!x.is_sparse() || std::find(kTakes.begin(), kTakes.end(), name) != kTakes.end()) return;
+  throw NotModelled(fmt::format(
+      "{} of a sparse gradient is not modelled: how many entries it is left with depends "
+      "on values; make the table with sparse=False",
+      name));
+}
 
 Tensor clone_sparse(Context& c, const Tensor& x) {
   Tensor values = clone(c, x->sparse->values);

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <string_view>
+
 #include "sim/ops/context.h"
 
 namespace tidemark::ops {
 
 // Sparse COO gradients (nn.Embedding(sparse=True)). Source: training-semantics.md 1.6, 5.3.
 
+/// Errors: NotModelled, for an operator that would have to merge a sparse tensor's entries: how
+/// many are left depends on their indices' values.
+void check_takes_sparse(std::string_view name, const Tensor& x);
 /// Two gradients meet in the engine and at least one is sparse.
 Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming);
 /// What .grad becomes when it was None: a shallow copy where nobody else holds the parts, else a
