@@ -53,6 +53,20 @@ std::string class_name(const Tensor& tensor) {
   return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "", name);
 }
 
+Tensor SavedTensor::unpack() const {
+  if (!packed) return tensor;
+  Tensor given = packed->unpack();
+  if (!history.node) return given;
+  Tensor copy = Context::shallow_copy(given);
+  if (history.node->variable.defined()) {
+    copy->requires_grad = true;
+  } else {
+    copy->grad_fn = history.node;
+    copy->output_nr = history.input_nr;
+  }
+  return copy;
+}
+
 TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   if (node.released) {
     throw OpError(
@@ -67,7 +81,7 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   call.saved.reserve(node.saved.size());
   for (const SavedTensor& s : node.saved) {
     if (!s.packed) check_version(node, s);
-    call.saved.push_back(s.packed ? s.packed->unpack() : s.tensor);
+    call.saved.push_back(s.unpack());
   }
   call.grads.resize(node.next.size());
   KernelWork work(c);
@@ -94,6 +108,8 @@ void Node::release_variables() {
   for (SavedTensor& s : saved) {
     s.tensor.reset();
     s.packed.reset();
+    // Source: torch's SavedVariable::reset_data, which leaves a leaf's accumulator.
+    if (s.history.node && !s.history.node->variable.defined()) s.history.node.reset();
   }
   if (on_release) on_release();
   if (!saved.empty()) released = true;

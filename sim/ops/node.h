@@ -22,18 +22,22 @@ class PackedTensor : public RefCounted<PackedTensor> {
   virtual Tensor unpack() = 0;
 };
 
-struct SavedTensor {
-  Tensor tensor;
-  Ref<PackedTensor> packed;
-  Ref<Node> accumulator;        ///< of a leaf that a hook packed: stays until the node dies
-  Ref<VersionCounter> version;  ///< of the tensor that was saved
-  std::uint32_t written = 0;    ///< its value then: another one in backward is an error
-  bool is_result = false;       ///< what was saved is a result of the node itself
-};
-
 struct Edge {
   Ref<Node> node;
   std::uint32_t input_nr = 0;
+};
+
+struct SavedTensor {
+  Tensor tensor;
+  Ref<PackedTensor> packed;
+  Edge history;                 ///< of a tensor that a hook packed: stays until the node dies
+  Ref<VersionCounter> version;  ///< of the tensor that was saved
+  std::uint32_t written = 0;    ///< its value then: another one in backward is an error
+  bool is_result = false;       ///< what was saved is a result of the node itself
+
+  /// What was saved; of what a hook packed, a tensor of its own with the same history.
+  /// Source: torch's SavedVariable::unpack.
+  [[nodiscard]] Tensor unpack() const;
 };
 
 /// Shape, type and device of a node's incoming gradient: what validate_outputs brings gradients to.

@@ -75,11 +75,10 @@ void Op::begin(std::string_view name, std::string_view node_name,
 void Op::save(std::size_t slot, const Tensor& tensor) {
   if (!node_ || !tensor.defined()) return;
   if (node_->saved.size() <= slot) node_->saved.resize(slot + 1);
-  if (const auto& hooks = c_.thread().pack_hooks; !hooks.empty()) {
+  if (const auto& hooks = c_.thread().pack_hooks; !hooks.empty() && !tensor->wrapped_number) {
     const PackHook hook = hooks.back();  // a copy: the hook may change the stack
     // Source: torch's SavedVariable::save_metadata.
-    if (tensor.is_leaf() && tensor.requires_grad())
-      node_->saved[slot].accumulator = gradient_edge(c_, tensor).node;
+    node_->saved[slot].history = gradient_edge(c_, tensor);
     node_->saved[slot].packed = hook(tensor);
     return;
   }

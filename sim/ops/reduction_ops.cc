@@ -37,17 +37,8 @@ Tensor expanded(const Tensor& grad, const Dims& dims, bool keepdim, const Dims& 
   return expand(restore_dims(grad, dims, keepdim, static_cast<std::int64_t>(sizes.size())), sizes);
 }
 
-/// The kernel of sum and prod. Half types go to float32 results without a cast; every other change
-/// of type casts first.
-Tensor accumulate_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
-                         std::optional<ScalarType> dtype) {
-  reduced_dims(dims, x.dim());
-  ScalarType out_type = dtype.value_or(x.dtype());
-  if (!dtype && !is_differentiable(out_type)) out_type = ScalarType::kInt64;
-  const bool direct =
-      x.dtype() == out_type || (is_half(x.dtype()) && out_type == ScalarType::kFloat32);
+Dims sizes_after(const Tensor& x, const std::vector<bool>& reduced, bool keepdim) {
   Dims sizes;
-  const std::vector<bool> reduced = reduced_dims(dims, x.dim());
   for (std::size_t i = 0; i < reduced.size(); ++i) {
     if (!reduced[i]) {
       sizes.push_back(x.sizes()[i]);
@@ -55,8 +46,20 @@ Tensor accumulate_kernel(Context& c, const Tensor& x, const Dims& dims, bool kee
       sizes.push_back(1);
     }
   }
+  return sizes;
+}
+
+/// The kernel of sum and prod. Half types go to float32 results without a cast; every other change
+/// of type casts first.
+Tensor accumulate_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
+                         std::optional<ScalarType> dtype) {
+  const std::vector<bool> reduced = reduced_dims(dims, x.dim());
+  ScalarType out_type = dtype.value_or(x.dtype());
+  if (!dtype && !is_differentiable(out_type)) out_type = ScalarType::kInt64;
+  const bool direct =
+      x.dtype() == out_type || (is_half(x.dtype()) && out_type == ScalarType::kFloat32);
   if (direct) return reduce(c, x, dims, keepdim, out_type);
-  Tensor out = c.empty(sizes, out_type, x.device());
+  Tensor out = c.empty(sizes_after(x, reduced, keepdim), out_type, x.device());
   const Tensor cast = to_dtype(c, x, out_type);
   const ReductionScratch scratch = reduction_scratch(c, cast, dims, accumulator_of(out_type));
   return out;
@@ -278,6 +281,22 @@ Tensor norm_gradient(Context& c, const Tensor& incoming, const Tensor& result, c
   return pointwise(c, {&scaled, &scale});
 }
 
+namespace {
+
+/// Over dimensions of one element alone nothing is reduced: magnitudes, of what was cast first.
+/// Source: linalg_vector_norm_out of ATen/native/ReduceOps.cpp.
+Tensor norm_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype) {
+  const std::vector<bool> reduced = reduced_dims(dims, x.dim());
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (reduced[i] && x.sizes()[i] != 1) return accumulate_kernel(c, x, dims, keepdim, dtype);
+  }
+  Tensor out = c.empty(sizes_after(x, reduced, keepdim), dtype, x.device());
+  if (x.dtype() != dtype) to_dtype(c, x, dtype);
+  return out;
+}
+
+}  // namespace
+
 Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
                    std::optional<ScalarType> dtype) {
   const AutocastScope cast(c, CastPolicy::kFp32, {});
@@ -289,7 +308,7 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   }
   Op op(c, "linalg_vector_norm", "LinalgVectorNormBackward0", {&self});
   op.save(0, self);
-  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
+  Tensor out = norm_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [ord, dims, keepdim](Backward& b) {
     b.grads[0] = norm_gradient(b.c, b.grad(), b.saved[1], b.saved[0], ord, dims, keepdim);
@@ -301,7 +320,7 @@ Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool kee
   const std::optional<ScalarType> dtype = fp32_by_argument(cast, self, std::nullopt);
   Op op(c, "norm", dtype ? "NormBackward3" : "NormBackward1", {&self});
   op.save(0, self);
-  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
+  Tensor out = norm_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [p, dims, keepdim](Backward& b) {
     const Tensor& x = b.saved[0];

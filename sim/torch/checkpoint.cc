@@ -54,8 +54,7 @@ class CheckpointFrame final : public lang::HostObject {
 
  private:
   Ref<ops::PackedTensor> keep_again(const Tensor& tensor, std::size_t& next);
-  /// The region's arguments again, tensors unpacked where an outer region packed them. The saver's
-  /// first input is its own; the tensors follow.
+  /// The region's arguments again, tensors unpacked where an outer region packed them.
   std::vector<Value> saved_arguments();
 
   Session& session_;
@@ -116,28 +115,12 @@ Ref<ops::PackedTensor> CheckpointFrame::keep_again(const Tensor& tensor, std::si
   return make_ref<Plain>(ops::Context::shallow_copy(tensor));
 }
 
-/// What an outer region computed again, with the history of the tensor it stands for.
-/// Source: torch's SavedVariable::unpack.
-Tensor with_history(const Tensor& tensor, const ops::Edge& edge) {
-  if (!edge.node) return tensor;
-  Tensor copy = ops::Context::shallow_copy(tensor);
-  if (edge.node->variable.defined()) {
-    copy->requires_grad = true;
-  } else {
-    copy->grad_fn = edge.node;
-    copy->output_nr = edge.input_nr;
-  }
-  return copy;
-}
-
 std::vector<Value> CheckpointFrame::saved_arguments() {
   std::vector<Value> values = arguments_;
   std::size_t next = 0;
   for (Value& value : values) {
     if (value.tag() != lang::Tag::kEllipsis) continue;
-    const ops::SavedTensor& saved = saver_->saved[next++];
-    value = session_.wrap(saved.packed ? with_history(saved.packed->unpack(), saver_->next[next])
-                                       : saved.tensor);
+    value = session_.wrap(saver_->saved[next++].unpack());
   }
   return values;
 }
@@ -224,8 +207,10 @@ void add_checkpoint(Session& session, lang::Module& module) {
   add("push_saved_tensors_hooks(pack_hook, unpack_hook)", [s](Interp&, Arguments& a) {
     s->c.thread().pack_hooks.push_back(
         [s, pack = a[0], unpack = a[1]](const Tensor& tensor) -> Ref<ops::PackedTensor> {
-          // The hook sees a tensor without history.
-          Value packed = s->interp.call(pack, {s->wrap(ops::Context::shallow_copy(tensor))});
+          // The hook sees the tensor itself, a parameter as a parameter, and records nothing.
+          // Source: torch's SavedVariable::set_hooks_and_pack_data.
+          const ops::GradMode grad(s->c, false);
+          Value packed = s->interp.call(pack, {s->wrap(tensor)});
           return make_ref<UserPacked>(*s, std::move(packed), unpack);
         });
     return Value::none();

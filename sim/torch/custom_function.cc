@@ -44,8 +44,7 @@ class NodeObject final : public lang::HostObject {
         values.push_back(session_.wrap(std::move(unpacked_[at])));
         continue;
       }
-      const ops::SavedTensor& s = node_->saved[at];
-      values.push_back(session_.wrap(s.packed ? s.packed->unpack() : s.tensor));
+      values.push_back(session_.wrap(node_->saved[at].unpack()));
     }
     unpacked_.clear();
     return session_.interp.tuple(std::move(values));
@@ -164,7 +163,7 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   if (!op.records()) return out;
 
   const ops::TensorList dirty = tensors_of(interp, ctx, "_dirty");
-  const ops::TensorList constant = tensors_of(interp, ctx, "_non_differentiable");
+  ops::TensorList constant = tensors_of(interp, ctx, "_non_differentiable");
   if (!dirty.empty() && (dirty.size() != 1 || outputs.size() != 1 || !(outputs[0] == dirty[0]))) {
     interp.refuse("ctx.mark_dirty of other than the one result is not modelled",
                   "write out of place");
@@ -174,6 +173,7 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
     for (const Tensor& input : inputs) {
       if (output == input && dirty.empty()) {
         output = ops::Context::shallow_copy(output);
+        std::replace(constant.begin(), constant.end(), input, output);
         break;
       }
     }

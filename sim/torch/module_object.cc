@@ -247,17 +247,24 @@ class HookedCall {
     args_.positional = count;
     args_.values = values_.data();
   }
+  /// A dict of new keyword arguments, fewer or more than before.
   void replace_keywords(const Value& given) {
-    for (std::size_t k = 0; k < args_.keyword_count; ++k) {
-      values_[args_.positional + k] =
-          interp_.get_item(given, interp_.str(std::string(interp_.text(args_.keywords[k]))));
+    values_.resize(args_.positional);
+    names_.clear();
+    for (const Value& name : interp_.unpack(given)) {
+      names_.push_back(interp_.intern(interp_.to_str(name)));
+      values_.push_back(interp_.get_item(given, name));
     }
+    args_.keywords = names_.data();
+    args_.keyword_count = names_.size();
+    args_.values = values_.data();
   }
 
  private:
   Interp& interp_;
   lang::CallArgs& args_;
   std::vector<Value> values_;
+  std::vector<lang::Name> names_;  ///< of new keyword arguments
 };
 
 std::vector<Value> hooks_in(const Value& table) {

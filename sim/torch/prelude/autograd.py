@@ -87,16 +87,24 @@ def once_differentiable(fn):
 
 
 class BackwardHookFunction(Function):
-    """hands its tensors on; `callback` sees their gradients and says what goes on"""
+    """hands its tensors on; `callback` sees their gradients, and what puts zeros in the place of those that nothing reached,
+    and says what goes on. Source: torch.nn.modules._functions.BackwardHookFunction"""
 
     @staticmethod
     def forward(ctx, callback, *tensors):
         ctx.callback = callback
+        ctx.like = [(t.shape, t.dtype, t.device) for t in tensors]
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
         return tensors
 
     @staticmethod
     def backward(ctx, *grads):
-        return (None,) + ctx.callback(grads)
+        def zeros_for(grads):
+            return tuple([torch.zeros(shape, dtype=dtype, device=device) if grad is None else grad
+                          for grad, (shape, dtype, device) in zip(grads, ctx.like)])
+
+        return (None,) + ctx.callback(grads, zeros_for)
 
 
 def Variable(data, requires_grad=False, volatile=None):

@@ -26,17 +26,15 @@ class _BackwardHook:
         self.input_tensors_index = self.output_tensors_index = None
 
     def _through(self, values, callback):
-        """the values, those that want a gradient through a node that calls back"""
-        if not torch.is_grad_enabled():
+        """the values, their tensors through a node that calls back, if one of them wants a gradient"""
+        found = [i for i, value in enumerate(values) if isinstance(value, torch.Tensor)]
+        if not torch.is_grad_enabled() or not any(values[i].requires_grad for i in found):
             return values, None
-        wanted = [i for i, value in enumerate(values) if isinstance(value, torch.Tensor) and value.requires_grad]
-        if not wanted:
-            return values, None
-        new = torch.autograd.BackwardHookFunction.apply(callback, *[values[i] for i in wanted])
+        new = torch.autograd.BackwardHookFunction.apply(callback, *[values[i] for i in found])
         values = list(values)
-        for i, value in zip(wanted, new):
+        for i, value in zip(found, new):
             values[i] = value
-        return tuple(values), wanted
+        return tuple(values), found
 
     def setup_input_hook(self, args):
         self.n_inputs = len(args)
@@ -57,7 +55,8 @@ class _BackwardHook:
             res[i] = value
         return tuple(res)
 
-    def _outputs_ready(self, grads):
+    def _outputs_ready(self, grads, zeros_for):
+        zeros = list(zeros_for(grads))[::-1]  # until the hooks have run, though they see None; the first is dropped first
         self.grad_outputs = self._packed(self.output_tensors_index, grads, self.n_outputs)
         for hook in self.user_pre_hooks:
             res = hook(self.module, self.grad_outputs)
@@ -74,7 +73,8 @@ class _BackwardHook:
             self.grad_outputs = None
         return tuple([local[i] for i in self.output_tensors_index])
 
-    def _inputs_ready(self, grads):
+    def _inputs_ready(self, grads, zeros_for):
+        grads = zeros_for(grads)
         if self.grad_outputs is None:
             return grads
         res = self._packed(self.input_tensors_index, grads, self.n_inputs)
