@@ -455,8 +455,7 @@ void add_copies(Session& session) {
     return s->guarded(
         [&] { return carried(*s, tensor_of(a[0]), ops::to(s->c, tensor_of(a[0]), options)); });
   });
-  for (const std::string_view same :
-       {"share_memory_(self)", "numpy(self, force=False)", "resolve_neg(self)"}) {
+  for (const std::string_view same : {"share_memory_(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
   }
   add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {

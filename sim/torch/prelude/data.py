@@ -189,6 +189,8 @@ def default_collate(batch):
     elem = batch[0]
     if isinstance(elem, torch.Tensor):
         return torch.stack(batch, 0)
+    if getattr(type(elem), "_is_numpy_array", False):
+        return torch.stack([torch.as_tensor(each) for each in batch], 0)
     if isinstance(elem, _bool):
         return torch.tensor(batch)
     if isinstance(elem, _float):

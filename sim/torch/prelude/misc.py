@@ -112,7 +112,27 @@ def _flat(data):
     return out
 
 
+_plain_numbers = (type(1.0), type(1), type(True))
+
+
+def _plain_number(value):
+    """the number that an object of a class derived from one is"""
+    return value * 1 if isinstance(value, _int) else value * 1.0
+
+
+def _is_array(data):
+    return getattr(type(data), "_is_numpy_array", False)
+
+
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    if isinstance(data, (list, tuple)) and len(data) > 0 and _is_array(data[0]):
+        import numpy
+
+        data = numpy.array(data)
+    if _is_array(data):
+        out = data._t.to(device=device or torch.get_default_device(), dtype=dtype, copy=True)
+        out = out.pin_memory() if pin_memory else out
+        return out.requires_grad_(True) if requires_grad else out
     shape, kind = _shape_and_kind(data)
     if dtype is None:
         dtype = data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.get_default_dtype())[kind]
@@ -123,18 +143,22 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if out.numel() <= 1024:
         values = _flat(data)
         if values is not None:
-            _C.note_values(out, values)
+            _C.note_values(out, [v if type(v) in _plain_numbers else _plain_number(v) for v in values])
     return out
 
 
 def as_tensor(data, dtype=None, device=None):
+    if _is_array(data):
+        data = data._t.detach()
     if isinstance(data, torch.Tensor):
         return data.to(device=device, dtype=dtype)
     return tensor(data, dtype=dtype, device=device)
 
 
 def from_numpy(array):
-    return as_tensor(array)
+    if not _is_array(array):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return array._t.detach()
 
 
 class _Info:

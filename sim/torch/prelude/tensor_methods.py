@@ -1,5 +1,5 @@
 # module: torch._tensor torch.Tensor
-# defines: new to_dense clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_neg is_signed is_distributed is_nonzero storage untyped_storage
+# defines: new to_dense clip_ divide_ subtract_ true_divide_ arctan2_ new_tensor split_with_sizes unsafe_chunk unsafe_split is_same_size is_inference is_neg is_signed is_distributed is_nonzero storage untyped_storage numpy
 import torch
 import torch._C as _C
 
@@ -102,3 +102,9 @@ def untyped_storage(self):
 
 def storage(self):
     return _Storage(self)
+
+
+def numpy(self, *, force=False):
+    from numpy._array import made, on_host
+
+    return made(on_host(self.detach().cpu() if force else self).detach())
