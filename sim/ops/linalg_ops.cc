@@ -240,11 +240,11 @@ void det_backward(Backward& b) {
     const Tensor diagonal = diagonal_view(b.saved[1], 0, -2, -1);
     const Tensor is_zero = pointwise(c, {&diagonal}, ScalarType::kBool);
     const Tensor moves = [&] {
-      const Tensor none = c.empty({}, matrix.dtype(), matrix.device());
-      const Tensor little = c.empty({}, matrix.dtype(), matrix.device());
-      return pointwise(c, {&is_zero, &none, &little}, matrix.dtype());
+      const Tensor none = c.empty({}, ScalarType::kFloat32, matrix.device());
+      const Tensor little = c.empty({}, ScalarType::kFloat32, matrix.device());
+      return pointwise(c, {&is_zero, &none, &little}, ScalarType::kFloat32);
     }();
-    const Tensor added = zeros(c, matrix.sizes(), matrix.dtype(), matrix.device());
+    const Tensor added = zeros(c, matrix.sizes(), ScalarType::kFloat32, matrix.device());
     return pointwise(c, {&b.saved[1], &added});
   }();
   b.grads[0] = solve_with_factors(c, matrix, wide);

@@ -53,10 +53,13 @@ Tensor nll_loss_forward(Context& c, Tensor self, const Tensor& target, Tensor we
     throw OpError(fmt::format("expected scalar type Long but found {}", info(target.dtype()).name));
   }
   op.save(3, total_weight);
-  return op.result(std::move(out), [](Backward& b) {
+  return op.result(std::move(out), [spatial](Backward& b) {
     const Tensor& x = b.saved[0];
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
-    contiguous(b.c, b.saved[1]);
+    const Tensor labels = contiguous(b.c, b.saved[1]);
+    const Tensor dense = spatial ? Tensor() : contiguous(b.c, x);
+    const Tensor grad = spatial ? Tensor() : contiguous(b.c, b.grad());
+    const Tensor weights = b.saved[2].defined() ? contiguous(b.c, b.saved[2]) : Tensor();
   });
 }
 
@@ -374,7 +377,7 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   };
   const Tensor a_norm = norm(a);
   const Tensor b_norm = norm(b);
-  const Tensor epsilon = c.empty({}, ScalarType::kFloat32, a_norm.device());
+  const Tensor epsilon = c.empty({}, accumulate_type(type), a_norm.device());
   const Tensor b_unit = div(c, b, b_norm);
   const Tensor a_unit = div(c, a, a_norm);
   const Tensor product = mul(c, a_unit, b_unit);

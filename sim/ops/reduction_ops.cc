@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
 
@@ -16,7 +17,7 @@ namespace {
 
 /// Bytes of a partial value of sums and products.
 Bytes accumulator_of(ScalarType type) { return element_bytes(accumulate_type(type)); }
-/// Value and index (max, argmax), and the running mean and variance.
+/// Value and index (max, argmax).
 constexpr Bytes kPairAccumulator = 16;
 
 std::vector<bool> reduced_dims(const Dims& dims, std::int64_t rank) {
@@ -160,6 +161,10 @@ Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, boo
 
 namespace {
 
+/// What a thread keeps of what it has seen for a variance: mean, squares and two counts. Source:
+/// WelfordData in SharedReduceOps.h.
+Bytes moments_bytes(ScalarType type) { return 4 * element_bytes(accumulate_type(type)); }
+
 /// Gradient of the variance. Source: torch::autograd::generated::details::var_backward.
 Tensor var_backward(Context& c, const Tensor& grad, const Tensor& self, const Dims& dims,
                     bool keepdim) {
@@ -182,7 +187,7 @@ Tensor std_to_var(Context& c, const Tensor& grad, const Tensor& result) {
 Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
   Op op(c, "var", "VarBackward0", {&self});
   op.save(0, self);
-  return op.result(reduce(c, self, dims, keepdim, self.dtype(), kPairAccumulator),
+  return op.result(reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype())),
                    [dims, keepdim](Backward& b) {
                      b.grads[0] = var_backward(b.c, b.grad(), b.saved[0], dims, keepdim);
                    });
@@ -191,7 +196,7 @@ Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
 Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
   Op op(c, "std", "StdBackward0", {&self});
   op.save(0, self);
-  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), kPairAccumulator);
+  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [dims, keepdim](Backward& b) {
     const Tensor grad = std_to_var(b.c, b.grad(), b.saved[1]);
@@ -213,7 +218,9 @@ TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepd
   }
   TensorList out{c.empty(sizes, self.dtype(), self.device()),
                  c.empty(sizes, self.dtype(), self.device())};
-  { const ReductionScratch scratch = reduction_scratch(c, self, dims, kPairAccumulator); }
+  {
+    const ReductionScratch scratch = reduction_scratch(c, self, dims, moments_bytes(self.dtype()));
+  }
   if (root) op.save(1, out[0]);
   op.results_of(out, [dims, keepdim, root](Backward& b) {
     const Tensor& x = b.saved[0];
@@ -362,7 +369,11 @@ Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
   }
   Op op(c, name, name == "max" ? "MaxBackward1" : "MinBackward1", {&self});
   op.save(0, self);
-  Tensor out = reduce(c, self, {}, false, self.dtype(), element_bytes(self.dtype()));
+  Tensor out = c.empty({}, self.dtype(), self.device());
+  {
+    const Tensor dense = contiguous(c, self);
+    const ReductionScratch scratch = reduction_scratch(c, dense, {}, element_bytes(self.dtype()));
+  }
   op.save(1, out);
   return op.result(std::move(out), [](Backward& b) {
     b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
@@ -428,8 +439,8 @@ Tensor argmax(Context& c, std::string_view name, const Tensor& self,
   }
   Dims sizes;
   if (keepdim) sizes = Dims::filled(self.sizes().size(), 1);
-  Tensor flat = contiguous(c, self);
   Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
+  const Tensor flat = reshape(c, self, {-1});
   { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator); }
   return op.result(std::move(out), nullptr);
 }
