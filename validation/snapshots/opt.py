@@ -133,7 +133,7 @@ def last_token(answer, labels):
     words = torch.empty(2, dtype=torch.long, device="cuda")
     chosen = logits.index_select(1, words)
     del words
-    first = labels[:, -1].min()
+    first = torch.empty((), dtype=torch.long, device="cuda")
     right = labels[:, -1] - first
     del first
     return chosen, right
