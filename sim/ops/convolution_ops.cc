@@ -54,14 +54,19 @@ Tensor convolution(Context& c, Tensor input, Tensor weight, Tensor bias,
 Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tensor bias,
                                   ConvolutionOptions options, const std::string& padding,
                                   std::int64_t spatial) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&input, &weight, &bias});
+  // The input is padded before anything is cast.
+  const auto convolved = [&](const Tensor& padded) {
+    Tensor x = padded;
+    const AutocastScope cast(c, CastPolicy::kLowPrecision, {&x, &weight, &bias});
+    return differentiable(c, x, weight, bias, options);
+  };
   if (padding != "same" && padding != "valid") {
     throw OpError(fmt::format("Invalid padding string: '{}'", padding));
   }
   const auto dims = static_cast<std::size_t>(spatial);
   options.padding = Dims::filled(dims, 0);
   return with_batch(c, input, spatial, false, [&](const Tensor& batched) {
-    if (padding == "valid") return differentiable(c, batched, weight, bias, options);
+    if (padding == "valid") return convolved(batched);
     Dims extra = Dims::filled(2 * dims, 0);
     bool symmetric = true;
     for (std::size_t i = 0; i < dims; ++i) {
@@ -73,8 +78,7 @@ Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tenso
       extra[2 * (dims - 1 - i) + 1] = total - 2 * options.padding[i];
       symmetric = symmetric && total % 2 == 0;
     }
-    if (symmetric) return differentiable(c, batched, weight, bias, options);
-    return differentiable(c, constant_pad(c, batched, extra), weight, bias, options);
+    return convolved(symmetric ? batched : constant_pad(c, batched, extra));
   });
 }
 

@@ -144,7 +144,7 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
 }
 
 Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
-                     const Tensor& weights, const BagOptions& options) {
+                     const Tensor& weights, const BagOptions& options, Tensor& largest) {
   check_indices(indices);
   if (options.sparse && (options.padding_idx != -1 || weights.defined())) {
     throw NotModelled(
@@ -159,8 +159,7 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
   const Tensor bag_size = c.empty(offsets.sizes(), indices.dtype(), device);
   const Tensor bag_of_index = c.empty({indices.numel()}, indices.dtype(), device);
   Tensor out = c.empty(out_sizes, weight.dtype(), device);
-  const Tensor largest = options.max ? c.empty(out_sizes, indices.dtype(), device)
-                                     : c.empty({0}, indices.dtype(), device);
+  largest = c.empty(options.max ? out_sizes : Dims{0}, indices.dtype(), device);
   op.save(0, indices);
   op.save(1, offsets);
   op.save(2, bag_of_index);
@@ -244,6 +243,7 @@ OpResult run_embedding_bag(Arguments& a) {
   options.mean = mode == "mean";
   options.include_last_offset = a.flag(9);
   const Tensor& input = a.tensor(0);
+  Tensor largest;  // the last of the results that PyTorch's Python drops: after its arguments
   if (input.dim() == 2) {
     if (!a.is_none(2)) {
       throw OpError(
@@ -255,10 +255,10 @@ OpResult run_embedding_bag(Arguments& a) {
     const Tensor flat = reshape(c, input, Dims{input.numel()});
     const Tensor flat_weights =
         weights.defined() ? reshape(c, weights, Dims{weights.numel()}) : Tensor();
-    return embedding_bag(c, a.tensor(1), flat, offsets, flat_weights, options);
+    return embedding_bag(c, a.tensor(1), flat, offsets, flat_weights, options, largest);
   }
   if (a.is_none(2)) throw OpError("offsets has to be a 1D Tensor but got None");
-  return embedding_bag(c, a.tensor(1), input, a.tensor(2), weights, options);
+  return embedding_bag(c, a.tensor(1), input, a.tensor(2), weights, options, largest);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
 
 namespace tidemark::ops {
 
@@ -187,6 +188,14 @@ Tensor vdot(Context& c, Tensor self, Tensor other) {
   });
 }
 
+/// Source: at::native::linalg_vecdot.
+Tensor vecdot(Context& c, Tensor x, Tensor y, std::int64_t dim) {
+  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&x, &y});
+  if (x.dim() == 1 && y.dim() == 1) return vdot(c, x, y);
+  const Tensor product = mul(c, x, y);
+  return sum(c, product, {dim}, false, std::nullopt);
+}
+
 template <Tensor (*kProduct)(Context&, Tensor, Tensor, Tensor, Factors, bool), bool kInPlace>
 OpResult run(Arguments& a) {
   return kProduct(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), {a.number(3), a.number(4)},
@@ -219,6 +228,11 @@ std::span<const OpDef> product_ops() {
        "method", run_in_place, kSource},
       {"vdot(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return vdot(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"_linalg_vecdot(Tensor x, Tensor y, int dim)", "torch",
+       [](Arguments& a) -> OpResult {
+         return vecdot(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
+       },
        kSource},
       {"_tensordot(Tensor a, Tensor b, int[] dims_a, int[] dims_b)", "torch",
        [](Arguments& a) -> OpResult {

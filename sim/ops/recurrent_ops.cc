@@ -255,6 +255,19 @@ OpResult run_cell(Arguments& a) {
       recurrent_cell(a.context(), kKind, a.tensor(0), {a.tensor(1), Tensor()}, cell_parameters(a)));
 }
 
+/// One step of a layer: unlike a cell's, its operators cast for themselves under autocast.
+template <CellKind kKind>
+OpResult run_step(Arguments& a) {
+  if constexpr (kKind == CellKind::kLstm) {
+    HiddenState next = step(a.context(), kKind, a.tensor(0), {a.tensors(1)[0], a.tensors(1)[1]},
+                            cell_parameters(a));
+    return OpResult::tuple({std::move(std::get<0>(next)), std::move(std::get<1>(next))});
+  } else {
+    return std::get<0>(
+        step(a.context(), kKind, a.tensor(0), {a.tensor(1), Tensor()}, cell_parameters(a)));
+  }
+}
+
 OpResult run_lstm_cell(Arguments& a) {
   if (a.tensors(1).size() != 2) throw OpError("lstm_cell expects two hidden states");
   HiddenState next = recurrent_cell(a.context(), CellKind::kLstm, a.tensor(0),
@@ -295,6 +308,18 @@ std::span<const OpDef> recurrent_ops() {
       {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
        "Tensor? b_hh=None)",
        "torch", run_cell<CellKind::kRelu>, kSource},
+      {"_lstm_step(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+       "b_hh=None)",
+       "torch", run_step<CellKind::kLstm>, kSource},
+      {"_gru_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+       "b_hh=None)",
+       "torch", run_step<CellKind::kGru>, kSource},
+      {"_rnn_tanh_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+       "Tensor? b_hh=None)",
+       "torch", run_step<CellKind::kTanh>, kSource},
+      {"_rnn_relu_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+       "Tensor? b_hh=None)",
+       "torch", run_step<CellKind::kRelu>, kSource},
   };
   return kOps;
 }

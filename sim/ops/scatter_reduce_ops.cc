@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSource = "torch: FunctionsManual.cpp, scatter_reduce_backward; oracle";
 
 /// Slots of what scatter_reduce and index_reduce save.
-enum Slot : std::size_t { kIndex, kResult, kSelf, kSource_ };
+enum Slot : std::size_t { kIndex, kSelf, kSource_, kResult };
 
 struct Writing {
   std::string reduce;

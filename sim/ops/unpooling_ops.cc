@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/ops/autocast.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
@@ -73,8 +74,12 @@ Tensor affine_grid(Context& c, const Tensor& theta, const Dims& size, bool align
   }
   Op op(c, "affine_grid_generator", "AffineGridGeneratorBackward0", {&theta});
   Tensor out = [&] {
-    const Tensor grid = base_grid(c, theta, size, align_corners);
-    return bmm_kernel(c, grid, transpose(theta, 1, 2));
+    const Tensor base = base_grid(c, theta, size, align_corners);
+    // Its product is on autocast's list, below autograd as it is.
+    Tensor grid = base;
+    Tensor matrices = transpose(theta, 1, 2);
+    const AutocastScope cast(c, CastPolicy::kLowPrecision, {&grid, &matrices});
+    return bmm_kernel(c, grid, matrices);
   }();
   Dims sizes{size[0]};
   for (std::size_t i = 2; i < size.size(); ++i) sizes.push_back(size[i]);

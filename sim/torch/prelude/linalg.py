@@ -43,8 +43,7 @@ def cross(input, other, *, dim=-1):
 
 
 def vecdot(x, y, *, dim=-1):
-    product = x.mul(y)
-    return product.sum(dim)
+    return torch._linalg_vecdot(x, y, dim)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):

@@ -202,19 +202,19 @@ def _packed_layer(cell, data, sizes, hidden, weights, reverse):
 
 
 def _lstm_step(step, hidden, weights):
-    return torch.lstm_cell(step, hidden, *weights)
+    return torch._lstm_step(step, hidden, *weights)
 
 
 def _gru_step(step, hidden, weights):
-    return (torch.gru_cell(step, hidden[0], *weights),)
+    return (torch._gru_step(step, hidden[0], *weights),)
 
 
 def _tanh_step(step, hidden, weights):
-    return (torch.rnn_tanh_cell(step, hidden[0], *weights),)
+    return (torch._rnn_tanh_step(step, hidden[0], *weights),)
 
 
 def _relu_step(step, hidden, weights):
-    return (torch.rnn_relu_cell(step, hidden[0], *weights),)
+    return (torch._rnn_relu_step(step, hidden[0], *weights),)
 
 
 class RNN(RNNBase):
