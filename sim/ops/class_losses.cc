@@ -36,6 +36,7 @@ Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    const Tensor grad = contiguous(b.c, b.grad());
   });
 }
 
@@ -65,6 +66,7 @@ Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Red
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    const Tensor grad = contiguous(b.c, b.grad());
   });
 }
 
@@ -170,26 +172,28 @@ Tensor cudnn_ctc_loss_kernel(Context& c, const Tensor& log_probs, bool zero_infi
 std::span<const OpDef> class_losses() {
   static constexpr OpDef kOps[] = {
       {"multi_margin_loss(Tensor input, Tensor target, number p=1, number margin=1.0, Tensor? "
-       "weight=None, any size_average=None, any reduce=None, str reduction='mean')",
+       "weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return multi_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.number(2),
-                                  a.optional_tensor(4), reduction_from(a.text(7)));
+                                  a.optional_tensor(4), reduction_from(reduction_name(a, 5, 6, 7)));
        },
        kSource},
-      {"multilabel_margin_loss(Tensor input, Tensor target, any size_average=None, any "
+      {"multilabel_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return multilabel_margin_loss(a.context(), a.tensor(0), a.tensor(1),
-                                       reduction_from(a.text(4)));
+                                       reduction_from(reduction_name(a, 2, 3, 4)));
        },
        kSource},
-      {"soft_margin_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+      {"soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, "
+       "str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
+         return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1),
+                                 reduction_from(reduction_name(a, 2, 3, 4)));
        },
        kSource},
       {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target)", "torch",

@@ -18,6 +18,13 @@ Reduction reduction_from(const std::string& text) {
   throw OpError(text + " is not a valid value for reduction");
 }
 
+std::string reduction_name(const Arguments& a, std::size_t size_average, std::size_t reduce,
+                           std::size_t reduction) {
+  if (a.is_none(size_average) && a.is_none(reduce)) return a.text(reduction);
+  if (!a.optional_flag(reduce).value_or(true)) return "none";
+  return a.optional_flag(size_average).value_or(true) ? "mean" : "sum";
+}
+
 Tensor apply_reduction(Context& c, const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::kMean) return mean(c, loss, {}, false);
   if (reduction == Reduction::kSum) return sum(c, loss, {}, false, {});

@@ -13,44 +13,48 @@ constexpr std::string_view kSource = "training-semantics.md 7";
 
 std::span<const OpDef> loss_ops() {
   static constexpr OpDef kOps[] = {
-      {"cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int "
-       "ignore_index=-100, any "
+      {"cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
+       "int "
+       "ignore_index=-100, bool? "
        "reduce=None, str reduction='mean', float label_smoothing=0.0)",
        "F",
        [](Arguments& a) -> OpResult {
          return cross_entropy(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2),
-                              reduction_from(a.text(6)), a.number(7));
+                              reduction_from(reduction_name(a, 3, 5, 6)), a.number(7));
        },
        kSource},
-      {"nll_loss(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, int "
-       "ignore_index=-100, any "
+      {"nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int "
+       "ignore_index=-100, bool? "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return nll_loss(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2),
-                         reduction_from(a.text(6)));
+                         reduction_from(reduction_name(a, 3, 5, 6)));
        },
        kSource},
-      {"mse_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+      {"mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         return mse_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
+         return mse_loss(a.context(), a.tensor(0), a.tensor(1),
+                         reduction_from(reduction_name(a, 2, 3, 4)));
        },
        kSource},
-      {"l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+      {"l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
-         return l1_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(4)));
+         return l1_loss(a.context(), a.tensor(0), a.tensor(1),
+                        reduction_from(reduction_name(a, 2, 3, 4)));
        },
        kSource},
-      {"smooth_l1_loss(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+      {"smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, "
+       "str "
        "reduction='mean', float "
        "beta=1.0)",
        "F",
        [](Arguments& a) -> OpResult {
-         const Reduction reduction = reduction_from(a.text(4));
+         const Reduction reduction = reduction_from(reduction_name(a, 2, 3, 4));
          return a.number(5) == 0 ? l1_loss(a.context(), a.tensor(0), a.tensor(1), reduction)
                                  : smooth_l1_loss(a.context(), a.tensor(0), a.tensor(1), reduction);
        },
@@ -60,32 +64,33 @@ std::span<const OpDef> loss_ops() {
          return huber_loss(a.context(), a.tensor(0), a.tensor(1), reduction_from(a.text(2)));
        },
        kSource},
-      {"binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any "
-       "size_average=None, any reduce=None, str "
+      {"binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? "
+       "size_average=None, bool? reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return binary_cross_entropy(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2),
-                                     reduction_from(a.text(5)));
+                                     reduction_from(reduction_name(a, 3, 4, 5)));
        },
        kSource},
-      {"binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, any "
-       "size_average=None, any "
+      {"binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool? "
+       "size_average=None, bool? "
        "reduce=None, str reduction='mean', Tensor? pos_weight=None)",
        "F",
        [](Arguments& a) -> OpResult {
          return binary_cross_entropy_with_logits(a.context(), a.tensor(0), a.tensor(1),
                                                  a.optional_tensor(2), a.optional_tensor(6),
-                                                 reduction_from(a.text(5)));
+                                                 reduction_from(reduction_name(a, 3, 4, 5)));
        },
        kSource},
-      {"kl_div(Tensor input, Tensor target, any size_average=None, any reduce=None, str "
+      {"kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str "
        "reduction='mean', bool "
        "log_target=False)",
        "F",
        [](Arguments& a) -> OpResult {
-         const bool batch_mean = a.text(4) == "batchmean";
-         const Reduction reduction = batch_mean ? Reduction::kSum : reduction_from(a.text(4));
+         const std::string name = reduction_name(a, 2, 3, 4);
+         const bool batch_mean = name == "batchmean";
+         const Reduction reduction = batch_mean ? Reduction::kSum : reduction_from(name);
          const Tensor loss = kl_div(a.context(), a.tensor(0), a.tensor(1), reduction, a.flag(5));
          if (!batch_mean || a.tensor(0).dim() == 0) return loss;
          return div(a.context(), loss, number_tensor(a.context(), ScalarType::kInt64));
@@ -96,13 +101,13 @@ std::span<const OpDef> loss_ops() {
          return cosine_similarity(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
        },
        kSource},
-      {"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any "
-       "size_average=None, any "
+      {"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? "
+       "size_average=None, bool? "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return cosine_embedding_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
-                                      reduction_from(a.text(6)));
+                                      reduction_from(reduction_name(a, 4, 5, 6)));
        },
        kSource},
   };

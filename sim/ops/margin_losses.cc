@@ -117,38 +117,39 @@ std::span<const OpDef> margin_losses() {
        kSource},
       {"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, "
        "float p=2, float eps=1e-06, "
-       "bool swap=False, any size_average=None, any reduce=None, str reduction='mean')",
+       "bool swap=False, bool? size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return triplet_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(4),
-                                    a.flag(6), reduction_from(a.text(9)));
+                                    a.flag(6), reduction_from(reduction_name(a, 7, 8, 9)));
        },
        kSource},
-      {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, any "
-       "size_average=None, any "
+      {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? "
+       "size_average=None, bool? "
        "reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return margin_ranking_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
-                                    reduction_from(a.text(6)));
+                                    reduction_from(reduction_name(a, 4, 5, 6)));
        },
        kSource},
-      {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, any size_average=None, "
-       "any reduce=None, str "
+      {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? "
+       "size_average=None, "
+       "bool? reduce=None, str "
        "reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return hinge_embedding_loss(a.context(), a.tensor(0), a.tensor(1),
-                                     reduction_from(a.text(5)));
+                                     reduction_from(reduction_name(a, 3, 4, 5)));
        },
        kSource},
-      {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, any "
+      {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? "
        "size_average=None, float "
-       "eps=1e-08, any reduce=None, str reduction='mean')",
+       "eps=1e-08, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2), a.flag(3),
-                                 reduction_from(a.text(7)));
+                                 reduction_from(reduction_name(a, 4, 6, 7)));
        },
        kSource},
   };

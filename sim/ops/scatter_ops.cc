@@ -57,8 +57,10 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
       sizes = b.grad().sizes();
       sizes[static_cast<std::size_t>(d)] = positions.numel();
     }
-    b.grads[1] = b.c.empty(sizes, b.grad().dtype(), b.grad().device());
-    if (scaled) b.grads[1] = pointwise(b.c, {&b.grads[1]});
+    Tensor taken = b.c.empty(sizes, b.grad().dtype(), b.grad().device());
+    // What the rows give is expanded to the source's size: a view, so others are not added into it.
+    if (rule.by_rows && b.saved[1].dim() > 0) taken = as_view(taken, expand(taken, sizes));
+    b.grads[1] = scaled ? pointwise(b.c, {&taken}) : std::move(taken);
   };
   if (in_place) return op.in_place(self, backward);
   return op.result(clone(c, self), backward);

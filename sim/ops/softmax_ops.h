@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/ops/context.h"
+#include "sim/ops/registry.h"
 
 namespace tidemark::ops {
 
@@ -15,6 +15,10 @@ Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarTy
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 /// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".
 Reduction reduction_from(const std::string& text);
+/// The reduction that a loss's arguments ask for: `size_average` and `reduce` (places of optional
+/// bools), which older programs give, win over the name. Source: torch.nn._reduction.
+std::string reduction_name(const Arguments& a, std::size_t size_average, std::size_t reduce,
+                           std::size_t reduction);
 
 Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
                 Reduction reduction);

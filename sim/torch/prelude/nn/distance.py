@@ -2,7 +2,7 @@
 # defines: PairwiseDistance RReLU LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d SoftMarginLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss TripletMarginWithDistanceLoss NLLLoss2d RNNCellBase
 import torch
 import torch.nn.functional as F
-from torch.nn import Module, NLLLoss, Parameter
+from torch.nn import Module, NLLLoss, Parameter, _Loss, _reduction_name
 
 
 class PairwiseDistance(Module):
@@ -65,18 +65,12 @@ class MaxUnpool3d(_MaxUnpoolNd):
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class _Reduced(Module):
-    def __init__(self, size_average=None, reduce=None, reduction="mean"):
-        super().__init__()
-        self.reduction = reduction
-
-
-class SoftMarginLoss(_Reduced):
+class SoftMarginLoss(_Loss):
     def forward(self, input, target):
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
-class MultiLabelMarginLoss(_Reduced):
+class MultiLabelMarginLoss(_Loss):
     def forward(self, input, target):
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
@@ -87,7 +81,7 @@ class MultiMarginLoss(Module):
         if p != 1 and p != 2:
             raise ValueError("only p == 1 and p == 2 supported")
         self.register_buffer("weight", weight)
-        self.p, self.margin, self.reduction = p, margin, reduction
+        self.p, self.margin, self.reduction = p, margin, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction)
@@ -97,7 +91,7 @@ class MultiLabelSoftMarginLoss(Module):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         self.register_buffer("weight", weight)
-        self.reduction = reduction
+        self.reduction = _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)

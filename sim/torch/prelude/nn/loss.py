@@ -1,20 +1,29 @@
 # module: torch.nn
-# defines: CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CosineEmbeddingLoss TripletMarginLoss MarginRankingLoss HingeEmbeddingLoss CTCLoss PoissonNLLLoss GaussianNLLLoss CosineSimilarity _Loss
+# defines: CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss CosineEmbeddingLoss TripletMarginLoss MarginRankingLoss HingeEmbeddingLoss CTCLoss PoissonNLLLoss GaussianNLLLoss CosineSimilarity _Loss _reduction_name
 import torch.nn.functional as F
 from torch.nn import Module
+
+
+def _reduction_name(size_average, reduce, reduction):
+    """what older programs say by two flags"""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is not None and not reduce:
+        return "none"
+    return "mean" if size_average is None or size_average else "sum"
 
 
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.reduction = reduction
+        self.reduction = _reduction_name(size_average, reduce, reduction)
 
 
 class CrossEntropyLoss(Module):
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
         super().__init__()
         self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction, self.label_smoothing = ignore_index, reduction, label_smoothing
+        self.ignore_index, self.reduction, self.label_smoothing = ignore_index, _reduction_name(size_average, reduce, reduction), label_smoothing
 
     def forward(self, input, target):
         return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
@@ -25,7 +34,7 @@ class NLLLoss(Module):
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
         super().__init__()
         self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction = ignore_index, reduction
+        self.ignore_index, self.reduction = ignore_index, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
@@ -44,7 +53,7 @@ class L1Loss(_Loss):
 class SmoothL1Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
         super().__init__()
-        self.reduction, self.beta = reduction, beta
+        self.reduction, self.beta = _reduction_name(size_average, reduce, reduction), beta
 
     def forward(self, input, target):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
@@ -63,7 +72,7 @@ class BCELoss(Module):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         self.register_buffer("weight", weight)
-        self.reduction = reduction
+        self.reduction = _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
@@ -74,7 +83,7 @@ class BCEWithLogitsLoss(Module):
         super().__init__()
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-        self.reduction = reduction
+        self.reduction = _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
@@ -84,7 +93,7 @@ class BCEWithLogitsLoss(Module):
 class KLDivLoss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         super().__init__()
-        self.reduction, self.log_target = reduction, log_target
+        self.reduction, self.log_target = _reduction_name(size_average, reduce, reduction), log_target
 
     def forward(self, input, target):
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
@@ -93,7 +102,7 @@ class KLDivLoss(Module):
 class CosineEmbeddingLoss(Module):
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.margin, self.reduction = margin, reduction
+        self.margin, self.reduction = margin, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input1, input2, target):
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
@@ -102,7 +111,7 @@ class CosineEmbeddingLoss(Module):
 class MarginRankingLoss(Module):
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.margin, self.reduction = margin, reduction
+        self.margin, self.reduction = margin, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input1, input2, target):
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
@@ -111,7 +120,7 @@ class MarginRankingLoss(Module):
 class HingeEmbeddingLoss(Module):
     def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.margin, self.reduction = margin, reduction
+        self.margin, self.reduction = margin, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
@@ -120,7 +129,7 @@ class HingeEmbeddingLoss(Module):
 class TripletMarginLoss(Module):
     def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.margin, self.p, self.eps, self.swap, self.reduction = margin, p, eps, swap, reduction
+        self.margin, self.p, self.eps, self.swap, self.reduction = margin, p, eps, swap, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, anchor, positive, negative):
         return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps, swap=self.swap,
@@ -139,7 +148,7 @@ class CTCLoss(Module):
 class PoissonNLLLoss(Module):
     def __init__(self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
         super().__init__()
-        self.log_input, self.full, self.eps, self.reduction = log_input, full, eps, reduction
+        self.log_input, self.full, self.eps, self.reduction = log_input, full, eps, _reduction_name(size_average, reduce, reduction)
 
     def forward(self, log_input, target):
         return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
