@@ -4,8 +4,7 @@ import math
 import torch
 import torch.nn.functional as F
 import torch.distributions.constraints as constraints
-from torch.distributions import (_ProbsOrLogits, Categorical, Distribution, Gamma, _is_number, broadcast_all, lazy_property,
-                                 logits_to_probs, probs_to_logits)
+from torch.distributions import (_ProbsOrLogits, Categorical, Distribution, Gamma, _is_number, broadcast_all, lazy_property)
 
 
 class OneHotCategorical(Distribution):
@@ -76,7 +75,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return samples + (probs - probs.detach())
 
 
-class Geometric(Distribution):
+class Geometric(_ProbsOrLogits, Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
@@ -96,14 +95,6 @@ class Geometric(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         return self._with_views(Geometric, batch_shape, _instance, [name for name in ("probs", "logits") if name in self.__dict__])
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
 
     @property
     def mean(self):
