@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "sim/lang/complex.h"
 #include "sim/lang/frame.h"
 #include "sim/lang/library.h"
 #include "sim/lang/text.h"
@@ -298,9 +299,8 @@ void add_files(Interp& in) {
 }
 
 void add_refusals(Interp& in) {
-  for (const std::string_view name :
-       {"input", "eval", "exec", "compile", "locals", "breakpoint", "__import__", "memoryview",
-        "bytes", "bytearray", "complex"}) {
+  for (const std::string_view name : {"input", "eval", "exec", "compile", "locals", "breakpoint",
+                                      "__import__", "memoryview", "bytes", "bytearray"}) {
     in.set_builtin(in.intern(name),
                    in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
                      interp.refuse(fmt::format("{}() is not supported in model code", name));
@@ -312,6 +312,7 @@ void add_refusals(Interp& in) {
 
 void add_builtins(Interp& in) {
   add_types(in);
+  add_complex(in);
   add_text_methods(in);
   add_container_methods(in);
   add_iteration(in);

@@ -309,14 +309,13 @@ class Lexer {
         }
       }
     }
-    if (is_name_start(peek())) {
+    if ((peek() | 0x20) == 'j' && !is_name_part(peek(1))) {
+      kind = Tok::kFloat;  // the text tells an imaginary one
+      ++at_;
+    } else if (is_name_start(peek())) {
       while (is_name_part(peek())) ++at_;
       const std::string_view word = text_.substr(begin, at_ - begin);
-      if (word.back() == 'j' || word.back() == 'J') {
-        problem({begin, at_}, "complex numbers are not supported");
-      } else {
-        problem({begin, at_}, fmt::format("invalid number '{}'", word));
-      }
+      problem({begin, at_}, fmt::format("invalid number '{}'", word));
     }
     push(kind, begin);
   }

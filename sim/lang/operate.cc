@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/lang/complex.h"
 #include "sim/lang/frame.h"
 #include "sim/lang/iterators.h"
 #include "sim/lang/text.h"
@@ -118,8 +119,7 @@ Value reals(Interp& in, BinaryOp op, double a, double b) {
     case BinaryOp::kPow:
       if (a == 0 && b < 0) no_division(in, "0.0 cannot be raised to a negative power");
       if (a < 0 && std::isfinite(b) && b != std::floor(b)) {
-        in.value_error(
-            "a negative number to a fractional power is complex, which is not supported");
+        return in.binary(op, make_complex(in, a), Value::real(b));
       }
       if (const double out = std::pow(a, b);
           std::isinf(out) && std::isfinite(a) && std::isfinite(b)) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/lang/complex.h"
 #include "sim/lang/parser_impl.h"
 
 namespace tidemark::lang {
@@ -358,6 +359,8 @@ Expr* Parser::number() {
     fail(token.at, fmt::format("invalid number '{}'", digits));
   }
   digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
+  const bool imaginary = (digits.back() | 0x20) == 'j' && token.kind == Tok::kFloat;
+  if (imaginary) digits.pop_back();
   if (token.kind == Tok::kFloat) {
     double value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -368,7 +371,16 @@ Expr* Parser::number() {
                         digits[exponent + 1] == '-';
       value = tiny ? 0.0 : HUGE_VAL;
     }
-    return make_constant(Value::real(value), token.at);
+    Expr* constant = make_constant(Value::real(value), token.at);
+    if (!imaginary) return constant;
+    Token callee = token;
+    callee.name = names_.intern(kImaginary);
+    return make(CallExpr{{ExprKind::kCall, token.at},
+                         make_name(callee),
+                         seq(std::vector<Expr*>{constant}),
+                         {},
+                         {},
+                         false});
   }
   int base = 10;
   std::size_t start = 0;

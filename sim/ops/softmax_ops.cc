@@ -20,6 +20,15 @@ Tensor softmax_kernel(Context& c, const Tensor& self, ScalarType type) {
   return out;
 }
 
+Tensor softmax_gradient(Context& c, const Tensor& grad, const Tensor& output, bool log,
+                        ScalarType type) {
+  Tensor out = c.empty(grad.sizes(), type, grad.device());
+  const Tensor product = log ? grad : pointwise(c, {&grad, &output});
+  const Tensor dense = contiguous(c, product);
+  contiguous(c, output);
+  return out;
+}
+
 Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, ScalarType type) {
   wrap_dim(dim, self.dim());  // refuses what is out of range
   Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0",
@@ -27,14 +36,7 @@ Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, S
   Tensor out = softmax_kernel(c, self, type);
   op.save(0, out);
   return op.result(std::move(out), [log, from = self.dtype()](Backward& b) {
-    const Tensor& grad = b.grad();
-    b.grads[0] = b.c.empty(grad.sizes(), from, grad.device());
-    if (log) {
-      contiguous(b.c, grad);
-    } else {
-      const Tensor product = pointwise(b.c, {&grad, &b.saved[0]});
-      contiguous(b.c, product);
-    }
+    b.grads[0] = softmax_gradient(b.c, b.grad(), b.saved[0], log, from);
   });
 }
 
@@ -59,6 +61,19 @@ Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarTy
 
 namespace {
 
+/// The kernel of the gradient, as programs with a softmax of their own call it.
+template <bool kLog>
+OpResult run_softmax_gradient(Arguments& a) {
+  Context& c = a.context();
+  const Tensor& grad = a.tensor(0);
+  const Tensor& output = a.tensor(1);
+  constexpr std::string_view kName = kLog ? "_log_softmax_backward_data" : "_softmax_backward_data";
+  Op op(c, kName, "SoftmaxBackwardDataBackward0", {&grad, &output});
+  if (op.records()) throw NotModelled(fmt::format("the gradient of {} is not modelled", kName));
+  wrap_dim(a.integer(2), grad.dim());
+  return op.result(softmax_gradient(c, grad, output, kLog, *a.dtype(3)), [](Backward& /*b*/) {});
+}
+
 std::int64_t legacy_softmax_dim(const Arguments& a, std::size_t i) {
   if (!a.is_none(i)) return a.integer(i);
   const std::int64_t rank = a.tensor(0).dim();
@@ -77,6 +92,10 @@ std::span<const OpDef> softmax_ops() {
   static constexpr OpDef kOps[] = {
       {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
        "torch F method", run_softmax<false>, kSource},
+      {"_softmax_backward_data(Tensor grad_output, Tensor output, int dim, dtype input_dtype)",
+       "torch", run_softmax_gradient<false>, kSource},
+      {"_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, dtype input_dtype)",
+       "torch", run_softmax_gradient<true>, kSource},
       {"log_softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
        "torch F method", run_softmax<true>, kSource},
       {"softmin(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "F",

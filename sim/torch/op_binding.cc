@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sim/base/check.h"
+#include "sim/lang/complex.h"
 #include "sim/torch/host_values.h"
 #include "sim/torch/tensor_object.h"
 
@@ -220,6 +221,10 @@ bool BoundOp::convert(const Parameter& parameter, const Value& given, Argument& 
     case Type::kOperand:
       if (tensor != nullptr) {
         out = tensor->tensor;
+        return true;
+      }
+      if (value.as<lang::Complex>() != nullptr) {
+        out = session_.c.number(ops::ScalarType::kComplex128);
         return true;
       }
       [[fallthrough]];

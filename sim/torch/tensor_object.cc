@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "sim/lang/complex.h"
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/host_values.h"
@@ -59,7 +60,8 @@ constexpr std::array<std::string_view, 13> kInPlace{"add_",
 constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_operand(const Value& value) {
-  return value.is_number() || value.as<TensorObject>() != nullptr;
+  return value.is_number() || value.as<TensorObject>() != nullptr ||
+         value.as<lang::Complex>() != nullptr;
 }
 
 Value call_op(Session& session, std::string_view where, std::string_view name,
