@@ -449,6 +449,14 @@ struct Code {
   std::int32_t class_cell = -1;      // index of __class__ in frees, for super()
   bool generator = false;            // a function with a yield
   std::int32_t own_class_cell = -1;  // of a class body: slot of the __class__ that its methods see
+  const struct UnreadBody* unread = nullptr;  // null: body, slots, cells and generator are known
+};
+
+/// A function's body that is read when the function is called first.
+struct UnreadBody {
+  Place place;  // whole lines
+  Code* code;
+  struct SyntaxTree* tree;
 };
 
 /// A parsed file. Everything that came out of it keeps it alive.
@@ -459,6 +467,8 @@ struct SyntaxTree : std::enable_shared_from_this<SyntaxTree> {
   std::deque<Code> codes;      // the first is the module's
   std::deque<Value> constants;
   std::deque<std::string> strings;
+  std::deque<UnreadBody> unread;
+  std::vector<std::shared_ptr<SyntaxTree>> bodies;  // what was unread, once it is read
 
   template <class T>
   T* make(T node) {

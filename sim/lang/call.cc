@@ -193,6 +193,7 @@ void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {
 
 Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
   const Code& code = *function.code;
+  if (code.unread != nullptr) in.read_body(*code.unread, *function.globals);
   ValueStack::Span slots(*in.values_, code.slots.size());
   try {
     bind_arguments(in, function, args, slots.data());

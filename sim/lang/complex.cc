@@ -144,8 +144,8 @@ void add_complex(Interp& interp) {
   type->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
     Number number;
     for (std::size_t i = 0; i < 2; ++i) {
-      const Value* given = i < args.positional ? &args.values[i]
-                                               : args.keyword(in.intern(i == 0 ? "real" : "imag"));
+      const Value* given =
+          i < args.positional ? &args.values[i] : args.keyword(in.intern(i == 0 ? "real" : "imag"));
       if (given == nullptr) continue;
       const std::optional<Number> one = number_of(*given);
       if (!one) {
@@ -163,9 +163,8 @@ void add_complex(Interp& interp) {
   define(interp, *type, "conjugate(self, /)", [](Interp& in, Arguments& args) {
     return make_complex(in, std::conj(self_of(args).value));
   });
-  define(interp, *type, "__abs__(self, /)", [](Interp&, Arguments& args) {
-    return Value::real(std::abs(self_of(args).value));
-  });
+  define(interp, *type, "__abs__(self, /)",
+         [](Interp&, Arguments& args) { return Value::real(std::abs(self_of(args).value)); });
   interp.set_builtin(interp.intern(kImaginary),
                      interp.raw_function(kImaginary, [](Interp& in, CallArgs& args) {
                        return make_complex(in, {0, args.values[0].number()});

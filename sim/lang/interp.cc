@@ -55,15 +55,22 @@ void Interp::guard(const std::function<void()>& body) {
 
 namespace {
 
-std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module,
-                                     std::shared_ptr<const SourceText> source, bool expression) {
+/// `parse` makes the tree and appends what is wrong.
+template <class Parse>
+std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& parse) {
   std::vector<Problem> problems;
-  std::shared_ptr<SyntaxTree> tree = expression
-                                         ? parse_expression(std::move(source), in.names(), problems)
-                                         : parse_module(std::move(source), in.names(), problems);
+  std::shared_ptr<SyntaxTree> tree = parse(problems);
   if (problems.empty()) resolve(*tree, in.names(), module, problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return tree;
+}
+
+std::shared_ptr<SyntaxTree> prepared_file(Interp& in, Module& module,
+                                          std::shared_ptr<const SourceText> source,
+                                          Bodies bodies = Bodies::kAtOnce) {
+  return prepared(in, module, [&](std::vector<Problem>& problems) {
+    return parse_module(std::move(source), in.names(), problems, bodies);
+  });
 }
 
 }  // namespace
@@ -88,7 +95,7 @@ Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const s
   modules_[name] = module;
   module_order_.push_back(module);
   try {
-    const std::shared_ptr<SyntaxTree> tree = prepared(*this, *module, std::move(source), false);
+    const std::shared_ptr<SyntaxTree> tree = prepared_file(*this, *module, std::move(source));
     module->set(known(name::kDoc), docstring(tree->body));
     Evaluator::run_module_body(*this, *module, tree);
   } catch (...) {
@@ -104,9 +111,10 @@ Ref<Module> Interp::run(std::shared_ptr<const SourceText> source, std::string_vi
   return module;
 }
 
-void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source) {
+void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source, Bodies bodies) {
   guard([&] {
-    const std::shared_ptr<SyntaxTree> tree = prepared(*this, module, std::move(source), false);
+    const std::shared_ptr<SyntaxTree> tree =
+        prepared_file(*this, module, std::move(source), bodies);
     Evaluator::run_module_body(*this, module, tree);
   });
 }
@@ -114,10 +122,21 @@ void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source) {
 Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source) {
   Value out;
   guard([&] {
-    const std::shared_ptr<SyntaxTree> tree = prepared(*this, module, std::move(source), true);
+    const std::shared_ptr<SyntaxTree> tree =
+        prepared(*this, module, [&](std::vector<Problem>& problems) {
+          return parse_expression(std::move(source), names(), problems);
+        });
     out = Evaluator::run_expression(*this, module, tree);
   });
   return out;
+}
+
+void Interp::read_body(const UnreadBody& unread, Module& globals) {
+  std::vector<Problem> problems;
+  std::shared_ptr<SyntaxTree> tree = parse_body(unread, names(), problems);
+  if (problems.empty()) resolve_body(unread, *tree, names(), globals, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  unread.tree->bodies.push_back(std::move(tree));
 }
 
 void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> fill) {

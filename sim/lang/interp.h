@@ -10,6 +10,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/lang/host.h"
+#include "sim/lang/lexer.h"
 #include "sim/lang/loop.h"
 
 namespace tidemark::lang {
@@ -98,8 +99,9 @@ class Interp {
   /// Parses and runs a file as the module `name` ("__main__") and registers it for import.
   Ref<Module> run(std::shared_ptr<const SourceText> source, std::string_view name);
   /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its
-  /// model).
-  void run_in(Module& module, std::shared_ptr<const SourceText> source);
+  /// model). Tidemark's own texts may be read function by function (lexer.h).
+  void run_in(Module& module, std::shared_ptr<const SourceText> source,
+              Bodies bodies = Bodies::kAtOnce);
   /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
   Value evaluate(Module& module, std::shared_ptr<const SourceText> source);
   /// Calls host code as if from the top level: a Raised that escapes becomes an UncaughtException.
@@ -285,6 +287,7 @@ class Interp {
   void make_builtin_classes();
   UncaughtException uncaught(ExceptionObject& exception);
   Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
+  void read_body(const struct UnreadBody& unread, Module& globals);
 
   Options options_;
   Names names_;

@@ -589,8 +589,8 @@ void add_library(Interp& in) {
         library_around_files(), library_class_files()}) {
     for (const LibraryFile& file : files) {
       in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
-        interp.run_in(module, std::make_shared<const SourceText>(SourceText{
-                                  fmt::format("<{}>", file.module), std::string(file.text)}));
+        const SourceText text{fmt::format("<{}>", file.module), std::string(file.text)};
+        interp.run_in(module, std::make_shared<const SourceText>(text), Bodies::kWhenCalled);
       });
     }
   }

@@ -75,6 +75,15 @@ Parameters Parser::parameters(Tok end, bool annotations) {
   return out;
 }
 
+std::optional<Place> Parser::unread_block() {
+  if (bodies_ == Bodies::kAtOnce || at_ + 2 >= tokens_.size() ||
+      tokens_[at_ + 2].kind != Tok::kUnread) {
+    return std::nullopt;
+  }
+  at_ += 3;
+  return tokens_[at_ - 1].at;
+}
+
 Stmt* Parser::function_statement(Seq<Expr*> decorators) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'def'");
@@ -90,13 +99,18 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
   const std::uint32_t loops = std::exchange(loops_, 0);
   const std::uint32_t yields = std::exchange(yields_, 0);
   ++functions_;
-  function->body = block("after the function's parameters");
+  const std::optional<Place> unread = unread_block();
+  if (!unread) function->body = block("after the function's parameters");
   --functions_;
   loops_ = loops;
   function->code = new_code(Code::Form::kFunction, name.name, name.at);
   function->code->generator = std::exchange(yields_, yields) > 0;
   function->code->parameters = &function->parameters;
   function->code->body = function->body;
+  if (unread) {
+    tree_.unread.push_back({*unread, function->code, &tree_});
+    function->code->unread = &tree_.unread.back();
+  }
   return make(
       FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }

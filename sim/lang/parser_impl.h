@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +12,11 @@ namespace tidemark::lang {
 
 class Parser {
  public:
-  Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems)
-      : tree_(tree), names_(names), problems_(problems) {}
+  Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems,
+         Bodies bodies = Bodies::kAtOnce)
+      : tree_(tree), names_(names), problems_(problems), bodies_(bodies) {}
   void file();
+  void function_body(Place lines);
   void single_expression();
 
  private:
@@ -99,6 +102,7 @@ class Parser {
   Stmt* with_statement();
   bool parenthesised_with();
   Stmt* function_statement(Seq<Expr*> decorators);
+  std::optional<Place> unread_block();
   Stmt* class_statement(Seq<Expr*> decorators);
   Stmt* decorated();
   Stmt* import_statement();
@@ -168,6 +172,7 @@ class Parser {
   SyntaxTree& tree_;
   Names& names_;
   std::vector<Problem>& problems_;
+  const Bodies bodies_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::uint32_t depth_ = 0;

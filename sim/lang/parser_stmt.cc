@@ -58,7 +58,7 @@ Code* Parser::new_code(Code::Form form, Name name, Place place) {
 
 void Parser::file() {
   first_problem_ = problems_.size();
-  tokens_ = tokenize(tree_.source, names_, problems_);
+  tokens_ = tokenize(tree_.source, whole(*tree_.source), names_, problems_, bodies_);
   lexer_problems_ = problems_.size() - first_problem_;
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   std::vector<Stmt*> body;
@@ -67,9 +67,18 @@ void Parser::file() {
   module->body = tree_.body;
 }
 
+void Parser::function_body(Place lines) {
+  tokens_ = tokenize(tree_.source, lines, names_, problems_);
+  new_code(Code::Form::kModule, names_.intern("<module>"), {});
+  functions_ = 1;
+  accept(Tok::kIndent);
+  std::vector<Stmt*> body;
+  while (kind() != Tok::kDedent && kind() != Tok::kEnd) guarded_statement(body);
+  tree_.body = seq(body);
+}
+
 void Parser::single_expression() {
-  tokens_ = tokenize_expression(
-      tree_.source, {0, static_cast<std::uint32_t>(tree_.source->text.size())}, names_, problems_);
+  tokens_ = tokenize_expression(tree_.source, whole(*tree_.source), names_, problems_);
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   try {
     tree_.expression = expressions();
@@ -551,10 +560,18 @@ Stmt* Parser::with_statement() {
 }
 
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
-                                         std::vector<Problem>& problems) {
+                                         std::vector<Problem>& problems, Bodies bodies) {
   auto tree = std::make_shared<SyntaxTree>();
   tree->source = std::move(source);
-  Parser(*tree, names, problems).file();
+  Parser(*tree, names, problems, bodies).file();
+  return tree;
+}
+
+std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,
+                                       std::vector<Problem>& problems) {
+  auto tree = std::make_shared<SyntaxTree>();
+  tree->source = unread.tree->source;
+  Parser(*tree, names, problems).function_body(unread.place);
   return tree;
 }
 

@@ -1,43 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <deque>
-#include <unordered_map>
+#include <utility>
 
-#include "sim/lang/function.h"
 #include "sim/lang/parser.h"
+#include "sim/lang/scope.h"
 
 namespace tidemark::lang {
 
 namespace {
-
-struct Symbol {
-  bool parameter = false;
-  bool bound = false;
-  bool global = false;    // declared
-  bool nonlocal = false;  // declared
-  bool used = false;
-  bool cell = false;
-  bool free = false;
-  std::uint32_t slot = 0;  // in the frame, or index in frees
-};
-
-struct Scope {
-  Code* code = nullptr;
-  Scope* parent = nullptr;
-  bool comprehension = false;
-  std::unordered_map<std::uint32_t, Symbol> symbols;
-  std::vector<NameExpr*> uses;  // in the order in which CPython compiles them
-  bool uses_super = false;
-
-  Symbol& symbol(Name name) { return symbols[static_cast<std::uint32_t>(name)]; }
-  Symbol* find(Name name) {
-    const auto found = symbols.find(static_cast<std::uint32_t>(name));
-    return found == symbols.end() ? nullptr : &found->second;
-  }
-  [[nodiscard]] bool is_module() const { return code->form == Code::Form::kModule; }
-  [[nodiscard]] bool is_class() const { return code->form == Code::Form::kClass; }
-};
 
 /// Walks a tree in the order in which CPython compiles it, since locals are laid out (and dropped)
 /// in the order in which the compiled code first names them.
@@ -52,12 +23,35 @@ class Resolver {
     if (tree_.expression != nullptr) expr(tree_.expression);
     block(tree_.body);
     leave();
-    for (Scope& scope : scopes_) find_enclosing(scope);
-    for (Scope& scope : scopes_) lay_out(scope);
-    for (Scope& scope : scopes_) settle(scope);
+    finish();
+  }
+
+  // The function's frame is laid out anew, with all its variables; what it captures is as it was.
+  void run_body(Code& code) {
+    enter(&tree_.codes.front(), nullptr);
+    const bool is_method = code.class_cell >= 0;
+    if (is_method) {
+      Code& surrounding = tree_.codes.emplace_back();
+      surrounding.form = Code::Form::kClass;
+      enter(&surrounding, nullptr);
+    }
+    code.slots.clear();
+    code.cells.clear();
+    code.frees.clear();
+    std::string qualname = std::move(code.qualname);
+    const std::vector<Code::Capture> captures = std::exchange(code.captures, {});
+    enter(&code, nullptr);
+    code.qualname = std::move(qualname);
+    scope_->uses_super = is_method;
+    parameters(*code.parameters);
+    block(tree_.body);
+    finish();
+    code.captures = captures;
   }
 
  private:
+  void finish() { lay_out_frames(scopes_, tree_, names_, globals_, problems_); }
+
   void problem(Place at, std::string message) {
     if (problems_.size() < InputError::kMaxProblems) {
       problems_.push_back({span_of(tree_.source, at), {}, std::move(message), {}});
@@ -279,13 +273,19 @@ class Resolver {
       if (p.fallback != nullptr) expr(p.fallback);
     }
     enter(node->code, ".<locals>.");
-    for (const Parameter& p : parameters.positional) parameter(p.name);
-    for (const Parameter& p : parameters.keyword_only) parameter(p.name);
-    if (parameters.star != nullptr) parameter(parameters.star);
-    if (parameters.double_star != nullptr) parameter(parameters.double_star);
+    this->parameters(parameters);
+    // A method may turn out to use super().
+    if (node->code->unread != nullptr) scope_->uses_super = scope_->parent->is_class();
     block(node->body);
     if (node->value != nullptr) expr(node->value);
     leave();
+  }
+
+  void parameters(const Parameters& given) {
+    for (const Parameter& p : given.positional) parameter(p.name);
+    for (const Parameter& p : given.keyword_only) parameter(p.name);
+    if (given.star != nullptr) parameter(given.star);
+    if (given.double_star != nullptr) parameter(given.double_star);
   }
 
   void parameter(NameExpr* name) {
@@ -455,118 +455,6 @@ class Resolver {
     }
   }
 
-  static bool is_own(const Symbol& symbol) {
-    return symbol.bound && !symbol.global && !symbol.nonlocal;
-  }
-
-  // Whether a function around `scope` has the variable; marks it as shared on the way.
-  bool enclosed(Scope* scope, Name name) {
-    if (scope == nullptr || scope->is_module()) return false;
-    Symbol* symbol = scope->find(name);
-    if (scope->is_class()) {
-      if (name == known(name::kClass)) {
-        scope->symbol(name).cell = true;
-        return true;
-      }
-    } else if (symbol != nullptr) {
-      if (symbol->global) return false;
-      if (is_own(*symbol)) {
-        symbol->cell = true;
-        return true;
-      }
-    }
-    if (!enclosed(scope->parent, name)) return false;
-    scope->symbol(name).free = true;
-    return true;
-  }
-
-  void find_enclosing(Scope& scope) {
-    if (scope.is_module()) return;
-    if (scope.uses_super && !scope.is_class() && enclosed(scope.parent, known(name::kClass))) {
-      scope.symbol(known(name::kClass)).free = true;
-    }
-    std::vector<std::uint32_t> wanted;
-    for (const auto& [name, symbol] : scope.symbols) {
-      if (!symbol.global && !is_own(symbol) && (symbol.used || symbol.bound || symbol.nonlocal)) {
-        wanted.push_back(name);
-      }
-    }
-    std::sort(wanted.begin(), wanted.end());
-    for (const std::uint32_t name : wanted) {
-      const bool found = enclosed(scope.parent, static_cast<Name>(name));
-      Symbol& symbol = scope.symbol(static_cast<Name>(name));
-      symbol.free = symbol.free || found;
-      if (!found && symbol.nonlocal) {
-        problem(scope.code->place, fmt::format("no binding for nonlocal '{}' found",
-                                               names_.text(static_cast<Name>(name))));
-      }
-    }
-  }
-
-  void lay_out(Scope& scope) {
-    Code& code = *scope.code;
-    if (!scope.is_module() && !scope.is_class()) {
-      for (const NameExpr* node : scope.uses) {
-        Symbol& symbol = scope.symbol(node->name);
-        if (!is_own(symbol) || symbol.parameter || symbol.cell) continue;
-        if (std::find(code.slots.begin(), code.slots.end(), node->name) != code.slots.end())
-          continue;
-        symbol.slot = static_cast<std::uint32_t>(code.slots.size());
-        code.slots.push_back(node->name);
-      }
-    }
-    std::vector<Name> cells;
-    std::vector<Name> frees;
-    for (const auto& [name, symbol] : scope.symbols) {
-      if (symbol.cell) cells.push_back(static_cast<Name>(name));
-      if (symbol.free && !symbol.cell) frees.push_back(static_cast<Name>(name));
-    }
-    const auto by_text = [&](Name a, Name b) { return names_.text(a) < names_.text(b); };
-    std::sort(cells.begin(), cells.end(), by_text);
-    std::sort(frees.begin(), frees.end(), by_text);
-    for (const Name name : cells) {
-      Symbol& symbol = scope.symbol(name);
-      if (!symbol.parameter) {
-        symbol.slot = static_cast<std::uint32_t>(code.slots.size());
-        code.slots.push_back(name);
-      }
-      code.cells.push_back(symbol.slot);
-      if (scope.is_class()) code.own_class_cell = static_cast<std::int32_t>(symbol.slot);
-    }
-    for (const Name name : frees) {
-      if (name == known(name::kClass))
-        code.class_cell = static_cast<std::int32_t>(code.frees.size());
-      scope.symbol(name).slot = static_cast<std::uint32_t>(code.frees.size());
-      code.frees.push_back(name);
-    }
-  }
-
-  void settle(Scope& scope) {
-    Code& code = *scope.code;
-    for (const Name name : code.frees) {
-      Symbol& outer = scope.parent->symbol(name);
-      code.captures.push_back({outer.cell, outer.slot});
-    }
-    for (NameExpr* node : scope.uses) {
-      const Symbol& symbol = scope.symbol(node->name);
-      const bool own = is_own(symbol);
-      if (symbol.free && !(scope.is_class() && own)) {
-        const bool fallback = scope.is_class() && !symbol.nonlocal;
-        node->access = fallback ? Access::kClassFree : Access::kFree;
-        node->slot = symbol.slot;
-      } else if (scope.is_module() || symbol.global || (!own && !scope.is_class())) {
-        node->access = Access::kGlobal;
-        node->slot = static_cast<std::uint32_t>(globals_.slot(node->name));
-      } else if (scope.is_class()) {
-        node->access = Access::kClass;
-        node->slot = static_cast<std::uint32_t>(globals_.slot(node->name));
-      } else {
-        node->access = symbol.cell ? Access::kCell : Access::kLocal;
-        node->slot = symbol.slot;
-      }
-    }
-  }
-
   SyntaxTree& tree_;
   Names& names_;
   Module& globals_;
@@ -579,6 +467,15 @@ class Resolver {
 
 void resolve(SyntaxTree& tree, Names& names, Module& globals, std::vector<Problem>& problems) {
   Resolver(tree, names, globals, problems).run();
+}
+
+void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names, Module& globals,
+                  std::vector<Problem>& problems) {
+  Code& code = *unread.code;
+  code.unread = nullptr;
+  code.body = tree.body;
+  for (const Stmt* statement : tree.body) code.generator = code.generator || statement->yields;
+  Resolver(tree, names, globals, problems).run_body(code);
 }
 
 }  // namespace tidemark::lang

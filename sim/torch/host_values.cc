@@ -79,7 +79,7 @@ Numbers each(const Numbers& a, const Numbers& b, Function function) {
 
 using Unary = double (*)(double);
 using Binary = double (*)(double, double);
-using HostRule = Numbers (*)(const Arguments& a);
+using OwnRule = Numbers (*)(const Arguments& a);
 
 /// add and sub: the second is scaled by alpha first.
 template <int kSign>
@@ -241,22 +241,26 @@ double multiply(double x, double y) { return x * y; }
 double larger(double x, double y) { return std::max(x, y); }
 double smaller(double x, double y) { return std::min(x, y); }
 
+}  // namespace
+
 /// How an operator computes known numbers: one at a time, pairs, or in a way of its own.
-struct Rule {
+struct HostRow {
   std::string_view name;
   Unary of_one = nullptr;
   Binary of_two = nullptr;
-  HostRule own = nullptr;
+  OwnRule own = nullptr;
 };
 
-constexpr Rule one(std::string_view name, Unary function) { return {name, function}; }
-constexpr Rule two(std::string_view name, Binary function) { return {name, nullptr, function}; }
-constexpr Rule own(std::string_view name, HostRule function) {
+namespace {
+
+constexpr HostRow one(std::string_view name, Unary function) { return {name, function}; }
+constexpr HostRow two(std::string_view name, Binary function) { return {name, nullptr, function}; }
+constexpr HostRow own(std::string_view name, OwnRule function) {
   return {name, nullptr, nullptr, function};
 }
 
 /// By name.
-constexpr Rule kRules[] = {
+constexpr HostRow kRules[] = {
     one("abs", [](double x) { return std::abs(x); }),
     own("add", sum_of_two<1>),
     own("amax", folded<larger>),
@@ -310,15 +314,15 @@ constexpr Rule kRules[] = {
     one("trunc", [](double x) { return std::trunc(x); }),
 };
 
-const Rule* rule_of(std::string_view name) {
+const HostRow* rule_of(std::string_view name) {
   if (name.ends_with('_')) name.remove_suffix(1);
-  const auto* found =
-      std::lower_bound(std::begin(kRules), std::end(kRules), name,
-                       [](const Rule& row, std::string_view wanted) { return row.name < wanted; });
+  const auto* found = std::lower_bound(
+      std::begin(kRules), std::end(kRules), name,
+      [](const HostRow& row, std::string_view wanted) { return row.name < wanted; });
   return found != std::end(kRules) && found->name == name ? found : nullptr;
 }
 
-Numbers computed(const Rule& rule, const Arguments& a) {
+Numbers computed(const HostRow& rule, const Arguments& a) {
   if (rule.own != nullptr) return rule.own(a);
   if (rule.of_two != nullptr)
     return each(numbers_of(a.value(0)), numbers_of(a.value(1)), rule.of_two);
@@ -412,23 +416,26 @@ void share_values(const Tensor& from, const Value& result) {
   view->set_own(name, held);
 }
 
-HostArithmetic::HostArithmetic(std::string_view op, const Arguments& arguments, std::size_t count)
-    : writes_(op.ends_with('_')) {
-  const Rule* rule = rule_of(op);
-  bool computable = rule != nullptr;
+HostRule host_rule(std::string_view op) {
+  return {rule_of(op), op.ends_with('_'), op.ends_with("_like")};
+}
+
+HostArithmetic::HostArithmetic(const HostRule& rule, const Arguments& arguments, std::size_t count)
+    : writes_(rule.writes) {
+  bool computable = rule.row != nullptr;
   const auto look = [&](const Tensor& tensor) {
     if (!tensor.defined()) return;
     const bool known = held_by(tensor) != nullptr;
     if (known) known_.push_back(tensor);
     if (tensor.is_cuda() || (!known && !(tensor->storage && tensor->storage->values())))
-      computable = computable && op.ends_with("_like");
+      computable = computable && rule.makes_like;
   };
   for (std::size_t i = 0; i < count; ++i) {
     if (const auto* tensor = std::get_if<Tensor>(&arguments.value(i))) look(*tensor);
     if (const auto* list = std::get_if<ops::TensorList>(&arguments.value(i)))
       std::for_each(list->begin(), list->end(), look);
   }
-  if (computable) made_ = computed(*rule, arguments);
+  if (computable) made_ = computed(*rule.row, arguments);
 }
 
 void HostArithmetic::note(const Value& result) const {

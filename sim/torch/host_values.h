@@ -35,10 +35,18 @@ struct HostNumbers {
   HostValues values;
 };
 
+/// How an operator's numbers come of those of its arguments.
+struct HostRule {
+  const struct HostRow* row = nullptr;  ///< null: not known
+  bool writes = false;                  ///< over its first argument
+  bool makes_like = false;              ///< looks at no numbers
+};
+HostRule host_rule(std::string_view op);
+
 /// One call of an operator: made before it runs, since it may write over its arguments.
 class HostArithmetic {
  public:
-  HostArithmetic(std::string_view op, const ops::Arguments& arguments, std::size_t count);
+  HostArithmetic(const HostRule& rule, const ops::Arguments& arguments, std::size_t count);
   /// Notes what is known of the result.
   void note(const lang::Value& result) const;
 

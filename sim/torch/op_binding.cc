@@ -28,11 +28,6 @@ struct Spelling {
 constexpr Spelling kNumpySpellings[] = {{"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"},
                                         {"input", "a"},  {"input", "x1"},         {"other", "x2"}};
 
-bool is_spelling(std::string_view given, std::string_view parameter) {
-  return std::any_of(std::begin(kNumpySpellings), std::end(kNumpySpellings),
-                     [&](const Spelling& s) { return s.torch == parameter && s.numpy == given; });
-}
-
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -157,7 +152,11 @@ BoundOp::Parameter BoundOp::parse_parameter(std::string_view text) const {
     rest.remove_prefix(1);
   }
   const std::size_t equals = rest.find('=');
-  parameter.name = session_.interp.intern(trimmed(rest.substr(0, equals)));
+  const std::string_view name = trimmed(rest.substr(0, equals));
+  parameter.name = session_.interp.intern(name);
+  for (const Spelling& other : kNumpySpellings) {
+    if (other.torch == name) parameter.spellings.push_back(session_.interp.intern(other.numpy));
+  }
   if (equals != std::string_view::npos) {
     Argument fallback = parse_default(trimmed(rest.substr(equals + 1)));
     if (parameter.type == Type::kInts && std::holds_alternative<std::int64_t>(fallback)) {
@@ -169,8 +168,9 @@ BoundOp::Parameter BoundOp::parse_parameter(std::string_view text) const {
 }
 
 void BoundOp::parse() {
+  host_rule_ = host_rule(name_);
   for (const ops::OpDef* def : defs_) {
-    Overload overload{def, {}};
+    Overload overload{def, {}, false};
     const std::size_t open = def->signature.find('(');
     const std::size_t close = def->signature.rfind(')');
     bool keyword_only = false;
@@ -182,6 +182,8 @@ void BoundOp::parse() {
       }
       Parameter parameter = parse_parameter(part);
       parameter.keyword_only = keyword_only;
+      overload.takes_tensors =
+          overload.takes_tensors || (parameter.rest && parameter.type == Type::kTensorList);
       overload.parameters.push_back(std::move(parameter));
     }
     overloads_.push_back(std::move(overload));
@@ -365,10 +367,8 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
       ++next;
     } else {
       given = args.keyword(parameter.name);
-      for (const Spelling& other : kNumpySpellings) {
-        if (given == nullptr && args.keyword_count > 0 &&
-            session_.interp.text(parameter.name) == other.torch)
-          given = args.keyword(session_.interp.intern(other.numpy));
+      for (const lang::Name other : parameter.spellings) {
+        if (given == nullptr) given = args.keyword(other);
       }
       if (given != nullptr) ++keywords_used;
     }
@@ -395,8 +395,8 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
   if (keywords_used < args.keyword_count) {
     for (std::size_t k = 0; k < args.keyword_count; ++k) {
       const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
-        return p.name == args.keywords[k] ||
-               is_spelling(session_.interp.text(args.keywords[k]), session_.interp.text(p.name));
+        return p.name == args.keywords[k] || std::find(p.spellings.begin(), p.spellings.end(),
+                                                       args.keywords[k]) != p.spellings.end();
       });
       if (!known) {
         *why = fmt::format("got an unexpected keyword argument '{}'",
@@ -419,16 +419,14 @@ Value BoundOp::call(CallArgs& args) {
     Value result = session_.guarded([&] {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
-      const HostArithmetic arithmetic(name_, arguments, count);
+      const HostArithmetic arithmetic(host_rule_, arguments, count);
       Value made = to_value(session_, overload.def->run(arguments));
       arithmetic.note(made);
       return made;
     });
     // einsum(text, a, b) is a Python function: what it owns as *args is a tuple, its last is
     // dropped first.
-    const bool as_tuple =
-        std::any_of(overload.parameters.begin(), overload.parameters.end(),
-                    [](const Parameter& p) { return p.rest && p.type == Type::kTensorList; });
+    const bool as_tuple = overload.takes_tensors;
     for (std::size_t i = args.positional; as_tuple && args.movable && i-- > 0;) args.values[i] = {};
     return result;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/ops/registry.h"
+#include "sim/torch/host_values.h"
 #include "sim/torch/session.h"
 
 namespace tidemark::torch {
@@ -43,12 +44,14 @@ class BoundOp {
     Type type = Type::kAny;
     bool optional = false;  ///< None is allowed
     bool keyword_only = false;
-    bool rest = false;  ///< takes the remaining positional numbers
+    bool rest = false;                  ///< takes the remaining positional numbers
+    std::vector<lang::Name> spellings;  ///< other names of it
     std::optional<ops::Argument> fallback;
   };
   struct Overload {
     const ops::OpDef* def;
     std::vector<Parameter> parameters;
+    bool takes_tensors;  ///< any number of them, as arguments of their own
   };
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
@@ -64,6 +67,7 @@ class BoundOp {
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
   std::vector<Overload> overloads_;  ///< of defs_, once parsed
+  HostRule host_rule_;               ///< once parsed
 };
 
 /// The whole op table by where users find it. Names are looked up when first used.

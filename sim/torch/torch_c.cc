@@ -41,6 +41,15 @@ void add_modes(Session& session, lang::Module& module) {
     s->c.thread().grad_enabled = a.boolean(0);
     return Value::none();
   });
+  // Moving or casting a parameter: no graph is made.
+  module.set(
+      session.interp.intern("without_grad"),
+      session.interp.raw_function("without_grad", [s](Interp& in, lang::CallArgs& args) -> Value {
+        lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count,
+                            false};
+        const ops::GradMode mode(s->c, false);
+        return in.call(args.values[0], rest);
+      }));
   add("inference_mode()",
       [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
   add("set_inference_mode(mode)", [s](Interp&, Arguments& a) {
@@ -271,6 +280,10 @@ void add_events(Session& session, lang::Module& module) {
     s->c.op_label = in.text(in.intern(a.text(0)));
     s->c.recorder().set_label(s->c.module_label, s->c.op_label);
     return Value::none();
+  });
+  add("as_optimizer_state(tensor)", [](Interp&, Arguments& a) {
+    a.object<TensorObject>(0, "Tensor").tensor->storage->set_role(ops::Role::kOptimizerState);
+    return a[0];
   });
   add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;

@@ -83,9 +83,10 @@ class LazyModule {
   };
 
   void run(lang::Module& module, const Piece& piece) {
-    session_.interp.run_in(
-        module, std::make_shared<const SourceText>(
-                    SourceText{"<" + std::string(piece.file) + ">", std::string(piece.text)}));
+    session_.interp.run_in(module,
+                           std::make_shared<const SourceText>(SourceText{
+                               "<" + std::string(piece.file) + ">", std::string(piece.text)}),
+                           lang::Bodies::kWhenCalled);
   }
 
   /// The name that a line at the left margin defines; empty: none.

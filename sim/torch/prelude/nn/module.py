@@ -115,15 +115,10 @@ class Module(_C.ModuleBase):
         self.add_module(name, module)
 
     def named_children(self):
-        memo = set()
-        for name, module in self._module_items():
-            if module is not None and module not in memo:
-                memo.add(module)
-                yield name, module
+        return iter(self._named_child_list())
 
     def children(self):
-        for name, module in self.named_children():
-            yield module
+        return iter(self._child_list())
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         if memo is None:
@@ -229,12 +224,7 @@ class Module(_C.ModuleBase):
         for key, param in self._parameter_items():
             if param is None:
                 continue
-            before = _C.grad_enabled()
-            _C.set_grad_enabled(False)
-            try:
-                param_applied = fn(param)
-            finally:
-                _C.set_grad_enabled(before)
+            param_applied = _C.without_grad(fn, param)
             param_grad = param.grad
             param.data = param_applied
             if param_grad is not None:
@@ -263,6 +253,9 @@ class Module(_C.ModuleBase):
             elif value is not None and not isinstance(value, bool):
                 device = value
 
+        def move(t):
+            return t.to(device)
+
         def convert(t):
             floating = t.is_floating_point() or t.is_complex()
             if memory_format is not None and t.dim() in (4, 5):
@@ -270,7 +263,7 @@ class Module(_C.ModuleBase):
             return t.to(device, dtype if floating else None)
 
         before = _C.set_moves_module(True)
-        self._apply(convert)
+        self._apply(move if dtype is None and memory_format is None else convert)
         _C.set_moves_module(before)
         return self
 

@@ -53,9 +53,7 @@ class Optimizer:
             group.setdefault(name, default)
         self.param_groups.append(group)
 
-    def _keep(self, tensor):
-        _C.set_role(tensor, "optimizer_state")
-        return tensor
+    _keep = staticmethod(_C.as_optimizer_state)
 
     def zero_grad(self, set_to_none=True):
         _C.begin("zero_grad")
