@@ -318,29 +318,11 @@ std::span<const OpDef> sort_ops() {
                                 running_extreme(a.context(), "cummin", a.tensor(0)));
        },
        kSource},
-      {"unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, "
-       "int? dim=None)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         if (a.flag(1) || a.flag(2) || !a.is_none(3)) {
-           throw NotModelled(
-               "unique_consecutive with return_inverse, return_counts or dim is not modelled; "
-               "leave them out");
-         }
-         return unique_consecutive(a.context(), a.tensor(0));
-       },
+      {"_unique_consecutive(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return unique_consecutive(a.context(), a.tensor(0)); },
        kSource},
-      {"unique(Tensor input, bool sorted=True, bool return_inverse=False, bool "
-       "return_counts=False, int? dim=None)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         if (a.flag(2) || a.flag(3) || !a.is_none(4)) {
-           throw NotModelled(
-               "unique with return_inverse, return_counts or dim is not modelled; leave them out");
-         }
-         return unique(a.context(), a.tensor(0));
-       },
-       kSource},
+      {"_unique(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult { return unique(a.context(), a.tensor(0)); }, kSource},
   };
   return kOps;
 }

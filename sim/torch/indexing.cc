@@ -84,6 +84,22 @@ ops::Dims sizes_of(Session& session, const Value& sequence) {
   return sizes;
 }
 
+/// The tensor of positions in an array of the host, null for anything else. Positions are taken as
+/// a list of them is; rows would stand for one dimension each.
+const Tensor* array_of(Session& session, const Value& key) {
+  const auto* object = key.as<lang::Instance>();
+  lang::Interp& in = session.interp;
+  if (object == nullptr || object->type().lookup(in.intern("_is_numpy_array")) == nullptr)
+    return nullptr;
+  const Value* held = object->attrs().find(in.intern("_t"));
+  const Tensor& tensor = held->as<TensorObject>()->tensor;
+  if (tensor.dim() != 1 || !ops::is_integral(tensor.dtype())) {
+    in.refuse("an array as an index is modelled where it is one row of integers",
+              "make a tensor of it: x[torch.from_numpy(index)]");
+  }
+  return &tensor;
+}
+
 /// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
 /// dimension of that view.
 struct Sliced {
@@ -139,9 +155,10 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
         // One mask stands for all the dimensions it covers.
         for (std::int64_t i = 1; i < index.dim(); ++i) out.indices.emplace_back();
       }
-    } else if (is_sequence(k)) {
+    } else if (const Tensor* array = array_of(session, k); array != nullptr || is_sequence(k)) {
+      const ops::Dims sizes = array != nullptr ? array->sizes() : sizes_of(session, k);
       out.indices.resize(static_cast<std::size_t>(dim));
-      out.indices.push_back(c.empty(sizes_of(session, k), ops::ScalarType::kInt64, self.device()));
+      out.indices.push_back(c.empty(sizes, ops::ScalarType::kInt64, self.device()));
       out.has_tensors = true;
       ++dim;
     } else {

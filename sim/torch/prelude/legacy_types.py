@@ -15,7 +15,7 @@ def _typed_tensor(dtype, device, args):
         if first.dtype != dtype:
             raise TypeError(f"expected {dtype} (got {first.dtype})")
         return first[...]
-    if isinstance(first, (list, tuple)):
+    if isinstance(first, (list, tuple)) or getattr(type(first), "_is_numpy_array", False):
         return torch.tensor(first, dtype=dtype, device=device)
     return torch.empty(*args, dtype=dtype, device=device)
 
