@@ -28,7 +28,9 @@ Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p
   const std::int64_t rows = self.dim() == 2 ? self.size(0) : 1;
   const bool keeps = reduction == Reduction::kNone && target.dim() > 0;
   Tensor out = c.empty(keeps ? Dims{rows} : Dims{}, self.dtype(), self.device());
-  contiguous(c, self);
+  const Tensor dense = contiguous(c, self);
+  const Tensor dense_target = contiguous(c, target);
+  const Tensor dense_weight = weight.defined() ? contiguous(c, weight) : weight;
   if (reduction != Reduction::kNone && self.dim() == 2) {
     const Tensor per_row = c.empty({rows}, self.dtype(), self.device());
     reduction_scratch(c, per_row, {}, element_bytes(accumulate_type(self.dtype())));
@@ -36,7 +38,10 @@ Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    const Tensor read = contiguous(b.c, x);
+    const Tensor classes = contiguous(b.c, b.saved[1]);
     const Tensor grad = contiguous(b.c, b.grad());
+    if (b.saved.size() > 2 && b.saved[2].defined()) contiguous(b.c, b.saved[2]);
   });
 }
 
@@ -50,6 +55,8 @@ Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Red
   Op op(c, "multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", {&self}, {&target});
   op.save(0, self);
   op.save(1, target);
+  const Tensor dense = contiguous(c, self);
+  const Tensor dense_target = contiguous(c, target);
   const Tensor is_target = c.empty(target.sizes(), self.dtype(), self.device());
   op.save(2, is_target);
   Tensor out;
@@ -66,6 +73,8 @@ Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Red
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    const Tensor read = contiguous(b.c, x);
+    const Tensor classes = contiguous(b.c, b.saved[1]);
     const Tensor grad = contiguous(b.c, b.grad());
   });
 }

@@ -129,8 +129,9 @@ Tensor polar(Context& c, const Tensor& length, const Tensor& angle) {
       const Tensor direction = pointwise(b.c, {&b.saved[0]});
       const Tensor conjugate = clone(b.c, b.grad());
       const Tensor product = pointwise(b.c, {&conjugate, &direction});
-      if (b.needs(i)) b.grads[i] = as_view(product, select(as_real(product), -1, 0));
+      b.grads[i] = as_view(product, select(as_real(product), -1, 0));
     }
+    b.drop_unneeded();
   });
 }
 
@@ -150,8 +151,10 @@ Tensor view_as_complex(Context& c, const Tensor& self) {
     throw OpError("view_as_complex is only supported for floating point tensors");
   }
   Op op(c, "view_as_complex", "ViewAsComplexBackward0", {&self});
-  return op.result(as_view(self, as_complex(self)),
-                   [](Backward& b) { b.grads[0] = as_view(b.grad(), as_real(b.grad())); });
+  return op.result(as_view(self, as_complex(self)), [](Backward& b) {
+    const Tensor dense = contiguous(b.c, b.grad());
+    b.grads[0] = as_view(dense, as_real(dense));
+  });
 }
 
 /// Source: torch's angle_backward.

@@ -31,11 +31,11 @@ Tensor nansum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
 OpResult searched(Context& c, std::string_view name, const Tensor& values, const Tensor& boundaries,
                   bool narrow) {
   Op op(c, name, "", {}, {&values, &boundaries});
+  Tensor out =
+      c.empty(values.sizes(), narrow ? ScalarType::kInt32 : ScalarType::kInt64, values.device());
   const Tensor dense_values = contiguous(c, values);
   const Tensor dense_boundaries = contiguous(c, boundaries);
-  return op.result(
-      c.empty(values.sizes(), narrow ? ScalarType::kInt32 : ScalarType::kInt64, values.device()),
-      nullptr);
+  return op.result(std::move(out), nullptr);
 }
 
 /// Counts in equal bins; the range is looked up where none is given.
@@ -43,8 +43,10 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
   Op op(c, "histc", "", {}, {&self});
   Tensor out = c.empty({bins}, self.dtype(), self.device());
   if (min == max && self.numel() > 0) {
-    reduce(c, self, {}, false, self.dtype());
-    reduce(c, self, {}, false, self.dtype());
+    for (int extreme = 0; extreme < 2; ++extreme) {
+      const Tensor least = c.empty({}, self.dtype(), self.device());
+      contiguous(c, self);
+    }
   }
   return op.result(std::move(out), nullptr);
 }

@@ -25,15 +25,17 @@ Dims by_stride(const Dims& dims, const Tensor& like) {
   return Dims(std::span<const std::int64_t>(order));
 }
 
-/// A plan for such strides does not exist: each must be a multiple of the next.
-bool must_clone(const Tensor& signal, std::size_t dims) {
-  const std::size_t first = signal.sizes().size() - dims;
-  for (std::size_t i = first; i + 1 < signal.sizes().size(); ++i) {
-    const std::int64_t inner = signal.strides()[i + 1];
-    if (inner == 0 || signal.strides()[i] % inner != 0 ||
-        signal.strides()[i] / inner < signal.sizes()[i + 1]) {
-      return true;
-    }
+/// A plan for such strides does not exist: each must be a multiple of the next, and nothing
+/// repeated. Source: as_cufft_embed.
+bool must_clone(const Tensor& signal) {
+  const Dims& sizes = signal.sizes();
+  const Dims& strides = signal.strides();
+  std::int64_t inner = strides.back();
+  if (inner <= 0 || (sizes[0] != 1 && strides[0] == 0)) return true;
+  for (std::size_t i = sizes.size() - 2; i > 0; --i) {
+    if (sizes[i] == 1) continue;
+    if (strides[i] <= 0 || strides[i] % inner != 0) return true;
+    inner = strides[i];
   }
   return false;
 }
@@ -53,7 +55,7 @@ void execute(Context& c, const Tensor& output, const Tensor& input, const Dims& 
   for (std::size_t i = batch.size(); i < order.size(); ++i) flat.push_back(permuted.sizes()[i]);
   {
     const Tensor signal = reshape_kernel(c, permuted, flat);
-    if (must_clone(signal, dims.size())) clone_in(c, signal, MemoryFormat::kContiguous);
+    if (must_clone(signal)) clone_in(c, signal, MemoryFormat::kContiguous);
   }
   std::int64_t stride = 1;
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -86,6 +88,18 @@ void one_plan_only(const Dims& dims) {
       "modelled; transform fewer dimensions at a time");
 }
 
+/// A copy in which `dim` is the innermost.
+Tensor clone_with_last(Context& c, const Tensor& x, std::int64_t dim) {
+  Dims order;
+  Dims back;
+  for (std::int64_t d = 0; d < x.dim(); ++d) {
+    if (d != dim) order.push_back(d);
+    back.push_back(d == dim ? x.dim() - 1 : d < dim ? d : d - 1);
+  }
+  order.push_back(dim);
+  return permute(clone_in(c, permute(x, order), MemoryFormat::kContiguous), back);
+}
+
 /// Real to complex. Onesided: the last dimension keeps its first half.
 Tensor real_transform(Context& c, const Tensor& self, const Dims& dims, bool onesided) {
   one_plan_only(dims);
@@ -95,7 +109,9 @@ Tensor real_transform(Context& c, const Tensor& self, const Dims& dims, bool one
     last = last / 2 + 1;
   }
   Tensor output = c.empty(sizes, complex_type(self.dtype()), self.device());
-  execute(c, output, self, dims);
+  // cuFFT reads real numbers where complex ones might begin.
+  const Tensor aligned = self->offset % 2 == 0 ? self : clone_with_last(c, self, dims.back());
+  execute(c, output, aligned, dims);
   return output;
 }
 

@@ -186,6 +186,7 @@ Tensor indexed_first(const Tensor& self, const Positions& at) {
 /// index_put_with_sort_kernel. `checked`: the positions are compared with the bounds.
 void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                 bool checked) {
+  const Tensor whole = contiguous(c, self);
   Positions at;
   at.moved = false;
   fill_positions(c, self, indices, at);
@@ -216,7 +217,7 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
     }();
     if (!linear.defined()) linear = scaled;
   }
-  const Tensor in_order = indexed_first(self, at);
+  const Tensor in_order = indexed_first(whole, at);
   const Dims values_shape = indexed_shape(self, at);
   for (Tensor& t : at.tensors) t.reset();
   const Tensor dense_values = contiguous(c, expand(values, values_shape));
@@ -227,8 +228,40 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
   c.scratch(sort_bytes(c.spec(), count, 8, 8, bits_of(rows)), self.device());
 }
 
+bool is_lone_mask(const TensorList& indices) {
+  std::size_t defined = 0;
+  for (const Tensor& t : indices) {
+    if (!t.defined()) continue;
+    if (t.dtype() != ScalarType::kBool && t.dtype() != ScalarType::kUInt8) return false;
+    ++defined;
+  }
+  return defined == 1;
+}
+
+/// One value through a mask: the mask, seen with the dimensions round it, must fit.
+void check_mask(const Tensor& self, const TensorList& indices) {
+  Dims shape;
+  for (const Tensor& t : indices) {
+    if (!t.defined()) {
+      shape.push_back(1);
+      continue;
+    }
+    for (const std::int64_t size : t.sizes()) shape.push_back(size);
+  }
+  while (shape.size() > self.sizes().size() && shape.back() == 1) shape.pop_back();
+  while (shape.size() < self.sizes().size()) shape.push_back(1);
+  if (broadcast(shape, self.sizes()) == self.sizes()) return;
+  throw OpError(fmt::format("The shape of the mask {} does not match the shape of the indexed {}",
+                            to_string(shape), to_string(self.sizes())));
+}
+
 void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                 bool accumulate) {
+  // Filled where the mask says so. Source: canDispatchToMaskedFill.
+  if (!accumulate && values.numel() == 1 && !values.is_cuda() && is_lone_mask(indices)) {
+    check_mask(self, indices);
+    return;
+  }
   Tensor there = values;
   if (!(values.device() == self.device())) {
     if (values.dim() > 0) {
@@ -306,32 +339,10 @@ auto index_put_backward(std::size_t count, const Tensor& values, bool accumulate
   };
 }
 
-bool is_lone_mask(const TensorList& indices) {
-  std::size_t defined = 0;
-  for (const Tensor& t : indices) {
-    if (!t.defined()) continue;
-    if (t.dtype() != ScalarType::kBool && t.dtype() != ScalarType::kUInt8) return false;
-    ++defined;
-  }
-  return defined == 1;
-}
-
 }  // namespace
 
 Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
-  if (!accumulate && values.numel() == 1 && is_lone_mask(indices)) {
-    // One value through a mask: the mask, seen with the dimensions that follow it.
-    Tensor mask;
-    std::int64_t leading = 0;
-    for (const Tensor& t : indices) {
-      if (t.defined()) mask = t;
-      if (!t.defined() && !mask.defined()) ++leading;
-    }
-    for (std::int64_t i = leading + mask.dim(); i < self.dim(); ++i)
-      mask = unsqueeze(c, mask, mask.dim());
-    return masked_fill_(c, self, mask, values);
-  }
   Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
   save_indices(op, indices);
   put_kernel(c, self, indices, values, accumulate);
@@ -408,7 +419,7 @@ Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
   nonzero_kernel(c, expand(mask, shape));
   return op.result(c.empty({0}, self.dtype(), self.device()), [shape](Backward& b) {
     // masked_scatter_: a running count of the mask says which value goes where.
-    b.grads[0] = zeros(b.c, shape, b.grad().dtype(), b.grad().device());
+    b.grads[0] = zeros_like(b.c, expand(b.saved[1], shape));
     const std::int64_t count = numel_of(shape);
     const Tensor running = b.c.empty({count}, ScalarType::kInt64, b.grad().device());
     b.c.scratch(scan_bytes(count, 8), b.grad().device());

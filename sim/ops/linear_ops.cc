@@ -117,6 +117,10 @@ Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
 }
 
+void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {
+  gemm(c, out, a, b, false);
+}
+
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
   return gemm(c, std::move(out), a, b, false);
@@ -224,12 +228,10 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
   });
 }
 
-namespace {
-
 /// A vector that repeats one number is copied, and a matrix that cuBLAS cannot read. Source:
 /// addmv_out_cuda.
-Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector) {
-  Tensor out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
+Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector, Tensor out) {
+  if (!out.defined()) out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
   if (out.numel() == 0) return out;
   const Tensor dense =
       vector.stride(0) == 0 ? clone_in(c, vector, MemoryFormat::kContiguous) : vector;
@@ -237,8 +239,6 @@ Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector) {
   c.cublas_workspace(out.device());
   return out;
 }
-
-}  // namespace
 
 Tensor mv(Context& c, Tensor self, Tensor vec) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &vec});

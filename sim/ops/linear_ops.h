@@ -29,5 +29,9 @@ Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, co
 /// the workspace is there.
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b);
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b);
+/// The same for matrices or batches of them, into `out`.
+void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b);
+/// A matrix with a vector, into `out` where there is one.
+Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector, Tensor out = {});
 
 }  // namespace tidemark::ops

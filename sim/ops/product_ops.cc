@@ -27,13 +27,7 @@ void check_fits(const Tensor& self, const Dims& sizes, bool in_place) {
   }
 }
 
-/// A matrix with a vector, and the outer product of two vectors: gradients below autograd.
-Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector) {
-  (void)vector;
-  Tensor out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
-  c.cublas_workspace(matrix.device());
-  return out;
-}
+/// The outer product of two vectors, below autograd.
 Tensor outer_kernel(Context& c, const Tensor& first, const Tensor& second) {
   const Tensor column = unsqueeze(first, 1);
   const Tensor row = unsqueeze(second, 0);
@@ -60,8 +54,7 @@ Tensor addmv(Context& c, Tensor self, Tensor mat, Tensor vec, Factors f, bool in
   Op op(c, "addmv", "AddmvBackward0", {&self, &mat, &vec});
   op.save_if(op.needs(2), 0, mat);
   op.save_if(op.needs(1), 1, vec);
-  Tensor out = in_place ? self : c.empty({mat.size(0)}, mat.dtype(), mat.device());
-  c.cublas_workspace(mat.device());
+  Tensor out = mv_kernel(c, mat, vec, in_place ? self : Tensor());
   const auto backward = [f](Backward& b) {
     if (b.needs(1)) b.grads[1] = scaled(b.c, outer_kernel(b.c, b.grad(), b.saved[1]), f.alpha);
     if (b.needs(0)) b.grads[0] = scaled(b.c, b.grad(), f.beta);
@@ -148,7 +141,7 @@ Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const T
     Dims sizes = first.sizes();
     sizes.back() = second.size(-1);
     check_fits(self, sizes, true);
-    c.cublas_workspace(self.device());
+    product_kernel(c, self, first, second);
   }
   return op.in_place(self, [f, batched, s1 = first.sizes(), t1 = first.strides(),
                             s2 = second.sizes(), t2 = second.strides()](Backward& b) {
@@ -185,6 +178,22 @@ Tensor vdot(Context& c, Tensor self, Tensor other) {
   return op.result(std::move(out), [](Backward& b) {
     if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[1]});
     if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[0]});
+  });
+}
+
+/// The result is contiguous whatever the operands are. Source: linalg_cross.
+Tensor cross_kernel(Context& c, const Tensor& first, const Tensor& second) {
+  return c.empty(broadcast(first.sizes(), second.sizes()), result_type(c, {&first, &second}),
+                 first.device());
+}
+Tensor cross(Context& c, Tensor self, Tensor other) {
+  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
+  Op op(c, "linalg_cross", "LinalgCrossBackward0", {&self, &other});
+  op.save_if(op.needs(0), 0, other);
+  op.save_if(op.needs(1), 1, self);
+  return op.result(cross_kernel(c, self, other), [](Backward& b) {
+    if (b.needs(1)) b.grads[1] = cross_kernel(b.c, b.grad(), b.saved[1]);
+    if (b.needs(0)) b.grads[0] = cross_kernel(b.c, b.saved[0], b.grad());
   });
 }
 
@@ -228,6 +237,9 @@ std::span<const OpDef> product_ops() {
        "method", run_in_place, kSource},
       {"vdot(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return vdot(a.context(), a.tensor(0), a.tensor(1)); },
+       kSource},
+      {"cross(Tensor input, Tensor other, int? dim=None)", "torch method",
+       [](Arguments& a) -> OpResult { return cross(a.context(), a.tensor(0), a.tensor(1)); },
        kSource},
       {"_linalg_vecdot(Tensor x, Tensor y, int dim)", "torch",
        [](Arguments& a) -> OpResult {

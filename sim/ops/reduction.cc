@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "sim/ops/kernels.h"
 #include "sim/ops/shape_ops.h"
@@ -10,35 +12,60 @@ namespace {
 
 struct Axis {
   std::int64_t size;
-  std::int64_t stride;  ///< in elements
+  std::int64_t stride;   ///< of what is read, in elements
+  std::int64_t written;  ///< of the result; 0 where it is reduced
 };
 struct Axes {
   std::array<Axis, Dims::kMaxDims> items;
   std::size_t count = 0;
-  void add(Axis axis) { items[count++] = axis; }
+  std::size_t reduced = 0;  ///< how many of them, the first ones, are
+  std::int64_t offset = 0;  ///< of what is read
 };
 
-/// The reduced (or the kept) dimensions from inner to outer, neighbours merged where they lie in
-/// memory as one.
-Axes merged_axes(const Tensor& in, const std::array<bool, Dims::kMaxDims>& reduced, bool which) {
-  Axes axes;
-  std::array<std::size_t, Dims::kMaxDims> order{};
-  std::size_t n = 0;
-  for (std::size_t i = in.sizes().size(); i-- > 0;) {
-    if (reduced[i] == which && in.sizes()[i] != 1) order[n++] = i;
+/// Whether an iterator swaps two dimensions: reduced ones come first, the others as the result lies
+/// in memory. Source: TensorIteratorBase::reorder_dimensions.
+int compare_axes(const Axis& a, const Axis& b) {
+  if ((a.written == 0) != (b.written == 0)) return b.written == 0 ? 1 : -1;
+  for (const auto& [x, y] : {std::pair(a.written, b.written), std::pair(a.stride, b.stride)}) {
+    if (x == 0 || y == 0) continue;
+    if (x != y) return x < y ? -1 : 1;
+    if (a.size > b.size) return 1;
   }
-  std::stable_sort(order.begin(), order.begin() + n,
-                   [&](std::size_t a, std::size_t b) { return in.strides()[a] < in.strides()[b]; });
-  for (std::size_t k = 0; k < n; ++k) {
-    const Axis axis{in.sizes()[order[k]], in.strides()[order[k]]};
-    if (axes.count > 0) {
-      Axis& last = axes.items[axes.count - 1];
-      if (last.size * last.stride == axis.stride) {
-        last.size *= axis.size;
-        continue;
-      }
+  return 0;
+}
+
+/// The dimensions from inner to outer, neighbours merged where they lie in memory as one.
+Axes merged_axes(const Tensor& in, const std::array<bool, Dims::kMaxDims>& reduced) {
+  std::array<Axis, Dims::kMaxDims> order{};
+  std::size_t n = 0;
+  std::int64_t written = 1;
+  for (std::size_t i = in.sizes().size(); i-- > 0;) {
+    const std::int64_t size = in.sizes()[i];
+    if (size == 1) continue;
+    order[n++] = {size, in.strides()[i], reduced[i] ? 0 : written};
+    if (!reduced[i]) written *= size;
+  }
+  for (std::size_t i = 1; i < n; ++i) {
+    std::size_t at = i;
+    for (std::size_t before = i; before-- > 0;) {
+      const int comparison = compare_axes(order[before], order[at]);
+      if (comparison < 0) break;
+      if (comparison == 0) continue;
+      std::swap(order[before], order[at]);
+      at = before;
     }
-    axes.add(axis);
+  }
+  Axes axes;
+  axes.offset = in->offset;
+  for (std::size_t i = 0; i < n; ++i) {
+    Axis* last = axes.count > 0 ? &axes.items[axes.count - 1] : nullptr;
+    if (last != nullptr && last->size * last->stride == order[i].stride &&
+        last->size * last->written == order[i].written) {
+      last->size *= order[i].size;
+      continue;
+    }
+    axes.items[axes.count++] = order[i];
+    if (order[i].written == 0) ++axes.reduced;
   }
   return axes;
 }
@@ -50,41 +77,61 @@ std::int64_t floor_power_of_two(std::int64_t x) {
 }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-}  // namespace
-
-ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
-                                   Bytes accumulator) {
-  if (!in.is_cuda() || in.numel() == 0) return {};
-  std::array<bool, Dims::kMaxDims> is_reduced{};
-  if (dims.empty()) {
-    is_reduced.fill(true);
-  } else {
-    for (const std::int64_t d : dims)
-      is_reduced[static_cast<std::size_t>(wrap_dim(d, in.dim()))] = true;
+/// Kernels count bytes in 32 bits.
+bool fits_32_bits(const Axes& axes, std::int64_t in_width, std::int64_t out_width) {
+  std::int64_t count = 1;
+  std::int64_t last_in = 1;
+  std::int64_t last_out = 1;
+  for (std::size_t i = 0; i < axes.count; ++i) {
+    const Axis& axis = axes.items[i];
+    count *= axis.size;
+    last_in += (axis.size - 1) * axis.stride * in_width;
+    last_out += (axis.size - 1) * axis.written * out_width;
   }
-  const Axes reduced = merged_axes(in, is_reduced, true);
-  const Axes kept = merged_axes(in, is_reduced, false);
+  return std::max({count, last_in, last_out}) <= std::numeric_limits<std::int32_t>::max();
+}
+
+/// Where a reduction that is too large for one kernel is cut in two. Source:
+/// TensorIteratorBase::get_dim_to_split.
+std::size_t longest_axis(const Axes& axes, std::int64_t in_width, std::int64_t out_width) {
+  std::int64_t longest = -1;
+  std::size_t at = 0;
+  for (std::size_t i = axes.count; i-- > 0;) {
+    const Axis& axis = axes.items[i];
+    const std::int64_t extent =
+        (axis.size - 1) * std::max(axis.stride * in_width, axis.written * out_width);
+    if (extent <= longest) continue;
+    longest = extent;
+    at = i;
+  }
+  return at;
+}
+
+/// The buffers of one kernel. Source: setReduceConfig.
+ReductionScratch kernel_scratch(Context& c, const Tensor& in, const Axes& axes, Bytes accumulator) {
   std::int64_t values = 1;
   std::int64_t outputs = 1;
-  for (std::size_t i = 0; i < reduced.count; ++i) values *= reduced.items[i].size;
-  for (std::size_t i = 0; i < kept.count; ++i) outputs *= kept.items[i].size;
-  const bool fast =
-      kept.count == 0 || (reduced.count > 0 && reduced.items[0].stride < kept.items[0].stride);
+  for (std::size_t i = 0; i < axes.count; ++i) {
+    (i < axes.reduced ? values : outputs) *= axes.items[i].size;
+  }
+  const Axis* kept = axes.reduced < axes.count ? &axes.items[axes.reduced] : nullptr;
+  const bool fast = kept == nullptr || axes.items[0].stride < kept->stride;
 
   std::int64_t d0 = fast ? values : outputs;
   const std::int64_t d1 = fast ? outputs : values;
   std::int64_t vec = 1;
   if (fast) {
-    if (reduced.count == 1 && reduced.items[0].stride == 1 && d0 >= 128) d0 /= 4;
-  } else if (kept.items[0].stride == 1) {
+    if (axes.count == 1 && axes.items[0].stride == 1 && d0 >= 128) d0 /= 4;
+  } else if (kept->stride == 1) {
     vec = 4;
     const auto divide = [&vec](std::int64_t n) {
       while (n % vec != 0) vec /= 2;
     };
-    divide(in->offset);
-    divide(kept.items[0].size);
-    for (std::size_t i = 1; i < kept.count; ++i) divide(kept.items[i].stride);
-    for (std::size_t i = 0; i < reduced.count; ++i) divide(reduced.items[i].stride);
+    divide(axes.offset);
+    divide(kept->size);
+    for (std::size_t i = 0; i < axes.count; ++i) {
+      if (i != axes.reduced) divide(axes.items[i].stride);
+    }
     d0 /= vec;
   }
   const std::int64_t most = (in.dtype() == ScalarType::kComplex128 ? 256 : 512) / vec;
@@ -108,6 +155,36 @@ ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dim
       accumulator * static_cast<Bytes>(outputs * blocks * (fast ? 1 : width * vec)), in.device());
   scratch.semaphores = c.scratch(4 * static_cast<Bytes>(grid), in.device());
   return scratch;
+}
+
+/// Kernel by kernel; the buffers of the last are handed out.
+ReductionScratch scratch_of(Context& c, const Tensor& in, Axes axes, Bytes accumulator,
+                            std::int64_t out_width) {
+  const auto width = static_cast<std::int64_t>(element_bytes(in.dtype()));
+  if (fits_32_bits(axes, width, out_width)) return kernel_scratch(c, in, axes, accumulator);
+  const std::size_t at = longest_axis(axes, width, out_width);
+  Axes first = axes;
+  first.items[at].size /= 2;
+  axes.items[at].size -= first.items[at].size;
+  axes.offset += axes.items[at].stride * first.items[at].size;
+  scratch_of(c, in, first, accumulator, out_width);
+  return scratch_of(c, in, axes, accumulator, out_width);
+}
+
+}  // namespace
+
+ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
+                                   Bytes accumulator) {
+  if (!in.is_cuda() || in.numel() == 0) return {};
+  std::array<bool, Dims::kMaxDims> is_reduced{};
+  if (dims.empty()) {
+    is_reduced.fill(true);
+  } else {
+    for (const std::int64_t d : dims)
+      is_reduced[static_cast<std::size_t>(wrap_dim(d, in.dim()))] = true;
+  }
+  const auto out_width = static_cast<std::int64_t>(element_bytes(in.dtype()));
+  return scratch_of(c, in, merged_axes(in, is_reduced), accumulator, out_width);
 }
 
 Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype,

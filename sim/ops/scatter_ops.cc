@@ -17,17 +17,26 @@ constexpr std::string_view kSource = "training-semantics.md 5.7";
 /// Writes into a copy of `self` (or into it) at positions along a dimension.
 enum class Write : std::uint8_t { kScatter, kScatterAdd, kIndexAdd, kIndexCopy, kIndexFill };
 
+using Copy = Tensor (*)(Context&, const Tensor&);
+/// The copy that a structured kernel writes into.
+Tensor dense_copy(Context& c, const Tensor& self) {
+  return clone_in(c, self, MemoryFormat::kContiguous);
+}
+
 struct WriteRule {
   std::string_view name;
   std::string_view node;
   bool adds;     ///< what was there keeps its gradient
   bool by_rows;  ///< the index is a vector of rows
+  Copy copy;     ///< what is written into, out of place
+  Copy filled;   ///< the gradient with zeros where it was written: scatter's, or index_fill's
 };
-constexpr WriteRule kWrites[] = {{"scatter", "ScatterBackward0", false, false},
-                                 {"scatter_add", "ScatterAddBackward0", true, false},
-                                 {"index_add", "IndexAddBackward0", true, true},
-                                 {"index_copy", "IndexCopyBackward0", false, true},
-                                 {"index_fill", "IndexFillBackward0", false, true}};
+constexpr WriteRule kWrites[] = {
+    {"scatter", "ScatterBackward0", false, false, dense_copy, dense_copy},
+    {"scatter_add", "ScatterAddBackward0", true, false, dense_copy, nullptr},
+    {"index_add", "IndexAddBackward0", true, true, dense_copy, nullptr},
+    {"index_copy", "IndexCopyBackward0", false, true, dense_copy, clone},
+    {"index_fill", "IndexFillBackward0", false, true, clone, clone}};
 
 /// `source` is undefined for a number.
 Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tensor& index,
@@ -49,7 +58,7 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
   op.save(0, index);
   op.save_if(rule.by_rows, 1, source);
   const auto backward = [rule, d, scaled](Backward& b) {
-    if (b.needs(0)) b.grads[0] = rule.adds ? b.grad() : clone(b.c, b.grad());
+    if (b.needs(0)) b.grads[0] = rule.adds ? b.grad() : rule.filled(b.c, b.grad());
     if (!b.needs(1)) return;
     const Tensor& positions = b.saved[0];
     Dims sizes = positions.sizes();
@@ -63,7 +72,7 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
     b.grads[1] = scaled ? pointwise(b.c, {&taken}) : std::move(taken);
   };
   if (in_place) return op.in_place(self, backward);
-  return op.result(clone(c, self), backward);
+  return op.result(rule.copy(c, self), backward);
 }
 
 template <Write kWhich, bool kInPlace>

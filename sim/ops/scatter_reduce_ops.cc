@@ -21,6 +21,8 @@ struct Writing {
   bool by_rows;  ///< index_reduce: the index is a vector of rows
 };
 
+/// The copy that scatter and its like write into.
+Tensor dense_copy(Context& c, const Tensor& x) { return clone_in(c, x, MemoryFormat::kContiguous); }
 Tensor equal_values(Context& c, const Tensor& x, const Tensor& y) {
   return pointwise(c, {&x, &y}, ScalarType::kBool);
 }
@@ -36,7 +38,7 @@ void mean_backward(Backward& b) {
   Tensor count = zeros_like(c, grad);
   {
     const Tensor ones = c.empty_like(source);
-    count = clone(c, count);
+    count = dense_copy(c, count);
   }
   pointwise(c, {&count}, ScalarType::kBool);
   b.grads[0] = pointwise(c, {&grad, &count});
@@ -59,7 +61,7 @@ void extreme_backward(Backward& b, const Writing& writing) {
   };
   const Tensor self_is_result = as_number(self, result);
   const Tensor source_is_result = as_number(source, value);
-  const Tensor count = clone(c, self_is_result);
+  const Tensor count = dense_copy(c, self_is_result);
   const Tensor share = pointwise(c, {&grad, &count});
   if (writing.by_rows) {
     b.grads[0] = pointwise(c, {&self_is_result, &share});
@@ -90,7 +92,8 @@ void reduce_backward(Backward& b, const Writing& writing) {
   } else {
     extreme_backward(b, writing);
   }
-  if (!writing.include_self) b.grads[0] = clone(b.c, b.grads[0]);
+  if (writing.include_self) return;
+  b.grads[0] = writing.by_rows ? clone(b.c, b.grads[0]) : dense_copy(b.c, b.grads[0]);
 }
 
 Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index,
@@ -114,7 +117,7 @@ Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Te
   op.save(kIndex, index);
   op.save(kSelf, in_place && op.records() ? clone(c, self) : self);
   op.save(kSource_, source);
-  Tensor out = in_place ? self : clone(c, self);
+  Tensor out = in_place ? self : dense_copy(c, self);
   if (writing.reduce == "mean") {
     // Ones to count with: kept while scatter_reduce works, gone once index_reduce has added them
     // up.
@@ -157,6 +160,7 @@ Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const 
     const Tensor dense = contiguous(c, expand(mask, shape));
     const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
     c.scratch(scan_bytes(n, 8), self.device());
+    contiguous(c, source);  // for the length of the kernel
   }
   const auto backward = [sizes = source.sizes()](Backward& b) {
     const Tensor& chosen = b.saved[0];
@@ -182,10 +186,9 @@ Tensor take(Context& c, const Tensor& self, const Tensor& index) {
   Op op(c, "take", "TakeBackward0", {&self}, {&index});
   op.gathers();
   op.save(0, index);
+  op.save(1, self);
   return op.result(c.empty(index.sizes(), self.dtype(), self.device()),
-                   [sizes = self.sizes()](Backward& b) {
-                     b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
-                   });
+                   [](Backward& b) { b.grads[0] = zeros_like(b.c, b.saved[1]); });
 }
 
 }  // namespace

@@ -476,7 +476,7 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   }
   transfer(c, out, self, options.non_blocking);
   return op.result(std::move(out), [from = self.dtype(), at = self.device()](Backward& b) {
-    const Tensor& grad = b.grad();
+    const Tensor grad = real_gradient(b.grad(), from);
     if (grad.dtype() == from && grad.device() == at) {
       b.grads[0] = grad;
       return;

@@ -50,19 +50,54 @@ void sort_scratch(Context& c, ScalarType type, Device device, std::int64_t lengt
   }
 }
 
+/// Strides of a dense tensor with `dim` as the innermost, the others as they lie in memory. Source:
+/// at::native::infer_dense_strides_dim_last.
+Dims strides_with_last(const Tensor& self, std::int64_t dim) {
+  Dims strides = self.strides();
+  strides[static_cast<std::size_t>(dim)] = -1;
+  std::vector<std::size_t> order;
+  order.reserve(strides.size());
+  for (std::size_t i = 0; i < strides.size(); ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&strides](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  std::int64_t stride = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= self.sizes()[order[i]];
+  }
+  return strides;
+}
+
+/// Sorts into results of such strides. Long rows are sorted where they lie one after another: other
+/// tensors are copied first, and so are results of another layout.
+void sort_into(Context& c, const Tensor& self, std::int64_t d, const Dims& result) {
+  if (!self.is_cuda() || self.numel() == 0 || self.dim() == 0) return;
+  const std::int64_t length = self.size(d);
+  const bool as_it_is =
+      length <= kSmallSort || (self.is_non_overlapping_and_dense() && self.stride(d) == 1);
+  const Dims strides = as_it_is ? result : strides_with_last(self, d);
+  const auto laid_out = [&](bool wanted, ScalarType type) {
+    return wanted ? c.empty_strided(self.sizes(), strides, type, self.device()) : Tensor();
+  };
+  const bool other_layout = !(strides == result);
+  const Tensor rows = laid_out(!as_it_is, self.dtype());
+  const Tensor values = laid_out(other_layout, self.dtype());
+  const Tensor indices = laid_out(other_layout, ScalarType::kInt64);
+  sort_scratch(c, self.dtype(), self.device(), length,
+               self.numel() / std::max<std::int64_t>(length, 1));
+}
+
+/// Values and indices.
+TensorList sort_kernel(Context& c, const Tensor& self, std::int64_t d) {
+  TensorList out{c.empty_like(self), c.empty_like(self, ScalarType::kInt64)};
+  sort_into(c, self, d, out[0].strides());
+  return out;
+}
+
 TensorList sort(Context& c, const Tensor& self, std::int64_t dim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   Op op(c, "sort", "SortBackward0", {&self});
-  TensorList out{c.empty_like(self), c.empty_like(self, ScalarType::kInt64)};
-  if (self.is_cuda() && self.numel() > 1 && self.dim() > 0) {
-    const std::int64_t length = self.size(d);
-    const bool in_rows = length <= kSmallSort || self.stride(d) == 1;
-    const Tensor rows = in_rows ? Tensor() : c.empty_like(self);
-    const Tensor values = in_rows ? Tensor() : c.empty_like(self);
-    const Tensor indices = in_rows ? Tensor() : c.empty_like(self, ScalarType::kInt64);
-    sort_scratch(c, self.dtype(), self.device(), length,
-                 self.numel() / std::max<std::int64_t>(length, 1));
-  }
+  TensorList out = sort_kernel(c, self, d);
   op.save(0, out[1]);
   op.results_of(out, [sizes = self.sizes()](Backward& b) {
     b.grads[0] = value_selecting_backward(b, sizes);
@@ -109,7 +144,7 @@ void topk_scratch(Context& c, const Tensor& self, std::int64_t length) {
   c.scratch(scan_by_key_bytes(c.spec(), blocks), self.device());
 }
 
-TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim) {
+TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim, bool sorted) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   const std::int64_t length = self.dim() == 0 ? 1 : self.size(d);
   if (k < 0 || k > length) throw OpError("selected index k out of range");
@@ -121,7 +156,12 @@ TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim
   if (self.is_cuda() && self.numel() > 0 && k > 0) {
     const Tensor dense = contiguous(c, self);
     topk_scratch(c, dense, length);
-    if (k > kSmallSort) sort_scratch(c, self.dtype(), self.device(), k, self.numel() / length);
+    if (sorted && k > kSmallSort) {
+      const Tensor positions = c.empty_like(out[1]);
+      const Tensor values = c.empty_like(out[0]);
+      sort_into(c, out[0], d, values.strides());
+      c.empty_like(out[1]);  // the indices in that order
+    }
   }
   op.save(0, out[1]);
   op.results_of(
@@ -129,11 +169,13 @@ TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim
   return out;
 }
 
-/// One value of each row and where it was: median, kthvalue.
+/// One value of each row and where it was: median, kthvalue, which read what is contiguous, and
+/// mode.
 TensorList row_value(Context& c, std::string_view name, std::string_view node, const Tensor& self,
                      std::int64_t dim, bool keepdim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   Op op(c, name, node, {&self});
+  const Tensor read = name == "mode" || self.dim() == 0 ? self : contiguous(c, self);
   Dims sizes = self.sizes();
   if (!sizes.empty()) {
     sizes[static_cast<std::size_t>(d)] = 1;
@@ -154,11 +196,10 @@ Tensor median(Context& c, const Tensor& self, bool skips_nan) {
   op.save(0, self);
   Tensor out;
   {
-    const Tensor sorted = c.empty({self.numel()}, self.dtype(), self.device());
-    {
-      const Tensor positions = c.empty({self.numel()}, ScalarType::kInt64, self.device());
-      sort_scratch(c, self.dtype(), self.device(), self.numel(), 1);
-    }
+    const Tensor sorted = [&] {
+      const Tensor flat = reshape_kernel(c, self, {-1});
+      return sort_kernel(c, flat, 0)[0];
+    }();
     const auto scalar = [&](ScalarType type) { return c.empty({}, type, self.device()); };
     const Tensor before = [&] {
       if (!skips_nan) return scalar(ScalarType::kBool);
@@ -209,6 +250,7 @@ Tensor unique(Context& c, const Tensor& self) {
   const Device device = self.device();
   if (!self.is_cuda() || n == 0) return c.empty({n == 0 ? 0 : 1}, self.dtype(), device);
   const Bytes width = element_bytes(self.dtype());
+  const Tensor dense = contiguous(c, self);
   const Tensor sorted = c.empty({n}, self.dtype(), device);
   c.scratch(sort_bytes(c.spec(), n, width, 0, key_bits(self.dtype())), device);
   const Tensor out = c.empty({n}, self.dtype(), device);
@@ -271,8 +313,9 @@ std::span<const OpDef> sort_ops() {
        kSource},
       {"topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True)", "torch method",
        [](Arguments& a) -> OpResult {
-         return OpResult::named("topk", "values indices",
-                                topk(a.context(), a.tensor(0), a.integer(1), a.integer(2)));
+         return OpResult::named(
+             "topk", "values indices",
+             topk(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.flag(4)));
        },
        kSource},
       {"median(Tensor input)", "torch method",

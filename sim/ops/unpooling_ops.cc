@@ -36,8 +36,9 @@ Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const D
     const Tensor dense = contiguous(c, self);
     const Tensor dense_indices = contiguous(c, indices);
   }
-  return op.result(std::move(out), [](Backward& b) {
+  return op.result(std::move(out), [flat](Backward& b) {
     const Tensor& positions = b.saved[0];
+    const Tensor dense_grad = flat ? contiguous(b.c, b.grad()) : b.grad();
     b.grads[0] = b.c.empty(positions.sizes(), b.grad().dtype(), b.grad().device());
   });
 }
@@ -174,7 +175,8 @@ OpResult fractional_max_pool(Arguments& a) {
   Tensor out = c.empty(sizes, input.dtype(), input.device());
   Tensor indices = c.empty(sizes, ScalarType::kInt64, input.device());
   op.save(1, indices);
-  op.results({&out, &indices}, [](Backward& b) {
+  op.results({&out, &indices}, [flat](Backward& b) {
+    const Tensor dense_grad = flat ? contiguous(b.c, b.grad()) : b.grad();
     b.grads[0] = zeros(b.c, b.saved[0].sizes(), b.grad().dtype(), b.grad().device());
   });
   return OpResult::tuple({std::move(out), std::move(indices)});

@@ -254,5 +254,8 @@ def norm_except_dim(v, pow=2, dim=0):
 def _weight_norm(v, g, dim=0):
     if v.is_cuda and dim in (0, v.dim() - 1):
         return torch._weight_norm_interface(v, g, dim)
-    ratio = g / norm_except_dim(v, 2, dim)
-    return v * ratio
+    norm = norm_except_dim(v, 2, dim)
+    ratio = g / norm
+    out = v * ratio
+    del ratio, norm
+    return out

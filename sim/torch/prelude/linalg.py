@@ -240,7 +240,7 @@ def vander(x, N=None):
     powers = torch.cumprod(x.unsqueeze(-1).expand(list(x.shape) + [n - 1]), -1)
     ones = powers.new_ones(list(x.shape) + [1])
     out = torch.cat([ones, powers], -1)
-    del ones, powers
+    del powers, ones
     return out
 
 

@@ -21,8 +21,9 @@ class PackedSequence:
     def __init__(self, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
-        self.data, self.batch_sizes = data, batch_sizes
-        self.sorted_indices, self.unsorted_indices = sorted_indices, unsorted_indices
+        # A tuple drops its last member first.
+        self.unsorted_indices, self.sorted_indices = unsorted_indices, sorted_indices
+        self.batch_sizes, self.data = batch_sizes, data
 
     def _parts(self):
         return (self.data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
@@ -94,6 +95,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
                              f"total_length={total_length} and max sequence length being {longest}")
         longest = total_length
     output = torch.full([longest, sizes[0]] + list(data.shape[1:]), padding_value, dtype=data.dtype, device=data.device)
+    unsorted_indices = sequence.unsorted_indices
     before, start, offset = sizes[0], 0, 0
     lengths = [0] * sizes[0]
     for i in range(len(sizes) + 1):
@@ -108,8 +110,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         before = batch
     if batch_first:
         output = output.transpose(0, 1)
-    if sequence.unsorted_indices is not None:
-        return output.index_select(0 if batch_first else 1, sequence.unsorted_indices), torch.tensor(lengths)
+    if unsorted_indices is not None:
+        return output.index_select(0 if batch_first else 1, unsorted_indices), torch.tensor(lengths)
     return output, torch.tensor(lengths)
 
 

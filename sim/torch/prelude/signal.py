@@ -98,6 +98,7 @@ def _stft(input, n_fft, hop, win_length, window, onesided, return_complex):
         out = torch._fft_c2c(input, [2])
     else:
         out = torch._fft_r2c(input, [2], onesided is None or onesided)
+    del window
     out.transpose_(1, 2)
     if not is_batched:
         out.squeeze_(0)
