@@ -308,6 +308,11 @@ Value call_builtin(Interp& in, Builtin& builtin, CallArgs& args) {
 
 void bind_signature(Interp& in, const Signature& signature, CallArgs& args, Value* bound) {
   const std::size_t count = signature.parameters.size();
+  if (args.positional == count && signature.positional_count == count && args.keyword_count == 0 &&
+      !signature.star && !signature.double_star) {
+    for (std::size_t i = 0; i < count; ++i) bound[i] = taken(args, i);
+    return;
+  }
   // Where the parameter stands among the bound values: *args and **kwargs have places of their own.
   const auto place = [&](std::size_t i) {
     return signature.star && i >= *signature.star ? i + 1 : i;

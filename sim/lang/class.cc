@@ -49,6 +49,7 @@ void AttrMap::set(Name name, Value value) {
     entries_[found].value = std::move(value);
     return;
   }
+  ever_ |= bit(name);
   entries_.push_back({name, std::move(value)});
   if (slots_.empty() ? entries_.size() > kLinear : entries_.size() * 2 > slots_.size()) {
     rebuild();

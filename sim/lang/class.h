@@ -24,11 +24,11 @@ class AttrMap {
     Value value;
   };
   [[nodiscard]] const Value* find(Name name) const {
-    const std::size_t i = index_of(name);
+    const std::size_t i = may_have(name) ? index_of(name) : kNone;
     return i == kNone ? nullptr : &entries_[i].value;
   }
   [[nodiscard]] Value* find(Name name) {
-    const std::size_t i = index_of(name);
+    const std::size_t i = may_have(name) ? index_of(name) : kNone;
     return i == kNone ? nullptr : &entries_[i].value;
   }
   /// The new value is in place before the old one is dropped.
@@ -43,8 +43,13 @@ class AttrMap {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static std::uint64_t bit(Name name) {
+    return std::uint64_t{1} << (static_cast<std::uint32_t>(name) % 64);
+  }
+  [[nodiscard]] bool may_have(Name name) const { return (ever_ & bit(name)) != 0; }
   [[nodiscard]] std::size_t index_of(Name name) const;
   void rebuild();
+  std::uint64_t ever_ = 0;  // bits of all names ever set: most searches end here
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> slots_;  // entry index + 1, open addressing; empty for up to 8 entries
 };

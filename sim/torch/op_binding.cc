@@ -484,41 +484,79 @@ Value to_value(Session& session, ops::OpResult result) {
   return Value::none();
 }
 
-OpTable::OpTable(Session& session) : session_(session) {
+namespace {
+
+constexpr std::string_view kPlaces[] = {"torch", "F", "method"};
+
+}  // namespace
+
+OpTable::OpTable(Session& session) : session_(session), slots_(8192, 0) {
+  entries_.reserve(slots_.size() / 4);
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
       const std::string_view name = def.signature.substr(0, def.signature.find('('));
-      if (has_word(def.where, "torch")) torch_[name].defs.push_back(&def);
-      if (has_word(def.where, "F")) functional_[name].defs.push_back(&def);
-      if (has_word(def.where, "method")) methods_[name].defs.push_back(&def);
+      for (const std::string_view place : kPlaces) {
+        if (has_word(def.where, place)) add(place, name, def);
+      }
     }
   }
+  TIDEMARK_CHECK(entries_.size() * 2 < slots_.size(), "the op table has outgrown its index");
 }
 
-const OpTable::Names& OpTable::names_of(std::string_view where) const {
-  if (where == "torch") return torch_;
-  return where == "F" ? functional_ : methods_;
+std::size_t OpTable::slot_of(std::string_view where, std::string_view name) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = (lang::hash_text(name) + where.size() * 977) & mask;
+  while (slots_[slot] != 0 &&
+         (entries_[slots_[slot] - 1U].name != name || entries_[slots_[slot] - 1U].where != where))
+    slot = (slot + 1) & mask;
+  return slot;
 }
 
-Value OpTable::find(std::string_view where, std::string_view name) {
-  Names& names = where == "torch" ? torch_ : where == "F" ? functional_ : methods_;
-  const auto found = names.find(name);
-  if (found == names.end()) return {};
-  Entry& entry = found->second;
+void OpTable::add(std::string_view where, std::string_view name, const ops::OpDef& def) {
+  const std::size_t slot = slot_of(where, name);
+  if (slots_[slot] == 0) {
+    entries_.push_back({name, where, {}, {}, nullptr});
+    slots_[slot] = static_cast<std::uint16_t>(entries_.size());
+  }
+  entries_[slots_[slot] - 1U].defs.push_back(&def);
+}
+
+const Value& OpTable::callable(std::size_t index) {
+  Entry& entry = entries_[index];
   if (entry.made.empty()) {
-    auto op = std::make_shared<BoundOp>(session_, found->first, entry.defs);
-    entry.made = session_.interp.raw_function(
-        found->first,
-        [op = std::move(op)](lang::Interp&, CallArgs& args) { return op->call(args); });
+    entry.made =
+        session_.interp.raw_function(entry.name, [this, index](lang::Interp&, CallArgs& args) {
+          Entry& called = entries_[index];
+          if (!called.op) called.op = std::make_unique<BoundOp>(session_, called.name, called.defs);
+          return called.op->call(args);
+        });
   }
   return entry.made;
 }
 
+Value OpTable::find(std::string_view where, std::string_view name) {
+  const std::size_t slot = slot_of(where, name);
+  return slots_[slot] == 0 ? Value() : callable(slots_[slot] - 1U);
+}
+
 std::vector<std::string_view> OpTable::list(std::string_view where) const {
   std::vector<std::string_view> names;
-  for (const auto& [name, entry] : names_of(where)) names.push_back(name);
+  for (const Entry& entry : entries_) {
+    if (entry.where == where) names.push_back(entry.name);
+  }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void OpTable::fill(lang::ClassObject& tensor_class) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].where == "method")
+      tensor_class.attrs.set(session_.interp.intern(entries_[i].name), callable(i));
+  }
+}
+
+void OpTable::release() {
+  for (Entry& entry : entries_) entry.made.reset();
 }
 
 }  // namespace tidemark::torch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,29 +71,37 @@ class BoundOp {
   HostRule host_rule_;               ///< once parsed
 };
 
-/// The whole op table by where users find it. Names are looked up when first used.
+/// The whole op table by where users find it. An operator's callable is made when it is first
+/// looked up, what it needs for its arguments when it is first called.
 class OpTable {
  public:
   /// Cost: linear in the op table.
   explicit OpTable(Session& session);
   /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
-  /// "F", "method".
+  /// "F", "method". Requires, of its calls: the table lives.
   lang::Value find(std::string_view where, std::string_view name);
   /// All names of one place, sorted.
   [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
+  /// Makes the callables of all methods of tensors.
+  void fill(lang::ClassObject& tensor_class);
+  /// Lets go of every callable.
+  void release();
 
  private:
   struct Entry {
+    std::string_view name;
+    std::string_view where;
     std::vector<const ops::OpDef*> defs;
     lang::Value made;
+    std::unique_ptr<BoundOp> op;  ///< once called
   };
-  using Names = std::unordered_map<std::string_view, Entry>;
-  [[nodiscard]] const Names& names_of(std::string_view where) const;
+  [[nodiscard]] std::size_t slot_of(std::string_view where, std::string_view name) const;
+  void add(std::string_view where, std::string_view name, const ops::OpDef& def);
+  const lang::Value& callable(std::size_t index);
 
   Session& session_;
-  Names torch_;
-  Names functional_;
-  Names methods_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint16_t> slots_;  ///< index + 1, open addressing; 0: free
 };
 
 /// What an operator gave, as a value.

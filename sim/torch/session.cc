@@ -114,7 +114,7 @@ void Session::release() {
   c.cast_cache.clear();
   c.main_thread.pack_hooks.clear();
   c.engine_thread.pack_hooks.clear();
-  ops_ = std::make_unique<OpTable>(*this);
+  ops_->release();
   dtypes.clear();
   formats.clear();
 }

@@ -473,9 +473,7 @@ void add_tensor_class(Session& session) {
   session.tensor_class = interp.make_class("Tensor", "torch");
   lang::add_properties(interp, *session.tensor_class, kProperties);
   // Operators that are methods, from the op table.
-  for (const std::string_view name : session.op_table().list("method")) {
-    session.tensor_class->attrs.set(interp.intern(name), session.op_table().find("method", name));
-  }
+  session.op_table().fill(*session.tensor_class);
   add_queries(session);
   add_autograd_methods(session);
   add_tensor_hooks(session);
