@@ -264,6 +264,14 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
   return {};
 }
 
+/// Whether a subclass has a method of its own: its reflected method goes first then, and only then.
+bool overrides(const ClassObject& derived, const ClassObject& base, Name method) {
+  const Value* own = derived.lookup(method);
+  if (own == nullptr) return false;
+  const Value* inherited = base.lookup(method);
+  return inherited == nullptr || !own->same_as(*inherited);
+}
+
 Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& right) {
   if (left.is_int() && right.is_int()) return integers(in, op, left.as_int(), right.as_int());
   if (left.is_number() && right.is_number()) {
@@ -284,9 +292,9 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   if (op == BinaryOp::kMod && left.as<Str>() != nullptr && right.as<BuiltinValue>() != nullptr)
     return containers(in, op, left, right);
   if (a != nullptr || b != nullptr) {
-    // A subclass's reflected method goes first.
     const bool right_first = a != nullptr && b != nullptr && &a->type() != &b->type() &&
-                             b->type().derives_from(a->type());
+                             b->type().derives_from(a->type()) &&
+                             overrides(b->type(), a->type(), reflected_dunder(op));
     Value out;
     if (right_first) out = b->binary(in, op, left, true);
     if (out.empty() && a != nullptr) out = a->binary(in, op, right, false);

@@ -181,7 +181,9 @@ void Parser::any_statement(std::vector<Stmt*>& out) {
 
 void Parser::simple_line(std::vector<Stmt*>& out) {
   while (true) {
+    const std::uint32_t yields = yields_;
     out.push_back(simple_statement());
+    out.back()->yields = yields_ != yields;
     if (!accept(Tok::kSemicolon)) break;
     if (kind() == Tok::kNewline || kind() == Tok::kEnd) break;
   }
