@@ -305,13 +305,15 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
   std::unordered_map<const Node*, std::unique_ptr<Task>> waiting;
   const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready,
                            const std::optional<StreamOf>& producer) {
-    const auto [at, is_new] = waiting.try_emplace(edge.node.get());
-    if (is_new) at->second = std::make_unique<Task>();
-    Task& task = *at->second;
-    if (is_new) {
-      task.node = edge.node;
-      task.inputs.resize(edge.node->metadata.size());
+    // Most have one gradient to wait for, and never wait.
+    const auto at = waiting.empty() ? waiting.end() : waiting.find(edge.node.get());
+    std::unique_ptr<Task> fresh;
+    if (at == waiting.end()) {
+      fresh = std::make_unique<Task>();
+      fresh->node = edge.node;
+      fresh->inputs.resize(edge.node->metadata.size());
     }
+    Task& task = fresh ? *fresh : *at->second;
     Tensor& slot = task.inputs[edge.input_nr];
     if (gradient.defined()) {
       if (c.uses_streams()) {
@@ -325,9 +327,16 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
         slot = std::move(gradient);
       }
     }
-    if (!is_ready) return;
-    ready.push_back({edge.node->sequence, std::move(at->second)});
-    waiting.erase(at);
+    if (!is_ready) {
+      if (fresh) waiting.emplace(edge.node.get(), std::move(fresh));
+      return;
+    }
+    if (fresh) {
+      ready.push_back({edge.node->sequence, std::move(fresh)});
+    } else {
+      ready.push_back({edge.node->sequence, std::move(at->second)});
+      waiting.erase(at);
+    }
     std::push_heap(ready.begin(), ready.end(), RunsLater{});
   };
   // Several roots count as one node before them, as in PyTorch: each is ready once its other
