@@ -23,7 +23,7 @@ bool last_dense(const AttentionCall& a) {
 bool shapes_fit(const AttentionCall& a, bool gqa_supported) {
   if (a.query.dim() != 4 || a.key.dim() != 4 || a.value.dim() != 4) return false;
   for (const Tensor* t : {&a.query, &a.key, &a.value}) {
-    if (!t->is_cuda() || t->size(0) == 0 || t->size(2) == 0) return false;
+    if (!t->is_cuda() || t->size(2) == 0) return false;
   }
   const bool one_batch = a.query.size(0) == a.key.size(0) && a.query.size(0) == a.value.size(0);
   const std::int64_t heads = a.query.size(1);
@@ -174,6 +174,7 @@ constexpr Tiles tiles_of(Family family, bool half) {
 
 Bytes efficient_workspace(const Context& c, bool half, std::int64_t batch, std::int64_t heads,
                           std::int64_t queries, std::int64_t keys, std::int64_t head_size) {
+  if (batch == 0) return 0;
   const Tiles tiles = tiles_of(family_of(c.spec().compute_capability), half);
   const Tile& tile = *std::find_if(tiles.begin(), tiles.end(),
                                    [&](const Tile& t) { return head_size <= t.up_to; });

@@ -229,7 +229,7 @@ Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, 
     constexpr Bytes kWelford = 16;  // mean, squares, count
     // var_mean_out has kernels that read one type and write fp32 for fp16 alone.
     const Tensor read = input.dtype() == ScalarType::kFloat16 ? input : to_dtype(c, input, acc);
-    const ReductionScratch scratch = reduction_scratch(c, read, dims, kWelford);
+    const ReductionScratch scratch = reduction_scratch(c, read, dims, kWelford, false);
   }
   if (layout == Layout::kGeneral) {
     Tensor one;

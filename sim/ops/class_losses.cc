@@ -4,6 +4,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/softmax_ops.h"
 
 namespace tidemark::ops {
@@ -87,9 +88,8 @@ Tensor soft_margin_loss(Context& c, Tensor self, Tensor target, Reduction reduct
   op.save(1, target);
   Tensor out = pointwise(c, {&self, &target});
   if (reduction != Reduction::kNone) {
-    // The reduced result keeps the storage that was made for the full shape.
-    reduce(c, out, {}, false, out.dtype());
-    out = Context::alias(out, {}, {}, 0);
+    const Tensor reduced = reduce(c, out, {}, false, out.dtype());
+    out = reduced_in_place(c, out);
   }
   return op.result(std::move(out), [](Backward& b) {
     Context& bc = b.c;
@@ -125,9 +125,18 @@ struct CtcLengths {
   Tensor offsets;
 };
 
+/// Gradients of samples whose loss is infinite become zero.
+void zero_where_infinite(Backward& b, std::int64_t samples) {
+  const Tensor before = b.grads[0];
+  const Tensor zero = b.c.empty({}, before.dtype(), before.device());
+  const Tensor infinite = b.c.empty({samples}, ScalarType::kBool, before.device());
+  b.grads[0] = b.c.empty(before.sizes(), before.dtype(), before.device());
+}
+
 /// The loss of each sample. `longest`: of the targets; probabilities of all positions, blanks
 /// between them, are kept for every step.
-Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest) {
+Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest,
+                       bool zero_infinity) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&log_probs});
   if (log_probs.dim() != 3) {
     throw OpError("log_probs must have 3 dimensions (T, N, C), but got " +
@@ -147,11 +156,21 @@ Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std:
     op.save(2, out);
     op.save(3, log_alpha);
   }
-  return op.result(std::move(out), [alpha](Backward& b) {
+  return op.result(std::move(out), [alpha, zero_infinity](Backward& b) {
     const Tensor& x = b.saved[0];
     const CtcLengths lengths(b.c, x, alpha[0]);
     const Tensor log_beta = b.c.empty(alpha, x.dtype(), x.device());
     b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    // One kernel for small problems; else blanks are summed up first.
+    const bool is_large = 2 * x.size(0) + 24 * alpha[0] / 10 + 2 * x.size(2) / 10 > 450;
+    if (!is_large) return;
+    {
+      const GradMode off(b.c, false);
+      const Tensor of_blanks =
+          b.c.empty({alpha[0], alpha[1], alpha[2] / 2 + 1}, x.dtype(), x.device());
+      logsumexp(b.c, of_blanks, {2}, true);
+    }
+    if (zero_infinity) zero_where_infinite(b, alpha[0]);
   });
 }
 
@@ -170,9 +189,8 @@ Tensor cudnn_ctc_loss_kernel(Context& c, const Tensor& log_probs, bool zero_infi
       b.grads[0] = std::move(scaled);
       return;
     }
-    const Tensor zero = b.c.empty({}, x.dtype(), x.device());
-    const Tensor is_zero = b.c.empty(b.saved[0].sizes(), ScalarType::kBool, x.device());
-    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
+    b.grads[0] = std::move(scaled);
+    zero_where_infinite(b, b.saved[0].numel());
   });
 }
 
@@ -205,9 +223,10 @@ std::span<const OpDef> class_losses() {
                                  reduction_from(reduction_name(a, 2, 3, 4)));
        },
        kSource},
-      {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target)", "torch",
+      {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target, bool zero_infinity)",
+       "torch",
        [](Arguments& a) -> OpResult {
-         return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
+         return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2), a.flag(3));
        },
        kSource},
       {"_cudnn_ctc_loss(Tensor log_probs, bool zero_infinity)", "torch",

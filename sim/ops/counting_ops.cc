@@ -45,7 +45,8 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
   if (min == max && self.numel() > 0) {
     for (int extreme = 0; extreme < 2; ++extreme) {
       const Tensor least = c.empty({}, self.dtype(), self.device());
-      contiguous(c, self);
+      const Tensor dense = contiguous(c, self);
+      const ReductionScratch scratch = reduction_scratch(c, dense, {}, element_bytes(self.dtype()));
     }
   }
   return op.result(std::move(out), nullptr);

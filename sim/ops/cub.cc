@@ -112,7 +112,7 @@ Bytes count_bytes(const DeviceSpec& spec, std::int64_t count) {
 }
 
 Tensor nonzero_kernel(Context& c, const Tensor& x) {
-  if (!x.is_cuda() || x.numel() == 0) return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
+  if (!x.is_cuda()) return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
   const Tensor dense = contiguous(c, x);
   const Tensor count = c.empty({1}, ScalarType::kInt32, x.device());
   c.scratch(count_bytes(c.spec(), x.numel()), x.device());

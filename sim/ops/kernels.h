@@ -47,22 +47,27 @@ Tensor unsqueeze(const Tensor& x, std::int64_t dim);
 /// The two buffers of a reduction that is split over thread blocks, held while it runs. Source:
 /// training-semantics.md 1.9.
 struct ReductionScratch {
+  Tensor between;  ///< partial values between the kernels of a tensor that is too large for one
   Tensor partials;
   Tensor semaphores;
   ~ReductionScratch() {
     semaphores.reset();
     partials.reset();
+    between.reset();
   }
 };
 /// `in`: the tensor read; `dims`: the reduced dimensions (all when empty); `accumulator`: bytes of
-/// one partial value.
+/// one partial value; `converts`: the result can hold one, which positions and moments are not.
 ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
-                                   Bytes accumulator);
+                                   Bytes accumulator, bool converts = true);
 /// Output first, then the scratch, which dies at once. `dtype`: of the output. Sum-like:
 /// accumulates 4 bytes for types up to float32, else 8.
 Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype,
-              Bytes accumulator = 0);
+              Bytes accumulator = 0, bool converts = true);
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim);
+/// A loss that is reduced into the tensor made for its full shape: that storage stays, unless it
+/// holds nothing.
+Tensor reduced_in_place(Context& c, const Tensor& full);
 /// Brings a gradient to a smaller shape by summing broadcast dimensions; x itself when equal.
 /// Source: at::sum_to.
 Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes);

@@ -75,7 +75,7 @@ void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_v
 }
 
 Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
-  if (out.numel() == 0) return out;
+  if (out.numel() == 0 || a.numel() == 0) return out;  // filled with zeros
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
   // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
   const bool by_columns = out.dim() == 3 && out.size(-1) == 1;
@@ -232,7 +232,7 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
 /// addmv_out_cuda.
 Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector, Tensor out) {
   if (!out.defined()) out = c.empty({matrix.size(0)}, matrix.dtype(), matrix.device());
-  if (out.numel() == 0) return out;
+  if (out.numel() == 0 || matrix.numel() == 0) return out;  // filled with zeros
   const Tensor dense =
       vector.stride(0) == 0 ? clone_in(c, vector, MemoryFormat::kContiguous) : vector;
   const Tensor read = operand(c, matrix);

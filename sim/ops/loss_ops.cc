@@ -197,8 +197,7 @@ Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const
 
 namespace {
 
-/// mse_loss and smooth_l1_loss: a reduced result keeps the storage that was made for the full
-/// shape. Source: training-semantics.md 7.2.
+/// mse_loss and smooth_l1_loss. Source: training-semantics.md 7.2.
 Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
                       const Tensor& target, Reduction reduction) {
   Op op(c, name, node, {&self, &target});
@@ -209,7 +208,7 @@ Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, 
     const Tensor errors = pointwise(c, {&self, &target});
     const ReductionScratch scratch =
         reduction_scratch(c, errors, {}, element_bytes(accumulate_type(errors.dtype())));
-    out = Context::alias(out, {}, {}, 0);
+    out = reduced_in_place(c, out);
   }
   return op.result(std::move(out), [](Backward& b) {
     for (const std::size_t i : {0U, 1U}) {
@@ -297,8 +296,8 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
   op.save(2, weight);
   Tensor out = c.empty_like(self);
   if (reduction != Reduction::kNone) {
-    reduced_kernel(c, out, reduction);
-    out = Context::alias(out, {}, {}, 0);
+    const Tensor reduced = reduced_kernel(c, out, reduction);
+    out = reduced_in_place(c, out);
   }
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& x = b.saved[0];

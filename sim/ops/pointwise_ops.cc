@@ -162,13 +162,18 @@ void check_mantissa(const Tensor& self) {
   }
 }
 
-/// Whole exponents have a kernel of their own.
+/// Whole exponents have a kernel of their own. Two in the mantissa's type, where that is not fp32,
+/// is a tensor. Source: at::native::_pow2.
 void ldexp_kernel(Context& c, const Tensor& self, const Tensor& other, Tensor& out) {
   if (!is_differentiable(other.dtype())) {
     if (!out.defined()) out = pointwise(c, {&self, &other});
     return;
   }
-  const Tensor power = power_of_two(c, other, ScalarType::kFloat64);
+  const Tensor power = [&] {
+    if (self.dtype() == ScalarType::kFloat32) return power_of_two(c, other, ScalarType::kFloat64);
+    const Tensor two = c.empty({}, self.dtype(), self.device());
+    return pointwise(c, {&two, &other});
+  }();
   if (!out.defined()) out = pointwise(c, {&self, &power});
 }
 

@@ -174,7 +174,7 @@ ReductionScratch scratch_of(Context& c, const Tensor& in, Axes axes, Bytes accum
 }  // namespace
 
 ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dims,
-                                   Bytes accumulator) {
+                                   Bytes accumulator, bool converts) {
   if (!in.is_cuda() || in.numel() == 0) return {};
   std::array<bool, Dims::kMaxDims> is_reduced{};
   if (dims.empty()) {
@@ -184,11 +184,20 @@ ReductionScratch reduction_scratch(Context& c, const Tensor& in, const Dims& dim
       is_reduced[static_cast<std::size_t>(wrap_dim(d, in.dim()))] = true;
   }
   const auto out_width = static_cast<std::int64_t>(element_bytes(in.dtype()));
-  return scratch_of(c, in, merged_axes(in, is_reduced), accumulator, out_width);
+  const Axes axes = merged_axes(in, is_reduced);
+  Tensor between;
+  if (!converts && !fits_32_bits(axes, out_width, out_width)) {
+    std::int64_t results = 1;
+    for (std::size_t i = axes.reduced; i < axes.count; ++i) results *= axes.items[i].size;
+    between = c.scratch(accumulator * static_cast<Bytes>(results), in.device());
+  }
+  ReductionScratch scratch = scratch_of(c, in, axes, accumulator, out_width);
+  scratch.between = std::move(between);
+  return scratch;
 }
 
 Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, ScalarType dtype,
-              Bytes accumulator) {
+              Bytes accumulator, bool converts) {
   std::array<bool, Dims::kMaxDims> reduced{};
   if (dims.empty()) reduced.fill(true);
   for (const std::int64_t d : dims) reduced[static_cast<std::size_t>(wrap_dim(d, x.dim()))] = true;
@@ -205,12 +214,17 @@ Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, Scala
     const ScalarType type = accumulate_type(is_floating(dtype) ? promote(x.dtype(), dtype) : dtype);
     accumulator = element_bytes(type) <= 4 ? 4 : element_bytes(type);
   }
-  const ReductionScratch scratch = reduction_scratch(c, x, dims, accumulator);
+  const ReductionScratch scratch = reduction_scratch(c, x, dims, accumulator, converts);
   return out;
 }
 
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim) {
   return reduce(c, x, dims, keepdim, x.dtype());
+}
+
+Tensor reduced_in_place(Context& c, const Tensor& full) {
+  if (full.numel() == 0) return c.empty({}, full.dtype(), full.device());
+  return Context::alias(full, {}, {}, 0);
 }
 
 Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes) {

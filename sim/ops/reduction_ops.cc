@@ -187,7 +187,7 @@ Tensor std_to_var(Context& c, const Tensor& grad, const Tensor& result) {
 Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
   Op op(c, "var", "VarBackward0", {&self});
   op.save(0, self);
-  return op.result(reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype())),
+  return op.result(reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()), false),
                    [dims, keepdim](Backward& b) {
                      b.grads[0] = var_backward(b.c, b.grad(), b.saved[0], dims, keepdim);
                    });
@@ -219,7 +219,8 @@ TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepd
   TensorList out{c.empty(sizes, self.dtype(), self.device()),
                  c.empty(sizes, self.dtype(), self.device())};
   {
-    const ReductionScratch scratch = reduction_scratch(c, self, dims, moments_bytes(self.dtype()));
+    const ReductionScratch scratch =
+        reduction_scratch(c, self, dims, moments_bytes(self.dtype()), false);
   }
   if (root) op.save(1, out[0]);
   op.results_of(out, [dims, keepdim, root](Backward& b) {
@@ -406,7 +407,7 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
   TensorList out{c.empty(sizes, self.dtype(), self.device()),
                  c.empty(sizes, ScalarType::kInt64, self.device())};
   if (self.dim() > 0) {
-    const ReductionScratch scratch = reduction_scratch(c, self, {d}, kPairAccumulator);
+    const ReductionScratch scratch = reduction_scratch(c, self, {d}, kPairAccumulator, false);
   }
   op.save(0, out[1]);
   op.results_of(
@@ -434,14 +435,14 @@ Tensor argmax(Context& c, std::string_view name, const Tensor& self,
               std::optional<std::int64_t> dim, bool keepdim) {
   Op op(c, name, "", {}, {&self});
   if (dim) {
-    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator),
+    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator, false),
                      nullptr);
   }
   Dims sizes;
   if (keepdim) sizes = Dims::filled(self.sizes().size(), 1);
   Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
   const Tensor flat = reshape(c, self, {-1});
-  { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator); }
+  { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator, false); }
   return op.result(std::move(out), nullptr);
 }
 

@@ -133,6 +133,7 @@ ConvolutionGradients transposed_backward(Context& c, const Tensor& grad_output, 
     Tensor columns;
     if (!direct) columns = columns_of(c, input, weight.size(1), weight, product(input.sizes(), 2));
     c.cublas_workspace(input.device());
+    return columns;
   };
   if (wanted.input) {
     const Tensor grad = contiguous(c, grad_output);
@@ -143,7 +144,10 @@ ConvolutionGradients transposed_backward(Context& c, const Tensor& grad_output, 
   if (wanted.bias) g.bias = c.empty({weight.size(1)}, dtype, input.device());
   if (wanted.weight || wanted.bias) {
     const Tensor grad = contiguous(c, grad_output);
-    work();
+    const Tensor columns = work();
+    if (wanted.bias && grad.dim() == 4) {
+      reduction_scratch(c, grad, {0, 2, 3}, element_bytes(accumulate_type(dtype)));
+    }
   }
   return g;
 }

@@ -41,7 +41,7 @@ TensorList aminmax(Context& c, const Tensor& self, std::optional<std::int64_t> d
   {
     const Tensor read = dims.empty() ? contiguous(c, self) : self;
     const ReductionScratch scratch =
-        reduction_scratch(c, read, dims, 2 * element_bytes(self.dtype()));
+        reduction_scratch(c, read, dims, 2 * element_bytes(self.dtype()), false);
   }
   op.results_of(
       out, [](Backward&) { throw OpError("derivative for aten::aminmax is not implemented"); });

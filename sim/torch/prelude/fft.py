@@ -28,6 +28,10 @@ def _as_float(x):
 def _as_complex(x):
     if x.is_complex():
         return x
+    if x.dtype == torch.bfloat16:
+        raise RuntimeError("Unsupported dtype BFloat16")
+    if x.dtype == torch.float16:
+        _C.refuse("torch.fft of float16 is not modelled: half precision has no complex type here", "make it float32 first")
     return x.to(torch.complex128 if x.dtype == torch.float64 else torch.complex64)
 
 

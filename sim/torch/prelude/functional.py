@@ -189,7 +189,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if on_cudnn:
         res = torch._cudnn_ctc_loss(log_probs, bool(zero_infinity))
     else:
-        res = torch._ctc_loss(log_probs, targets.to(log_probs.device, torch.int64), longest)
+        res = torch._ctc_loss(log_probs, targets.to(log_probs.device, torch.int64), longest, bool(zero_infinity))
     if zero_infinity and not on_cudnn:
         zero = torch.zeros((), dtype=res.dtype, device=res.device)
         infinite = res == float("inf")
