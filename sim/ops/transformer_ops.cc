@@ -27,7 +27,8 @@ bool has_fused_kernel(const Context& c, const Tensor& query, std::int64_t heads)
 Tensor fused(Context& c, const Tensor& query, std::int64_t heads, const AttentionWeights& w) {
   const std::int64_t batch = query.size(0);
   const std::int64_t features = query.size(2);
-  const Tensor packed = linear(c, query, w.in_weight, w.in_bias);
+  // Below autograd the weight asks for no gradient, so that a strided input is not folded for it.
+  const Tensor packed = linear(c, query, Context::shallow_copy(w.in_weight), w.in_bias);
   TensorList parts = chunk(c, packed, 3, -1);
   for (Tensor& part : parts)
     part = transpose(c, view(c, part, {batch, -1, heads, features / heads}), 1, 2);
@@ -60,7 +61,7 @@ std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t 
   const Dims split{batch * heads, length, features / heads};
   Tensor packed;  // queries, keys and values, biased and scaled
   {
-    const Tensor projected = matmul(c, query, t(c, w.in_weight));
+    const Tensor projected = matmul(c, query, transpose(w.in_weight, 0, 1));
     packed = c.empty({3, batch, heads, length, features / heads}, query.dtype(), query.device());
   }
   const auto part = [&](std::int64_t i) { return view(select(packed, 0, i), split); };

@@ -31,11 +31,10 @@ Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const D
   Op op(c, flat ? "max_unpool2d" : "max_unpool3d",
         flat ? "MaxUnpool2DBackward0" : "MaxUnpool3DBackward0", {&self}, {&indices});
   op.save(0, indices);
-  Tensor out = c.empty(sizes, self.dtype(), self.device());
-  {
-    const Tensor dense = contiguous(c, self);
-    const Tensor dense_indices = contiguous(c, indices);
-  }
+  const Tensor dense = contiguous(c, self);
+  const Tensor dense_indices = contiguous(c, indices);
+  const MemoryFormat format = flat ? self.suggest_memory_format() : MemoryFormat::kContiguous;
+  Tensor out = c.empty_in(sizes, format, self.dtype(), self.device());
   return op.result(std::move(out), [flat](Backward& b) {
     const Tensor& positions = b.saved[0];
     const Tensor dense_grad = flat ? contiguous(b.c, b.grad()) : b.grad();
