@@ -9,7 +9,6 @@
 
 namespace tidemark::torch {
 
-using lang::Arguments;
 using lang::Interp;
 using lang::Name;
 using lang::Value;
