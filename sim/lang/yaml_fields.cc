@@ -138,9 +138,17 @@ std::optional<std::size_t> YamlFields::choice(std::string_view key) {
   return choice(key, form(key).choices);
 }
 
+bool YamlFields::is_misspelt(std::string_view key) const {
+  TIDEMARK_CHECK(map_ != nullptr, "a map without a table");
+  return std::any_of(node_.entries.begin(), node_.entries.end(), [&](const YamlEntry& entry) {
+    return map_->find(entry.key) == nullptr && !did_you_mean(entry.key, {key}).empty();
+  });
+}
+
 void YamlFields::require(std::string_view key) {
   if (node_.kind != YamlNode::Kind::kMap && node_.kind != YamlNode::Kind::kNull) return;
   if (get(key) != nullptr) return;
+  if (map_ != nullptr && is_misspelt(key)) return;
   const YamlNode* value = node_.find(key);
   problems_.push_back(
       {value != nullptr ? value->at : node_.at, path_, fmt::format("'{}' is missing", key), {}});

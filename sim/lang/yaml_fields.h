@@ -41,6 +41,9 @@ class YamlFields {
   std::optional<std::size_t> choice(std::string_view key,
                                     std::span<const std::string_view> choices);
   std::optional<std::size_t> choice(std::string_view key);
+  /// Whether a key that the table does not know looks like this one: done() says so, and that this
+  /// one is missing would be no news. Requires: a table.
+  [[nodiscard]] bool is_misspelt(std::string_view key) const;
   /// Reports the key as missing when it is not there.
   void require(std::string_view key);
   /// The same for all that the table calls required.

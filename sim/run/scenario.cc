@@ -391,7 +391,8 @@ class Reader {
     const YamlNode* loop = fields_.get("loop");
     if (train != nullptr && loop != nullptr)
       fields_.report(*loop, "loop", "cannot stand beside train");
-    if (train == nullptr && loop == nullptr) {
+    if (train == nullptr && loop == nullptr && !fields_.is_misspelt("train") &&
+        !fields_.is_misspelt("loop")) {
       problems_.push_back({fields_.node().at, {}, "the loop is missing", "give train or loop"});
     }
     if (train != nullptr) {

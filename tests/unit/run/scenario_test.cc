@@ -233,6 +233,15 @@ TEST_CASE("a path that leads nowhere is told with what is near") {
   CHECK_THROWS_WITH(parse_override("batch"), "error: --set batch: expected PATH=VALUE\n");
 }
 
+TEST_CASE("a misspelt key is one problem: the key that it stands for is not missed as well") {
+  CHECK(problems_of(
+            "schema_version: 1\ndevise: t4\nmodel: {code: pass, class: M}\ntrian: {steps: 1}\n") ==
+        "s.yaml:2:1: error: unknown key 'devise'; did you mean 'device'?\n"
+        "    devise: t4\n    ^~~~~~\n"
+        "s.yaml:4:1: error: unknown key 'trian'; did you mean 'train'?\n"
+        "    trian: {steps: 1}\n    ^~~~~\n");
+}
+
 TEST_CASE("all that is wrong in a scenario is told at once, in the order of the file") {
   CHECK(problems_of(R"(schema_version: 2
 devise: h100

@@ -53,9 +53,6 @@ class _ConvNd(Module):
                 border += [self.padding[i], self.padding[i]]
         return F.pad(input, border, mode=self.padding_mode), (0,) * self.dims
 
-    def extra_repr(self):
-        return f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-
 
 class _Conv(_ConvNd):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,

@@ -374,7 +374,7 @@ class Module(_C.ModuleBase):
     # ---- texts
 
     def extra_repr(self):
-        return ""
+        return torch.nn._words_of(self)
 
     def _get_name(self):
         return type(self).__name__

@@ -71,9 +71,6 @@ class RNNBase(Module):
         if input.size(-1) != self.input_size:
             raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
 
-    def extra_repr(self):
-        return f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}"
-
     # ---- packed sequences
 
     def _forward_packed(self, packed, hx, run, cell):
