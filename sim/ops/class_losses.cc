@@ -56,9 +56,10 @@ Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Red
   Op op(c, "multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", {&self}, {&target});
   op.save(0, self);
   op.save(1, target);
+  Tensor is_target;  // a result besides: outlives what the kernel reads
   const Tensor dense = contiguous(c, self);
   const Tensor dense_target = contiguous(c, target);
-  const Tensor is_target = c.empty(target.sizes(), self.dtype(), self.device());
+  is_target = c.empty(target.sizes(), self.dtype(), self.device());
   op.save(2, is_target);
   Tensor out;
   const bool matrix = self.dim() == 2;

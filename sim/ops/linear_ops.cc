@@ -74,11 +74,17 @@ void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_v
   same_dtype(a, b, first, second);
 }
 
+bool column_major(const Dims& sizes, const Dims& strides) {
+  return strides[0] == 1 && strides[1] == sizes[0];
+}
+
 Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   if (out.numel() == 0 || a.numel() == 0) return out;  // filled with zeros
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
   // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
-  const bool by_columns = out.dim() == 3 && out.size(-1) == 1;
+  const bool by_columns = out.dim() == 3
+                              ? out.size(-1) == 1
+                              : !out.is_contiguous() && column_major(out.sizes(), out.strides());
   const auto factor = [&](const Tensor& m) {
     const bool copied = m->is_conj && readable(m) && needs_copy_to_conjugate(m, by_columns);
     return copied ? clone(c, m) : operand(c, m);
@@ -88,10 +94,6 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   c.cublas_workspace(out.device(), lt);
   launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
   return out;
-}
-
-bool column_major(const Dims& sizes, const Dims& strides) {
-  return strides[0] == 1 && strides[1] == sizes[0];
 }
 
 }  // namespace

@@ -159,8 +159,10 @@ Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const 
     const std::int64_t n = numel_of(shape);
     const Tensor dense = contiguous(c, expand(mask, shape));
     const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
-    if (n > 0) c.scratch(scan_bytes(n, 8), self.device());
-    contiguous(c, source);  // for the length of the kernel
+    if (n > 0) {
+      c.scratch(scan_bytes(n, 8), self.device());
+      contiguous(c, source);  // for the length of the kernel
+    }
   }
   const auto backward = [sizes = source.sizes()](Backward& b) {
     const Tensor& chosen = b.saved[0];
