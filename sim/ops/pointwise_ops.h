@@ -13,6 +13,13 @@ namespace tidemark::ops {
 /// A Python float (or int, or bool) as it enters an operator.
 Tensor number_tensor(Context& c, ScalarType type = ScalarType::kFloat64);
 
+/// Whether NAME(..., out=tensor) is modelled: element-wise, the result goes nowhere else.
+bool takes_out(std::string_view name);
+/// NAME of one or two operands into a tensor that has the result's sizes; nothing is allocated.
+/// Requires: takes_out(name). Errors: OpError with PyTorch's words, NotModelled for other sizes.
+Tensor write_into(Context& c, std::string_view name, const Tensor& self, const Tensor& other,
+                  const Tensor& out);
+
 Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
 Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
 Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);

@@ -1,10 +1,15 @@
+#include <fmt/format.h>
+
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/base/check.h"
 #include "sim/ops/families.h"
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/pointwise_rule.h"
 
@@ -372,12 +377,68 @@ constexpr const PointwiseRule& find(const PointwiseRule (&table)[N], std::string
   return table[0];
 }
 
+/// What NAME(..., out=tensor) computes; nullopt: it is not modelled.
+std::optional<ResultKind> out_kind(std::string_view name) {
+  for (const std::string_view promotes : {"add", "clamp", "multiply", "pow", "sub", "subtract"}) {
+    if (name == promotes) return kPromote;
+  }
+  for (const std::string_view divides : {"div", "divide", "true_divide"}) {
+    if (name == divides) return kFloat;
+  }
+  const auto in_table = [&](const auto& table) -> std::optional<ResultKind> {
+    for (const PointwiseRule& rule : table) {
+      const bool is_modelled = !rule.contiguous && rule.where == kBoth && rule.name != "cross";
+      if (rule.name == name && is_modelled) return rule.result;
+    }
+    return std::nullopt;
+  };
+  const std::optional<ResultKind> unary = in_table(kUnary);
+  return unary ? unary : in_table(kBinary);
+}
+
 }  // namespace
 
 Tensor mul(Context& c, const Tensor& self, const Tensor& other) {
   static constexpr const PointwiseRule& kRule = find(kBinary, "mul");
   return apply(c, kRule, self, other);
 }
+bool takes_out(std::string_view name) { return out_kind(name).has_value(); }
+
+Tensor write_into(Context& c, std::string_view name, const Tensor& self, const Tensor& other,
+                  const Tensor& out) {
+  const bool two = other.defined();
+  const bool wants_grad =
+      self.requires_grad() || (two && other.requires_grad()) || out.requires_grad();
+  if (c.grad_enabled() && wants_grad) {
+    throw OpError(
+        fmt::format("{}(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the arguments requires grad.",
+                    name));
+  }
+  const Dims shape = two ? broadcast(self.sizes(), other.sizes()) : self.sizes();
+  if (!(shape == out.sizes())) {
+    throw NotModelled(
+        fmt::format("{} into out= of size {} is not modelled where the result has size {}; give a "
+                    "tensor of the result's size",
+                    name, to_string(out.sizes()), to_string(shape)));
+  }
+  const ResultKind kind = *out_kind(name);
+  ScalarType type = two ? result_type(c, {&self, &other}) : result_type(c, {&self});
+  if (kind == kFloat && !is_differentiable(type)) type = c.default_dtype;
+  if (is_complex(type) || is_complex(out.dtype())) {
+    throw NotModelled(fmt::format("{} into out= of complex numbers is not modelled", name));
+  }
+  const bool fits =
+      kind == kBool || is_floating(out.dtype()) ||
+      (!is_differentiable(type) && (out.dtype() != ScalarType::kBool || type == ScalarType::kBool));
+  if (!fits) {
+    throw OpError(fmt::format("result type {} can't be cast to the desired output type {}",
+                              info(type).name, info(out.dtype()).name));
+  }
+  Op op(c, name, "", {}, {&self, &other});
+  return op.in_place(out, [](Backward& /*b*/) {});
+}
+
 Tensor mul_(Context& c, const Tensor& self, const Tensor& other) {
   static constexpr const PointwiseRule& kRule = find(kBinary, "mul");
   return apply_in_place(c, kRule, self, other);

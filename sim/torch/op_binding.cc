@@ -8,6 +8,7 @@
 
 #include "sim/base/check.h"
 #include "sim/lang/complex.h"
+#include "sim/ops/pointwise_ops.h"
 #include "sim/torch/host_values.h"
 #include "sim/torch/tensor_object.h"
 
@@ -410,8 +411,45 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
   return true;
 }
 
+Value BoundOp::call_into(CallArgs& args, const Value& out) {
+  std::vector<Value> values(args.values, args.values + args.positional);
+  std::vector<lang::Name> keywords;
+  for (std::size_t k = 0; k < args.keyword_count; ++k) {
+    if (session_.interp.text(args.keywords[k]) == "out") continue;
+    keywords.push_back(args.keywords[k]);
+    values.push_back(args.values[args.positional + k]);
+  }
+  CallArgs rest{values.data(), args.positional, keywords.data(), keywords.size(), false};
+  const auto* target = out.as<TensorObject>();
+  if (!out.is_none() && (target == nullptr || !ops::takes_out(name_))) {
+    session_.interp.refuse(fmt::format("{}(..., out=...) is not modelled", name_),
+                           "assign what it returns");
+  }
+  std::string why;
+  std::vector<Argument> bound;
+  for (const Overload& overload : overloads_) {
+    if (target == nullptr || !bind(overload, rest, bound, &why)) continue;
+    return session_.guarded([&] {
+      const ops::Arguments arguments(session_.c, std::move(bound));
+      const auto is_operand = [](const Parameter& p) {
+        return p.type == Type::kOperand || p.type == Type::kTensor;
+      };
+      const bool two = overload.parameters.size() > 1 && is_operand(overload.parameters[1]);
+      const ops::Tensor other = two && !arguments.is_none(1) ? arguments.operand(1) : ops::Tensor();
+      ops::write_into(session_.c, name_, arguments.operand(0), other, target->tensor);
+      forget_values(target->tensor);
+      return out;
+    });
+  }
+  return call(rest);  // says what does not fit
+}
+
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
+  if (args.keyword_count > 0) {
+    if (const Value* out = args.keyword(session_.interp.intern("out")))
+      return call_into(args, Value(*out));
+  }
   std::string why;
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {

@@ -61,6 +61,8 @@ class BoundOp {
   /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
   /// the text is ours).
   void parse();
+  /// The call with `out`, which the result is written into. Errors: refusals by name.
+  lang::Value call_into(lang::CallArgs& args, const lang::Value& out);
   Parameter parse_parameter(std::string_view text) const;
   static ops::Argument parse_default(std::string_view text);
 

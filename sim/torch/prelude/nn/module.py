@@ -109,6 +109,8 @@ class Module(_C.ModuleBase):
     # ---- what it holds
 
     def register_buffer(self, name, tensor, persistent=True):
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError(f"attribute '{name}' already exists")
         self._set_buffer(name, tensor, persistent)
 
     def register_module(self, name, module):
