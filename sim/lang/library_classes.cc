@@ -140,6 +140,8 @@ class deque:
         return self._items.pop(0)
 
     def clear(self):
+        for i in range(len(self._items)):
+            self._items[i] = None  # dropped from the left
         self._items.clear()
 
     def rotate(self, n=1):
