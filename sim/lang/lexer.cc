@@ -208,8 +208,8 @@ class Lexer {
       if ((peek() == '\n' || peek() == '\r') && brackets_.empty()) {
         const std::uint32_t end = at_;
         next_line();
-        const bool opens_body =
-            tokens_.back().kind == Tok::kColon && tokens_[first].kind == Tok::kDef;
+        const bool opens_body = tokens_.size() > first && tokens_[first].kind == Tok::kDef &&
+                                tokens_.back().kind == Tok::kColon;
         tokens_.push_back({Tok::kNewline, {end, end + 1}, {}});
         if (opens_body && bodies_ == Bodies::kWhenCalled) leave_unread(width);
         return;

@@ -387,7 +387,7 @@ std::optional<ResultKind> out_kind(std::string_view name) {
   }
   const auto in_table = [&](const auto& table) -> std::optional<ResultKind> {
     for (const PointwiseRule& rule : table) {
-      const bool is_modelled = !rule.contiguous && rule.where == kBoth && rule.name != "cross";
+      const bool is_modelled = !rule.contiguous && rule.where == kBoth;
       if (rule.name == name && is_modelled) return rule.result;
     }
     return std::nullopt;

@@ -73,6 +73,19 @@ TEST_CASE("several problems of a file are found in one pass") {
   CHECK(problems[3].at.line == 7);
 }
 
+TEST_CASE("a line of which nothing is a token") {
+  Names names;
+  std::vector<Problem> problems;
+  const auto source = std::make_shared<const SourceText>(SourceText{"t.py", ")\nx = 1\n\x01\n"});
+  for (const Bodies bodies : {Bodies::kAtOnce, Bodies::kWhenCalled}) {
+    problems.clear();
+    parse_module(source, names, problems, bodies);
+    REQUIRE(problems.size() == 2);
+    CHECK(problems[0].message == "unmatched ')'");
+    CHECK(problems[1].message == "invalid character with code 1");
+  }
+}
+
 TEST_CASE("an expression alone") {
   LangProgram program;
   program.run("def Adam(lr, betas=(0.9, 0.999)): return (lr, betas)");
