@@ -3,7 +3,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/results_report.h"
-#include "sim/study/catalogue.h"
+#include "sim/study/import/catalogue.h"
 
 namespace tidemark::cli {
 

@@ -1,7 +1,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario_input.h"
-#include "sim/lang/names.h"
-#include "sim/lang/parser.h"
+#include "sim/lang/syntax/names.h"
+#include "sim/lang/syntax/parser.h"
 #include "sim/run/scenario.h"
 
 namespace tidemark::cli {

@@ -4,7 +4,7 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/text.h"
-#include "sim/study/hf_import.h"
+#include "sim/study/import/hf_import.h"
 
 namespace tidemark::cli {
 

@@ -5,7 +5,7 @@
 #include "sim/cli/program.h"
 #include "sim/format/whole_file.h"
 #include "sim/run/scenario_fields.h"
-#include "sim/study/new_scenario.h"
+#include "sim/study/import/new_scenario.h"
 
 namespace tidemark::cli {
 

@@ -9,7 +9,7 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/results_report.h"
-#include "sim/study/results.h"
+#include "sim/study/sweep/results.h"
 
 namespace tidemark::cli {
 

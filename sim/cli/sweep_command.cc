@@ -16,9 +16,9 @@
 #include "sim/cli/process.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/results_report.h"
-#include "sim/study/joint_sweep.h"
-#include "sim/study/results.h"
-#include "sim/study/sweep.h"
+#include "sim/study/sweep/joint_sweep.h"
+#include "sim/study/sweep/results.h"
+#include "sim/study/sweep/sweep.h"
 
 namespace tidemark::cli {
 

@@ -7,8 +7,8 @@
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/tune_report.h"
-#include "sim/study/recorded_requests.h"
-#include "sim/study/tune.h"
+#include "sim/study/explain/recorded_requests.h"
+#include "sim/study/advice/tune.h"
 
 namespace tidemark::cli {
 

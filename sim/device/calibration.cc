@@ -8,7 +8,7 @@
 
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
-#include "sim/lang/yaml_fields.h"
+#include "sim/yaml/yaml_fields.h"
 
 namespace tidemark {
 

@@ -11,7 +11,7 @@
 #include "sim/base/problem.h"
 #include "sim/device/embedded_devices.h"
 #include "sim/format/whole_file.h"
-#include "sim/lang/yaml_fields.h"
+#include "sim/yaml/yaml_fields.h"
 
 namespace tidemark {
 namespace {

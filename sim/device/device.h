@@ -8,7 +8,7 @@
 
 #include "sim/base/device_spec.h"
 #include "sim/base/source.h"
-#include "sim/lang/yaml_form.h"
+#include "sim/yaml/yaml_form.h"
 
 namespace tidemark {
 

@@ -13,7 +13,7 @@
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
 #include "sim/run/scenario.h"
-#include "sim/study/diagnosis.h"
+#include "sim/study/explain/diagnosis.h"
 
 namespace tidemark::python {
 

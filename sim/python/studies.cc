@@ -11,9 +11,9 @@
 #include "sim/python/errors.h"
 #include "sim/report/fit_report.h"
 #include "sim/report/results_report.h"
-#include "sim/study/fit.h"
-#include "sim/study/results.h"
-#include "sim/study/sweep.h"
+#include "sim/study/advice/fit.h"
+#include "sim/study/sweep/results.h"
+#include "sim/study/sweep/sweep.h"
 
 namespace tidemark::python {
 

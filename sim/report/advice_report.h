@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/report/text.h"
-#include "sim/study/advice.h"
+#include "sim/study/advice/advice.h"
 
 namespace tidemark {
 

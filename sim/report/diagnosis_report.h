@@ -4,7 +4,7 @@
 
 #include "sim/report/text.h"
 #include "sim/run/run_result.h"
-#include "sim/study/diagnosis.h"
+#include "sim/study/explain/diagnosis.h"
 
 namespace tidemark {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/report/text.h"
-#include "sim/study/memory_explain.h"
+#include "sim/study/explain/memory_explain.h"
 
 namespace tidemark {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/report/text.h"
-#include "sim/study/fit.h"
+#include "sim/study/advice/fit.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "sim/report/text.h"
-#include "sim/study/results.h"
+#include "sim/study/sweep/results.h"
 
 namespace tidemark {
 

@@ -11,8 +11,8 @@
 
 #include "sim/format/json_writer.h"
 #include "sim/report/text.h"
-#include "sim/study/remedy.h"
-#include "sim/study/sweep_answer.h"
+#include "sim/study/advice/remedy.h"
+#include "sim/study/sweep/sweep_answer.h"
 
 namespace tidemark {
 namespace {

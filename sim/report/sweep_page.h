@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/study/results.h"
+#include "sim/study/sweep/results.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/report/text.h"
-#include "sim/study/tune.h"
+#include "sim/study/advice/tune.h"
 
 namespace tidemark {
 

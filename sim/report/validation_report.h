@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/report/text.h"
-#include "sim/study/validation.h"
+#include "sim/study/validate/validation.h"
 
 namespace tidemark {
 

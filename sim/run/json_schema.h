@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/lang/yaml_form.h"
+#include "sim/yaml/yaml_form.h"
 
 namespace tidemark {
 

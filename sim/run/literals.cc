@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/lang/quoted.h"
+#include "sim/yaml/quoted.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/lang/yaml.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 

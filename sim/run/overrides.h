@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/lang/yaml.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 
@@ -35,7 +35,7 @@ std::vector<std::string> variant_names(const lang::YamlNode& root);
 void apply_variant(lang::YamlNode& root, const std::string& variant);
 
 /// Takes `sweep:` out of the scenario: null where there is none. What it says is for `tidemark
-/// sweep` (sim/study/sweep_plan.h); a scenario runs as it stands.
+/// sweep` (sim/study/sweep/sweep_plan.h); a scenario runs as it stands.
 lang::YamlNode take_sweep(lang::YamlNode& root);
 
 }  // namespace tidemark

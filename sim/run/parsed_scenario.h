@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/lang/yaml.h"
+#include "sim/yaml/yaml.h"
 #include "sim/run/scenario.h"
 
 namespace tidemark {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/lang/quoted.h"
+#include "sim/yaml/quoted.h"
 #include "sim/run/literals.h"
 
 namespace tidemark {

@@ -4,7 +4,7 @@
 #include "sim/run/run_result.h"
 #include "sim/run/scenario.h"
 #include "sim/run/simulator.h"
-#include "sim/torch/model_watch.h"
+#include "sim/torch/modules/model_watch.h"
 
 namespace tidemark {
 

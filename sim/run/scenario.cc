@@ -12,7 +12,7 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
-#include "sim/lang/yaml_fields.h"
+#include "sim/yaml/yaml_fields.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"

@@ -15,7 +15,7 @@
 #include "sim/run/literals.h"
 #include "sim/run/overrides.h"
 #include "sim/run/train_loop.h"
-#include "sim/torch/custom_op_spec.h"
+#include "sim/torch/tensors/custom_op_spec.h"
 
 namespace tidemark {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/lang/yaml_form.h"
+#include "sim/yaml/yaml_form.h"
 
 namespace tidemark {
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/lang/names.h"
-#include "sim/lang/parser.h"
-#include "sim/lang/yaml_fields.h"
+#include "sim/lang/syntax/names.h"
+#include "sim/lang/syntax/parser.h"
+#include "sim/yaml/yaml_fields.h"
 #include "sim/run/scenario_fields.h"
 
 namespace tidemark {

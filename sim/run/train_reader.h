@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/lang/yaml.h"
+#include "sim/yaml/yaml.h"
 #include "sim/run/literals.h"
 #include "sim/run/train_loop.h"
 

@@ -29,7 +29,7 @@ class CheckFloors(unittest.TestCase):
         self.assertEqual(findings({
             "sim/base/a.h": "#pragma once\n",
             "sim/alloc/b.cc": '#include "sim/alloc/b.h"\n#include "sim/base/a.h"\n#include <vector>\n',
-            "sim/lang/yaml.cc": "#include <yaml-cpp/yaml.h>\n",
+            "sim/yaml/yaml.cc": "#include <yaml-cpp/yaml.h>\n",
             "sim/cli/arguments.cc": "#include <boost/program_options.hpp>\n",
             "tests/unit/a_test.cc": '#include "sim/cli/command.h"\n',
         }), [])

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/lang/exceptions.h"
+#include "sim/lang/runtime/exceptions.h"
 
 /// Runs programs of the model language for tests: collects what they print, gives them probe(NAME),
 /// whose objects say when they die, and stand-ins for torch's modules.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/op.h"
-#include "sim/torch/autograd.h"
+#include "sim/torch/autograd/autograd.h"
 
 namespace tidemark::test {
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/lang/exceptions.h"
+#include "sim/lang/runtime/exceptions.h"
 
 using namespace tidemark;
 using namespace tidemark::lang;

@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include "sim/lang/interp.h"
-#include "sim/lang/parser.h"
+#include "sim/lang/runtime/interp.h"
+#include "sim/lang/syntax/parser.h"
 
 using namespace tidemark;
 using namespace tidemark::lang;

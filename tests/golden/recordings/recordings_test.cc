@@ -7,7 +7,7 @@
 
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_program.h"
-#include "sim/study/agreement.h"
+#include "sim/study/explain/agreement.h"
 
 namespace tidemark {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sim/format/events_csv.h"
 #include "sim/format/whole_file.h"
-#include "sim/lang/yaml.h"
+#include "sim/yaml/yaml.h"
 #include "sim/timeline/diff.h"
 
 namespace tidemark {

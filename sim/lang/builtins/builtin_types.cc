@@ -1,0 +1,497 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/builtins/library.h"
+
+/// The built-in types as classes: what int(...), list(...), type(x), super() do.
+namespace tidemark::lang {
+
+namespace {
+
+void no_keywords(Interp& in, CallArgs& args, std::string_view type) {
+  if (args.keyword_count > 0) in.type_error(fmt::format("{}() takes no keyword arguments", type));
+}
+
+void at_most(Interp& in, CallArgs& args, std::string_view type, std::size_t most) {
+  if (args.positional > most) {
+    in.type_error(fmt::format("{} expected at most {} argument{}, got {}", type, most,
+                              most == 1 ? "" : "s", args.positional));
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::string_view blank = " \t\r\n\f\v";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+Value parse_integer(Interp& in, const std::string& text, int base) {
+  std::string digits(trimmed(text));
+  std::erase(digits, '_');
+  bool negative = false;
+  std::size_t at = 0;
+  if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) {
+    negative = digits[0] == '-';
+    at = 1;
+  }
+  if (digits.size() > at + 2 && digits[at] == '0') {
+    const char marker = static_cast<char>(digits[at + 1] | 0x20);
+    const int marked = marker == 'x' ? 16 : marker == 'o' ? 8 : marker == 'b' ? 2 : 0;
+    if (marked != 0 && (base == marked || base == 0)) {
+      base = marked;
+      at += 2;
+    }
+  }
+  if (base == 0) base = 10;
+  std::uint64_t magnitude = 0;
+  const char* last = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data() + at, last, magnitude, base);
+  if (read.ec == std::errc::result_out_of_range ||
+      (read.ec == std::errc() && magnitude > INT64_MAX)) {
+    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  }
+  if (read.ec != std::errc() || read.ptr != last) {
+    in.value_error(
+        fmt::format("invalid literal for int() with base {}: {}", base, in.repr(in.str(text))));
+  }
+  const auto value = static_cast<std::int64_t>(magnitude);
+  return Value::integer(negative ? -value : value);
+}
+
+Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  at_most(in, args, "int", 2);
+  if (args.positional == 0) return Value::integer(0);
+  const Value& value = plain_of(args.values[0]);
+  const Value* base = args.keyword(in.intern("base"));
+  if (base == nullptr && args.positional == 2) base = &args.values[1];
+  if (base != nullptr) {
+    if (value.as<Str>() == nullptr)
+      in.type_error("int() can't convert non-string with explicit base");
+    return parse_integer(in, value.as<Str>()->text(), static_cast<int>(base->as_int()));
+  }
+  if (value.is_integral()) return Value::integer(value.as_int());
+  if (value.is_float()) {
+    const double real = value.as_float();
+    if (std::isnan(real)) in.value_error("cannot convert float NaN to integer");
+    if (std::isinf(real)) {
+      in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
+    }
+    if (std::abs(real) >= 9.2233720368547758e18) {
+      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+    }
+    return Value::integer(static_cast<std::int64_t>(real));
+  }
+  if (const Str* text = value.as<Str>()) return parse_integer(in, text->text(), 10);
+  for (const name::Known method : {name::kInt, name::kIndex}) {
+    const Value out =
+        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    if (out.is_integral()) return Value::integer(out.as_int());
+  }
+  in.type_error(
+      fmt::format("int() argument must be a string, a bytes-like object or a real number, not '{}'",
+                  in.type_name(value)));
+}
+
+Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  no_keywords(in, args, "float");
+  at_most(in, args, "float", 1);
+  if (args.positional == 0) return Value::real(0);
+  const Value& value = plain_of(args.values[0]);
+  if (value.is_number()) return Value::real(value.number());
+  if (const Str* text = value.as<Str>()) {
+    std::string digits(trimmed(text->text()));
+    std::erase(digits, '_');
+    std::string_view body = digits;
+    if (body.starts_with('+')) body.remove_prefix(1);
+    double real = 0;
+    const auto read = std::from_chars(body.data(), body.data() + body.size(), real);
+    if (body.empty() || read.ec == std::errc::invalid_argument ||
+        read.ptr != body.data() + body.size()) {
+      in.value_error(fmt::format("could not convert string to float: {}", in.repr(value)));
+    }
+    if (read.ec == std::errc::result_out_of_range) real = std::strtod(digits.c_str(), nullptr);
+    return Value::real(real);
+  }
+  for (const name::Known method : {name::kFloat, name::kIndex}) {
+    const Value out =
+        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    if (out.is_number()) return Value::real(out.number());
+  }
+  in.type_error(fmt::format("float() argument must be a string or a real number, not '{}'",
+                            in.type_name(value)));
+}
+
+Value make_range(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  no_keywords(in, args, "range");
+  at_most(in, args, "range", 3);
+  if (args.positional == 0) in.type_error("range expected at least 1 argument, got 0");
+  std::int64_t parts[3] = {0, 0, 1};
+  for (std::size_t i = 0; i < args.positional; ++i) {
+    Value value = args.values[i];
+    if (value.as<Instance>() != nullptr) value = in.call_special(value, known(name::kIndex));
+    if (!value.is_integral()) {
+      in.type_error(fmt::format("'{}' object cannot be interpreted as an integer",
+                                in.type_name(args.values[i])));
+    }
+    parts[args.positional == 1 ? 1 : i] = value.as_int();
+  }
+  if (parts[2] == 0) in.value_error("range() arg 3 must not be zero");
+  return make_ref<Range>(parts[0], parts[1], parts[2]);
+}
+
+std::vector<Value> elements(Interp& in, CallArgs& args, std::string_view type) {
+  no_keywords(in, args, type);
+  at_most(in, args, type, 1);
+  return args.positional == 0 ? std::vector<Value>() : in.unpack(args.values[0]);
+}
+
+Value make_set(Interp& in, CallArgs& args, bool frozen) {
+  Ref<Set> set = make_ref<Set>(in.heap(), frozen);
+  for (Value& item : elements(in, args, frozen ? "frozenset" : "set")) {
+    set->table.set(in, std::move(item), Value::none());
+  }
+  return set;
+}
+
+// super() finds its class in __class__ and its object in the first parameter of the function it
+// stands in.
+Value make_super(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  no_keywords(in, args, "super");
+  Ref<ClassObject> after;
+  Value self;
+  if (args.positional == 2) {
+    after = args.values[0].ref<ClassObject>();
+    self = args.values[1];
+  } else if (args.positional == 0) {
+    const Frame* frame = in.current_frame();
+    if (frame == nullptr || frame->code == nullptr || frame->code->class_cell < 0 ||
+        frame->closure == nullptr) {
+      in.runtime_error("super(): __class__ cell not found");
+    }
+    after = (*frame->closure)[static_cast<std::size_t>(frame->code->class_cell)]
+                ->value.ref<ClassObject>();
+    if (!after) in.runtime_error("super(): empty __class__ cell");
+    if (frame->code->slots.empty()) in.runtime_error("super(): no arguments");
+    self = frame->slots[0];
+    if (const Cell* cell = self.as<Cell>()) self = Value(cell->value);
+    if (self.empty()) in.runtime_error("super(): arg[0] deleted");
+  }
+  if (!after) in.type_error("super() argument 1 must be a type");
+  const auto* as_type = self.as<ClassObject>();
+  const bool fits =
+      in.is_instance(self, *after) || (as_type != nullptr && as_type->derives_from(*after));
+  if (!fits) in.type_error("super(type, obj): obj must be an instance or subtype of type");
+  return make_ref<Super>(in.heap(), std::move(after), std::move(self));
+}
+
+Value make_property(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  Value parts[3] = {Value::none(), Value::none(), Value::none()};
+  for (std::size_t i = 0; i < args.positional && i < 3; ++i) parts[i] = args.values[i];
+  static constexpr std::string_view kNames[3] = {"fget", "fset", "fdel"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (const Value* given = args.keyword(in.intern(kNames[i]))) parts[i] = *given;
+  }
+  return make_ref<Property>(in.heap(), parts[0], parts[1], parts[2]);
+}
+
+Value make_dict(Interp& in, ClassObject& /*type*/, CallArgs& args) {
+  at_most(in, args, "dict", 1);
+  Ref<Dict> dict = in.dict();
+  if (args.positional == 1) update_dict(in, *dict, args.values[0]);
+  for (std::size_t i = 0; i < args.keyword_count; ++i) {
+    dict->table.set(in, in.str(std::string(in.text(args.keywords[i]))),
+                    args.values[args.positional + i]);
+  }
+  return dict;
+}
+
+Ref<Instance> allocate_exception(Interp& in, Ref<ClassObject> type) {
+  return make_ref<ExceptionObject>(in.heap(), std::move(type));
+}
+
+}  // namespace
+
+Ref<Dict> mapping_of(Interp& interp, const Value& value) {
+  if (value.as<Dict>() != nullptr) return value.ref<Dict>();
+  if (value.as<Instance>() == nullptr) return nullptr;
+  if (interp.type_of(value)->lookup(interp.intern("keys")) == nullptr) return nullptr;
+  Ref<Dict> out = interp.dict();
+  update_dict(interp, *out, value);
+  return out;
+}
+
+void update_dict(Interp& in, Dict& dict, const Value& from) {
+  if (const Dict* other = from.as<Dict>()) {
+    const std::vector<ValueTable::Entry> entries = other->table.entries();
+    for (const ValueTable::Entry& entry : entries) {
+      if (!entry.key.empty()) dict.table.set(in, entry.key, entry.value);
+    }
+    return;
+  }
+  const Name keys = in.intern("keys");
+  if (from.as<Instance>() != nullptr && !in.find_attr(from, keys).empty()) {
+    for (const Value& key : in.unpack(in.call_method(from, keys))) {
+      dict.table.set(in, key, in.get_item(from, key));
+    }
+    return;
+  }
+  std::size_t n = 0;
+  for (const Value& pair : in.unpack(from)) {
+    if (!in.iterable(pair)) {
+      in.type_error(
+          fmt::format("cannot convert dictionary update sequence element #{} to a sequence", n));
+    }
+    const std::vector<Value> parts = in.unpack(pair);
+    if (parts.size() != 2) {
+      in.value_error(fmt::format(
+          "dictionary update sequence element #{} has length {}; 2 is required", n, parts.size()));
+    }
+    dict.table.set(in, parts[0], parts[1]);
+    ++n;
+  }
+}
+
+void Interp::make_builtin_classes() {
+  BuiltinClasses& c = *classes_;
+  const auto plain = [&](std::string_view name, bool is_final = false) {
+    Ref<ClassObject> type = make_class(name, "builtins");
+    type->final = is_final;
+    return type;
+  };
+  c.object = plain("object");
+  c.type = plain("type");
+  c.none = plain("NoneType", true);
+  c.not_implemented = plain("NotImplementedType", true);
+  c.ellipsis = plain("ellipsis", true);
+  c.integer = plain("int");
+  c.boolean = make_class("bool", "builtins", {c.integer});
+  c.boolean->final = true;
+  c.real = plain("float");
+  c.str = plain("str");
+  c.list = plain("list");
+  c.tuple = plain("tuple");
+  c.dict = plain("dict");
+  c.set = plain("set");
+  c.frozenset = plain("frozenset");
+  c.range = plain("range", true);
+  c.slice = plain("slice", true);
+  c.function = plain("function", true);
+  c.builtin = plain("builtin_function_or_method", true);
+  c.method = plain("method", true);
+  c.method->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
+    if (args.positional != 2 || args.keyword_count > 0)
+      in.type_error("method expected 2 arguments: a function and what it is bound to");
+    if (!in.callable(args.values[0])) in.type_error("first argument must be callable");
+    return make_ref<BoundMethod>(in.heap(), args.values[0], args.values[1]);
+  };
+  c.module = plain("module");
+  c.iterator = plain("iterator", true);
+  c.generator = plain("generator", true);
+  c.property = plain("property");
+  c.static_method = plain("staticmethod");
+  c.class_method = plain("classmethod");
+  c.super = plain("super");
+  c.cell = plain("cell", true);
+  c.frame = plain("frame", true);
+  c.traceback = plain("traceback", true);
+  c.dict_keys = plain("dict_keys", true);
+  c.dict_values = plain("dict_values", true);
+  c.dict_items = plain("dict_items", true);
+
+  const auto error = [&](Ref<ClassObject>& slot, std::string_view name,
+                         const Ref<ClassObject>& base) {
+    slot = base ? make_class(name, "builtins", {base})
+                : make_class(name, "builtins", {}, allocate_exception);
+    set_builtin(intern(name), slot);
+  };
+  error(c.base_exception, "BaseException", nullptr);
+  error(c.exception, "Exception", c.base_exception);
+  error(c.system_exit, "SystemExit", c.base_exception);
+  error(c.keyboard_interrupt, "KeyboardInterrupt", c.base_exception);
+  error(c.generator_exit, "GeneratorExit", c.base_exception);
+  error(c.arithmetic_error, "ArithmeticError", c.exception);
+  error(c.overflow_error, "OverflowError", c.arithmetic_error);
+  error(c.zero_division_error, "ZeroDivisionError", c.arithmetic_error);
+  error(c.floating_point_error, "FloatingPointError", c.arithmetic_error);
+  error(c.assertion_error, "AssertionError", c.exception);
+  error(c.attribute_error, "AttributeError", c.exception);
+  error(c.buffer_error, "BufferError", c.exception);
+  error(c.eof_error, "EOFError", c.exception);
+  error(c.import_error, "ImportError", c.exception);
+  error(c.module_not_found_error, "ModuleNotFoundError", c.import_error);
+  error(c.lookup_error, "LookupError", c.exception);
+  error(c.index_error, "IndexError", c.lookup_error);
+  error(c.key_error, "KeyError", c.lookup_error);
+  error(c.memory_error, "MemoryError", c.exception);
+  error(c.name_error, "NameError", c.exception);
+  error(c.unbound_local_error, "UnboundLocalError", c.name_error);
+  error(c.os_error, "OSError", c.exception);
+  error(c.file_not_found_error, "FileNotFoundError", c.os_error);
+  error(c.timeout_error, "TimeoutError", c.os_error);
+  error(c.runtime_error, "RuntimeError", c.exception);
+  error(c.not_implemented_error, "NotImplementedError", c.runtime_error);
+  error(c.recursion_error, "RecursionError", c.runtime_error);
+  error(c.stop_iteration, "StopIteration", c.exception);
+  error(c.syntax_error, "SyntaxError", c.exception);
+  error(c.type_error, "TypeError", c.exception);
+  error(c.value_error, "ValueError", c.exception);
+  error(c.warning, "Warning", c.exception);
+  error(c.user_warning, "UserWarning", c.warning);
+  error(c.deprecation_warning, "DeprecationWarning", c.warning);
+  error(c.runtime_warning, "RuntimeWarning", c.warning);
+  error(c.future_warning, "FutureWarning", c.warning);
+  // What programs name in `except` and warnings.warn(), and nothing here raises.
+  const auto named = [&](const Ref<ClassObject>& base, std::initializer_list<const char*> names) {
+    for (const std::string_view name : names)
+      set_builtin(intern(name), make_class(name, "builtins", {base}));
+  };
+  named(c.os_error, {"BlockingIOError", "ChildProcessError", "ConnectionError", "FileExistsError",
+                     "InterruptedError", "IsADirectoryError", "NotADirectoryError",
+                     "PermissionError", "ProcessLookupError"});
+  named(c.value_error, {"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError"});
+  named(c.exception, {"ReferenceError", "StopAsyncIteration", "SystemError"});
+  named(c.warning, {"BytesWarning", "ImportWarning", "PendingDeprecationWarning", "ResourceWarning",
+                    "SyntaxWarning", "UnicodeWarning"});
+  for (const std::string_view name : {"IOError", "EnvironmentError"})
+    set_builtin(intern(name), c.os_error);
+}
+
+namespace {
+
+void require_attributes(Arguments& args) {
+  const bool has = args[0].as<Instance>() != nullptr ||
+                   (args[0].as<Container>() != nullptr && has_code(args[0]));
+  if (!has) args.mismatch(0, "an object with attributes");
+}
+
+void add_object_methods(Interp& in) {
+  const BuiltinClasses& c = in.classes();
+  define(in, *c.object, "__init__(self, *args, **kwargs)",
+         [](Interp&, Arguments&) { return Value::none(); });
+  const Value make = in.raw_function("__new__", [](Interp& interp, CallArgs& args) -> Value {
+    auto* type = args.positional > 0 ? args.values[0].as<ClassObject>() : nullptr;
+    if (type == nullptr) interp.type_error("object.__new__(X): X is not a type object");
+    if (type->construct && !type->user_defined) {
+      interp.type_error(fmt::format("object.__new__({0}) is not safe, use {0}.__new__()",
+                                    interp.text(type->name())));
+    }
+    return allocate_instance(interp, *type);
+  });
+  make.as<Builtin>()->binds_self = false;
+  c.object->attrs.set(known(name::kNew), make);
+  define(in, *c.object, "__setattr__(self, name, value, /)", [](Interp& interp, Arguments& args) {
+    require_attributes(args);
+    interp.store_attr(args[0], interp.intern(args.text(1)), args.take(2));
+    return Value::none();
+  });
+  define(in, *c.object, "__delattr__(self, name, /)", [](Interp& interp, Arguments& args) {
+    require_attributes(args);
+    const Name name = interp.intern(args.text(1));
+    if (!remove_attribute(interp, args[0], name)) {
+      interp.raise(*interp.classes().attribute_error,
+                   fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]),
+                               interp.text(name)));
+    }
+    return Value::none();
+  });
+  define(in, *c.object, "__getattribute__(self, name, /)", [](Interp& interp, Arguments& args) {
+    auto& object = args.object<Instance>(0, "an object with attributes");
+    Value found = interp.generic_get_attr(object, interp.intern(args.text(1)));
+    return found.empty() ? interp.get_attr(args[0], interp.intern(args.text(1))) : found;
+  });
+  define(in, *c.base_exception, "__init__(self, *args)", [](Interp&, Arguments& args) {
+    auto& exception = args.object<ExceptionObject>(0, "an exception");
+    exception.args = args[1].as<Tuple>()->items;
+    return Value::none();
+  });
+  define(in, *c.base_exception, "with_traceback(self, tb, /)",
+         [](Interp&, Arguments& args) { return args.take(0); });
+  define(in, *c.property, "getter(self, fget, /)", [](Interp& interp, Arguments& args) -> Value {
+    const auto& old = args.object<Property>(0, "property");
+    return make_ref<Property>(interp.heap(), args[1], old.set, old.del);
+  });
+  define(in, *c.property, "setter(self, fset, /)", [](Interp& interp, Arguments& args) -> Value {
+    const auto& old = args.object<Property>(0, "property");
+    return make_ref<Property>(interp.heap(), old.get, args[1], old.del);
+  });
+  define(in, *c.property, "deleter(self, fdel, /)", [](Interp& interp, Arguments& args) -> Value {
+    const auto& old = args.object<Property>(0, "property");
+    return make_ref<Property>(interp.heap(), old.get, old.set, args[1]);
+  });
+}
+
+}  // namespace
+
+void add_types(Interp& in) {
+  const BuiltinClasses& c = in.classes();
+  const auto name_it = [&](const Ref<ClassObject>& type) { in.set_builtin(type->name(), type); };
+  for (const Ref<ClassObject>& type :
+       {c.object, c.type, c.boolean, c.integer, c.real, c.str, c.list, c.tuple, c.dict, c.set,
+        c.frozenset, c.range, c.slice, c.property, c.static_method, c.class_method, c.super}) {
+    name_it(type);
+  }
+  c.object->allocate = nullptr;
+  c.integer->construct = make_integer;
+  c.real->construct = make_real;
+  c.boolean->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    no_keywords(interp, args, "bool");
+    at_most(interp, args, "bool", 1);
+    return Value::boolean(args.positional > 0 && interp.truth(args.values[0]));
+  };
+  c.str->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    at_most(interp, args, "str", 1);
+    return interp.str(args.positional == 0 ? std::string() : interp.to_str(args.values[0]));
+  };
+  c.list->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    return interp.list(elements(interp, args, "list"));
+  };
+  c.tuple->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    if (args.positional == 1 && args.keyword_count == 0) {
+      const Tuple* same = args.values[0].as<Tuple>();
+      if (same != nullptr && same->type() == nullptr) return args.values[0];
+    }
+    return interp.tuple(elements(interp, args, "tuple"));
+  };
+  c.set->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    return make_set(interp, args, false);
+  };
+  c.frozenset->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    return make_set(interp, args, true);
+  };
+  c.dict->construct = make_dict;
+  c.range->construct = make_range;
+  c.super->construct = make_super;
+  c.property->construct = make_property;
+  c.slice->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
+    at_most(interp, args, "slice", 3);
+    if (args.positional == 0) interp.type_error("slice expected at least 1 argument, got 0");
+    const auto part = [&](std::size_t i) {
+      return i < args.positional ? args.values[i] : Value::none();
+    };
+    if (args.positional == 1) return make_ref<Slice>(Value::none(), part(0), Value::none());
+    return make_ref<Slice>(part(0), part(1), part(2));
+  };
+  c.type->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
+    if (args.positional == 1) return interp.type_of(args.values[0]);
+    return make_type(interp, *interp.classes().type, args);
+  };
+  const auto wrapper = [](Kind kind) {
+    return [kind](Interp& interp, ClassObject& type, CallArgs& args) -> Value {
+      if (args.positional != 1) {
+        interp.type_error(fmt::format("{} expected 1 argument, got {}", interp.text(type.name()),
+                                      args.positional));
+      }
+      return make_ref<MethodWrapper>(interp.heap(), kind, args.values[0]);
+    };
+  };
+  c.static_method->construct = wrapper(Kind::kStaticMethod);
+  c.class_method->construct = wrapper(Kind::kClassMethod);
+  add_object_methods(in);
+  add_subclassing(in);
+}
+
+}  // namespace tidemark::lang

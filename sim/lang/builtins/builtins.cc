@@ -1,0 +1,333 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "sim/lang/runtime/complex.h"
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/text.h"
+
+/// The built-in functions.
+namespace tidemark::lang {
+
+void define(Interp& interp, std::string_view signature, HostFunction function) {
+  interp.set_builtin(interp.intern(function_name(signature)),
+                     interp.function(signature, std::move(function)));
+}
+
+void define(Interp& interp, Module& module, std::string_view signature, HostFunction function) {
+  module.set(interp.intern(function_name(signature)),
+             interp.function(signature, std::move(function)));
+}
+
+void define(Interp& interp, ClassObject& type, std::string_view signature, HostFunction function) {
+  type.attrs.set(interp.intern(function_name(signature)),
+                 interp.function(signature, std::move(function)));
+}
+
+bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
+                    std::string_view function) {
+  if (const auto* other = wanted.as<ClassObject>()) {
+    if (type.derives_from(*other) || !other->metaclass || object.empty())
+      return type.derives_from(*other);
+    const Name check = in.intern("__instancecheck__");
+    if (other->metaclass->lookup(check) == nullptr) return false;
+    return in.truth(in.call_method(wanted, check, {object}));
+  }
+  if (const Tuple* tuple = wanted.as<Tuple>()) {
+    for (const Value& one : tuple->items) {
+      if (is_instance_of(in, type, object, one, function)) return true;
+    }
+    return false;
+  }
+  if (wanted.is_none()) return type.derives_from(*in.classes().none);
+  if (const auto* instance = wanted.as<Instance>(); instance != nullptr && !object.empty()) {
+    const Name check = in.intern("__instancecheck__");
+    if (instance->type().lookup(check) != nullptr)
+      return in.truth(in.call_method(wanted, check, {object}));
+  }
+  in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
+}
+
+namespace {
+
+Name attribute_name(Interp& in, Arguments& args, std::size_t i) {
+  if (plain_of(args[i]).as<Str>() == nullptr) {
+    in.type_error(fmt::format("attribute name must be string, not '{}'", in.type_name(args[i])));
+  }
+  return in.intern(args.text(i));
+}
+
+void add_type_tests(Interp& in) {
+  define(in, "isinstance(obj, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
+    return Value::boolean(
+        is_instance_of(interp, *interp.type_of(args[0]), args[0], args[1], "isinstance"));
+  });
+  define(in, "issubclass(cls, class_or_tuple, /)", [](Interp& interp, Arguments& args) {
+    const auto* type = args[0].as<ClassObject>();
+    if (type == nullptr) interp.type_error("issubclass() arg 1 must be a class");
+    return Value::boolean(is_instance_of(interp, *type, {}, args[1], "issubclass"));
+  });
+  define(in, "callable(obj, /)",
+         [](Interp& interp, Arguments& args) { return Value::boolean(interp.callable(args[0])); });
+  define(in, "hash(obj, /)", [](Interp& interp, Arguments& args) {
+    return Value::integer(static_cast<std::int64_t>(interp.hash(args[0]) >> 1U));
+  });
+  define(in, "id(obj, /)", [](Interp& interp, Arguments& args) {
+    // Stands for the address: differs between objects that live at the same time.
+    return Value::integer(static_cast<std::int64_t>(interp.identity(args[0])));
+  });
+}
+
+void add_attribute_functions(Interp& in) {
+  define(in, "getattr(object, name, default=..., /)", [](Interp& interp, Arguments& args) {
+    const Name name = attribute_name(interp, args, 1);
+    if (args[2].empty()) return interp.get_attr(args[0], name);
+    Value found;
+    try {
+      found = interp.find_attr(args[0], name);
+    } catch (const Raised& raised) {
+      if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
+    }
+    return found.empty() ? args.take(2) : found;
+  });
+  define(in, "hasattr(obj, name, /)", [](Interp& interp, Arguments& args) {
+    const Name name = attribute_name(interp, args, 1);
+    try {
+      return Value::boolean(!interp.find_attr(args[0], name).empty());
+    } catch (const Raised& raised) {
+      if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
+    }
+    return Value::boolean(false);
+  });
+  define(in, "setattr(obj, name, value, /)", [](Interp& interp, Arguments& args) {
+    const Name name = attribute_name(interp, args, 1);
+    interp.set_attr(args[0], name, args.take(2));
+    return Value::none();
+  });
+  define(in, "vars(object=..., /)", [](Interp& interp, Arguments& args) {
+    if (args[0].empty()) {
+      interp.refuse("vars() without an object is not supported in model code",
+                    "name the values: dict(width=width)");
+    }
+    Value found = interp.find_attr(args[0], known(name::kDict));
+    if (found.empty()) interp.type_error("vars() argument must have __dict__ attribute");
+    return found;
+  });
+  define(in, "delattr(obj, name, /)", [](Interp& interp, Arguments& args) {
+    interp.del_attr(args[0], attribute_name(interp, args, 1));
+    return Value::none();
+  });
+}
+
+/// The argument as a plain number where its class says nothing of the function itself.
+void as_plain(Interp& in, Arguments& args, name::Known method) {
+  if (args[0].as<BuiltinValue>() == nullptr) return;
+  if (in.type_of(args[0])->lookup(known(method)) == nullptr) args[0] = Value(plain_of(args[0]));
+}
+
+Value rounded(Interp& in, Arguments& args) {
+  as_plain(in, args, name::kRound);
+  const bool digits_given = args.has(1);
+  if (args[0].is_integral()) {
+    if (!digits_given || args.integer(1) >= 0) return Value::integer(args[0].as_int());
+    const std::int64_t digits = -args.integer(1);
+    if (digits > 18) return Value::integer(0);
+    std::int64_t unit = 1;
+    for (std::int64_t i = 0; i < digits; ++i) unit *= 10;
+    const std::int64_t value = args[0].as_int();
+    std::int64_t down = value / unit * unit - (value % unit < 0 ? unit : 0);
+    const std::int64_t rest = value - down;
+    if (rest * 2 > unit || (rest * 2 == unit && (down / unit) % 2 != 0)) down += unit;
+    return Value::integer(down);
+  }
+  if (args[0].is_float()) {
+    const double value = args[0].as_float();
+    if (digits_given) {
+      const std::int64_t digits = args.integer(1);
+      if (digits > 300 || !std::isfinite(value)) return args[0];
+      if (digits < -308) return Value::real(0);
+      if (digits >= 0) return Value::real(std::stod(fmt::format("{:.{}f}", value, digits)));
+      const double unit = std::pow(10.0, static_cast<double>(-digits));
+      return Value::real(std::nearbyint(value / unit) * unit);
+    }
+    if (std::isnan(value)) in.value_error("cannot convert float NaN to integer");
+    if (std::isinf(value)) {
+      in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
+    }
+    if (std::abs(value) >= 9.2e18) {
+      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+    }
+    return Value::integer(static_cast<std::int64_t>(std::nearbyint(value)));
+  }
+  Value out = digits_given ? in.call_special(args[0], known(name::kRound), {args[1]})
+                           : in.call_special(args[0], known(name::kRound));
+  if (out.empty()) {
+    in.type_error(fmt::format("type {} doesn't define __round__ method", in.type_name(args[0])));
+  }
+  return out;
+}
+
+void add_numbers(Interp& in) {
+  define(in, "abs(x, /)", [](Interp& interp, Arguments& args) {
+    as_plain(interp, args, name::kAbs);
+    const Value& x = args[0];
+    if (x.is_integral()) {
+      return x.as_int() < 0 ? interp.unary(UnaryOp::kNeg, x) : Value::integer(x.as_int());
+    }
+    if (x.is_float()) return Value::real(std::abs(x.as_float()));
+    Value out = interp.call_special(x, known(name::kAbs));
+    if (out.empty()) {
+      interp.type_error(fmt::format("bad operand type for abs(): '{}'", interp.type_name(x)));
+    }
+    return out;
+  });
+  define(in, "round(number, ndigits=None)", rounded);
+  define(in, "divmod(x, y, /)", [](Interp& interp, Arguments& args) {
+    Value quotient = interp.binary(BinaryOp::kFloorDiv, args[0], args[1]);
+    Value remainder = interp.binary(BinaryOp::kMod, args[0], args[1]);
+    return interp.tuple({std::move(quotient), std::move(remainder)});
+  });
+  define(in, "pow(base, exp, mod=None)", [](Interp& interp, Arguments& args) {
+    if (!args.has(2)) return interp.binary(BinaryOp::kPow, args[0], args[1]);
+    const std::int64_t modulus = args.integer(2);
+    std::int64_t exponent = args.integer(1);
+    if (modulus == 0) interp.value_error("pow() 3rd argument cannot be 0");
+    if (exponent < 0)
+      interp.refuse("pow() with a negative exponent and a modulus is not supported");
+    const Value first = interp.binary(BinaryOp::kMod, Value::integer(args.integer(0)), args[2]);
+    __extension__ using Big = __int128;
+    Big result = 1 % modulus;
+    Big base = first.as_int();
+    for (; exponent > 0; exponent >>= 1) {
+      if ((exponent & 1) != 0) result = result * base % modulus;
+      base = base * base % modulus;
+    }
+    return interp.binary(BinaryOp::kMod, Value::integer(static_cast<std::int64_t>(result)),
+                         args[2]);
+  });
+}
+
+void add_text_functions(Interp& in) {
+  define(in, "repr(obj, /)",
+         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "ascii(obj, /)",
+         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "format(value, format_spec='', /)", [](Interp& interp, Arguments& args) {
+    return interp.str(interp.format(args[0], args.text(1)));
+  });
+  define(in, "chr(i, /)", [](Interp& interp, Arguments& args) {
+    const std::int64_t code = args.integer(0);
+    if (code < 0 || code > 0x7F) interp.value_error("chr() arg not in range(0x80)");
+    return interp.str(std::string(1, static_cast<char>(code)));
+  });
+  define(in, "ord(c, /)", [](Interp& interp, Arguments& args) {
+    const std::string& text = args.text(0);
+    if (text.size() != 1) {
+      interp.type_error(
+          fmt::format("ord() expected a character, but string of length {} found", text.size()));
+    }
+    return Value::integer(static_cast<unsigned char>(text[0]));
+  });
+  define(in, "hex(number, /)", [](Interp& interp, Arguments& args) {
+    return interp.str(format_integer(interp, args.integer(0), "#x"));
+  });
+  define(in, "bin(number, /)", [](Interp& interp, Arguments& args) {
+    return interp.str(format_integer(interp, args.integer(0), "#b"));
+  });
+  define(in, "oct(number, /)", [](Interp& interp, Arguments& args) {
+    return interp.str(format_integer(interp, args.integer(0), "#o"));
+  });
+  define(in, "print(*values, sep=' ', end='\n', file=None, flush=False)",
+         [](Interp& interp, Arguments& args) {
+           const auto option = [&](std::size_t i, std::string_view fallback) {
+             return args.has(i) ? args.text(i) : std::string(fallback);
+           };
+           const std::string separator = option(1, " ");
+           std::string out;
+           const std::vector<Value> values = args[0].as<Tuple>()->items;
+           for (std::size_t i = 0; i < values.size(); ++i) {
+             if (i > 0) out += separator;
+             out += interp.to_str(values[i]);
+           }
+           out += option(2, "\n");
+           const Name value_of = interp.intern("getvalue");
+           if (args.has(3) && !interp.find_attr(args[3], value_of).empty()) {
+             interp.call_method(args[3], interp.intern("write"), {interp.str(std::move(out))});
+           } else {
+             interp.print(out);
+           }
+           return Value::none();
+         });
+}
+
+/// The variables of the module that calls, and the names of an object.
+void add_listings(Interp& in) {
+  define(in, "globals()", [](Interp& interp, Arguments&) {
+    const Value make = interp.get_attr(interp.import("_attribute_tables"), interp.intern("of"));
+    return interp.call(make, {Value(Ref<Module>(interp.current_frame()->globals))});
+  });
+  define(in, "dir(object, /)", [](Interp& interp, Arguments& args) -> Value {
+    std::set<std::string, std::less<>> names;
+    const auto add = [&](const AttrMap& table) {
+      for (const AttrMap::Entry& entry : table.entries()) names.emplace(interp.text(entry.name));
+    };
+    const auto* type = args[0].as<ClassObject>();
+    if (type == nullptr) {
+      const Value own = interp.find_attr(args[0], known(name::kDict));
+      if (!own.empty()) {
+        for (const Value& name : interp.unpack(own)) names.emplace(interp.to_str(name));
+      }
+      type = interp.type_of(args[0]).get();
+    }
+    for (const ClassObject* base : type->mro()) add(base->attrs);
+    std::vector<Value> out;
+    out.reserve(names.size());
+    for (const std::string& name : names) out.push_back(interp.str(name));
+    return interp.list(std::move(out));
+  });
+}
+
+void add_files(Interp& in) {
+  in.set_builtin(in.intern("open"), in.raw_function("open", [](Interp& interp, CallArgs& args) {
+    const Value files = interp.import("_files");
+    return interp.call(interp.get_attr(files, interp.intern("open")), args);
+  }));
+}
+
+void add_refusals(Interp& in) {
+  for (const std::string_view name : {"input", "eval", "exec", "compile", "locals", "breakpoint",
+                                      "__import__", "memoryview", "bytes", "bytearray"}) {
+    in.set_builtin(in.intern(name),
+                   in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
+                     interp.refuse(fmt::format("{}() is not supported in model code", name));
+                   }));
+  }
+}
+
+}  // namespace
+
+void add_builtins(Interp& in) {
+  add_types(in);
+  add_complex(in);
+  add_text_methods(in);
+  add_container_methods(in);
+  add_iteration(in);
+  define(in, "len(obj, /)",
+         [](Interp& interp, Arguments& args) { return Value::integer(interp.length(args[0])); });
+  add_type_tests(in);
+  add_attribute_functions(in);
+  add_numbers(in);
+  add_text_functions(in);
+  add_files(in);
+  add_listings(in);
+  add_refusals(in);
+  in.set_builtin(in.intern("NotImplemented"), Value::not_implemented());
+  in.set_builtin(in.intern("Ellipsis"), Value::ellipsis());
+  in.set_builtin(in.intern("__debug__"), Value::boolean(true));
+}
+
+}  // namespace tidemark::lang

@@ -1,0 +1,309 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/lang/builtins/library.h"
+
+/// The methods of list, tuple, dict, set, int and float.
+namespace tidemark::lang {
+
+namespace {
+
+List& list_of(Arguments& args) { return args.object<List>(0, "list"); }
+Dict& dict_of(Arguments& args) { return args.object<Dict>(0, "dict"); }
+Set& set_of(Arguments& args) { return args.object<Set>(0, "set"); }
+
+std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
+
+// The position of an equal element; size() when there is none.
+std::size_t position(Interp& in, const std::vector<Value>& items, const Value& wanted) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Value item = items[i];
+    if (item.same_as(wanted) || in.equal(item, wanted)) return i;
+  }
+  return items.size();
+}
+
+Value list_pop(Interp& in, Arguments& args) {
+  List& list = list_of(args);
+  if (list.items.empty()) in.raise(*in.classes().index_error, "pop from empty list");
+  const std::int64_t count = static_cast<std::int64_t>(list.items.size());
+  std::int64_t i = args.integer(1);
+  if (i < 0) i += count;
+  if (i < 0 || i >= count) in.raise(*in.classes().index_error, "pop index out of range");
+  Value out = std::move(list.items[static_cast<std::size_t>(i)]);
+  list.items.erase(list.items.begin() + i);
+  return out;
+}
+
+constexpr FunctionRow kListMethods[] = {
+    {"append(self, object, /)",
+     [](Interp& in, Arguments& args) {
+       List& list = list_of(args);
+       if (list.items.size() >= in.limits().sequence) in.too_long();
+       list.items.push_back(args.take(1));
+       return Value::none();
+     }},
+    {"extend(self, iterable, /)",
+     [](Interp& in, Arguments& args) {
+       extend(in, list_of(args), args[1]);
+       return Value::none();
+     }},
+    {"insert(self, index, object, /)",
+     [](Interp&, Arguments& args) {
+       List& list = list_of(args);
+       const auto count = static_cast<std::int64_t>(list.items.size());
+       std::int64_t i = args.integer(1);
+       if (i < 0) i = std::max<std::int64_t>(0, i + count);
+       list.items.insert(list.items.begin() + std::min(i, count), args.take(2));
+       return Value::none();
+     }},
+    {"pop(self, index=-1, /)", list_pop},
+    {"remove(self, value, /)",
+     [](Interp& in, Arguments& args) {
+       List& list = list_of(args);
+       const std::size_t i = position(in, list.items, args[1]);
+       if (i >= list.items.size()) in.value_error("list.remove(x): x not in list");
+       const Value removed = std::move(list.items[i]);
+       list.items.erase(list.items.begin() + offset(i));
+       return Value::none();
+     }},
+    {"clear(self, /)",
+     [](Interp&, Arguments& args) {
+       drop_backward(list_of(args).heap(), list_of(args).items);
+       return Value::none();
+     }},
+    {"index(self, value, /)",
+     [](Interp& in, Arguments& args) {
+       const std::size_t i = position(in, list_of(args).items, args[1]);
+       if (i >= list_of(args).items.size()) in.value_error(in.repr(args[1]) + " is not in list");
+       return Value::integer(static_cast<std::int64_t>(i));
+     }},
+    {"count(self, value, /)",
+     [](Interp& in, Arguments& args) {
+       std::int64_t count = 0;
+       for (const Value& item : std::vector<Value>(list_of(args).items)) {
+         if (item.same_as(args[1]) || in.equal(item, args[1])) ++count;
+       }
+       return Value::integer(count);
+     }},
+    {"reverse(self, /)",
+     [](Interp&, Arguments& args) {
+       std::reverse(list_of(args).items.begin(), list_of(args).items.end());
+       return Value::none();
+     }},
+    {"sort(self, /, *, key=None, reverse=False)",
+     [](Interp& in, Arguments& args) {
+       std::vector<Value> items = sorted_values(in, list_of(args).items, args[1], args.boolean(2));
+       list_of(args).items.swap(items);
+       return Value::none();
+     }},
+    {"copy(self, /)", [](Interp& in, Arguments& args) { return in.list(list_of(args).items); }},
+};
+
+constexpr FunctionRow kTupleMethods[] = {
+    {"index(self, value, /)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value>& items = args.object<Tuple>(0, "tuple").items;
+       const std::size_t i = position(in, items, args[1]);
+       if (i >= items.size()) in.value_error("tuple.index(x): x not in tuple");
+       return Value::integer(static_cast<std::int64_t>(i));
+     }},
+    {"count(self, value, /)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value>& items = args.object<Tuple>(0, "tuple").items;
+       return Value::integer(std::count_if(items.begin(), items.end(), [&](const Value& item) {
+         return item.same_as(args[1]) || in.equal(item, args[1]);
+       }));
+     }},
+};
+
+template <DictPart kPart>
+Value view(Interp& in, Arguments& args) {
+  return make_ref<DictView>(in.heap(), Ref<Dict>(&dict_of(args)), kPart);
+}
+
+constexpr FunctionRow kDictMethods[] = {
+    {"keys(self, /)", view<DictPart::kKeys>},
+    {"values(self, /)", view<DictPart::kValues>},
+    {"items(self, /)", view<DictPart::kItems>},
+    {"get(self, key, default=None, /)",
+     [](Interp& in, Arguments& args) {
+       const Value* found = dict_of(args).table.find(in, args[1]);
+       return found != nullptr ? *found : args.take(2);
+     }},
+    {"pop(self, key, default=..., /)",
+     [](Interp& in, Arguments& args) {
+       ValueTable::Entry removed = dict_of(args).table.remove(in, args[1]);
+       if (!removed.key.empty()) return std::move(removed.value);
+       if (args[2].empty()) in.raise(in.make_exception(*in.classes().key_error, {args[1]}));
+       return args.take(2);
+     }},
+    {"popitem(self, last=True, /)",
+     [](Interp& in, Arguments& args) {
+       ValueTable& table = dict_of(args).table;
+       if (table.size() == 0) {
+         in.raise(in.make_exception(*in.classes().key_error,
+                                    {in.str("popitem(): dictionary is empty")}));
+       }
+       ValueTable::Entry entry;
+       if (args.boolean(1)) {
+         entry = table.remove_last();
+       } else {
+         const auto first = std::find_if(table.entries().begin(), table.entries().end(),
+                                         [](const ValueTable::Entry& e) { return !e.key.empty(); });
+         const Value key = first->key;
+         entry = table.remove(in, key);
+       }
+       return in.tuple({std::move(entry.key), std::move(entry.value)});
+     }},
+    {"setdefault(self, key, default=None, /)",
+     [](Interp& in, Arguments& args) {
+       if (const Value* found = dict_of(args).table.find(in, args[1])) return *found;
+       dict_of(args).table.set(in, args[1], args[2]);
+       return args[2];
+     }},
+    {"update(self, other=..., /, **kwargs)",
+     [](Interp& in, Arguments& args) {
+       if (!args[1].empty()) update_dict(in, dict_of(args), args[1]);
+       update_dict(in, dict_of(args), args[2]);
+       return Value::none();
+     }},
+    {"clear(self, /)",
+     [](Interp& in, Arguments& args) {
+       dict_of(args).table.clear(in.heap());
+       return Value::none();
+     }},
+    {"copy(self, /)",
+     [](Interp& in, Arguments& args) -> Value {
+       const Ref<Dict> copy = make_ref<Dict>(in.heap(), class_of_copy(in, dict_of(args)));
+       copy->default_factory = dict_of(args).default_factory;
+       update_dict(in, *copy, args[0]);
+       return copy;
+     }},
+};
+
+template <BinaryOp kOp>
+Value combined(Interp& in, Arguments& args) {
+  Value out = args[0];
+  bool first = true;
+  const std::vector<Value> others = args[1].as<Tuple>()->items;
+  for (const Value& other : others) {
+    out = in.binary(kOp, out,
+                    other.as<Set>() != nullptr ? other : in.call(in.classes().set, {other}));
+    first = false;
+  }
+  return first ? in.call(in.classes().set, {out}) : out;
+}
+
+Value with_set(Interp& in, Arguments& args, CompareOp op) {
+  const Value other = args[1].as<Set>() != nullptr ? args[1] : in.call(in.classes().set, {args[1]});
+  return in.compare(op, args[0], other);
+}
+
+constexpr FunctionRow kSetMethods[] = {
+    {"union(self, *others)", combined<BinaryOp::kOr>},
+    {"intersection(self, *others)", combined<BinaryOp::kAnd>},
+    {"difference(self, *others)", combined<BinaryOp::kSub>},
+    {"symmetric_difference(self, *others)", combined<BinaryOp::kXor>},
+    {"issubset(self, other, /)",
+     [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kLe); }},
+    {"issuperset(self, other, /)",
+     [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kGe); }},
+    {"isdisjoint(self, other, /)",
+     [](Interp& in, Arguments& args) {
+       for (const Value& item : in.unpack(args[1])) {
+         if (set_of(args).table.find(in, item) != nullptr) return Value::boolean(false);
+       }
+       return Value::boolean(true);
+     }},
+    {"copy(self, /)",
+     [](Interp& in, Arguments& args) { return in.call(in.type_of(args[0]), {args[0]}); }},
+};
+
+constexpr FunctionRow kMutableSetMethods[] = {
+    {"add(self, elem, /)",
+     [](Interp& in, Arguments& args) {
+       set_of(args).table.set(in, args.take(1), Value::none());
+       return Value::none();
+     }},
+    {"discard(self, elem, /)",
+     [](Interp& in, Arguments& args) {
+       set_of(args).table.remove(in, args[1]);
+       return Value::none();
+     }},
+    {"remove(self, elem, /)",
+     [](Interp& in, Arguments& args) {
+       if (set_of(args).table.remove(in, args[1]).key.empty()) {
+         in.raise(in.make_exception(*in.classes().key_error, {args[1]}));
+       }
+       return Value::none();
+     }},
+    {"pop(self, /)",
+     [](Interp& in, Arguments& args) {
+       ValueTable& table = set_of(args).table;
+       for (const ValueTable::Entry& entry : table.entries()) {
+         if (entry.key.empty()) continue;
+         const Value key = entry.key;
+         return std::move(table.remove(in, key).key);
+       }
+       in.raise(in.make_exception(*in.classes().key_error, {in.str("pop from an empty set")}));
+     }},
+    {"update(self, *others)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value> others = args[1].as<Tuple>()->items;
+       for (const Value& other : others) {
+         for (Value& item : in.unpack(other))
+           set_of(args).table.set(in, std::move(item), Value::none());
+       }
+       return Value::none();
+     }},
+    {"clear(self, /)",
+     [](Interp& in, Arguments& args) {
+       set_of(args).table.clear(in.heap());
+       return Value::none();
+     }},
+};
+
+constexpr FunctionRow kNumberMethods[] = {
+    {"bit_length(self, /)",
+     [](Interp&, Arguments& args) {
+       std::int64_t value = args.integer(0);
+       auto magnitude = static_cast<std::uint64_t>(value);
+       if (value < 0) magnitude = ~magnitude + 1;
+       std::int64_t bits = 0;
+       for (; magnitude != 0; magnitude >>= 1U) ++bits;
+       return Value::integer(bits);
+     }},
+    {"is_integer(self, /)",
+     [](Interp&, Arguments& args) {
+       const double value = args.real(0);
+       return Value::boolean(std::isfinite(value) && value == std::floor(value));
+     }},
+    {"conjugate(self, /)", [](Interp&, Arguments& args) { return args[0]; }},
+};
+
+}  // namespace
+
+void add_container_methods(Interp& in) {
+  const BuiltinClasses& c = in.classes();
+  add_methods(in, *c.list, kListMethods);
+  add_methods(in, *c.tuple, kTupleMethods);
+  add_methods(in, *c.dict, kDictMethods);
+  define(in, *c.dict, "fromkeys(iterable, value=None, /)",
+         [](Interp& interp, Arguments& args) -> Value {
+           const Ref<Dict> dict = interp.dict();
+           for (Value& key : interp.unpack(args[0]))
+             dict->table.set(interp, std::move(key), args[1]);
+           return dict;
+         });
+  c.dict->attrs.find(in.intern("fromkeys"))->as<Builtin>()->binds_self = false;
+  add_methods(in, *c.set, kSetMethods);
+  add_methods(in, *c.frozenset, kSetMethods);
+  add_methods(in, *c.set, kMutableSetMethods);
+  add_methods(in, *c.integer, kNumberMethods);
+  add_methods(in, *c.real, kNumberMethods);
+}
+
+}  // namespace tidemark::lang

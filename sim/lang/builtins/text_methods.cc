@@ -1,0 +1,315 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/text.h"
+
+/// The methods of str.
+namespace tidemark::lang {
+
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n\f\v";
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+bool is_alpha(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view stripped(std::string_view text, std::string_view characters, bool left,
+                          bool right) {
+  if (left) {
+    const std::size_t first = text.find_first_not_of(characters);
+    text = first == std::string_view::npos ? std::string_view() : text.substr(first);
+  }
+  if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
+  return text;
+}
+
+template <bool kLeft, bool kRight>
+Value strip(Interp& in, Arguments& args) {
+  const std::string_view characters = args.has(1) ? std::string_view(args.text(1)) : kBlank;
+  return in.str(std::string(stripped(args.text(0), characters, kLeft, kRight)));
+}
+
+Value split(Interp& in, Arguments& args) {
+  std::string_view text = args.text(0);
+  std::int64_t left = args.integer(2);
+  std::vector<Value> out;
+  if (!args.has(1)) {
+    while (true) {
+      text = stripped(text, kBlank, true, false);
+      if (text.empty()) break;
+      const std::size_t end = left-- == 0 ? std::string_view::npos : text.find_first_of(kBlank);
+      if (end == std::string_view::npos) {
+        out.push_back(in.str(std::string(stripped(text, kBlank, false, true))));
+        break;
+      }
+      out.push_back(in.str(std::string(text.substr(0, end))));
+      text.remove_prefix(end);
+    }
+    return in.list(std::move(out));
+  }
+  const std::string& separator = args.text(1);
+  if (separator.empty()) in.value_error("empty separator");
+  while (left-- != 0) {
+    const std::size_t end = text.find(separator);
+    if (end == std::string_view::npos) break;
+    out.push_back(in.str(std::string(text.substr(0, end))));
+    text.remove_prefix(end + separator.size());
+  }
+  out.push_back(in.str(std::string(text)));
+  return in.list(std::move(out));
+}
+
+Value rsplit(Interp& in, Arguments& args) {
+  std::string_view text = args.text(0);
+  std::int64_t left = args.integer(2);
+  if (left < 0 || !args.has(1)) {
+    if (left >= 0) in.refuse("rsplit() with a limit needs a separator");
+    return split(in, args);
+  }
+  const std::string& separator = args.text(1);
+  if (separator.empty()) in.value_error("empty separator");
+  std::vector<Value> out;
+  while (left-- != 0) {
+    const std::size_t at = text.rfind(separator);
+    if (at == std::string_view::npos) break;
+    out.push_back(in.str(std::string(text.substr(at + separator.size()))));
+    text = text.substr(0, at);
+  }
+  out.push_back(in.str(std::string(text)));
+  std::reverse(out.begin(), out.end());
+  return in.list(std::move(out));
+}
+
+Value join(Interp& in, Arguments& args) {
+  const std::string& separator = args.text(0);
+  std::string out;
+  std::size_t n = 0;
+  for (const Value& item : in.unpack(args[1])) {
+    const Str* piece = plain_of(item).as<Str>();
+    if (piece == nullptr) {
+      in.type_error(
+          fmt::format("sequence item {}: expected str instance, {} found", n, in.type_name(item)));
+    }
+    if (n++ > 0) out += separator;
+    out += piece->text();
+    if (out.size() > in.limits().sequence) in.too_long();
+  }
+  return in.str(std::move(out));
+}
+
+template <bool kStart>
+Value affix(Interp& in, Arguments& args) {
+  Value given = plain_of(args[0]);
+  if (args.has(2) || args.has(3)) {
+    const auto part = [&](std::size_t i) { return args.has(i) ? args[i] : Value::none(); };
+    given = in.get_item(given, Value(make_ref<Slice>(part(2), part(3), Value::none())));
+  }
+  const Str* self = given.as<Str>();
+  if (self == nullptr) args.mismatch(0, "str");
+  const std::string_view text = self->text();
+  const auto matches = [&](const Value& value) {
+    const Str* part = plain_of(value).as<Str>();
+    if (part == nullptr) {
+      in.type_error(fmt::format("{} first arg must be str or a tuple of str, not {}",
+                                kStart ? "startswith" : "endswith", in.type_name(value)));
+    }
+    return kStart ? text.starts_with(part->text()) : text.ends_with(part->text());
+  };
+  if (const Tuple* options = args[1].as<Tuple>()) {
+    return Value::boolean(std::any_of(options->items.begin(), options->items.end(), matches));
+  }
+  return Value::boolean(matches(args[1]));
+}
+
+Value replace(Interp& in, Arguments& args) {
+  const std::string& text = args.text(0);
+  const std::string& old = args.text(1);
+  const std::string& fresh = args.text(2);
+  std::int64_t left = args.integer(3);
+  if (old.empty()) in.refuse("replace() of an empty string is not supported");
+  std::string out;
+  std::size_t at = 0;
+  while (left-- != 0) {
+    const std::size_t found = text.find(old, at);
+    if (found == std::string::npos) break;
+    out.append(text, at, found - at);
+    out += fresh;
+    at = found + old.size();
+    if (out.size() > in.limits().sequence) in.too_long();
+  }
+  out.append(text, at);
+  return in.str(std::move(out));
+}
+
+template <bool kBackward, bool kRaises>
+Value find(Interp& in, Arguments& args) {
+  const std::string& text = args.text(0);
+  const std::string& part = args.text(1);
+  const std::size_t at = kBackward ? text.rfind(part) : text.find(part);
+  if (at != std::string::npos)
+    return Value::integer(utf8_length(std::string_view(text).substr(0, at)));
+  if (kRaises) in.value_error("substring not found");
+  return Value::integer(-1);
+}
+
+template <bool kBackward>
+Value partition(Interp& in, Arguments& args) {
+  const std::string& text = args.text(0);
+  const std::string& separator = args.text(1);
+  if (separator.empty()) in.value_error("empty separator");
+  const std::size_t at = kBackward ? text.rfind(separator) : text.find(separator);
+  if (at == std::string::npos) {
+    return kBackward ? in.tuple({in.str(""), in.str(""), in.str(text)})
+                     : in.tuple({in.str(text), in.str(""), in.str("")});
+  }
+  return in.tuple(
+      {in.str(text.substr(0, at)), in.str(separator), in.str(text.substr(at + separator.size()))});
+}
+
+template <char (*kConvert)(char)>
+Value convert(Interp& in, Arguments& args) {
+  std::string out = args.text(0);
+  std::transform(out.begin(), out.end(), out.begin(), kConvert);
+  return in.str(std::move(out));
+}
+
+Value words(Interp& in, Arguments& args, bool title) {
+  std::string out = args.text(0);
+  bool first = true;
+  for (char& c : out) {
+    c = first ? upper(c) : lower(c);
+    first = title && !is_alpha(c);
+  }
+  return in.str(std::move(out));
+}
+
+Value justify(Interp& in, Arguments& args, char align) {
+  return in.str(format_text(
+      in, args.text(0),
+      fmt::format("{}{}{}", args.text(2), align, std::max<std::int64_t>(0, args.integer(1)))));
+}
+
+template <bool (*kTest)(char)>
+Value all_of(Interp& /*in*/, Arguments& args) {
+  const std::string& text = args.text(0);
+  return Value::boolean(!text.empty() && std::all_of(text.begin(), text.end(), kTest));
+}
+
+bool is_alphanumeric(char c) { return is_alpha(c) || is_digit(c); }
+bool is_blank(char c) { return kBlank.find(c) != std::string_view::npos; }
+
+constexpr FunctionRow kMethods[] = {
+    {"strip(self, chars=None, /)", strip<true, true>},
+    {"lstrip(self, chars=None, /)", strip<true, false>},
+    {"rstrip(self, chars=None, /)", strip<false, true>},
+    {"split(self, sep=None, maxsplit=-1)", split},
+    {"rsplit(self, sep=None, maxsplit=-1)", rsplit},
+    {"join(self, iterable, /)", join},
+    {"startswith(self, prefix, start=None, end=None, /)", affix<true>},
+    {"endswith(self, suffix, start=None, end=None, /)", affix<false>},
+    {"replace(self, old, new, count=-1, /)", replace},
+    {"find(self, sub, /)", find<false, false>},
+    {"rfind(self, sub, /)", find<true, false>},
+    {"index(self, sub, /)", find<false, true>},
+    {"rindex(self, sub, /)", find<true, true>},
+    {"partition(self, sep, /)", partition<false>},
+    {"rpartition(self, sep, /)", partition<true>},
+    {"lower(self, /)", convert<lower>},
+    {"casefold(self, /)", convert<lower>},
+    {"upper(self, /)", convert<upper>},
+    {"capitalize(self, /)", [](Interp& in, Arguments& args) { return words(in, args, false); }},
+    {"title(self, /)", [](Interp& in, Arguments& args) { return words(in, args, true); }},
+    {"ljust(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '<'); }},
+    {"rjust(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '>'); }},
+    {"center(self, width, fillchar=' ', /)",
+     [](Interp& in, Arguments& args) { return justify(in, args, '^'); }},
+    {"isdigit(self, /)", all_of<is_digit>},
+    {"isnumeric(self, /)", all_of<is_digit>},
+    {"isdecimal(self, /)", all_of<is_digit>},
+    {"isalpha(self, /)", all_of<is_alpha>},
+    {"isalnum(self, /)", all_of<is_alphanumeric>},
+    {"isspace(self, /)", all_of<is_blank>},
+    {"isidentifier(self, /)",
+     [](Interp&, Arguments& args) {
+       const std::string& text = args.text(0);
+       const auto part = [](char c) { return is_alphanumeric(c) || c == '_'; };
+       return Value::boolean(!text.empty() && !is_digit(text[0]) &&
+                             std::all_of(text.begin(), text.end(), part));
+     }},
+    {"isupper(self, /)",
+     [](Interp&, Arguments& args) {
+       const std::string& text = args.text(0);
+       return Value::boolean(
+           std::any_of(text.begin(), text.end(), is_alpha) &&
+           std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+     }},
+    {"islower(self, /)",
+     [](Interp&, Arguments& args) {
+       const std::string& text = args.text(0);
+       return Value::boolean(
+           std::any_of(text.begin(), text.end(), is_alpha) &&
+           std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
+     }},
+    {"count(self, sub, /)",
+     [](Interp& in, Arguments& args) {
+       const std::string& text = args.text(0);
+       const std::string& part = args.text(1);
+       if (part.empty()) return Value::integer(in.length(args[0]) + 1);
+       std::int64_t count = 0;
+       for (std::size_t at = text.find(part); at != std::string::npos;
+            at = text.find(part, at + part.size()))
+         ++count;
+       return Value::integer(count);
+     }},
+    {"removeprefix(self, prefix, /)",
+     [](Interp& in, Arguments& args) {
+       const std::string& text = args.text(0);
+       return text.starts_with(args.text(1)) ? in.str(text.substr(args.text(1).size())) : args[0];
+     }},
+    {"removesuffix(self, suffix, /)",
+     [](Interp& in, Arguments& args) {
+       const std::string& text = args.text(0);
+       const std::string& end = args.text(1);
+       return !end.empty() && text.ends_with(end) ? in.str(text.substr(0, text.size() - end.size()))
+                                                  : args[0];
+     }},
+    {"zfill(self, width, /)",
+     [](Interp& in, Arguments& args) {
+       std::string out = args.text(0);
+       const auto width =
+           static_cast<std::size_t>(std::clamp<std::int64_t>(args.integer(1), 0, 1'000'000));
+       const std::size_t at = !out.empty() && (out[0] == '-' || out[0] == '+') ? 1 : 0;
+       if (out.size() < width) out.insert(at, width - out.size(), '0');
+       return in.str(std::move(out));
+     }},
+    {"splitlines(self, keepends=False)",
+     [](Interp& in, Arguments& args) {
+       std::string_view text = args.text(0);
+       std::vector<Value> out;
+       while (!text.empty()) {
+         const std::size_t end = std::min(text.find('\n'), text.size());
+         const bool ends = end < text.size();
+         out.push_back(
+             in.str(std::string(text.substr(0, args.boolean(1) && ends ? end + 1 : end))));
+         text.remove_prefix(ends ? end + 1 : end);
+       }
+       return in.list(std::move(out));
+     }},
+    {"format(self, *args, **kwargs)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value> positional = args[1].as<Tuple>()->items;
+       return in.str(brace_format(in, args.text(0), positional, args[2]));
+     }},
+};
+
+}  // namespace
+
+void add_text_methods(Interp& in) { add_methods(in, *in.classes().str, kMethods); }
+
+}  // namespace tidemark::lang

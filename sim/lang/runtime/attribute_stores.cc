@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/builtins/library.h"
+
+/// Setting and removing attributes.
+namespace tidemark::lang {
+
+void Interp::generic_set_attr(Instance& object, Name name, Value value) {
+  store_attr(Ref<Instance>(&object), name, std::move(value));
+}
+
+void Interp::store_attr(const Value& object, Name name, Value value) {
+  ClassObject& type = class_of(object);
+  if (const Value* found = type.lookup(name)) {
+    if (const auto* property = found->as<Property>()) {
+      if (property->set.is_none()) {
+        raise(*classes_->attribute_error, fmt::format("property '{}' of '{}' object has no setter",
+                                                      text(name), text(type.name())));
+      }
+      const Value setter = property->set;
+      std::array<Value, 2> arguments{object, std::move(value)};
+      CallArgs args{arguments.data(), arguments.size(), nullptr, 0, false};
+      call(setter, args);
+      return;
+    }
+    if (descriptor_hook(*this, *found, "__set__") != nullptr) {
+      const Value descriptor = *found;
+      call_method(descriptor, intern("__set__"), {object, std::move(value)});
+      return;
+    }
+  }
+  if (name == known(name::kClass)) refuse("assigning __class__ is not supported");
+  const bool by_itself = object.as<Dict>() != nullptr && value.same_as(object);
+  if (name == known(name::kDict) && !by_itself) {
+    refuse("assigning __dict__ is not supported", "fill it: x.__dict__.update(...)");
+  }
+  auto* container = object.as<Container>();
+  const Value* items = container == nullptr || container->attrs() == nullptr
+                           ? nullptr
+                           : container->attrs()->find(known(name::kDict));
+  if (items != nullptr) {
+    items->as<Dict>()->table.set(*this, str(std::string(text(name))), std::move(value));
+  } else if (container != nullptr) {
+    container->set_own(name, std::move(value));
+  } else {
+    object.as<Instance>()->set_own(name, std::move(value));
+  }
+}
+
+void Interp::set_attr(const Value& object, Name name, Value value) {
+  if (object.as<Instance>() != nullptr) {
+    const Value keep = object;
+    static_cast<Instance*>(keep.object())->set_attr(*this, name, std::move(value));
+    return;
+  }
+  if (has_code(object)) {
+    const Value keep = object;
+    if (!ask_code(keep, known(name::kSetattr), {str(std::string(text(name))), value}).empty())
+      return;
+    if (object.as<Container>() != nullptr) {
+      store_attr(keep, name, std::move(value));
+      return;
+    }
+  }
+  if (auto* type = object.as<ClassObject>()) {
+    // A named tuple is the user's class, whoever made it.
+    if (!type->user_defined && type->attrs.find(intern("_fields")) == nullptr) {
+      raise(*classes_->type_error, fmt::format("cannot set '{}' attribute of immutable type '{}'",
+                                               text(name), text(type->name())));
+    }
+    type->attrs.set(name, std::move(value));
+    return;
+  }
+  if (auto* module = object.as<Module>()) {
+    module->set(name, value);
+    if (module->make_missing) {  // a host module may want to know what is set in it
+      const Value hook = find_module_member(*module, intern("__tidemark_store__"));
+      if (!hook.empty()) call(hook, {str(std::string(text(name))), value});
+    }
+    return;
+  }
+  if (auto* function = object.as<Function>()) {
+    if (name == known(name::kName) && value.as<Str>() != nullptr) {
+      function->name = intern(value.as<Str>()->text());
+    } else if (name == known(name::kQualname) && value.as<Str>() != nullptr) {
+      function->qualname = value.as<Str>()->text();
+    } else {
+      function->attrs.set(name, std::move(value));
+    }
+    return;
+  }
+  if (find_attr(object, name).empty()) no_attribute(object, name);
+  raise(*classes_->attribute_error,
+        fmt::format("'{}' object attribute '{}' is read-only", type_name(object), text(name)));
+}
+
+bool remove_attribute(Interp& interp, const Value& object, Name name) {
+  const Ref<ClassObject> type = interp.type_of(object);
+  const Value* found = type->lookup(name);
+  const auto* property = found == nullptr ? nullptr : found->as<Property>();
+  if (property == nullptr) {
+    auto* instance = object.as<Instance>();
+    AttrMap* own = instance != nullptr ? &instance->attrs() : object.as<Container>()->attrs();
+    if (own == nullptr) return false;
+    if (!own->remove(name).empty()) return true;
+    const Value* items = instance != nullptr ? nullptr : own->find(known(name::kDict));
+    return items != nullptr &&
+           !items->as<Dict>()
+                ->table.remove(interp, interp.str(std::string(interp.text(name))))
+                .key.empty();
+  }
+  if (property->del.is_none()) {
+    interp.raise(*interp.classes().attribute_error,
+                 fmt::format("property '{}' of '{}' object has no deleter", interp.text(name),
+                             interp.text(type->name())));
+  }
+  const Value deleter = property->del;
+  interp.call(deleter, {object});
+  return true;
+}
+
+void Interp::del_attr(const Value& object, Name name) {
+  bool removed = false;
+  if (object.as<Instance>() != nullptr) {
+    const Value keep = object;
+    removed = static_cast<Instance*>(keep.object())->del_attr(*this, name);
+  } else if (object.as<Container>() != nullptr && has_code(object)) {
+    removed = !ask_code(object, known(name::kDelattr), {str(std::string(text(name)))}).empty() ||
+              remove_attribute(*this, object, name);
+  } else if (auto* type = object.as<ClassObject>(); type != nullptr && type->user_defined) {
+    removed = !type->attrs.remove(name).empty();
+  } else if (auto* module = object.as<Module>()) {
+    removed = module->find(name) != nullptr;
+    if (removed) module->set(name, {});
+  } else if (auto* function = object.as<Function>()) {
+    removed = !function->attrs.remove(name).empty();
+  }
+  if (!removed) no_attribute(object, name);
+}
+
+}  // namespace tidemark::lang

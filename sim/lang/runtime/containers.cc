@@ -1,0 +1,424 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/runtime/iterators.h"
+
+/// len, in, subscripts.
+namespace tidemark::lang {
+
+void Interp::too_long() {
+  raise(*classes_->memory_error,
+        fmt::format("a sequence of more than {} elements", options_.limits.sequence));
+}
+
+std::int64_t Interp::length(const Value& value) {
+  if (has_code(value)) {
+    const Value size = ask_code(value, known(name::kLen));
+    if (size.is_integral()) return size.as_int();
+  }
+  return builtin_length(value);
+}
+
+std::int64_t Interp::builtin_length(const Value& value) {
+  if (value.is_object()) {
+    Object* object = value.object();
+    switch (object->kind()) {
+      case Kind::kStr:
+        return utf8_length(static_cast<Str*>(object)->text());
+      case Kind::kList:
+        return static_cast<std::int64_t>(static_cast<List*>(object)->items.size());
+      case Kind::kTuple:
+        return static_cast<std::int64_t>(static_cast<Tuple*>(object)->items.size());
+      case Kind::kDict:
+        return static_cast<std::int64_t>(static_cast<Dict*>(object)->table.size());
+      case Kind::kSet:
+        return static_cast<std::int64_t>(static_cast<Set*>(object)->table.size());
+      case Kind::kRange:
+        return static_cast<Range*>(object)->length();
+      case Kind::kView:
+        return static_cast<std::int64_t>(static_cast<DictView*>(object)->dict->table.size());
+      case Kind::kInstance:
+      case Kind::kHost:
+      case Kind::kException: {
+        const Value keep = value;
+        if (const auto size = static_cast<Instance*>(object)->length(*this)) return *size;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  type_error(fmt::format("object of type '{}' has no len()", type_name(value)));
+}
+
+bool Interp::truth(const Value& value) {
+  switch (value.tag()) {
+    case Tag::kEmpty:
+    case Tag::kNone:
+      return false;
+    case Tag::kBool:
+      return value.as_bool();
+    case Tag::kInt:
+      return value.as_int() != 0;
+    case Tag::kFloat:
+      return value.as_float() != 0;
+    case Tag::kNotImplemented:
+    case Tag::kEllipsis:
+      return true;
+    case Tag::kObject:
+      break;
+  }
+  if (has_code(value)) {
+    const Value answer = ask_code(value, known(name::kBool));
+    if (answer.is_bool()) return answer.as_bool();
+  }
+  switch (value.object()->kind()) {
+    case Kind::kStr:
+      return !static_cast<Str*>(value.object())->text().empty();
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kDict:
+    case Kind::kSet:
+    case Kind::kRange:
+    case Kind::kView:
+      return length(value) != 0;
+    case Kind::kInstance:
+    case Kind::kHost:
+    case Kind::kException: {
+      const Value keep = value;
+      return static_cast<Instance*>(keep.object())->truth(*this);
+    }
+    default:
+      return true;
+  }
+}
+
+bool Interp::contains(const Value& container, const Value& item) {
+  if (has_code(container)) {
+    const Value answer = ask_code(container, known(name::kContains), {item});
+    if (!answer.empty()) return truth(answer);
+  }
+  return builtin_contains(container, item);
+}
+
+bool Interp::builtin_contains(const Value& container, const Value& item) {
+  if (container.is_object()) {
+    Object* object = container.object();
+    switch (object->kind()) {
+      case Kind::kStr: {
+        const Str* part = plain_of(item).as<Str>();
+        if (part == nullptr) {
+          type_error(fmt::format("'in <string>' requires string as left operand, not {}",
+                                 type_name(item)));
+        }
+        return static_cast<Str*>(object)->text().find(part->text()) != std::string::npos;
+      }
+      case Kind::kDict:
+        return static_cast<Dict*>(object)->table.find(*this, item) != nullptr;
+      case Kind::kSet:
+        return static_cast<Set*>(object)->table.find(*this, item) != nullptr;
+      case Kind::kView: {
+        const auto& view = *static_cast<DictView*>(object);
+        if (view.part == DictPart::kKeys) return view.dict->table.find(*this, item) != nullptr;
+        break;
+      }
+      case Kind::kRange: {
+        if (!item.is_integral()) break;
+        const auto& range = *static_cast<Range*>(object);
+        const std::int64_t i = item.as_int();
+        const bool inside = range.step > 0 ? i >= range.start && i < range.stop
+                                           : i <= range.start && i > range.stop;
+        const auto distance =
+            static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(range.start);
+        return inside && static_cast<std::int64_t>(distance) % range.step == 0;
+      }
+      case Kind::kInstance:
+      case Kind::kHost: {
+        const Value keep = container;
+        if (const auto found = static_cast<Instance*>(object)->contains(*this, item)) return *found;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  if (!iterable(container)) {
+    type_error(fmt::format("argument of type '{}' is not iterable", type_name(container)));
+  }
+  const Ref<Iterator> iterator = iterate(container);
+  while (true) {
+    const Value next = iterator->next(*this);
+    if (next.empty()) return false;
+    step();
+    if (next.same_as(item) || equal(next, item)) return true;
+  }
+}
+
+std::size_t Interp::checked_index(std::int64_t index, std::size_t size, std::string_view kind) {
+  const auto count = static_cast<std::int64_t>(size);
+  const std::int64_t at = index < 0 ? index + count : index;
+  if (at < 0 || at >= count) {
+    raise(*classes_->index_error, fmt::format("{} index out of range", kind));
+  }
+  return static_cast<std::size_t>(at);
+}
+
+namespace {
+
+// The integer an index is, by __index__ where it is an object. Errors: TypeError.
+std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
+  if (key.is_integral()) return key.as_int();
+  if (key.as<Instance>() != nullptr) {
+    const Value value = in.call_special(key, known(name::kIndex));
+    if (value.is_integral()) return value.as_int();
+  }
+  if (kind == "string") {
+    in.type_error(fmt::format("string indices must be integers, not '{}'", in.type_name(key)));
+  }
+  in.type_error(
+      fmt::format("{} indices must be integers or slices, not {}", kind, in.type_name(key)));
+}
+
+Slice::Indices slice_of(Interp& in, const Slice& slice, std::int64_t length) {
+  const auto part = [&](const Value& value) -> Value {
+    if (value.is_none() || value.is_integral()) return value;
+    if (value.as<Instance>() != nullptr) {
+      Value index = in.call_special(value, known(name::kIndex));
+      if (index.is_integral()) return index;
+    }
+    in.type_error("slice indices must be integers or None or have an __index__ method");
+  };
+  const Ref<Slice> whole = make_ref<Slice>(part(slice.start), part(slice.stop), part(slice.step));
+  const auto indices = whole->indices(length);
+  if (!indices) in.value_error("slice step cannot be zero");
+  return *indices;
+}
+
+std::vector<Value> sliced(Interp& in, const std::vector<Value>& items, const Slice& slice) {
+  const Slice::Indices at = slice_of(in, slice, static_cast<std::int64_t>(items.size()));
+  std::vector<Value> out;
+  out.reserve(static_cast<std::size_t>(at.count));
+  for (std::int64_t n = 0, i = at.start; n < at.count; ++n, i += at.step) {
+    out.push_back(items[static_cast<std::size_t>(i)]);
+  }
+  return out;
+}
+
+Value text_item(Interp& in, const std::string& text, const Value& key) {
+  const std::int64_t length = utf8_length(text);
+  const bool plain = static_cast<std::size_t>(length) == text.size();
+  const auto character = [&](std::int64_t i) {
+    if (plain) return text.substr(static_cast<std::size_t>(i), 1);
+    const std::size_t begin = utf8_offset(text, i);
+    return text.substr(begin, utf8_offset(std::string_view(text).substr(begin), 1));
+  };
+  if (const Slice* slice = key.as<Slice>()) {
+    const Slice::Indices at = slice_of(in, *slice, length);
+    std::string out;
+    for (std::int64_t n = 0, i = at.start; n < at.count; ++n, i += at.step) out += character(i);
+    return in.str(std::move(out));
+  }
+  const std::int64_t i = index_of(in, key, "string");
+  return in.str(character(
+      static_cast<std::int64_t>(in.checked_index(i, static_cast<std::size_t>(length), "string"))));
+}
+
+}  // namespace
+
+Value Interp::get_item(const Value& container, const Value& key) {
+  if (has_code(container)) {
+    Value found = ask_code(container, known(name::kGetitem), {key});
+    if (!found.empty()) return found;
+  }
+  return builtin_get_item(container, key);
+}
+
+Value Interp::builtin_get_item(const Value& container, const Value& key) {
+  if (container.is_object()) {
+    Object* object = container.object();
+    switch (object->kind()) {
+      case Kind::kList: {
+        const std::vector<Value>& items = static_cast<List*>(object)->items;
+        if (const Slice* slice = key.as<Slice>()) return list(sliced(*this, items, *slice));
+        return items[checked_index(index_of(*this, key, "list"), items.size(), "list")];
+      }
+      case Kind::kTuple: {
+        const auto& sequence = *static_cast<Tuple*>(object);
+        if (const Slice* slice = key.as<Slice>()) {
+          // torch.Size stays torch.Size; a named tuple and a user's become plain ones.
+          ClassObject* type = sequence.type();
+          const bool keeps =
+              type != nullptr && !type->user_defined && type->lookup(intern("_fields")) == nullptr;
+          return make_ref<Tuple>(heap(), sliced(*this, sequence.items, *slice),
+                                 Ref<ClassObject>(keeps ? type : nullptr));
+        }
+        return sequence
+            .items[checked_index(index_of(*this, key, "tuple"), sequence.items.size(), "tuple")];
+      }
+      case Kind::kStr:
+        return text_item(*this, static_cast<Str*>(object)->text(), key);
+      case Kind::kDict: {
+        auto& dict = *static_cast<Dict*>(object);
+        if (const Value* found = dict.table.find(*this, key)) return *found;
+        if (!dict.default_factory.empty() && !dict.default_factory.is_none()) {
+          const Value factory = dict.default_factory;
+          Value made = call(factory);
+          dict.table.set(*this, key, made);
+          return made;
+        }
+        if (dict.type() != nullptr) {
+          Value missing = call_special(container, known(name::kMissing), {key});
+          if (!missing.empty()) return missing;
+        }
+        raise(make_exception(*classes_->key_error, {key}));
+      }
+      case Kind::kRange: {
+        const auto& range = *static_cast<Range*>(object);
+        if (const Slice* slice = key.as<Slice>()) {
+          const Slice::Indices at = slice_of(*this, *slice, range.length());
+          return make_ref<Range>(range.start + at.start * range.step,
+                                 range.start + at.stop * range.step, range.step * at.step);
+        }
+        const std::size_t i =
+            checked_index(index_of(*this, key, "range"), static_cast<std::size_t>(range.length()),
+                          "range object");
+        return Value::integer(range.start + static_cast<std::int64_t>(i) * range.step);
+      }
+      case Kind::kClass: {
+        // list[int] and the like in code that is run: types are not checked.
+        const auto& type = *static_cast<ClassObject*>(object);
+        if (const Value* method = type.lookup(intern("__class_getitem__"))) {
+          const Value function = *method;
+          return call(bind(function, container, *static_cast<ClassObject*>(object)), {key});
+        }
+        if (!type.user_defined) return container;
+        type_error(fmt::format("type '{}' is not subscriptable", text(type.name())));
+      }
+      case Kind::kInstance:
+      case Kind::kHost:
+      case Kind::kException: {
+        const Value keep = container;
+        Value found = static_cast<Instance*>(object)->get_item(*this, key);
+        if (!found.empty()) return found;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  type_error(fmt::format("'{}' object is not subscriptable", type_name(container)));
+}
+
+void Interp::set_item(const Value& container, const Value& key, const Value& value) {
+  const bool done =
+      has_code(container) && !ask_code(container, known(name::kSetitem), {key, value}).empty();
+  if (!done) builtin_set_item(container, key, value);
+}
+
+void Interp::builtin_set_item(const Value& container, const Value& key, const Value& value) {
+  if (container.is_object()) {
+    Object* object = container.object();
+    switch (object->kind()) {
+      case Kind::kList: {
+        std::vector<Value>& items = static_cast<List*>(object)->items;
+        const Slice* slice = key.as<Slice>();
+        if (slice == nullptr) {
+          items[checked_index(index_of(*this, key, "list"), items.size(), "list assignment")] =
+              value;
+          return;
+        }
+        if (!iterable(value)) type_error("can only assign an iterable");
+        std::vector<Value> given = unpack(value);
+        const Slice::Indices at = slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
+        if (at.step != 1) {
+          if (static_cast<std::int64_t>(given.size()) != at.count) {
+            value_error(
+                fmt::format("attempt to assign sequence of size {} to extended slice of size {}",
+                            given.size(), at.count));
+          }
+          for (std::int64_t n = 0; n < at.count; ++n) {
+            items[static_cast<std::size_t>(at.start + n * at.step)].swap(
+                given[static_cast<std::size_t>(n)]);
+          }
+          drop_forward(heap(), given);
+          return;
+        }
+        const auto first = items.begin() + at.start;
+        std::vector<Value> removed(std::make_move_iterator(first),
+                                   std::make_move_iterator(first + at.count));
+        const auto hole = items.erase(first, first + at.count);
+        items.insert(hole, std::make_move_iterator(given.begin()),
+                     std::make_move_iterator(given.end()));
+        drop_backward(heap(), removed);
+        return;
+      }
+      case Kind::kDict:
+        static_cast<Dict*>(object)->table.set(*this, key, value);
+        return;
+      case Kind::kInstance:
+      case Kind::kHost: {
+        const Value keep = container;
+        if (static_cast<Instance*>(object)->set_item(*this, key, value)) return;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  type_error(fmt::format("'{}' object does not support item assignment", type_name(container)));
+}
+
+void Interp::del_item(const Value& container, const Value& key) {
+  const bool done =
+      has_code(container) && !ask_code(container, known(name::kDelitem), {key}).empty();
+  if (!done) builtin_del_item(container, key);
+}
+
+void Interp::builtin_del_item(const Value& container, const Value& key) {
+  if (container.is_object()) {
+    Object* object = container.object();
+    switch (object->kind()) {
+      case Kind::kList: {
+        std::vector<Value>& items = static_cast<List*>(object)->items;
+        if (const Slice* slice = key.as<Slice>()) {
+          const Slice::Indices at =
+              slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
+          std::vector<Value> removed;
+          std::vector<Value> kept;
+          for (std::size_t i = 0; i < items.size(); ++i) {
+            const std::int64_t offset = static_cast<std::int64_t>(i) - at.start;
+            const bool taken = at.count > 0 && offset % at.step == 0 && offset / at.step >= 0 &&
+                               offset / at.step < at.count;
+            (taken ? removed : kept).push_back(std::move(items[i]));
+          }
+          items = std::move(kept);
+          drop_backward(heap(), removed);
+          return;
+        }
+        const std::size_t i =
+            checked_index(index_of(*this, key, "list"), items.size(), "list assignment");
+        const Value removed = std::move(items[i]);
+        items.erase(items.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+      case Kind::kDict: {
+        const ValueTable::Entry removed = static_cast<Dict*>(object)->table.remove(*this, key);
+        if (removed.key.empty()) raise(make_exception(*classes_->key_error, {key}));
+        return;
+      }
+      case Kind::kInstance:
+      case Kind::kHost: {
+        const Value keep = container;
+        if (static_cast<Instance*>(object)->del_item(*this, key)) return;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  type_error(fmt::format("'{}' object doesn't support item deletion", type_name(container)));
+}
+
+}  // namespace tidemark::lang

@@ -1,0 +1,412 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/builtins/library.h"
+
+/// Classes and imports.
+namespace tidemark::lang {
+
+std::vector<ClassObject*> merge_bases(Interp& in, const std::vector<Ref<ClassObject>>& bases) {
+  std::vector<std::vector<ClassObject*>> lists;
+  lists.reserve(bases.size() + 1);
+  for (const Ref<ClassObject>& base : bases) lists.push_back(base->mro());
+  lists.emplace_back();
+  for (const Ref<ClassObject>& base : bases) lists.back().push_back(base.get());
+  std::vector<ClassObject*> out;
+  while (true) {
+    std::erase_if(lists, [](const auto& list) { return list.empty(); });
+    if (lists.empty()) return out;
+    ClassObject* next = nullptr;
+    for (const auto& list : lists) {
+      const bool in_a_tail = std::any_of(lists.begin(), lists.end(), [&](const auto& other) {
+        return std::find(other.begin() + 1, other.end(), list[0]) != other.end();
+      });
+      if (!in_a_tail) {
+        next = list[0];
+        break;
+      }
+    }
+    if (next == nullptr) {
+      std::string names;
+      for (const Ref<ClassObject>& base : bases) {
+        names += (names.empty() ? "" : ", ") + std::string(in.text(base->name()));
+      }
+      in.type_error(fmt::format(
+          "Cannot create a consistent method resolution order (MRO) for bases {}", names));
+    }
+    out.push_back(next);
+    for (auto& list : lists) {
+      if (list[0] == next) list.erase(list.begin());
+    }
+  }
+}
+
+Ref<ClassObject> Interp::make_class(std::string_view name, std::string module,
+                                    std::vector<Ref<ClassObject>> bases, Allocate allocate) {
+  if (bases.empty() && classes_->object) bases.push_back(classes_->object);
+  const std::vector<ClassObject*> order = merge_bases(*this, bases);
+  Ref<ClassObject> type =
+      make_ref<ClassObject>(heap(), intern(name), std::move(module), std::move(bases), order);
+  type->qualname = std::string(name);
+  if (allocate != nullptr) type->allocate = allocate;
+  return type;
+}
+
+Ref<ClassObject> Interp::make_exception_class(std::string_view name, std::string module,
+                                              Ref<ClassObject> base) {
+  return make_class(name, std::move(module), {std::move(base)});
+}
+
+namespace {
+
+/// class Point(NamedTuple): its annotations are the fields, what they are given the defaults.
+Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrMap& attributes) {
+  std::vector<std::string> fields;
+  std::vector<Value> defaults;
+  if (const Value* annotated = attributes.find(known(name::kAnnotations))) {
+    for (const auto& entry : annotated->as<Dict>()->table.entries()) {
+      fields.push_back(entry.key.as<Str>()->text());
+      if (const Value* given = attributes.find(in.intern(fields.back()))) {
+        defaults.push_back(*given);
+      } else if (!defaults.empty()) {
+        in.type_error(fmt::format("non-default namedtuple field {} cannot follow default field",
+                                  fields.back()));
+      }
+    }
+  }
+  Ref<ClassObject> type = in.make_named_tuple_class(in.text(name), std::move(module), fields);
+  if (!defaults.empty()) set_field_defaults(in, *type, std::move(defaults));
+  for (const AttrMap::Entry& entry : attributes.entries()) {
+    const auto text = in.text(entry.name);
+    if (std::find(fields.begin(), fields.end(), text) == fields.end())
+      type->attrs.set(entry.name, entry.value);
+  }
+  return type;
+}
+
+}  // namespace
+
+namespace {
+
+/// The bases as classes. Errors: TypeError and refusals for what cannot be one.
+std::vector<Ref<ClassObject>> base_classes(Interp& in, const std::vector<Value>& bases) {
+  std::vector<Ref<ClassObject>> types;
+  for (const Value& base : bases) {
+    Ref<ClassObject> type = base.ref<ClassObject>();
+    if (!type) {
+      in.type_error(fmt::format("cannot inherit from {}", in.repr(base)), "a base must be a class");
+    }
+    if (type->final) {
+      in.type_error(fmt::format("type '{}' is not an acceptable base type", in.text(type->name())));
+    }
+    if (type->construct && type->allocate == nullptr && type != in.classes().object &&
+        type->attrs.find(known(name::kNew)) == nullptr) {
+      in.refuse(fmt::format("inheriting from '{}' is not supported", in.text(type->name())),
+                "hold one in an attribute");
+    }
+    if (std::find(types.begin(), types.end(), type) != types.end()) {
+      in.type_error(fmt::format("duplicate base class {}", in.text(type->name())));
+    }
+    types.push_back(std::move(type));
+  }
+  if (types.empty()) types.push_back(in.classes().object);
+  return types;
+}
+
+/// An object is made of one built-in type, or of one of a host's.
+void check_layout(Interp& in, const ClassObject& type) {
+  const ClassObject* made_of = nullptr;
+  for (const ClassObject* base : type.mro()) {
+    const bool makes = !base->user_defined && base != in.classes().object.get() &&
+                       base->attrs.find(known(name::kNew)) != nullptr;
+    if (!makes) continue;
+    if (made_of == nullptr) made_of = base;
+    if (!made_of->derives_from(*base))
+      in.type_error("multiple bases have instance lay-out conflict");
+  }
+  if (made_of == nullptr || made_of->allocate != nullptr || type.allocate == nullptr) return;
+  in.refuse(fmt::format("inheriting from '{}' and from a class of another kind is not supported",
+                        in.text(made_of->name())),
+            "hold one in an attribute");
+}
+
+/// Methods that belong to the class, not to an instance, without saying so.
+void mark_class_methods(Interp& in, AttrMap& attributes) {
+  if (Value* make = attributes.find(known(name::kNew));
+      make != nullptr && make->as<Function>() != nullptr) {
+    *make = make_ref<MethodWrapper>(in.heap(), Kind::kStaticMethod, *make);
+  }
+  for (const std::string_view implicit : {"__init_subclass__", "__class_getitem__"}) {
+    if (Value* method = attributes.find(in.intern(implicit));
+        method != nullptr && method->as<Function>() != nullptr) {
+      *method = make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, *method);
+    }
+  }
+}
+
+/// The metaclass that derives from all the others; null: `type`. Errors: TypeError: there is none.
+Ref<ClassObject> common_metaclass(Interp& in, Ref<ClassObject> given,
+                                  const std::vector<Value>& bases) {
+  if (given == in.classes().type) given.reset();
+  for (const Value& base : bases) {
+    const auto* type = base.as<ClassObject>();
+    if (type == nullptr || !type->metaclass) continue;
+    if (!given || type->metaclass->derives_from(*given)) {
+      given = type->metaclass;
+    } else if (!given->derives_from(*type->metaclass)) {
+      in.type_error(
+          "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of "
+          "the metaclasses of all its bases");
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
+  if (parts.bases.size() == 1) {
+    const auto* maker = parts.bases[0].as<Instance>();
+    if (maker != nullptr && maker->type().lookup(in.intern("__makes_named_tuples__")) != nullptr)
+      return named_tuple_of(in, parts.name, std::move(parts.module), parts.attributes);
+  }
+  std::vector<Ref<ClassObject>> types = base_classes(in, parts.bases);
+  if (parts.attributes.find(known(name::kDel)) != nullptr) {
+    in.refuse("defining __del__ is not supported");
+  }
+  if (parts.attributes.find(in.intern("__getattribute__")) != nullptr) {
+    in.refuse("defining __getattribute__ is not supported",
+              "__getattr__ answers for names that are not there");
+  }
+  mark_class_methods(in, parts.attributes);
+  const std::vector<ClassObject*> order = merge_bases(in, types);
+  Ref<ClassObject> type = make_ref<ClassObject>(in.heap(), parts.name, std::move(parts.module),
+                                                std::move(types), order);
+  type->qualname = std::move(parts.qualname);
+  type->user_defined = true;
+  type->attrs = std::move(parts.attributes);
+  if (parts.metaclass) type->metaclass = std::move(parts.metaclass);
+  check_layout(in, *type);
+  if (parts.own_cell) parts.own_cell->value = type;
+  if (type->on_subclass != nullptr) type->on_subclass(in, *type);
+  const std::vector<AttrMap::Entry> members = type->attrs.entries();
+  for (const AttrMap::Entry& member : members) {
+    auto* object = member.value.as<Instance>();
+    if (object == nullptr || object->kind() != Kind::kInstance) continue;
+    if (object->type().lookup(in.intern("__set_name__")) == nullptr) continue;
+    in.call_method(member.value, in.intern("__set_name__"),
+                   {Value(type), in.str(std::string(in.text(member.name)))});
+  }
+  if (const Value* hook = type->lookup_after(*type, known(name::kInitSubclass))) {
+    const auto* wrapper = hook->as<MethodWrapper>();
+    // object's only looks whether there are keywords.
+    if (wrapper != nullptr &&
+        (!parts.keywords.empty() || wrapper->function.as<Builtin>() == nullptr)) {
+      const Value function = wrapper->function;
+      in.call(function, {Value(type)}, std::move(parts.keywords));
+    }
+  }
+  return type;
+}
+
+Value make_type(Interp& in, ClassObject& metaclass, CallArgs& args) {
+  const auto part = [&](std::size_t i) { return i < args.positional ? args.values[i] : Value(); };
+  const Value name = part(0);
+  const Value bases = part(1);
+  const Value namespace_given = part(2);
+  const Str* text = plain_of(name).as<Str>();
+  if (text == nullptr || bases.as<Tuple>() == nullptr || namespace_given.as<Dict>() == nullptr)
+    in.type_error("type() takes 1 or 3 arguments: a name, a tuple of bases, a dict");
+  ClassParts parts;
+  parts.name = in.intern(text->text());
+  parts.qualname = text->text();
+  parts.module = in.current_frame() == nullptr ? std::string() : in.current_frame()->globals->name;
+  parts.bases = bases.as<Tuple>()->items;
+  parts.metaclass = common_metaclass(in, Ref<ClassObject>(&metaclass), parts.bases);
+  parts.keywords.reserve(args.keyword_count);
+  for (std::size_t k = 0; k < args.keyword_count; ++k)
+    parts.keywords.emplace_back(args.keywords[k], args.values[args.positional + k]);
+  // A base's metaclass makes its own classes.
+  if (parts.metaclass && !metaclass.derives_from(*parts.metaclass))
+    return in.call(parts.metaclass, {name, bases, namespace_given}, std::move(parts.keywords));
+  const std::vector<ValueTable::Entry> entries = namespace_given.as<Dict>()->table.entries();
+  for (const ValueTable::Entry& entry : entries) {
+    const Str* key = entry.key.as<Str>();
+    if (key == nullptr) continue;
+    if (key->text() == "__qualname__" || key->text() == "__module__") {
+      const Str* given = entry.value.as<Str>();
+      if (given != nullptr)
+        (key->text() == "__module__" ? parts.module : parts.qualname) = given->text();
+    } else if (key->text() == "__classcell__") {
+      parts.own_cell = entry.value.ref<Cell>();
+    } else {
+      parts.attributes.set(in.intern(key->text()), entry.value);
+    }
+  }
+  return build_class(in, std::move(parts));
+}
+
+namespace {
+
+/// A class statement with a metaclass: a call of it.
+Value call_metaclass(Interp& in, const Value& metaclass, ClassParts parts) {
+  const Ref<Dict> names = in.dict();
+  const auto set = [&](std::string_view key, Value value) {
+    names->table.set(in, in.str(std::string(key)), std::move(value));
+  };
+  set("__module__", in.str(parts.module));
+  set("__qualname__", in.str(parts.qualname));
+  for (const AttrMap::Entry& entry : parts.attributes.entries())
+    set(in.text(entry.name), entry.value);
+  if (parts.own_cell) set("__classcell__", parts.own_cell);
+  return in.call(
+      metaclass,
+      {in.str(std::string(in.text(parts.name))), in.tuple(std::move(parts.bases)), Value(names)},
+      std::move(parts.keywords));
+}
+
+/// What a class statement gives. `metaclass` Empty: none is named.
+Value class_of_parts(Interp& in, Value metaclass, ClassParts parts) {
+  if (metaclass.empty() || metaclass.as<ClassObject>() != nullptr) {
+    const Ref<ClassObject> common = common_metaclass(in, metaclass.ref<ClassObject>(), parts.bases);
+    if (!common) return build_class(in, std::move(parts));
+    metaclass = common;
+  }
+  return call_metaclass(in, metaclass, std::move(parts));
+}
+
+}  // namespace
+
+void Evaluator::class_stmt(const ClassStmt* node) {
+  std::vector<Value> decorators;
+  for (const Expr* decorator : node->decorators) decorators.push_back(eval(decorator));
+  std::vector<Value> bases;
+  bases.reserve(node->bases.size);
+  for (const Expr* base : node->bases) {
+    Value value = eval(base);
+    // What is no class says what it stands for: typing.Mapping[str, int].
+    const Name entries = in_.intern("__mro_entries__");
+    const auto* object = value.as<Instance>();
+    if (object == nullptr || object->type().lookup(entries) == nullptr) {
+      bases.push_back(std::move(value));
+      continue;
+    }
+    for (Value& entry : in_.unpack(in_.call_method(value, entries, {in_.tuple({})})))
+      bases.push_back(std::move(entry));
+  }
+  Value metaclass;
+  std::vector<std::pair<Name, Value>> keywords;
+  keywords.reserve(node->keywords.size);
+  for (const Keyword& keyword : node->keywords) {
+    Value value = eval(keyword.value);
+    if (in_.text(keyword.name) == "metaclass") {
+      metaclass = std::move(value);
+    } else {
+      keywords.emplace_back(keyword.name, std::move(value));
+    }
+  }
+  frame_.at = node->place;
+  const Code& code = *node->code;
+  AttrMap attributes;
+  std::vector<std::pair<Name, Place>> annotations;
+  Ref<Cell> own_cell;
+  {
+    ValueStack::Span slots(*in_.values_, code.slots.size());
+    for (const std::uint32_t slot : code.cells) slots[slot] = make_ref<Cell>(in_.heap());
+    if (code.own_class_cell >= 0) {
+      own_cell = slots[static_cast<std::size_t>(code.own_class_cell)].ref<Cell>();
+    }
+    const std::vector<Ref<Cell>> closure = captured(code);
+    Frame frame;
+    frame.code = &code;
+    frame.slots = slots.data();
+    frame.globals = frame_.globals;
+    frame.closure = &closure;
+    frame.class_namespace = &attributes;
+    frame.annotations = &annotations;
+    frame.at = code.place;
+    const CallDepth depth(in_, &frame);
+    Evaluator body(in_, frame);
+    try {
+      body.run(code.body);
+    } catch (Raised& raised) {
+      body.trace(*raised.exception);
+      throw;
+    }
+  }
+  if (!annotations.empty()) {
+    Ref<Dict> dict = in_.dict();
+    const std::string_view text = code.tree->source->text;
+    for (const auto& [annotated, place] : annotations) {
+      dict->table.set(in_, in_.str(std::string(in_.text(annotated))),
+                      in_.str(std::string(text.substr(place.begin, place.end - place.begin))));
+    }
+    attributes.set(known(name::kAnnotations), dict);
+  }
+  Value result = class_of_parts(
+      in_, std::move(metaclass),
+      ClassParts{code.name, code.qualname, frame_.globals->name, std::move(bases),
+                 std::move(attributes), nullptr, std::move(own_cell), std::move(keywords)});
+  for (std::size_t i = decorators.size(); i > 0; --i) {
+    frame_.at = node->decorators[i - 1]->place;
+    result = in_.call(decorators[i - 1], {std::move(result)});
+  }
+  store(node->target, std::move(result));
+}
+
+void Evaluator::import_stmt(const ImportStmt* node) {
+  for (const ImportedName& name : node->names) {
+    frame_.at = name.place;
+    Ref<Module> module = in_.import(*name.module);
+    if (!name.whole) {
+      const std::size_t dot = name.module->find('.');
+      if (dot != std::string::npos) module = in_.import(name.module->substr(0, dot));
+    }
+    store(name.target, module);
+  }
+}
+
+void Evaluator::import_from_stmt(const ImportFromStmt* node) {
+  frame_.at = node->place;
+  Ref<Module> module;
+  if (!node->module->empty()) module = in_.import(*node->module);
+  if (node->star) {
+    const std::vector<AttrMap::Entry> entries = module->entries();
+    const Value* listed = module->find(known(name::kAll));
+    for (const AttrMap::Entry& entry : entries) {
+      const std::string_view text = in_.text(entry.name);
+      if (entry.value.empty()) continue;
+      const bool wanted = listed == nullptr ? !text.starts_with('_')
+                                            : in_.contains(*listed, in_.str(std::string(text)));
+      if (wanted) frame_.globals->set(entry.name, entry.value);
+    }
+    return;
+  }
+  for (const ImportedName& name : node->names) {
+    frame_.at = name.place;
+    Value found;
+    if (!module) {
+      found = in_.import(in_.text(name.name));  // from . import sibling
+    } else {
+      found = in_.find_attr(module, name.name);
+    }
+    if (found.empty()) {
+      std::vector<std::string_view> candidates;
+      for (const AttrMap::Entry& entry : module->entries()) {
+        if (!entry.value.empty()) candidates.push_back(in_.text(entry.name));
+      }
+      if (module->list_missing) {
+        for (const std::string_view candidate : module->list_missing())
+          candidates.push_back(candidate);
+      }
+      in_.raise(*in_.classes().import_error,
+                fmt::format("cannot import name '{}' from '{}'", in_.text(name.name), module->name),
+                did_you_mean(in_.text(name.name), candidates));
+    }
+    store(name.target, std::move(found));
+  }
+}
+
+}  // namespace tidemark::lang

@@ -1,0 +1,192 @@
+#include "sim/lang/runtime/exceptions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/lang/runtime/frame.h"
+
+namespace tidemark::lang {
+
+void FrameObject::traverse(Visitor& visitor) const {
+  for (const Value& value : locals) visitor.visit(value);
+  visitor.visit(function);
+  visitor.visit(back);
+}
+
+void FrameObject::clear() {
+  drop_forward(heap(), locals);
+  heap().drop(std::move(function));
+  if (back) heap().drop(Value(std::move(back)));
+}
+
+void ExceptionObject::traverse(Visitor& visitor) const {
+  Instance::traverse(visitor);
+  for (const Value& value : args) visitor.visit(value);
+  for (const TracebackEntry& entry : traceback) visitor.visit(entry.frame);
+  visitor.visit(cause);
+  visitor.visit(context);
+}
+
+void ExceptionObject::clear() {
+  attrs().clear(heap());
+  drop_backward(heap(), args);
+  std::vector<TracebackEntry> frames = std::move(traceback);
+  traceback.clear();
+  // The innermost frame goes first.
+  for (TracebackEntry& entry : frames) {
+    if (entry.frame) heap().drop(Value(std::move(entry.frame)));
+  }
+  heap().drop(std::move(cause));
+  heap().drop(std::move(context));
+}
+
+std::string ExceptionObject::str(Interp& interp) {
+  if (type().lookup(known(name::kStr)) != nullptr) return Instance::str(interp);
+  if (args.empty()) return {};
+  if (args.size() > 1) return interp.repr(interp.tuple(args));
+  const bool key_error = type().derives_from(*interp.classes().key_error);
+  return key_error ? interp.repr(args[0]) : interp.to_str(args[0]);
+}
+
+std::string ExceptionObject::repr(Interp& interp) {
+  if (type().lookup(known(name::kRepr)) != nullptr) return Instance::repr(interp);
+  std::string out = std::string(interp.text(type().name())) + "(";
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += interp.repr(args[i]);
+  }
+  return out + ")";
+}
+
+Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
+  switch (static_cast<std::uint32_t>(name)) {
+    case name::kArgs:
+      return interp.tuple(args);
+    case name::kCause:
+      return cause.empty() ? Value::none() : cause;
+    case name::kContext:
+      return context.empty() ? Value::none() : context;
+    case name::kTraceback:
+      return Value::none();
+    case name::kValue:
+      if (type().derives_from(*interp.classes().stop_iteration)) {
+        return args.empty() ? Value::none() : args[0];
+      }
+      return {};
+    default:
+      return {};
+  }
+}
+
+Ref<ExceptionObject> Interp::make_exception(ClassObject& type, std::vector<Value> args) {
+  Ref<ExceptionObject> exception = make_ref<ExceptionObject>(heap(), Ref<ClassObject>(&type));
+  exception->args = std::move(args);
+  return exception;
+}
+
+void Interp::raise(Ref<ExceptionObject> exception) {
+  if (handled_ && handled_ != exception && exception->context.empty()) {
+    // No cycles: an exception that is somewhere in the chain is taken out of it.
+    for (ExceptionObject* link = handled_.get(); link != nullptr;) {
+      auto* next = link->context.as<ExceptionObject>();
+      if (next == exception.get()) link->context.reset();
+      link = next == exception.get() ? nullptr : next;
+    }
+    exception->context = handled_;
+  }
+  throw Raised{std::move(exception)};
+}
+
+void Interp::raise(ClassObject& type, std::string message, std::string hint) {
+  Ref<ExceptionObject> exception = make_exception(type, {str(std::move(message))});
+  exception->hint = std::move(hint);
+  raise(std::move(exception));
+}
+
+void Interp::type_error(std::string message, std::string hint) {
+  raise(*classes_->type_error, std::move(message), std::move(hint));
+}
+void Interp::value_error(std::string message) { raise(*classes_->value_error, std::move(message)); }
+void Interp::runtime_error(std::string message) {
+  raise(*classes_->runtime_error, std::move(message));
+}
+
+void Interp::refuse(std::string message, std::string hint) {
+  Location at = here();
+  for (const Frame* frame = frame_; frame != nullptr; frame = frame->back) {
+    if (frame->code == nullptr || is_internal(*frame->code->tree->source)) continue;
+    at = {frame->code, frame->at.begin, frame->at.end};
+    break;
+  }
+  throw InputError(Problem{span(at), {}, std::move(message), std::move(hint)});
+}
+
+void Interp::out_of_steps() {
+  if (!pending_refusal_.empty()) refuse(pending_refusal_);
+  refuse(fmt::format("the program was stopped after {} steps", options_.limits.steps),
+         "does a loop never end?");
+}
+
+Location Interp::here() const {
+  if (frame_ == nullptr || frame_->code == nullptr) return {};
+  return {frame_->code, frame_->at.begin, frame_->at.end};
+}
+
+SourceSpan Interp::span(const Location& location) const {
+  if (location.code == nullptr) return {};
+  return span_of(location.code->tree->source, {location.begin, location.end});
+}
+
+std::vector<StackEntry> Interp::stack() const {
+  std::vector<StackEntry> out;
+  for (const Frame* frame = frame_; frame != nullptr; frame = frame->back) {
+    if (frame->code == nullptr) continue;
+    out.push_back({frame->code->qualname, span({frame->code, frame->at.begin, frame->at.end})});
+  }
+  return out;
+}
+
+bool Interp::is_internal(const SourceText& source) { return source.name.starts_with('<'); }
+
+UncaughtException Interp::uncaught(ExceptionObject& exception) {
+  const ClassObject& type = exception.type();
+  std::string type_name(text(type.name()));
+  if (!type.module().empty() && type.module() != "builtins" && type.module() != "__main__") {
+    type_name = type.module() + "." + type_name;
+  }
+  std::string message;
+  try {
+    message = exception.str(*this);
+  } catch (const Raised&) {
+    message = "<exception str() failed>";
+  }
+  std::vector<StackEntry> entries;
+  std::vector<StackEntry> shown;  // without Tidemark's own code
+  for (const ExceptionObject::TracebackEntry& entry : exception.traceback) {
+    if (entry.at.code == nullptr) continue;
+    entries.push_back({entry.at.code->qualname, span(entry.at)});
+    if (!is_internal(*entry.at.code->tree->source)) shown.push_back(entries.back());
+  }
+  if (shown.empty()) shown = entries;
+  Problem problem;
+  problem.message = message.empty() ? type_name : type_name + ": " + message;
+  problem.hint = exception.hint;
+  if (!shown.empty()) problem.at = shown.front().at;
+  if (shown.size() > 1) {
+    constexpr std::size_t kMostShown = 6;
+    std::string chain = fmt::format("in {}", shown.front().function);
+    for (std::size_t i = 1; i < shown.size() && i <= kMostShown; ++i) {
+      const SourceSpan& at = shown[i].at;
+      chain += fmt::format("{} {}:{}:{} in {}", i == 1 ? ", called from" : ",", at.source->name,
+                           at.line + at.source->first_line - 1, at.column + at.source->indent,
+                           shown[i].function);
+    }
+    if (shown.size() > kMostShown + 1)
+      chain += fmt::format(" and {} more", shown.size() - kMostShown - 1);
+    problem.hint += (problem.hint.empty() ? "" : "; ") + chain;
+  }
+  return {std::move(problem), std::move(type_name), std::move(message), std::move(entries)};
+}
+
+}  // namespace tidemark::lang

@@ -1,0 +1,204 @@
+#include "sim/lang/runtime/interp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/syntax/parser.h"
+
+namespace tidemark::lang {
+
+Interp::Interp(Options options)
+    : options_(std::move(options)),
+      heap_(make_ref<Heap>()),
+      classes_(std::make_unique<BuiltinClasses>()),
+      values_(std::make_unique<ValueStack>()) {
+  last_step_ = options_.limits.steps;
+  make_builtin_classes();
+  add_builtins(*this);
+  add_library(*this);
+}
+
+Interp::~Interp() {
+  handled_.reset();
+  for (const Ref<Module>& module : module_order_) module->clear();
+  module_order_.clear();
+  modules_.clear();
+  host_modules_.clear();
+  builtins_.clear();
+  heap_->collect();
+  classes_.reset();
+  heap_->collect();
+}
+
+void Interp::guard(const std::function<void()>& body) {
+  if (stack_base_ != 0) {  // within a program already: exceptions are the program's
+    body();
+    return;
+  }
+  stack_base_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  try {
+    body();
+    stack_base_ = 0;
+  } catch (Raised& raised) {
+    const Ref<ExceptionObject> exception = std::move(raised.exception);
+    UncaughtException error = uncaught(*exception);
+    stack_base_ = 0;
+    throw error;
+  } catch (...) {
+    stack_base_ = 0;
+    throw;
+  }
+}
+
+namespace {
+
+/// `parse` makes the tree and appends what is wrong.
+template <class Parse>
+std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& parse) {
+  std::vector<Problem> problems;
+  std::shared_ptr<SyntaxTree> tree = parse(problems);
+  if (problems.empty()) resolve(*tree, in.names(), module, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return tree;
+}
+
+std::shared_ptr<SyntaxTree> prepared_file(Interp& in, Module& module,
+                                          std::shared_ptr<const SourceText> source,
+                                          Bodies bodies = Bodies::kAtOnce) {
+  return prepared(in, module, [&](std::vector<Problem>& problems) {
+    return parse_module(std::move(source), in.names(), problems, bodies);
+  });
+}
+
+}  // namespace
+
+namespace {
+
+/// The text that a file begins with; None: it begins otherwise.
+Value docstring(const Seq<Stmt*>& body) {
+  if (body.empty() || body[0]->kind != StmtKind::kExpr) return Value::none();
+  const Expr* first = static_cast<const ExprStmt*>(body[0])->value;
+  if (first->kind != ExprKind::kConstant) return Value::none();
+  const Value& value = *static_cast<const ConstantExpr*>(first)->value;
+  return value.as<Str>() == nullptr ? Value::none() : value;
+}
+
+}  // namespace
+
+Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const std::string& name) {
+  Ref<Module> module = make_ref<Module>(heap(), name);
+  module->set(known(name::kName), str(name));
+  module->set(known(name::kFile), str(source->name));
+  modules_[name] = module;
+  module_order_.push_back(module);
+  try {
+    const std::shared_ptr<SyntaxTree> tree = prepared_file(*this, *module, std::move(source));
+    module->set(known(name::kDoc), docstring(tree->body));
+    Evaluator::run_module_body(*this, *module, tree);
+  } catch (...) {
+    modules_.erase(name);
+    throw;
+  }
+  return module;
+}
+
+Ref<Module> Interp::run(std::shared_ptr<const SourceText> source, std::string_view name) {
+  Ref<Module> module;
+  guard([&] { module = run_module(std::move(source), std::string(name)); });
+  return module;
+}
+
+void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source, Bodies bodies) {
+  guard([&] {
+    const std::shared_ptr<SyntaxTree> tree =
+        prepared_file(*this, module, std::move(source), bodies);
+    Evaluator::run_module_body(*this, module, tree);
+  });
+}
+
+Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source) {
+  Value out;
+  guard([&] {
+    const std::shared_ptr<SyntaxTree> tree =
+        prepared(*this, module, [&](std::vector<Problem>& problems) {
+          return parse_expression(std::move(source), names(), problems);
+        });
+    out = Evaluator::run_expression(*this, module, tree);
+  });
+  return out;
+}
+
+void Interp::read_body(const UnreadBody& unread, Module& globals) {
+  std::vector<Problem> problems;
+  std::shared_ptr<SyntaxTree> tree = parse_body(unread, names(), problems);
+  if (problems.empty()) resolve_body(unread, *tree, names(), globals, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  unread.tree->bodies.push_back(std::move(tree));
+}
+
+void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> fill) {
+  host_modules_[std::move(name)] = std::move(fill);
+}
+
+Ref<Module> Interp::import(std::string_view dotted) {
+  const std::string name(dotted);
+  if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+  Ref<Module> parent;
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos) {
+    parent = import(name.substr(0, dot));
+    if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+  }
+  Ref<Module> module;
+  if (const auto host = host_modules_.find(name); host != host_modules_.end()) {
+    module = make_ref<Module>(heap(), name);
+    module->set(known(name::kName), str(name));
+    modules_[name] = module;
+    module_order_.push_back(module);
+    const auto fill = host->second;
+    fill(*this, *module);
+  } else {
+    std::shared_ptr<const SourceText> source;
+    if (options_.resolver) source = options_.resolver(name);
+    if (!source) {
+      std::vector<std::string> candidates;
+      for (const auto& [known_name, fill] : host_modules_) candidates.push_back(known_name);
+      std::sort(candidates.begin(), candidates.end());
+      raise(*classes_->module_not_found_error, fmt::format("No module named '{}'", name),
+            did_you_mean(name, {candidates.begin(), candidates.end()}));
+    }
+    module = run_module(std::move(source), name);
+  }
+  if (parent) parent->set(intern(name.substr(dot + 1)), module);
+  return module;
+}
+
+void Interp::set_builtin(Name name, Value value) {
+  const auto index = static_cast<std::size_t>(name);
+  if (index >= builtins_.size()) builtins_.resize(std::max(index + 1, builtins_.size() * 2));
+  builtins_[index] = std::move(value);
+}
+
+const Value* Interp::find_builtin(Name name) const {
+  const auto index = static_cast<std::size_t>(name);
+  if (index >= builtins_.size() || builtins_[index].empty()) return nullptr;
+  return &builtins_[index];
+}
+
+std::uint64_t Interp::identity(const Value& value) {
+  if (!value.is_object()) return hash(value) | 1U;
+  return identities_.try_emplace(value.object(), (identities_.size() + 1) * 16).first->second;
+}
+
+Value Interp::function(std::string_view signature, HostFunction body) {
+  return make_ref<Builtin>(heap(), intern(function_name(signature)), signature, std::move(body));
+}
+
+Value Interp::raw_function(std::string_view name, RawFunction body) {
+  return make_ref<Builtin>(heap(), intern(name), std::move(body));
+}
+
+}  // namespace tidemark::lang

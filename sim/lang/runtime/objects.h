@@ -1,0 +1,214 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/lang/runtime/value.h"
+
+/// The built-in containers. They hold; what Python does with them (operators, methods, messages) is
+/// the interpreter's. Orders of destruction are CPython's: a list and a tuple from the last element
+/// to the first, a dict in insertion order, value after key.
+namespace tidemark::lang {
+
+class AttrMap;
+class ClassObject;
+class Interp;
+
+class Str final : public Object {
+ public:
+  explicit Str(std::string text) : Object(Kind::kStr), text_(std::move(text)) {}
+  static bool is(const Object& o) { return o.kind() == Kind::kStr; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::uint64_t hash() const {
+    if (hash_ == 0) hash_ = hash_text(text_) | 1U;
+    return hash_;
+  }
+
+ private:
+  std::string text_;
+  mutable std::uint64_t hash_ = 0;
+};
+
+/// What list, tuple, dict and set share: a class where they are of another than the plain one
+/// (torch.Size, OrderedDict, a user's subclass), and the attributes of a user's.
+class Container : public Tracked {
+ public:
+  ~Container() override;
+  static bool is(const Object& o) { return o.kind() >= Kind::kList && o.kind() <= Kind::kSet; }
+  /// Null: the plain built-in.
+  [[nodiscard]] ClassObject* type() const { return type_.get(); }
+  /// Of a user's class: code may define what operators do with it, and it takes attributes.
+  [[nodiscard]] bool of_user_class() const { return type_.get() != nullptr && is_users(); }
+  /// Null: it has none.
+  [[nodiscard]] AttrMap* attrs() const { return attrs_.get(); }
+  /// Requires: of_user_class().
+  void set_own(Name name, Value value);
+  /// Attributes and elements as CPython drops them: the attributes first.
+  void clear() override { drop_attributes(); }
+  void traverse(Visitor& visitor) const override;
+
+ protected:
+  Container(Heap& heap, Kind kind);
+  Container(Heap& heap, Kind kind, Ref<ClassObject> type);
+  void drop_attributes() {
+    if (attrs_ != nullptr) [[unlikely]]
+      drop_existing_attributes();
+  }
+
+ private:
+  [[nodiscard]] bool is_users() const;
+  void drop_existing_attributes();
+  Ref<ClassObject> type_;
+  std::unique_ptr<AttrMap> attrs_;
+};
+
+class List final : public Container {
+ public:
+  explicit List(Heap& heap, std::vector<Value> initial = {})
+      : Container(heap, Kind::kList), items(std::move(initial)) {}
+  List(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type);
+  ~List() override {
+    drop_attributes();
+    drop_backward(heap(), items);
+  }
+  static bool is(const Object& o) { return o.kind() == Kind::kList; }
+  void traverse(Visitor& visitor) const override;
+  void clear() override {
+    drop_attributes();
+    drop_backward(heap(), items);
+  }
+
+  std::vector<Value> items;
+};
+
+/// `type` is null for a plain tuple; a named tuple and torch.Size have a class of their own.
+class Tuple final : public Container {
+ public:
+  explicit Tuple(Heap& heap, std::vector<Value> initial = {}, Ref<ClassObject> type = nullptr);
+  ~Tuple() override;
+  static bool is(const Object& o) { return o.kind() == Kind::kTuple; }
+  void traverse(Visitor& visitor) const override;
+  void clear() override;
+
+  std::vector<Value> items;
+};
+
+/// Insertion-ordered hash table from values to values, the store of dict and set. Keys are compared
+/// as Python compares them (1 == 1.0 == True), through the interpreter where objects are involved.
+class ValueTable {
+ public:
+  struct Entry {
+    std::uint64_t hash = 0;
+    Value key;  // empty: removed
+    Value value;
+  };
+  /// Errors: TypeError from `interp` for an unhashable key (all three).
+  Value* find(Interp& interp, const Value& key);
+  /// True when the key is new. An existing key object is kept and its value replaced.
+  bool set(Interp& interp, Value key, Value value);
+  /// The removed entry; both parts empty when there is none.
+  Entry remove(Interp& interp, const Value& key);
+
+  [[nodiscard]] std::size_t size() const { return live_; }
+  /// In insertion order; skip those whose key is empty.
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
+  void clear(Heap& heap);
+  Entry remove_last();
+
+ private:
+  [[nodiscard]] std::size_t locate(Interp& interp, const Value& key, std::uint64_t hash) const;
+  void rebuild();
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> slots_;  // entry index + 1; built once there are more than 8 entries
+  std::size_t live_ = 0;
+};
+
+/// `type` is null for a plain dict; OrderedDict, defaultdict and Counter have classes.
+class Dict final : public Container {
+ public:
+  explicit Dict(Heap& heap, Ref<ClassObject> type = nullptr);
+  ~Dict() override;
+  static bool is(const Object& o) { return o.kind() == Kind::kDict; }
+  void traverse(Visitor& visitor) const override;
+  void clear() override;
+
+  ValueTable table;
+  Value default_factory;  ///< defaultdict's; empty elsewhere
+};
+
+class Set final : public Container {
+ public:
+  explicit Set(Heap& heap, bool is_frozen = false)
+      : Container(heap, Kind::kSet), frozen(is_frozen) {}
+  Set(Heap& heap, bool is_frozen, Ref<ClassObject> type);
+  ~Set() override {
+    drop_attributes();
+    table.clear(heap());
+  }
+  static bool is(const Object& o) { return o.kind() == Kind::kSet; }
+  void traverse(Visitor& visitor) const override;
+  void clear() override {
+    drop_attributes();
+    table.clear(heap());
+  }
+
+  ValueTable table;
+  bool frozen;
+};
+
+class Range final : public Object {
+ public:
+  Range(std::int64_t from, std::int64_t to, std::int64_t by)
+      : Object(Kind::kRange), start(from), stop(to), step(by) {}
+  static bool is(const Object& o) { return o.kind() == Kind::kRange; }
+  [[nodiscard]] std::int64_t length() const;
+  const std::int64_t start, stop, step;
+};
+
+class Slice final : public Object {
+ public:
+  Slice(Value from, Value to, Value by)
+      : Object(Kind::kSlice), start(std::move(from)), stop(std::move(to)), step(std::move(by)) {}
+  static bool is(const Object& o) { return o.kind() == Kind::kSlice; }
+  Value start, stop, step;  // None where left out
+
+  /// What Python's slice.indices gives: the range of positions in a sequence of `length`.
+  struct Indices {
+    std::int64_t start, stop, step, count;
+  };
+  /// Errors: std::nullopt when a part is neither None nor an integer, or step is 0.
+  [[nodiscard]] std::optional<Indices> indices(std::int64_t length) const;
+};
+
+/// A variable shared between a function and those defined inside it.
+class Cell final : public Tracked {
+ public:
+  explicit Cell(Heap& heap) : Tracked(heap, Kind::kCell) {}
+  ~Cell() override { heap().drop(std::move(value)); }
+  static bool is(const Object& o) { return o.kind() == Kind::kCell; }
+  void traverse(Visitor& visitor) const override { visitor.visit(value); }
+  void clear() override { value.reset(); }
+  Value value;
+};
+
+/// What iter() gives. A subclass yields values until it returns Empty, and from then on Empty.
+class Iterator : public Tracked {
+ public:
+  static bool is(const Object& o) { return o.kind() == Kind::kIterator; }
+  /// Empty: exhausted.
+  virtual Value next(Interp& interp) = 0;
+  [[nodiscard]] virtual std::string_view type_name() const { return "iterator"; }
+  /// A generator has send(), throw() and close().
+  [[nodiscard]] virtual bool is_generator() const { return false; }
+  /// How many values are left, where that is known.
+  [[nodiscard]] virtual std::optional<std::int64_t> length_hint() const { return std::nullopt; }
+
+ protected:
+  explicit Iterator(Heap& heap) : Tracked(heap, Kind::kIterator) {}
+};
+
+}  // namespace tidemark::lang

@@ -1,0 +1,294 @@
+#include <fmt/format.h>
+
+#include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/text.h"
+
+/// repr, str, format, print, deepcopy.
+namespace tidemark::lang {
+
+namespace {
+
+std::string list_repr(Interp& in, const std::vector<Value>& items, std::string_view open,
+                      std::string_view close) {
+  std::string out(open);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += in.repr(items[i]);
+    if (out.size() > in.limits().sequence) in.too_long();
+  }
+  out += close;
+  return out;
+}
+
+std::string table_repr(Interp& in, const ValueTable& table, bool with_values, std::string_view open,
+                       std::string_view close) {
+  std::string out(open);
+  bool first = true;
+  const std::vector<ValueTable::Entry> entries = table.entries();
+  for (const ValueTable::Entry& entry : entries) {
+    if (entry.key.empty()) continue;
+    if (!std::exchange(first, false)) out += ", ";
+    out += in.repr(entry.key);
+    if (with_values) out += ": " + in.repr(entry.value);
+    if (out.size() > in.limits().sequence) in.too_long();
+  }
+  out += close;
+  return out;
+}
+
+std::string tuple_repr(Interp& in, const Tuple& tuple) {
+  if (tuple.type() == nullptr || &tuple.type()->builtin_base() == in.classes().tuple.get()) {
+    return list_repr(in, tuple.items, "(", tuple.items.size() == 1 ? ",)" : ")");
+  }
+  const std::string name(in.text(tuple.type()->name()));
+  const Value* fields = tuple.type()->lookup(in.intern("_fields"));
+  if (fields == nullptr) {
+    // torch.Size([2, 3])
+    const std::string prefix = tuple.type()->module().empty() ? "" : tuple.type()->module() + ".";
+    return list_repr(in, tuple.items, prefix + name + "([", "])");
+  }
+  std::string out = name + "(";
+  const std::vector<Value>& names = fields->as<Tuple>()->items;
+  for (std::size_t i = 0; i < tuple.items.size() && i < names.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += names[i].as<Str>()->text() + "=" + in.repr(tuple.items[i]);
+  }
+  return out + ")";
+}
+
+std::string dict_repr(Interp& in, const Dict& dict) {
+  std::string plain = table_repr(in, dict.table, true, "{", "}");
+  if (dict.type() == nullptr || &dict.type()->builtin_base() == in.classes().dict.get())
+    return plain;
+  const std::string name(in.text(dict.type()->name()));
+  const std::string_view kind = in.text(dict.type()->builtin_base().name());
+  if (kind == "OrderedDict") {
+    std::vector<Value> pairs;
+    for (const ValueTable::Entry& entry : dict.table.entries()) {
+      if (!entry.key.empty()) pairs.push_back(in.tuple({entry.key, entry.value}));
+    }
+    return pairs.empty() ? name + "()" : list_repr(in, pairs, name + "([", "])");
+  }
+  if (kind == "defaultdict") {
+    return fmt::format("{}({}, {})", name,
+                       in.repr(dict.default_factory.empty() ? Value::none() : dict.default_factory),
+                       plain);
+  }
+  return fmt::format("{}({})", name, plain);
+}
+
+}  // namespace
+
+std::string Interp::repr(const Value& value) {
+  if (has_code(value)) {
+    const Value keep = value;
+    const NestedCall nested(*this);
+    const Value own = ask_code(keep, known(name::kRepr));
+    if (const Str* text = own.as<Str>()) return text->text();
+  }
+  return builtin_repr(value);
+}
+
+std::string Interp::builtin_repr(const Value& value) {
+  switch (value.tag()) {
+    case Tag::kEmpty:
+    case Tag::kNone:
+      return "None";
+    case Tag::kNotImplemented:
+      return "NotImplemented";
+    case Tag::kEllipsis:
+      return "Ellipsis";
+    case Tag::kBool:
+      return value.as_bool() ? "True" : "False";
+    case Tag::kInt:
+      return fmt::format("{}", value.as_int());
+    case Tag::kFloat:
+      return real_repr(value.as_float());
+    case Tag::kObject:
+      break;
+  }
+  const Value keep = value;
+  const NestedCall nested(*this);
+  Object* object = value.object();
+  switch (object->kind()) {
+    case Kind::kStr:
+      return text_repr(static_cast<Str*>(object)->text());
+    case Kind::kList:
+      return list_repr(*this, static_cast<List*>(object)->items, "[", "]");
+    case Kind::kTuple:
+      return tuple_repr(*this, *static_cast<Tuple*>(object));
+    case Kind::kDict:
+      return dict_repr(*this, *static_cast<Dict*>(object));
+    case Kind::kSet: {
+      const auto& set = *static_cast<Set*>(object);
+      if (set.table.size() == 0) return set.frozen ? "frozenset()" : "set()";
+      return set.frozen ? table_repr(*this, set.table, false, "frozenset({", "})")
+                        : table_repr(*this, set.table, false, "{", "}");
+    }
+    case Kind::kRange: {
+      const auto& range = *static_cast<Range*>(object);
+      return range.step == 1
+                 ? fmt::format("range({}, {})", range.start, range.stop)
+                 : fmt::format("range({}, {}, {})", range.start, range.stop, range.step);
+    }
+    case Kind::kSlice: {
+      const auto& slice = *static_cast<Slice*>(object);
+      return fmt::format("slice({}, {}, {})", repr(slice.start), repr(slice.stop),
+                         repr(slice.step));
+    }
+    case Kind::kFunction:
+      return fmt::format("<function {}>", static_cast<Function*>(object)->qualname);
+    case Kind::kBuiltin:
+      return fmt::format("<built-in function {}>", text(static_cast<Builtin*>(object)->name));
+    case Kind::kBoundMethod:
+      return fmt::format("<bound method {} of {}>", callable_name(value),
+                         repr(static_cast<BoundMethod*>(object)->self));
+    case Kind::kClass: {
+      const auto& type = *static_cast<ClassObject*>(object);
+      return type.module().empty() || type.module() == "builtins"
+                 ? fmt::format("<class '{}'>", type.qualname)
+                 : fmt::format("<class '{}.{}'>", type.module(), type.qualname);
+    }
+    case Kind::kModule:
+      return fmt::format("<module '{}'>", static_cast<Module*>(object)->name);
+    case Kind::kView: {
+      const auto& view = *static_cast<DictView*>(object);
+      const Ref<Iterator> iterator = iterate(value);
+      std::vector<Value> items;
+      for (Value item = iterator->next(*this); !item.empty(); item = iterator->next(*this)) {
+        items.push_back(view.part == DictPart::kItems
+                            ? tuple(std::vector<Value>(static_cast<Tuple*>(item.object())->items))
+                            : item);
+      }
+      return list_repr(*this, items, type_name(value) + "([", "])");
+    }
+    case Kind::kInstance:
+    case Kind::kHost:
+    case Kind::kException:
+      return static_cast<Instance*>(object)->repr(*this);
+    default:
+      return fmt::format("<{} object>", type_name(value));
+  }
+}
+
+std::string Interp::to_str(const Value& value) {
+  if (const Str* plain = value.as<Str>()) return plain->text();
+  if (auto* instance = value.as<Instance>()) {
+    const Value keep = value;
+    const NestedCall nested(*this);
+    return instance->str(*this);
+  }
+  if (has_code(value)) {
+    const Value own = ask_code(value, known(name::kStr));
+    if (const Str* text = own.as<Str>()) return text->text();
+  }
+  return repr(value);
+}
+
+std::string Interp::format(const Value& value, std::string_view spec) {
+  if (value.is_bool() && spec.empty()) return value.as_bool() ? "True" : "False";
+  if (value.is_integral()) return format_integer(*this, value.as_int(), spec);
+  if (value.is_float()) return format_real(*this, value.as_float(), spec);
+  if (const Str* plain = value.as<Str>()) return format_text(*this, plain->text(), spec);
+  if (auto* instance = value.as<Instance>()) {
+    const Value keep = value;
+    return instance->format(*this, spec);
+  }
+  if (spec.empty()) return to_str(value);
+  type_error(fmt::format("unsupported format string passed to {}.__format__", type_name(value)));
+}
+
+void Interp::print(std::string_view output) {
+  if (options_.print) options_.print(output);
+}
+
+Value Interp::deep_copy(const Value& value) {
+  std::vector<std::pair<Value, Value>> copies;
+  return deep_copy(value, copies);
+}
+
+Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>& copies) {
+  if (!value.is_object()) return value;
+  for (const auto& [original, copy] : copies) {
+    if (original.same_as(value)) return copy;
+  }
+  const NestedCall nested(*this);
+  const auto copied = [&](const std::vector<Value>& items) {
+    std::vector<Value> out;
+    out.reserve(items.size());
+    for (const Value& item : items) out.push_back(deep_copy(item, copies));
+    return out;
+  };
+  if (has_code(value)) {
+    Value copy = ask_code(value, known(name::kDeepcopy), {Value(dict())});
+    if (!copy.empty()) return copy;
+  }
+  const auto copy_attributes = [&](const Container& from, Container& to) {
+    if (from.attrs() == nullptr) return;
+    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    for (const AttrMap::Entry& entry : own) to.set_own(entry.name, deep_copy(entry.value, copies));
+  };
+  Object* object = value.object();
+  switch (object->kind()) {
+    case Kind::kList: {
+      const Ref<List> copy = make_ref<List>(heap(), std::vector<Value>(),
+                                            Ref<ClassObject>(static_cast<List*>(object)->type()));
+      copies.emplace_back(value, copy);
+      copy_attributes(*static_cast<List*>(object), *copy);
+      const std::vector<Value> items = static_cast<List*>(object)->items;
+      copy->items = copied(items);
+      return copy;
+    }
+    case Kind::kTuple: {
+      auto& from = *static_cast<Tuple*>(object);
+      const Ref<Tuple> copy =
+          make_ref<Tuple>(heap(), copied(from.items), Ref<ClassObject>(from.type()));
+      copy_attributes(from, *copy);
+      return copy;
+    }
+    case Kind::kDict: {
+      auto& from = *static_cast<Dict*>(object);
+      const Ref<Dict> copy = make_ref<Dict>(heap(), Ref<ClassObject>(from.type()));
+      copy->default_factory = from.default_factory;
+      copies.emplace_back(value, copy);
+      copy_attributes(from, *copy);
+      const std::vector<ValueTable::Entry> entries = from.table.entries();
+      for (const ValueTable::Entry& entry : entries) {
+        if (entry.key.empty()) continue;
+        Value key = deep_copy(entry.key, copies);
+        copy->table.set(*this, std::move(key), deep_copy(entry.value, copies));
+      }
+      return copy;
+    }
+    case Kind::kSet: {
+      auto& from = *static_cast<Set*>(object);
+      const Ref<Set> copy = make_ref<Set>(heap(), from.frozen, Ref<ClassObject>(from.type()));
+      copy_attributes(from, *copy);
+      const std::vector<ValueTable::Entry> entries = from.table.entries();
+      for (const ValueTable::Entry& entry : entries) {
+        if (!entry.key.empty()) copy->table.set(*this, deep_copy(entry.key, copies), Value::none());
+      }
+      return copy;
+    }
+    case Kind::kBoundMethod: {
+      auto& from = *static_cast<BoundMethod*>(object);
+      return make_ref<BoundMethod>(heap(), from.function, deep_copy(from.self, copies));
+    }
+    case Kind::kInstance:
+    case Kind::kHost:
+    case Kind::kException: {
+      const Value keep = value;
+      Value copy = static_cast<Instance*>(object)->deep_copy(*this, copies);
+      copies.emplace_back(value, copy);
+      return copy;
+    }
+    case Kind::kIterator:
+    case Kind::kModule:
+      type_error(fmt::format("cannot copy '{}' object", type_name(value)));
+    default:
+      return value;  // functions, classes and strings are shared
+  }
+}
+
+}  // namespace tidemark::lang

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/base/problem.h"
+#include "sim/lang/syntax/ast.h"
+
+namespace tidemark::lang {
+
+/// Parses a file of the subset. Every problem found is appended to `problems`, at most
+/// InputError::kMaxProblems in all; the tree is fit for use only when none was.
+/// Cost: linear in the text.
+std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
+                                         std::vector<Problem>& problems,
+                                         Bodies bodies = Bodies::kAtOnce);
+
+/// Parses a function's body into a tree of its own.
+std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,
+                                       std::vector<Problem>& problems);
+
+/// Parses a text that is one expression.
+std::shared_ptr<SyntaxTree> parse_expression(std::shared_ptr<const SourceText> source, Names& names,
+                                             std::vector<Problem>& problems);
+
+/// Lays out the frames of everything in a tree: fills in where each name lives. Appends what is
+/// wrong with names ("name 'x' is used before its global declaration"). Requires: a tree parsed
+/// without problems.
+void resolve(SyntaxTree& tree, Names& names, class Module& globals, std::vector<Problem>& problems);
+
+/// The same for a function whose body has been parsed into `tree`; the function has it then.
+/// Requires: its statement has been resolved.
+void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names, Module& globals,
+                  std::vector<Problem>& problems);
+
+}  // namespace tidemark::lang

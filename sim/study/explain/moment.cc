@@ -1,0 +1,60 @@
+#include "sim/study/explain/moment.h"
+
+namespace tidemark {
+
+SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std::size_t end,
+                              bool exact, const AllocatorSettings& settings, bool repeat_reclaims) {
+  SnapshotProgramOptions options;
+  options.device = device;
+  options.to_event = end;
+  options.exact_start = exact;
+  options.repeat_reclaims = exact && repeat_reclaims;
+  options.rounded = [&settings](Bytes bytes) { return rounded_request(settings, bytes); };
+  SnapshotProgram program = make_snapshot_program(snapshot, options);
+  for (Instruction& each : program.instructions) each.device = 0;
+  return program;
+}
+
+Bytes reserved_in_all(const SnapshotProgram& program) {
+  Bytes bytes = program.start.reserved_bytes();
+  for (const Event& each : program.recorded) {
+    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
+      bytes += each.bytes;
+  }
+  return bytes;
+}
+
+MomentTrials::MomentTrials(const Snapshot& snapshot, std::uint8_t device, std::size_t end,
+                           const AllocatorSettings& settings, Bytes capacity)
+    : settings_(settings),
+      capacity_(capacity),
+      // What the allocator gave back to serve a request, it gives back by itself when it must.
+      program_(program_until(snapshot, device, end, true, settings, false)) {}
+
+bool MomentTrials::serves(Bytes bytes, StreamId stream, std::span<const RequestId> freed) {
+  const std::size_t before = program_.instructions.size();
+  for (const RequestId id : freed)
+    program_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, 0});
+  const auto id = static_cast<RequestId>(program_.origins.size());
+  program_.instructions.push_back({bytes, id, 0, stream, 0, Verb::kAlloc, 0});
+  const bool served =
+      simulated(program_, settings_, capacity_, true,
+                [](Allocator&, const Refusals& refusals) { return !refusals.last; });
+  program_.instructions.resize(before);
+  return served;
+}
+
+Bytes MomentTrials::largest_served(StreamId stream) {
+  for (const Bytes unit : {kMiB, kMinBlockBytes}) {
+    Bytes low = 0;                                                   // served, or nothing
+    Bytes high = unit == kMiB ? capacity_ / unit + 1 : kMiB / unit;  // refused
+    while (low + 1 < high) {
+      const Bytes middle = low + (high - low) / 2;
+      (serves(middle * unit, stream) ? low : high) = middle;
+    }
+    if (low > 0) return low * unit;
+  }
+  return 0;
+}
+
+}  // namespace tidemark

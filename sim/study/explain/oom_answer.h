@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/alloc/settings.h"
+#include "sim/base/bytes.h"
+#include "sim/format/snapshot.h"
+#include "sim/study/explain/purpose.h"
+
+namespace tidemark {
+
+struct MemoryPicture;
+
+/// What one call site holds.
+struct CallSite {
+  std::string maker;
+  Purpose purpose = Purpose::kUnknown;
+  Bytes bytes = 0;
+  std::size_t blocks = 0;
+};
+
+/// Why a request was refused. With the figures that prove it in OomAnswer.
+enum class OomClass : std::uint8_t {
+  kTooMuchLive,    ///< live bytes and the request exceed the device: no allocator setting helps
+  kFragmentation,  ///< enough is free inside the cache, but in no one piece that could serve or be
+                   ///< given back
+  kRounding,       ///< the blocks' rounding and unsplit rests take what was missing
+};
+struct OomAnswer {
+  std::size_t event = 0;
+  OomClass why = OomClass::kTooMuchLive;
+  Bytes rounded_bytes = 0;   ///< of the request
+  Bytes capacity_bytes = 0;  ///< what PyTorch could get in all
+  Bytes live_bytes = 0;      ///< requested by the owners of live blocks
+  Bytes cached_free_bytes = 0;
+  Bytes largest_free_bytes = 0;
+  // The changes tried, each by re-simulation, those that cost least first.
+  std::size_t settings_tried = 0;
+  std::optional<std::string> helps;  ///< the first setting of the grid under which it is served
+  std::optional<CallSite>
+      release;  ///< the call site that holds least of those whose blocks, freed before, avoid it
+  Bytes smaller_request_bytes = 0;  ///< the largest request that is served in its place
+  Bytes more_bytes =
+      0;  ///< the least further device memory (in 2 MiB) that avoids it under the same setting
+};
+
+/// Answers for the refused request at which `picture` was taken. `settings`: the recording's.
+/// Requires: the picture's event is an oom of the device. Cost: some hundred re-simulations of what
+/// came before at most.
+OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture,
+                     const AllocatorSettings& settings);
+
+}  // namespace tidemark

@@ -1,0 +1,363 @@
+#include "sim/torch/namespaces/torch_c.h"
+
+#include <algorithm>
+
+#include "sim/ops/autocast.h"
+#include "sim/torch/autograd/autograd.h"
+#include "sim/torch/tensors/host_values.h"
+#include "sim/torch/modules/module_object.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Value;
+
+namespace {
+
+/// Every switch of torch.backends by its name here.
+bool* backend_switch(Session& session, std::string_view name) {
+  ops::Backends& b = session.c.backends;
+  if (name == "cudnn") return &b.cudnn;
+  if (name == "cudnn_benchmark") return &b.cudnn_benchmark;
+  if (name == "deterministic") return &b.deterministic;
+  if (name == "tf32") return &b.tf32;
+  if (name == "cudnn_sdp") return &b.cudnn_sdp;
+  if (name == "flash") return &b.flash_sdp;
+  if (name == "efficient") return &b.mem_efficient_sdp;
+  if (name == "math") return &b.math_sdp;
+  return nullptr;
+}
+
+void add_modes(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  add("grad_enabled()", [s](Interp&, Arguments&) { return Value::boolean(s->c.grad_enabled()); });
+  add("set_grad_enabled(mode)", [s](Interp&, Arguments& a) {
+    s->c.thread().grad_enabled = a.boolean(0);
+    return Value::none();
+  });
+  // Moving or casting a parameter: no graph is made.
+  module.set(
+      session.interp.intern("without_grad"),
+      session.interp.raw_function("without_grad", [s](Interp& in, lang::CallArgs& args) -> Value {
+        lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count,
+                            false};
+        const ops::GradMode mode(s->c, false);
+        return in.call(args.values[0], rest);
+      }));
+  add("inference_mode()",
+      [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
+  add("set_inference_mode(mode)", [s](Interp&, Arguments& a) {
+    s->c.thread().inference_mode = a.boolean(0);
+    return Value::none();
+  });
+  // autocast: (enabled, dtype, cache_enabled) of the thread, and the nesting that decides when the
+  // cache is dropped.
+  add("autocast_state()", [s](Interp& in, Arguments&) {
+    const ops::Autocast& a = s->c.thread().autocast;
+    return in.tuple({Value::boolean(a.enabled), s->wrap(a.dtype), Value::boolean(a.cache_enabled)});
+  });
+  add("set_autocast(enabled, dtype, cache_enabled)", [s](Interp&, Arguments& a) {
+    ops::Autocast& autocast = s->c.thread().autocast;
+    autocast.enabled = a.boolean(0);
+    autocast.dtype = a.object<DTypeObject>(1, "torch.dtype").dtype;
+    autocast.cache_enabled = a.boolean(2);
+    return Value::none();
+  });
+  add("autocast_enter()", [s](Interp&, Arguments&) {
+    ++s->c.thread().autocast.nesting;
+    return Value::none();
+  });
+  add("autocast_exit()", [s](Interp&, Arguments&) {
+    if (--s->c.thread().autocast.nesting == 0) ops::clear_autocast_cache(s->c);
+    return Value::none();
+  });
+  add("clear_autocast_cache()", [s](Interp&, Arguments&) {
+    ops::clear_autocast_cache(s->c);
+    return Value::none();
+  });
+  add("default_dtype()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_dtype); });
+  add("default_device()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_device); });
+  add("set_default_device(device)", [s](Interp&, Arguments& a) {
+    s->c.default_device = s->device_from(a[0]);
+    return Value::none();
+  });
+  add("set_default_dtype(dtype)", [s](Interp&, Arguments& a) {
+    s->c.default_dtype = a.object<DTypeObject>(0, "torch.dtype").dtype;
+    return Value::none();
+  });
+  add("backend(name)", [s](Interp& in, Arguments& a) {
+    const bool* flag = backend_switch(*s, a.text(0));
+    if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));
+    return Value::boolean(*flag);
+  });
+  add("set_backend(name, value)", [s](Interp& in, Arguments& a) {
+    bool* flag = backend_switch(*s, a.text(0));
+    if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));
+    *flag = a.boolean(1);
+    return Value::none();
+  });
+}
+
+ops::Device device_at(const Arguments& a, std::size_t i) {
+  return ops::Device{static_cast<std::int8_t>(a.integer(i))};
+}
+std::uint16_t stream_at(const Arguments& a, std::size_t i) {
+  return static_cast<std::uint16_t>(a.integer(i));
+}
+
+/// Streams and events by number; the classes are in the prelude. Source: c10/cuda/CUDAStream.cpp.
+void add_streams(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  const auto act = [&](std::string_view signature, void (*body)(Session&, Arguments&)) {
+    add(signature, [s, body](Interp&, Arguments& a) {
+      body(*s, a);
+      return Value::none();
+    });
+  };
+  add("stream_from_pool(device, pool)", [s](Interp&, Arguments& a) {
+    constexpr std::int64_t kPerPool = 32;
+    constexpr std::int64_t kPools = 4;  // one a priority
+    const auto pool = static_cast<std::size_t>(a.integer(0) * kPools + a.integer(1));
+    if (pool >= s->next_stream.size()) s->next_stream.resize(pool + 1);
+    return Value::integer(1 + a.integer(1) * kPerPool + s->next_stream[pool]++ % kPerPool);
+  });
+  add("query_event(event)", [s](Interp&, Arguments& a) {
+    const auto event = static_cast<std::uint32_t>(a.integer(0));
+    return Value::boolean(s->guarded([&] { return s->emitter.query_event(event); }));
+  });
+  add("query_stream(device, stream)", [s](Interp&, Arguments& a) {
+    const std::optional<bool> ended =
+        s->guarded([&] { return s->emitter.query_stream(device_at(a, 0), stream_at(a, 1)); });
+    return ended ? Value::boolean(*ended) : Value::none();
+  });
+  add("current_stream(device)",
+      [s](Interp&, Arguments& a) { return Value::integer(s->c.stream(device_at(a, 0))); });
+  add("make_event()", [s](Interp&, Arguments&) { return Value::integer(s->emitter.make_event()); });
+  act("set_stream(device, stream)",
+      [](Session& t, Arguments& a) { t.c.set_stream(device_at(a, 0), stream_at(a, 1)); });
+  act("synchronize_stream(device, stream)",
+      [](Session& t, Arguments& a) { t.emitter.synchronize(device_at(a, 0), stream_at(a, 1)); });
+  act("record_event(event, device, stream)", [](Session& t, Arguments& a) {
+    t.emitter.record_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+                           stream_at(a, 2));
+  });
+  act("wait_event(event, device, stream)", [](Session& t, Arguments& a) {
+    t.emitter.wait_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+                         stream_at(a, 2));
+  });
+  act("synchronize_event(event)", [](Session& t, Arguments& a) {
+    t.emitter.synchronize_event(static_cast<std::uint32_t>(a.integer(0)));
+  });
+  act("note_upload(tensor)", [](Session& t, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    if (tensor.is_cuda()) t.c.recorder().copy(ops::kHost, tensor.device(), tensor.bytes(), true);
+  });
+  add("known_integers(tensor)", [](Interp& in, Arguments& a) -> Value {
+    const auto* object = a[0].as<TensorObject>();
+    const auto known = object == nullptr ? std::nullopt : known_values(object->tensor);
+    if (!known) return Value::none();
+    std::vector<Value> items;
+    items.reserve(known->size());
+    for (const double value : *known)
+      items.push_back(Value::integer(static_cast<std::int64_t>(value)));
+    return in.list(std::move(items));
+  });
+  act("note_values(tensor, values)", [](Session& t, Arguments& a) {
+    const std::vector<Value> items = t.interp.unpack(a[1]);
+    HostValues values;
+    values.reserve(items.size());
+    for (const Value& item : items) values.push_back(item.number());
+    note_values(a.object<TensorObject>(0, "Tensor"), values);
+  });
+  act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
+}
+
+/// Parallel lists, the first of tensors, split by its tensors' device and dtype, in order of first
+/// appearance: {0: [list, ..., list of the indices], 1: ...}; an empty list stays empty. Source:
+/// torch.utils._foreach_utils._group_tensors_by_device_and_dtype, which is C++ in PyTorch too.
+Value group_tensors(Interp& in, Arguments& a) {
+  struct Group {
+    ops::Device device;
+    ops::ScalarType dtype;
+    std::vector<std::size_t> members;
+  };
+  const std::vector<Value> lists = in.unpack(a[0]);
+  const std::vector<Value> first = in.unpack(lists.front());
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const ops::Tensor& tensor = first[i].as<TensorObject>()->tensor;
+    std::size_t at = 0;
+    while (at < groups.size() &&
+           !(groups[at].device == tensor.device() && groups[at].dtype == tensor.dtype()))
+      ++at;
+    if (at == groups.size()) groups.push_back({tensor.device(), tensor.dtype(), {}});
+    groups[at].members.push_back(i);
+  }
+  Ref<lang::Dict> out = in.dict();
+  // The last group first: a hash table of the C++ library puts what is new at its head.
+  std::reverse(groups.begin(), groups.end());
+  for (const Group& group : groups) {
+    std::vector<Value> parts;
+    parts.reserve(lists.size() + 1);
+    for (const Value& list : lists) {
+      const std::vector<Value>& items = list.as<lang::List>()->items;
+      std::vector<Value> part;
+      part.reserve(group.members.size());
+      if (!items.empty()) {
+        for (const std::size_t i : group.members) part.push_back(items[i]);
+      }
+      parts.push_back(in.list(std::move(part)));
+    }
+    std::vector<Value> indices;
+    indices.reserve(group.members.size());
+    for (const std::size_t i : group.members)
+      indices.push_back(Value::integer(static_cast<std::int64_t>(i)));
+    parts.push_back(in.list(std::move(indices)));
+    out->table.set(in, Value::integer(static_cast<std::int64_t>(out->table.size())),
+                   in.list(std::move(parts)));
+  }
+  return out;
+}
+
+void add_lists(Session& session, lang::Module& module) {
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  add("group_tensors(lists)", group_tensors);
+  add("all_on_cuda(tensors)", [](Interp& in, Arguments& a) {
+    const std::vector<Value> tensors = in.unpack(a[0]);
+    return Value::boolean(std::all_of(tensors.begin(), tensors.end(), [](const Value& each) {
+      return each.as<TensorObject>()->tensor.is_cuda();
+    }));
+  });
+}
+
+void add_events(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  add("begin_phase(name)", [s](Interp&, Arguments& a) {
+    s->emitter.begin_phase(a.text(0));
+    return Value::none();
+  });
+  add("mark(name, device=None)", [s](Interp&, Arguments& a) {
+    if (a.has(1)) {
+      s->emitter.measure(a.text(0), s->device_from(a[1]));
+      return Value::none();
+    }
+    for (int i = 0; i < s->device_count; ++i)
+      s->emitter.measure(a.text(0), ops::Device{static_cast<std::int8_t>(i)});
+    return Value::none();
+  });
+  add("begin(kind)", [s](Interp&, Arguments& a) {
+    s->emitter.begin(a.text(0));
+    return Value::none();
+  });
+  add("end_step()", [s](Interp&, Arguments&) {
+    s->emitter.end_step();
+    return Value::none();
+  });
+  add("set_moves_module(value)", [s](Interp&, Arguments& a) {
+    const bool before = s->moves_module;
+    s->moves_module = a.boolean(0);
+    return Value::boolean(before);
+  });
+  add("set_op_label(name)", [s](Interp& in, Arguments& a) {
+    // Names are interned for the whole run, so that the text stays where it is.
+    s->c.op_label = in.text(in.intern(a.text(0)));
+    s->c.recorder().set_label(s->c.module_label, s->c.op_label);
+    return Value::none();
+  });
+  add("as_optimizer_state(tensor)", [](Interp&, Arguments& a) {
+    a.object<TensorObject>(0, "Tensor").tensor->storage->set_role(ops::Role::kOptimizerState);
+    return a[0];
+  });
+  add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    const std::string& role = a.text(1);
+    if (role != "optimizer_state" && role != "input" && role != "parameter" && role != "gradient")
+      in.value_error("no such role: " + role);
+    tensor->storage->set_role(role == "input"       ? ops::Role::kInput
+                              : role == "parameter" ? ops::Role::kParameter
+                              : role == "gradient"  ? ops::Role::kGradient
+                                                    : ops::Role::kOptimizerState);
+    return Value::none();
+  });
+  add("flatten_weights(weights)", [s](Interp& in, Arguments& a) {
+    // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source:
+    // training-semantics.md 8.
+    std::vector<ops::Tensor> weights;
+    std::int64_t total = 0;
+    for (const Value& v : in.unpack(a[0])) {
+      weights.push_back(v.as<TensorObject>()->tensor);
+      total += weights.back().numel();
+    }
+    s->guarded([&] {
+      const ops::Tensor buffer =
+          s->c.empty({total}, weights.front().dtype(), weights.front().device());
+      buffer->storage->set_role(ops::Role::kParameter);
+      std::int64_t offset = 0;
+      for (const ops::Tensor& weight : weights) {
+        weight->strides = ops::contiguous_strides(weight.sizes());
+        weight->offset = offset;
+        weight->storage = buffer->storage;
+        offset += weight.numel();
+      }
+      return 0;
+    });
+    return Value::none();
+  });
+  add("refuse(message, hint='')",
+      [](Interp& in, Arguments& a) -> Value { in.refuse(a.text(0), a.text(1)); });
+  add("same_storage(a, b)", [](Interp&, Arguments& a) {
+    return Value::boolean(a.object<TensorObject>(0, "Tensor").tensor->storage ==
+                          a.object<TensorObject>(1, "Tensor").tensor->storage);
+  });
+  add("storage_bytes(tensor)", [](Interp&, Arguments& a) {
+    return Value::integer(
+        static_cast<std::int64_t>(a.object<TensorObject>(0, "Tensor").tensor->storage->bytes()));
+  });
+  add("backward(tensors, gradients, retain_graph=False, inputs=())", [s](Interp& in, Arguments& a) {
+    ops::TensorList tensors;
+    ops::TensorList gradients;
+    ops::TensorList inputs;
+    for (const Value& v : in.unpack(a[0])) tensors.push_back(v.as<TensorObject>()->tensor);
+    for (const Value& v : in.unpack(a[1])) {
+      gradients.push_back(v.is_none() ? ops::Tensor() : v.as<TensorObject>()->tensor);
+    }
+    for (const Value& v : in.unpack(a[3])) inputs.push_back(v.as<TensorObject>()->tensor);
+    s->emitter.begin("backward");
+    s->guarded([&] {
+      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs);
+      return 0;
+    });
+    return Value::none();
+  });
+}
+
+}  // namespace
+
+void fill_torch_c(Session& session, lang::Module& module) {
+  add_modes(session, module);
+  add_events(session, module);
+  add_streams(session, module);
+  add_lists(session, module);
+  add_module_class(session, module);
+  fill_autograd(session, module);
+  fill_reducer(session, module);
+}
+
+}  // namespace tidemark::torch

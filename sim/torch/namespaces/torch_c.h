@@ -1,0 +1,17 @@
+#pragma once
+
+#include "sim/torch/sessions/session.h"
+
+namespace tidemark::torch {
+
+/// torch._C: what the prelude needs of the host. Users do not call it.
+void fill_torch_c(Session& session, lang::Module& module);
+/// Hooks of saved tensors, checkpointing, torch.autograd.Function and grad(): what of autograd is
+/// not an operator.
+void fill_autograd(Session& session, lang::Module& module);
+/// Gradient accumulators with hooks, and what else c10d::Reducer has in C++.
+void fill_reducer(Session& session, lang::Module& module);
+/// torch.cuda: memory figures, streams and events, synchronisation.
+void fill_cuda(Session& session, lang::Module& module);
+
+}  // namespace tidemark::torch

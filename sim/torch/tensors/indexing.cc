@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sim/ops/indexing_ops.h"
+#include "sim/ops/shape_ops.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Value;
+using ops::Tensor;
+
+namespace {
+
+bool is_sequence(const Value& key) {
+  return key.as<lang::List>() != nullptr || key.as<lang::Tuple>() != nullptr ||
+         key.as<lang::Range>() != nullptr;
+}
+
+/// The items of x[a, b, ...]; a lone key counts as one, but a short list of other than numbers is
+/// taken as a tuple. Source: treatSequenceAsTuple.
+std::vector<Value> keys_of(const Value& key) {
+  if (const auto* tuple = key.as<lang::Tuple>()) return tuple->items;
+  if (const auto* list = key.as<lang::List>(); list != nullptr && list->items.size() < 32) {
+    for (const Value& item : list->items) {
+      if (is_sequence(item) || item.is_none() || item.tag() == lang::Tag::kEllipsis ||
+          item.as<TensorObject>() != nullptr || item.as<lang::Slice>() != nullptr)
+        return list->items;
+    }
+  }
+  return {key};
+}
+
+std::int64_t consumed(const Value& key) {
+  if (key.is_none() || key.tag() == lang::Tag::kEllipsis || key.is_bool()) return 0;
+  if (const auto* tensor = key.as<TensorObject>()) {
+    return tensor->tensor.dtype() == ops::ScalarType::kBool ? tensor->tensor.dim() : 1;
+  }
+  return 1;
+}
+
+/// Whether a bound is counted from the end: x[-n:] is a view of its own even where it is all of x.
+/// Source: at::indexing::impl::applySlice.
+bool counts_back(const lang::Slice& slice) {
+  const auto negative = [](const Value& bound) { return bound.is_int() && bound.as_int() < 0; };
+  return negative(slice.start) || negative(slice.stop);
+}
+
+/// The slice with integers for bounds, where one is an object: a tensor gives its number, as in
+/// x[:, :length]. Null: they are integers.
+Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
+  const auto is_object = [](const Value& bound) {
+    return bound.as<TensorObject>() != nullptr || bound.as<lang::Instance>() != nullptr;
+  };
+  if (!is_object(slice.start) && !is_object(slice.stop) && !is_object(slice.step)) return nullptr;
+  const auto part = [&](const Value& bound) -> Value {
+    if (!is_object(bound)) return bound;
+    return session.interp.call_method(bound, session.interp.intern("__index__"));
+  };
+  return make_ref<lang::Slice>(part(slice.start), part(slice.stop), part(slice.step));
+}
+
+/// The sizes of the tensor that a list of positions becomes.
+ops::Dims sizes_of(Session& session, const Value& sequence) {
+  ops::Dims sizes;
+  Value at = sequence;
+  while (is_sequence(at)) {
+    if (const auto* range = at.as<lang::Range>()) {
+      sizes.push_back(range->length());
+      return sizes;
+    }
+    const auto* list = at.as<lang::List>();
+    const std::vector<Value>& items = list != nullptr ? list->items : at.as<lang::Tuple>()->items;
+    sizes.push_back(static_cast<std::int64_t>(items.size()));
+    if (items.empty()) return sizes;
+    const Value first = items.front();
+    at = first;
+  }
+  if (!at.is_int() && at.as<TensorObject>() == nullptr) {
+    session.interp.refuse("an index that is a list of other than integers is not modelled",
+                          "make a tensor of it");
+  }
+  return sizes;
+}
+
+/// The tensor of positions in an array of the host, null for anything else. Positions are taken as
+/// a list of them is; rows would stand for one dimension each.
+const Tensor* array_of(Session& session, const Value& key) {
+  const auto* object = key.as<lang::Instance>();
+  lang::Interp& in = session.interp;
+  if (object == nullptr || object->type().lookup(in.intern("_is_numpy_array")) == nullptr)
+    return nullptr;
+  const Value* held = object->attrs().find(in.intern("_t"));
+  const Tensor& tensor = held->as<TensorObject>()->tensor;
+  if (tensor.dim() != 1 || !ops::is_integral(tensor.dtype())) {
+    in.refuse("an array as an index is modelled where it is one row of integers",
+              "make a tensor of it: x[torch.from_numpy(index)]");
+  }
+  return &tensor;
+}
+
+/// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
+/// dimension of that view.
+struct Sliced {
+  Tensor view;
+  ops::TensorList indices;  ///< undefined: the whole dimension
+  bool has_tensors = false;
+};
+
+/// `is_read`: a whole slice alone is a view of its own.
+Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, bool is_read) {
+  ops::Context& c = session.c;
+  const std::vector<Value> keys = keys_of(key);
+  const bool alone = is_read && key.as<lang::Tuple>() == nullptr;
+  std::int64_t specified = 0;
+  for (const Value& k : keys) specified += consumed(k);
+  if (specified > self.dim()) {
+    throw ops::OpError(fmt::format("too many indices for tensor of dimension {}", self.dim()));
+  }
+  Sliced out{self, {}, false};
+  std::int64_t dim = 0;
+  for (const Value& k : keys) {
+    if (k.is_none()) {
+      out.view = ops::unsqueeze(c, out.view, dim++);
+    } else if (k.tag() == lang::Tag::kEllipsis) {
+      dim += self.dim() - specified;
+    } else if (k.is_int()) {
+      out.view = ops::select(c, out.view, dim, k.as_int());
+    } else if (const auto* given = k.as<lang::Slice>()) {
+      const Ref<lang::Slice> made = with_integers(session, *given);
+      const lang::Slice* slice = made ? made.get() : given;
+      const std::int64_t length = out.view.size(dim);
+      const auto range = slice->indices(length);
+      if (!range) session.interp.type_error("slice indices must be integers or None");
+      if (range->step < 0) session.interp.value_error("step must be greater than zero");
+      const bool whole =
+          range->start == 0 && range->stop == length && range->step == 1 && !counts_back(*slice);
+      if (!whole || alone) {
+        out.view = ops::slice(c, out.view, dim, range->start, range->stop, range->step);
+      }
+      ++dim;
+    } else if (const auto* tensor = k.as<TensorObject>()) {
+      const Tensor& index = tensor->tensor;
+      if (index.dim() == 0 && ops::is_integral(index.dtype())) {
+        // A 0-dim index is an integer whose value is not known: any position has the same memory.
+        out.view = ops::select(c, out.view, dim, 0);
+        continue;
+      }
+      out.indices.resize(static_cast<std::size_t>(dim));
+      out.indices.push_back(index);
+      out.has_tensors = true;
+      dim += index.dtype() == ops::ScalarType::kBool ? index.dim() : 1;
+      if (index.dtype() == ops::ScalarType::kBool) {
+        // One mask stands for all the dimensions it covers.
+        for (std::int64_t i = 1; i < index.dim(); ++i) out.indices.emplace_back();
+      }
+    } else if (const Tensor* array = array_of(session, k); array != nullptr || is_sequence(k)) {
+      const ops::Dims sizes = array != nullptr ? array->sizes() : sizes_of(session, k);
+      out.indices.resize(static_cast<std::size_t>(dim));
+      out.indices.push_back(c.empty(sizes, ops::ScalarType::kInt64, self.device()));
+      out.has_tensors = true;
+      ++dim;
+    } else {
+      session.interp.raise(*session.interp.classes().index_error,
+                           "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                           "Variables are valid "
+                           "indices (got " +
+                               session.interp.type_name(k) + ")");
+    }
+  }
+  return out;
+}
+
+/// The sizes of `source` without leading ones, as an assignment takes it. Source:
+/// at::indexing::slicePrefix1sSize.
+ops::Dims without_leading_ones(const Tensor& source) {
+  ops::Dims sizes = source.sizes();
+  while (!sizes.empty() && sizes[0] == 1) sizes.erase(0);
+  return sizes;
+}
+
+/// Source: at::indexing::copy_to.
+void copy_to(Session& session, const Tensor& target, const Tensor& source) {
+  if (target.sizes() == source.sizes()) {
+    ops::copy_(session.c, target, source);
+    return;
+  }
+  if (source.dim() == 0 && !source.is_cuda()) {
+    ops::fill_(session.c, target, source);
+    return;
+  }
+  const Tensor prefix = ops::view(session.c, source, without_leading_ones(source));
+  ops::copy_(
+      session.c, target,
+      prefix.sizes() == target.sizes() ? prefix : ops::expand(session.c, prefix, target.sizes()));
+}
+
+void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
+                    const Value& value) {
+  const auto* source = value.as<TensorObject>();
+  if (source == nullptr && !value.is_number()) {
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
+                              " to a torch.Tensor");
+  }
+  Tensor values =
+      source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);
+  if (const ops::Dims sizes = without_leading_ones(values); !(sizes == values.sizes())) {
+    values = ops::view(session.c, values, sizes);
+  }
+  ops::index_put_(session.c, view, indices, values, false);
+}
+
+}  // namespace
+
+Tensor get_item(Session& session, const Tensor& self, const Value& key) {
+  Sliced sliced = apply_slicing(session, self, key, true);
+  if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
+  if (sliced.view == self) {
+    return ops::alias(session.c, self);  // x[...] and x[:, :] are views of their own
+  }
+  return sliced.view;
+}
+
+void set_item(Session& session, const Tensor& self, const Value& key, const Value& value) {
+  Sliced sliced = apply_slicing(session, self, key, false);
+  const auto* source = value.as<TensorObject>();
+  if (sliced.has_tensors) {
+    assign_tensors(session, sliced.view, sliced.indices, value);
+  } else if (source != nullptr) {
+    copy_to(session, sliced.view, source->tensor);
+  } else if (!value.is_number()) {
+    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
+                              " to a torch.Tensor");
+  } else {
+    ops::fill_(session.c, sliced.view);
+  }
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/ops/registry.h"
+#include "sim/torch/tensors/host_values.h"
+#include "sim/torch/sessions/session.h"
+
+namespace tidemark::torch {
+
+/// The overloads of one operator as one callable of the language.
+class BoundOp {
+ public:
+  BoundOp(Session& session, std::string_view name, std::vector<const ops::OpDef*> defs)
+      : session_(session), name_(name), defs_(std::move(defs)) {}
+  /// Brings the arguments to a signature, runs the operator, gives its result. The first overload
+  /// that fits is taken. Errors: TypeError with every signature when none fits; as
+  /// Session::guarded.
+  lang::Value call(lang::CallArgs& args);
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  enum class Type : std::uint8_t {
+    kTensor,
+    kTensorList,
+    kOperand,
+    kNumber,
+    kInt,
+    kFloat,
+    kBool,
+    kText,
+    kDType,
+    kDevice,
+    kMemoryFormat,
+    kInts,
+    kFloats,
+    kAny,
+  };
+  struct Parameter {
+    lang::Name name{};
+    Type type = Type::kAny;
+    bool optional = false;  ///< None is allowed
+    bool keyword_only = false;
+    bool rest = false;                  ///< takes the remaining positional numbers
+    std::vector<lang::Name> spellings;  ///< other names of it
+    std::optional<ops::Argument> fallback;
+  };
+  struct Overload {
+    const ops::OpDef* def;
+    std::vector<Parameter> parameters;
+    bool takes_tensors;  ///< any number of them, as arguments of their own
+  };
+  bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
+            std::string* why) const;
+  [[nodiscard]] bool python_type(const lang::Value& value, ops::Argument& out) const;
+  bool convert(const Parameter& parameter, const lang::Value& value, ops::Argument& out) const;
+  /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
+  /// the text is ours).
+  void parse();
+  /// The call with `out`, which the result is written into. Errors: refusals by name.
+  lang::Value call_into(lang::CallArgs& args, const lang::Value& out);
+  Parameter parse_parameter(std::string_view text) const;
+  static ops::Argument parse_default(std::string_view text);
+
+  Session& session_;
+  std::string name_;
+  std::vector<const ops::OpDef*> defs_;
+  std::vector<Overload> overloads_;  ///< of defs_, once parsed
+  HostRule host_rule_;               ///< once parsed
+};
+
+/// The whole op table by where users find it. An operator's callable is made when it is first
+/// looked up, what it needs for its arguments when it is first called.
+class OpTable {
+ public:
+  /// Cost: linear in the op table.
+  explicit OpTable(Session& session);
+  /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
+  /// "F", "method". Requires, of its calls: the table lives.
+  lang::Value find(std::string_view where, std::string_view name);
+  /// All names of one place, sorted.
+  [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
+  /// Makes the callables of all methods of tensors.
+  void fill(lang::ClassObject& tensor_class);
+  /// Lets go of every callable.
+  void release();
+
+ private:
+  struct Entry {
+    std::string_view name;
+    std::string_view where;
+    std::vector<const ops::OpDef*> defs;
+    lang::Value made;
+    std::unique_ptr<BoundOp> op;  ///< once called
+  };
+  [[nodiscard]] std::size_t slot_of(std::string_view where, std::string_view name) const;
+  void add(std::string_view where, std::string_view name, const ops::OpDef& def);
+  const lang::Value& callable(std::size_t index);
+
+  Session& session_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint16_t> slots_;  ///< index + 1, open addressing; 0: free
+};
+
+/// What an operator gave, as a value.
+lang::Value to_value(Session& session, ops::OpResult result);
+
+}  // namespace tidemark::torch

@@ -1,0 +1,502 @@
+#include <fmt/format.h>
+
+#include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/shape_ops.h"
+#include "sim/torch/autograd/autograd.h"
+#include "sim/torch/tensors/host_values.h"
+#include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Value;
+using ops::Tensor;
+
+namespace {
+
+TensorObject& self_of(const Value& value) { return *value.as<TensorObject>(); }
+Tensor& tensor_of(const Value& value) { return self_of(value).tensor; }
+
+// ---- properties
+// -------------------------------------------------------------------------------------------------
+
+Value get_grad(Interp& /*interp*/, const Value& self) {
+  return self_of(self).session().wrap(Tensor(tensor_of(self)->grad));
+}
+void set_grad(Interp& interp, const Value& self, Value value) {
+  if (value.is_none()) {
+    tensor_of(self)->grad.reset();
+  } else if (const auto* grad = value.as<TensorObject>()) {
+    tensor_of(self)->grad = grad->tensor.ref();
+  } else {
+    interp.type_error("assigned grad expected to be a Tensor or None but got grad of type " +
+                      interp.type_name(value));
+  }
+}
+
+Value get_data(Interp& /*interp*/, const Value& self) {
+  Value data = self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
+  share_values(tensor_of(self), data);
+  return data;
+}
+/// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
+/// another.
+void set_data(Interp& interp, const Value& self, Value value) {
+  const auto* other = value.as<TensorObject>();
+  if (other == nullptr)
+    interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
+  const Tensor& tensor = tensor_of(self);
+  const Tensor& from = other->tensor;
+  if (tensor.dtype() != from.dtype() || !(tensor.device() == from.device()))
+    tensor->grad_accumulator = nullptr;
+  tensor->sizes = from->sizes;
+  tensor->strides = from->strides;
+  tensor->offset = from->offset;
+  tensor->dtype = from->dtype;
+  tensor->device = from->device;
+  tensor->storage = from->storage;
+  if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
+}
+
+Value get_requires_grad(Interp& /*interp*/, const Value& self) {
+  return Value::boolean(tensor_of(self).requires_grad());
+}
+void set_requires_grad_flag(Interp& interp, const Tensor& tensor, bool wanted) {
+  if (tensor->grad_fn) {
+    if (!wanted) {
+      interp.runtime_error(
+          "you can only change requires_grad flags of leaf variables. If you want to use a "
+          "computed variable in a "
+          "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    }
+    return;
+  }
+  if (wanted && !ops::is_differentiable(tensor.dtype())) {
+    interp.runtime_error("only Tensors of floating point and complex dtype can require gradients");
+  }
+  tensor->requires_grad = wanted;
+}
+void set_requires_grad(Interp& interp, const Value& self, Value value) {
+  set_requires_grad_flag(interp, tensor_of(self), interp.truth(value));
+}
+
+/// x.real and x.imag are torch.real(x) and torch.imag(x).
+Value part_of(const Value& v, std::string_view name) {
+  Session& s = self_of(v).session();
+  return s.interp.call(s.op_table().find("torch", name), {v});
+}
+
+constexpr lang::PropertyRow kProperties[] = {
+    {"shape",
+     [](Interp&, const Value& v) { return self_of(v).session().size_of(tensor_of(v).sizes()); },
+     nullptr},
+    {"dtype",
+     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); },
+     nullptr},
+    {"device",
+     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).device()); },
+     nullptr},
+    {"ndim", [](Interp&, const Value& v) { return Value::integer(tensor_of(v).dim()); }, nullptr},
+    {"is_cuda", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_cuda()); },
+     nullptr},
+    {"is_leaf", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_leaf()); },
+     nullptr},
+    {"is_sparse", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_sparse()); },
+     nullptr},
+    {"layout",
+     [](Interp& interp, const Value& v) {
+       return interp.str(tensor_of(v).is_sparse() ? "torch.sparse_coo" : "torch.strided");
+     },
+     nullptr},
+    {"is_cpu",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kHost); },
+     nullptr},
+    {"is_meta",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kMeta); },
+     nullptr},
+    {"is_quantized", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_nested", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_mkldnn", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_mps", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_xpu", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"itemsize",
+     [](Interp&, const Value& v) {
+       return Value::integer(static_cast<std::int64_t>(ops::element_bytes(tensor_of(v).dtype())));
+     },
+     nullptr},
+    {"nbytes",
+     [](Interp&, const Value& v) {
+       return Value::integer(static_cast<std::int64_t>(tensor_of(v).bytes()));
+     },
+     nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad},
+    {"grad", get_grad, set_grad},
+    {"data", get_data, set_data},
+    {"retains_grad",
+     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v)->retains_grad); }, nullptr},
+    {"grad_fn",
+     [](Interp& interp, const Value& v) {
+       const Tensor& t = tensor_of(v);
+       return t->grad_fn ? interp.str(fmt::format("<{}>", t->grad_fn->name)) : Value::none();
+     },
+     nullptr},
+    {"T",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       const Tensor& t = tensor_of(v);
+       return s.guarded([&] {
+         ops::Dims order;
+         for (std::int64_t d = t.dim(); d-- > 0;) order.push_back(d);
+         return s.wrap(t.dim() == 2 ? ops::t(s.c, t) : ops::permute(s.c, t, order));
+       });
+     },
+     nullptr},
+    {"H",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       const Tensor& t = tensor_of(v);
+       return s.guarded([&] {
+         if (t.dim() != 0 && t.dim() != 2) {
+           throw ops::OpError(
+               fmt::format("tensor.H is only supported on matrices (2-D tensors). Got "
+                           "{}-D tensor.",
+                           t.dim()));
+         }
+         return s.wrap(t.dim() == 0 ? t : ops::transpose(s.c, t, 0, 1));
+       });
+     },
+     nullptr},
+    {"mH",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
+     },
+     nullptr},
+    {"real", [](Interp&, const Value& v) { return part_of(v, "real"); }, nullptr},
+    {"imag", [](Interp&, const Value& v) { return part_of(v, "imag"); }, nullptr},
+    {"mT",
+     [](Interp&, const Value& v) {
+       Session& s = self_of(v).session();
+       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
+     },
+     nullptr},
+};
+
+// ---- methods
+// ----------------------------------------------------------------------------------------------------
+
+/// The value of one element, `index` places into the storage after the first.
+Value element_of(const Tensor& tensor, std::int64_t index) {
+  const double value = host_value(tensor, index);
+  if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(value != 0);
+  if (ops::is_differentiable(tensor.dtype())) return Value::real(value);
+  return Value::integer(static_cast<std::int64_t>(value));
+}
+
+Value as_list(Session& session, const Tensor& tensor, std::int64_t dim, std::int64_t index) {
+  if (dim == tensor.dim()) return element_of(tensor, index);
+  std::vector<Value> items;
+  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
+    items.push_back(as_list(session, tensor, dim + 1, index + i * tensor.stride(dim)));
+  return session.interp.list(std::move(items));
+}
+
+/// A copy in another type or place, and what is known of its numbers.
+Value carried(Session& session, const Tensor& from, Tensor to) {
+  Value copy = session.wrap(std::move(to));
+  auto* object = copy.as<TensorObject>();
+  if (object->tensor == from) return copy;
+  if (const auto values = known_values(from)) note_values(*object, *values);
+  return copy;
+}
+
+/// x.to(...) and its short forms. Source: torch's parse_to_conversion.
+Value to_method(Session& session, lang::CallArgs& args) {
+  Interp& interp = session.interp;
+  ops::ToOptions options;
+  const Tensor& self = tensor_of(args.values[0]);
+  const auto take = [&](const Value& given) {
+    const Value& value = lang::plain_of(given);
+    if (const auto* dtype = value.as<DTypeObject>()) {
+      options.dtype = dtype->dtype;
+    } else if (const auto* other = value.as<TensorObject>()) {
+      options.dtype = other->tensor.dtype();
+      options.device = other->tensor.device();
+    } else if (value.as<lang::Str>() != nullptr || value.as<DeviceObject>() != nullptr ||
+               value.is_int()) {
+      options.device = session.device_from(value);
+    } else if (!value.is_none()) {
+      interp.type_error("to() received an invalid combination of arguments - got " +
+                        interp.type_name(value));
+    }
+  };
+  std::size_t flags = 0;
+  for (std::size_t i = 1; i < args.positional; ++i) {
+    if (args.values[i].is_bool()) {
+      (++flags == 2 ? options.copy : options.non_blocking) = args.values[i].as_bool();
+    } else {
+      take(args.values[i]);
+    }
+  }
+  for (std::size_t k = 0; k < args.keyword_count; ++k) {
+    const std::string_view name = interp.text(args.keywords[k]);
+    const Value& value = args.values[args.positional + k];
+    if (name == "device" || name == "dtype" || name == "other") {
+      take(value);
+    } else if (name == "copy") {
+      options.copy = interp.truth(value);
+    } else if (name == "memory_format") {
+      if (const auto* format = value.as<MemoryFormatObject>()) options.format = format->format;
+    } else if (name == "non_blocking") {
+      options.non_blocking = interp.truth(value);
+    } else {
+      interp.type_error(fmt::format("to() got an unexpected keyword argument '{}'", name));
+    }
+  }
+  const bool is_input = !self.is_cuda() && options.device && options.device->is_cuda() &&
+                        !self->is_parameter && session.c.module_label == 0;
+  if (is_input && !session.moves_module) session.emitter.begin("inputs");
+  return session.guarded([&] {
+    Tensor out = ops::to(session.c, self, options);
+    if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
+      out->storage->set_role(ops::Role::kInput);
+    return carried(session, self, std::move(out));
+  });
+}
+
+void add_casts(Session& session) {
+  struct Cast {
+    std::string_view name;
+    ops::ScalarType type;
+  };
+  static constexpr Cast kCasts[] = {
+      {"float", ops::ScalarType::kFloat32},    {"double", ops::ScalarType::kFloat64},
+      {"half", ops::ScalarType::kFloat16},     {"bfloat16", ops::ScalarType::kBFloat16},
+      {"long", ops::ScalarType::kInt64},       {"int", ops::ScalarType::kInt32},
+      {"short", ops::ScalarType::kInt16},      {"bool", ops::ScalarType::kBool},
+      {"char", ops::ScalarType::kInt8},        {"byte", ops::ScalarType::kUInt8},
+      {"cfloat", ops::ScalarType::kComplex64}, {"cdouble", ops::ScalarType::kComplex128}};
+  for (const Cast& cast : kCasts) {
+    session.tensor_class->attrs.set(
+        session.interp.intern(cast.name),
+        session.interp.raw_function(
+            cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
+              return session.guarded([&] {
+                const Tensor& self = tensor_of(args.values[0]);
+                return carried(session, self, ops::to(session.c, self, type));
+              });
+            }));
+  }
+}
+
+Value backward_method(Session& session, Arguments& a) {
+  ops::TensorList gradients;
+  if (a.has(1)) gradients.push_back(a.object<TensorObject>(1, "Tensor").tensor);
+  const bool retain = a.has(2) ? a.boolean(2) : a.has(3) && a.boolean(3);
+  if (a.has(3) && a.boolean(3)) {
+    session.interp.refuse("backward(create_graph=True) is not modelled",
+                          "gradients of gradients are outside the model");
+  }
+  ops::TensorList inputs;
+  if (a.has(4) && a[4].as<TensorObject>() != nullptr) {
+    inputs.push_back(tensor_of(a[4]));
+  } else if (a.has(4)) {
+    for (const Value& v : session.interp.unpack(a[4])) inputs.push_back(tensor_of(v));
+  }
+  session.emitter.begin("backward");
+  try {
+    session.guarded([&] {
+      const Tensor& root = tensor_of(a[0]);
+      if (gradients.empty() && root.requires_grad() && root.numel() == 1) {
+        const ops::LabelScope label(session.c, "ones_like");
+        gradients.push_back(session.c.empty_like(root));
+      }
+      backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs);
+      return 0;
+    });
+  } catch (lang::Raised& raised) {
+    // The gradient that backward starts from is a local of PyTorch's Python code: the exception's
+    // traceback holds it.
+    if (!gradients.empty()) {
+      raised.exception->attrs().set(session.interp.intern("__root_gradient__"),
+                                    session.wrap(gradients[0]));
+    }
+    throw;
+  }
+  return Value::none();
+}
+
+void add_method(Session& session, std::string_view signature, lang::HostFunction body) {
+  session.tensor_class->attrs.set(session.interp.intern(lang::function_name(signature)),
+                                  session.interp.function(signature, std::move(body)));
+}
+
+void add_queries(Session& session) {
+  Session* s = &session;
+  add_method(session, "size(self, dim=None)", [s](Interp&, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (!a.has(1)) return s->size_of(t.sizes());
+    return s->guarded([&] { return Value::integer(t.size(a.integer(1))); });
+  });
+  add_method(session, "stride(self, dim=None)", [s](Interp& interp, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (a.has(1)) return s->guarded([&] { return Value::integer(t.stride(a.integer(1))); });
+    std::vector<Value> items;
+    for (const std::int64_t stride : t.strides()) items.push_back(Value::integer(stride));
+    return interp.tuple(std::move(items));
+  });
+  const auto integer = [&](std::string_view signature, std::int64_t (*read)(const Tensor&)) {
+    add_method(session, signature,
+               [read](Interp&, Arguments& a) { return Value::integer(read(tensor_of(a[0]))); });
+  };
+  integer("dim(self)", [](const Tensor& t) { return t.dim(); });
+  integer("ndimension(self)", [](const Tensor& t) { return t.dim(); });
+  integer("numel(self)", [](const Tensor& t) { return t.numel(); });
+  integer("nelement(self)", [](const Tensor& t) { return t.numel(); });
+  integer("element_size(self)",
+          [](const Tensor& t) { return static_cast<std::int64_t>(ops::element_bytes(t.dtype())); });
+  integer("storage_offset(self)", [](const Tensor& t) { return t->offset; });
+  integer("get_device(self)",
+          [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
+  integer("data_ptr(self)", [](const Tensor& t) {
+    return t->storage->request() == ops::kNoMemory ? std::int64_t{0}
+                                                   : std::int64_t{t->storage->request()} + 1;
+  });
+  const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
+    add_method(session, signature,
+               [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
+  };
+  flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
+  flag("is_conj(self)", [](const Tensor& t) { return t->is_conj; });
+  flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
+  flag("is_pinned(self, device=None)",
+       [](const Tensor& t) { return ops::is_pinned(t->storage->request()); });
+  add_method(session, "is_contiguous(self, memory_format=None)", [](Interp&, Arguments& a) {
+    const auto* format = a[1].as<MemoryFormatObject>();
+    return Value::boolean(tensor_of(a[0]).is_contiguous(
+        format == nullptr ? ops::MemoryFormat::kContiguous : format->format));
+  });
+  add_method(session, "item(self)", [s](Interp& interp, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (t.numel() != 1) {
+      interp.runtime_error(
+          fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
+    }
+    s->c.read_value(t);
+    return element_of(t, 0);
+  });
+  add_method(session, "tolist(self)", [s](Interp&, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
+    return as_list(*s, t, 0, 0);
+  });
+  add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
+    return Value::real(host_value(tensor_of(a[0]), 0));
+  });
+  add_method(session, "__int__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
+    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
+  });
+  add_method(session, "__index__(self)", [s](Interp&, Arguments& a) {
+    s->c.read_value(tensor_of(a[0]));
+    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
+  });
+}
+
+void add_autograd_methods(Session& session) {
+  Session* s = &session;
+  add_method(session,
+             "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
+             [s](Interp&, Arguments& a) { return backward_method(*s, a); });
+  add_method(session, "requires_grad_(self, requires_grad=True)", [](Interp& interp, Arguments& a) {
+    set_requires_grad_flag(interp, tensor_of(a[0]), a.boolean(1));
+    return a[0];
+  });
+  add_method(session, "detach_(self)", [](Interp&, Arguments& a) {
+    Tensor& t = tensor_of(a[0]);
+    t->requires_grad = false;
+    t->output_nr = 0;
+    t->grad_fn.reset();
+    return a[0];
+  });
+  add_method(session, "record_stream(self, stream)", [s](Interp& interp, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    const Value id = interp.find_attr(a[1], interp.intern("_index"));
+    if (!id.is_int()) interp.type_error("record_stream(): argument 's' must be Stream");
+    if (t.is_cuda()) {
+      s->emitter.use(t->storage->request(), t.device(), static_cast<std::uint16_t>(id.as_int()));
+    }
+    return Value::none();
+  });
+}
+
+void add_copies(Session& session) {
+  Session* s = &session;
+  session.tensor_class->attrs.set(
+      session.interp.intern("to"),
+      session.interp.raw_function(
+          "to", [s](Interp&, lang::CallArgs& args) { return to_method(*s, args); }));
+  add_method(session, "cuda(self, device=None, non_blocking=False, memory_format=None)",
+             [s](Interp& interp, Arguments& a) {
+               std::vector<Value> values{a[0], a.has(1) ? a[1] : interp.str("cuda"),
+                                         Value::boolean(a.has(2) && a.boolean(2))};
+               lang::CallArgs args;
+               args.values = values.data();
+               args.positional = values.size();
+               return to_method(*s, args);
+             });
+  add_method(session, "cpu(self, memory_format=None)", [s](Interp&, Arguments& a) {
+    ops::ToOptions options;
+    options.device = ops::kHost;
+    return s->guarded(
+        [&] { return carried(*s, tensor_of(a[0]), ops::to(s->c, tensor_of(a[0]), options)); });
+  });
+  for (const std::string_view same : {"share_memory_(self)", "resolve_neg(self)"}) {
+    add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
+  }
+  add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {
+    const Tensor& t = tensor_of(a[0]);
+    if (ops::is_pinned(t->storage->request())) return a[0];
+    return s->guarded([&] { return s->wrap(ops::pin_memory(s->c, t)); });
+  });
+  add_casts(session);
+}
+
+}  // namespace
+
+void add_tensor_class(Session& session) {
+  Interp& interp = session.interp;
+  session.tensor_class = interp.make_class("Tensor", "torch");
+  lang::add_properties(interp, *session.tensor_class, kProperties);
+  // Operators that are methods, from the op table.
+  session.op_table().fill(*session.tensor_class);
+  add_queries(session);
+  add_autograd_methods(session);
+  add_tensor_hooks(session);
+  add_copies(session);
+  session.tensor_class->construct = [](Interp& in, lang::ClassObject&, lang::CallArgs& args) {
+    return in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), args);
+  };
+  session.parameter_class =
+      interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});
+  session.parameter_class->construct = [&session](Interp& in, lang::ClassObject&,
+                                                  lang::CallArgs& args) -> Value {
+    const Value* data = args.positional > 0 ? &args.values[0] : args.keyword(in.intern("data"));
+    const auto* tensor = data == nullptr ? nullptr : data->as<TensorObject>();
+    if (tensor == nullptr) in.type_error("Parameter() expects a tensor");
+    bool wanted = ops::is_differentiable(tensor->tensor.dtype());
+    if (args.positional > 1) wanted = in.truth(args.values[1]);
+    if (const Value* flag = args.keyword(in.intern("requires_grad"))) wanted = in.truth(*flag);
+    ops::Tensor parameter = ops::Context::shallow_copy(tensor->tensor);
+    parameter->is_parameter = true;
+    parameter->requires_grad = wanted;
+    parameter->storage->set_role(ops::Role::kParameter);
+    return session.wrap(std::move(parameter));
+  };
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "sim/torch/sessions/session.h"
+
+namespace tidemark::torch {
+
+/// torch.Tensor and nn.Parameter as the language sees them.
+class TensorObject final : public lang::HostObject {
+ public:
+  TensorObject(Session& session, Ref<lang::ClassObject> type, ops::Tensor value);
+  ~TensorObject() override;
+  static bool is(const lang::Object& o) { return o.host_kind() == kTensorKind; }
+
+  [[nodiscard]] Session& session() const { return session_; }
+
+  lang::Value unary(lang::Interp& interp, lang::UnaryOp op) override;
+  lang::Value binary(lang::Interp& interp, lang::BinaryOp op, const lang::Value& other,
+                     bool reflected) override;
+  lang::Value inplace(lang::Interp& interp, lang::BinaryOp op, const lang::Value& other) override;
+  lang::Value compare(lang::Interp& interp, lang::CompareOp op, const lang::Value& other) override;
+  lang::Value get_item(lang::Interp& interp, const lang::Value& key) override;
+  bool set_item(lang::Interp& interp, const lang::Value& key, const lang::Value& value) override;
+  std::optional<std::int64_t> length(lang::Interp& interp) override;
+  lang::Value iterate(lang::Interp& interp) override;
+  bool truth(lang::Interp& interp) override;
+  std::optional<std::uint64_t> hash(lang::Interp& interp) override;
+  std::string repr(lang::Interp& interp) override;
+  std::string format(lang::Interp& interp, std::string_view spec) override;
+  lang::Value deep_copy(lang::Interp& interp,
+                        std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
+
+  ops::Tensor tensor;
+  Ref<ops::Node> accumulator;  ///< of a leaf with hooks, which it keeps as long as it lives
+
+ private:
+  ops::Tensor copy_storage(const std::vector<std::pair<lang::Value, lang::Value>>& copies);
+  Session& session_;
+};
+
+/// x[key] and x[key] = value. Source: torch's python_variable_indexing;
+/// training-semantics.md 5.6, 5.7.
+ops::Tensor get_item(Session& session, const ops::Tensor& self, const lang::Value& key);
+void set_item(Session& session, const ops::Tensor& self, const lang::Value& key,
+              const lang::Value& value);
+
+/// Adds register_hook, register_post_accumulate_grad_hook and retain_grad to torch.Tensor.
+void add_tensor_hooks(Session& session);
+
+/// Adds torch.Tensor's own methods and properties (those that are no operators).
+void add_tensor_class(Session& session);
+
+}  // namespace tidemark::torch
