@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/alloc/settings.h"
 #include "sim/alloc/simple_allocator.h"
+#include "sim/alloc/version.h"
 
 namespace tidemark {
 

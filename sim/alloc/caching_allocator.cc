@@ -21,16 +21,16 @@ constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes);
 
 CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device,
                                    EventClock& clock)
-    : settings_(settings), device_(device), clock_(clock) {
+    : settings_(settings), knobs_(*settings.knobs), device_(device), clock_(clock) {
   TIDEMARK_CHECK(settings.backend == Backend::kNative, std::string("another backend's settings"));
   device_number_ = device.config().device;
   for (Event& event : recent_) event.device = device_number_;
   small_.kind = PoolKind::kSmall;
   large_.kind = PoolKind::kLarge;
-  if (settings.max_split_bytes != kUnlimitedBytes)
-    max_split_at_start_ = as_signed(settings.max_split_bytes);
+  if (knobs_.max_split_bytes != kUnlimitedBytes)
+    max_split_at_start_ = as_signed(knobs_.max_split_bytes);
   apply_settings();
-  if (settings.version >= Version{2, 10}) set_memory_fraction(settings.per_process_memory_fraction);
+  if (settings.version >= Version{2, 10}) set_memory_fraction(knobs_.per_process_memory_fraction);
 }
 
 CachingAllocator::~CachingAllocator() = default;
@@ -41,7 +41,7 @@ Bytes CachingAllocator::round(Bytes bytes) const {
   if (!has_divisions_ || bytes < kMinBlockBytes) return round_up(bytes, kMinBlockBytes);
   const int octave = static_cast<int>(std::bit_width(bytes)) - 1;
   const auto bucket = static_cast<std::size_t>(std::clamp(octave - 20, 0, 15));
-  const Bytes divisions = settings_.roundup_power2_divisions[bucket];
+  const Bytes divisions = knobs_.roundup_power2_divisions[bucket];
   if (divisions <= 1 || bytes <= kMinBlockBytes * divisions) return round_up(bytes, kMinBlockBytes);
   if (std::has_single_bit(bytes)) return bytes;
   const Bytes step = (Bytes{1} << static_cast<unsigned>(octave)) / divisions;
@@ -50,7 +50,7 @@ Bytes CachingAllocator::round(Bytes bytes) const {
 
 Bytes CachingAllocator::segment_bytes(Bytes rounded) const {
   if (rounded <= kSmallMaxBytes) return kSmallSegmentBytes;
-  if (rounded < kLargeMinBytes) return settings_.large_segment_bytes;
+  if (rounded < kLargeMinBytes) return knobs_.large_segment_bytes;
   return round_up(rounded, kLargeRoundBytes);
 }
 
@@ -98,7 +98,7 @@ void CachingAllocator::free_far(RequestId id) {
 /// The rest of a free, after the request was noted and counted.
 void CachingAllocator::free_generally(BlockIndex index) {
   const Block& block = blocks_[index];
-  if (has_oversize_ && block.bytes >= settings_.max_split_bytes) oversize_allocations_.decrease(1);
+  if (has_oversize_ && block.bytes >= knobs_.max_split_bytes) oversize_allocations_.decrease(1);
   if (block.is(Block::kUsed)) {
     free_slowly(index);
   } else {
@@ -176,9 +176,9 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
   }
   if (has_oversize_) {
     const Bytes bytes = blocks[index].bytes;
-    if (rounded < settings_.max_split_bytes) {
-      if (bytes >= settings_.max_split_bytes) return kNoBlock;
-    } else if (bytes >= rounded + settings_.max_non_split_rounding_bytes) {
+    if (rounded < knobs_.max_split_bytes) {
+      if (bytes >= knobs_.max_split_bytes) return kNoBlock;
+    } else if (bytes >= rounded + knobs_.max_non_split_rounding_bytes) {
       return kNoBlock;
     }
   }

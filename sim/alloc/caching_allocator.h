@@ -13,6 +13,7 @@
 #include "sim/alloc/device_memory.h"
 #include "sim/alloc/event_clock.h"
 #include "sim/alloc/gauge.h"
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/pools.h"
 #include "sim/alloc/settings.h"
 #include "sim/alloc/walk_table.h"
@@ -259,6 +260,7 @@ class CachingAllocator final : public Allocator {
   bool gathers_ = false;
 
   AllocatorSettings settings_;
+  KnobValues knobs_;  ///< of settings_, at hand
   DeviceMemory& device_;
   EventClock& clock_;
   BlockStore blocks_;

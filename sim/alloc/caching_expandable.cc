@@ -12,7 +12,7 @@
 namespace tidemark {
 
 Bytes CachingAllocator::page_bytes(PoolKind kind) const {
-  return kind == PoolKind::kSmall ? kSmallSegmentBytes : settings_.large_segment_bytes;
+  return kind == PoolKind::kSmall ? kSmallSegmentBytes : knobs_.large_segment_bytes;
 }
 
 void CachingAllocator::insert_unmapped(BlockIndex index) {
@@ -64,7 +64,7 @@ BlockIndex CachingAllocator::find_growth(Lane& lane, Bytes rounded) {
 Bytes CachingAllocator::expandable_reserve_bytes() const {
   const Bytes total = device_.total_bytes();
   const Bytes full = total + total / 8;
-  const ExpandableReserve& reserve = settings_.expandable_segments_reserve;
+  const ExpandableReserve& reserve = knobs_.expandable_segments_reserve;
   switch (reserve.kind) {
     case ExpandableReserve::Kind::kFull:
       break;

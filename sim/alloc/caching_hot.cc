@@ -113,7 +113,7 @@ template <Way kWay, bool kHistory, bool kInSet>
   books_.increase<Amount::kAllocatedBytes>(own, as_signed(taken));
   books_.increase<Amount::kRequestedBytes>(own, as_signed(bytes));
   if constexpr (kWay == Way::kLong) {
-    if (has_oversize_ && taken >= settings_.max_split_bytes) oversize_allocations_.increase(1);
+    if (has_oversize_ && taken >= knobs_.max_split_bytes) oversize_allocations_.increase(1);
   }
 }
 

@@ -62,7 +62,7 @@ bool CachingAllocator::refuse(const Request& request, OutOfMemory::Kind kind) {
       .reserved_bytes = static_cast<Bytes>(reserved_bytes_.all.current),
       .private_free_bytes = 0,
       .process_bytes = device_.config().context_bytes + device_.taken_bytes(),
-      .expandable_reserve_bytes = settings_.expandable_segments ? expandable_reserve_bytes() : 0,
+      .expandable_reserve_bytes = knobs_.expandable_segments ? expandable_reserve_bytes() : 0,
       .version = settings_.version,
       .device = device_.config().device};
   if (kind != OutOfMemory::Kind::kDevice) return false;
@@ -86,8 +86,8 @@ BlockIndex CachingAllocator::grow(Request& request, bool retry) {
   const Bytes wanted = segment_bytes(request.rounded);
   const auto held = static_cast<Bytes>(reserved_bytes_.all.current);
   if (held + wanted > limit_bytes_) return kNoBlock;
-  if (settings_.throw_on_cudamalloc_oom) {
-    const auto cap = static_cast<Bytes>(settings_.per_process_memory_fraction *
+  if (knobs_.throw_on_cudamalloc_oom) {
+    const auto cap = static_cast<Bytes>(knobs_.per_process_memory_fraction *
                                         static_cast<double>(device_.total_bytes()));
     if (held + wanted > cap) {
       ++num_oom_rejections_;
@@ -123,7 +123,7 @@ BlockIndex CachingAllocator::new_segment(Lane& lane, Bytes bytes) {
   block.flags = Block::kMapped;
   segment_.increase(lane.kind, 1);
   change_reserved(lane, as_signed(bytes));
-  if (bytes >= settings_.max_split_bytes) oversize_segments_.increase(1);
+  if (bytes >= knobs_.max_split_bytes) oversize_segments_.increase(1);
   ++num_device_alloc_;
   return index;
 }
@@ -147,8 +147,8 @@ void CachingAllocator::change_reserved(const Lane& lane, std::int64_t bytes) {
 
 void CachingAllocator::collect_garbage() {
   const auto held = static_cast<Bytes>(reserved_bytes_.all.current);
-  const auto allowed = static_cast<Bytes>(settings_.garbage_collection_threshold *
-                                          static_cast<double>(limit_bytes_));
+  const auto allowed =
+      static_cast<Bytes>(knobs_.garbage_collection_threshold * static_cast<double>(limit_bytes_));
   if (held <= allowed) return;
   const Bytes target = held - allowed;
   std::vector<BlockIndex> candidates;
@@ -186,7 +186,7 @@ void CachingAllocator::collect_garbage() {
 bool CachingAllocator::release_available(const Request& request) {
   if (!has_oversize_) return false;
   Lane& lane = *request.lane;
-  const Bytes wanted = std::max(request.rounded, settings_.max_split_bytes);
+  const Bytes wanted = std::max(request.rounded, knobs_.max_split_bytes);
   const BlockIndex bound = lane.free.lower_bound(blocks_.data(), wanted);
   if (bound != kNoBlock && !blocks_[bound].is(Block::kExpandable)) {
     release_segment(bound);
@@ -200,7 +200,7 @@ bool CachingAllocator::release_available(const Request& request) {
   while (!smaller.empty() && released < wanted) {
     const BlockIndex index = smaller.back();
     smaller.pop_back();
-    if (blocks_[index].bytes < settings_.max_split_bytes) break;
+    if (blocks_[index].bytes < knobs_.max_split_bytes) break;
     if (blocks_[index].is(Block::kExpandable)) continue;
     released += blocks_[index].bytes;
     release_segment(index);
@@ -224,7 +224,7 @@ void CachingAllocator::release_segment(BlockIndex index) {
   if (lane.pool->owner != nullptr) --lane.pool->owner->segment_count;
   segment_.decrease(lane.kind, 1);
   change_reserved(lane, -as_signed(block.bytes));
-  if (block.bytes >= settings_.max_split_bytes) oversize_segments_.decrease(1);
+  if (block.bytes >= knobs_.max_split_bytes) oversize_segments_.decrease(1);
   lane.free.erase(blocks_.data(), index);
   blocks_.recycle(index);
 }

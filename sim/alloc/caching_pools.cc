@@ -12,12 +12,12 @@
 namespace tidemark {
 
 void CachingAllocator::apply_settings() {
-  const auto& divisions = settings_.roundup_power2_divisions;
+  const auto& divisions = knobs_.roundup_power2_divisions;
   has_divisions_ =
       std::any_of(divisions.begin(), divisions.end(), [](std::uint32_t each) { return each > 1; });
-  has_oversize_ = settings_.max_split_bytes != kUnlimitedBytes;
+  has_oversize_ = knobs_.max_split_bytes != kUnlimitedBytes;
   creation_orders_ = settings_.version == Version{2, 12};
-  counts_searches_ = limit_bytes_ != kUnlimitedBytes && settings_.garbage_collection_threshold > 0;
+  counts_searches_ = limit_bytes_ != kUnlimitedBytes && knobs_.garbage_collection_threshold > 0;
   if (counts_searches_ && !has_counted_) {
     has_counted_ = true;
     for (const BlockIndex index : blocks_.in_use()) blocks_[index].age_base = 0;
@@ -31,13 +31,14 @@ void CachingAllocator::apply_settings() {
 /// Whether the short way is right: see plain_.
 void CachingAllocator::update_plain() {
   plain_ = !has_routing_ && !has_oversize_ && !has_divisions_ && !creation_orders_ &&
-           !has_counted_ && (settings_.expandable_segments || ranges_.empty());
-  plainest_ = plain_ && !settings_.expandable_segments && settings_.version < Version{2, 12};
+           !has_counted_ && (knobs_.expandable_segments || ranges_.empty());
+  plainest_ = plain_ && !knobs_.expandable_segments && settings_.version < Version{2, 12};
 }
 
 void CachingAllocator::set_settings(const AllocatorSettings& settings) {
   const Version version = settings_.version;
   settings_ = settings;
+  knobs_ = *settings.knobs;
   settings_.version = version;
   apply_settings();
 }
@@ -53,14 +54,14 @@ void CachingAllocator::set_memory_fraction(double fraction) {
 }
 
 bool CachingAllocator::may_expand(const BlockPool& pool) const {
-  return settings_.expandable_segments &&
+  return knobs_.expandable_segments &&
          (pool.owner == nullptr || settings_.version >= Version{2, 5});
 }
 
 SplitRule CachingAllocator::split_rule(const BlockPool& pool, bool expandable) const {
   if (pool.owner != nullptr && pool.owner->no_split) return {kUnlimitedBytes, 0};
   if (pool.kind == PoolKind::kSmall || expandable) return {kMinBlockBytes, kUnlimitedBytes};
-  return {kSmallMaxBytes + 1, settings_.max_split_bytes};
+  return {kSmallMaxBytes + 1, knobs_.max_split_bytes};
 }
 
 BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {

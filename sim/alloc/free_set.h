@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/alloc/block.h"
-#include "sim/alloc/settings.h"
+#include "sim/alloc/sizes.h"
 
 namespace tidemark {
 

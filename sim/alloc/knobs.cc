@@ -6,6 +6,7 @@
 #include <bit>
 #include <iterator>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/settings_reader.h"
 
 namespace tidemark {
@@ -15,16 +16,16 @@ namespace {
 constexpr Version kDivisionsAboveLast{2,
                                       10};  ///< from here '>' leaves the last bucket named as it is
 
-void read_backend(SettingsReader& reader, AllocatorSettings& settings) {
+void read_backend(SettingsReader& reader, KnobValues& /*values*/) {
   const std::string& text = reader.word();
   if (text == "native") {
-    settings.backend = Backend::kNative;
+    reader.choose(Backend::kNative);
   } else if (text == "cudaMallocAsync") {
-    settings.backend = Backend::kCudaMallocAsync;
+    reader.choose(Backend::kCudaMallocAsync);
   } else if (text == "naive") {
-    settings.backend = Backend::kNaive;
+    reader.choose(Backend::kNaive);
   } else if (text == "ideal") {
-    settings.backend = Backend::kIdeal;
+    reader.choose(Backend::kIdeal);
   } else {
     reader.refuse(
         "Unknown allocator backend, options are native and cudaMallocAsync",
@@ -34,10 +35,9 @@ void read_backend(SettingsReader& reader, AllocatorSettings& settings) {
 
 /// A size in MiB that must not be below the large segment (20 MiB unless large_segment_size_mb says
 /// otherwise).
-Bytes read_oversize(SettingsReader& reader, const AllocatorSettings& settings,
-                    std::string_view key) {
+Bytes read_oversize(SettingsReader& reader, const KnobValues& values, std::string_view key) {
   const std::uint64_t number = reader.whole_number();
-  const std::uint64_t least = settings.large_segment_bytes / kMiB;
+  const std::uint64_t least = values.large_segment_bytes / kMiB;
   if (reader.lenient() ? number < least : number <= least) {
     reader.refuse(fmt::format("CachingAllocator option {} too small, must be {} {}", key,
                               reader.lenient() ? ">=" : ">", least));
@@ -45,13 +45,13 @@ Bytes read_oversize(SettingsReader& reader, const AllocatorSettings& settings,
   return SettingsReader::mebibytes(number);
 }
 
-void read_large_segment(SettingsReader& reader, AllocatorSettings& settings) {
+void read_large_segment(SettingsReader& reader, KnobValues& values) {
   const std::uint64_t number = reader.whole_number();
   if (number <= 10) reader.refuse("CachingAllocator option large_segment_size_mb must be > 10 MB");
-  settings.large_segment_bytes = SettingsReader::mebibytes(number);
+  values.large_segment_bytes = SettingsReader::mebibytes(number);
 }
 
-void read_garbage_collection(SettingsReader& reader, AllocatorSettings& settings) {
+void read_garbage_collection(SettingsReader& reader, KnobValues& values) {
   const double value = reader.fraction();
   if (reader.lenient()) {
     if (!(value > 0 && value < 1))
@@ -60,14 +60,14 @@ void read_garbage_collection(SettingsReader& reader, AllocatorSettings& settings
     if (!(value > 0)) reader.refuse("garbage_collect_threshold too small, set it 0.0~1.0");
     if (!(value < 1)) reader.refuse("garbage_collect_threshold too big, set it 0.0~1.0");
   }
-  settings.garbage_collection_threshold = value;
+  values.garbage_collection_threshold = value;
 }
 
-void read_memory_fraction(SettingsReader& reader, AllocatorSettings& settings) {
+void read_memory_fraction(SettingsReader& reader, KnobValues& values) {
   const double value = reader.fraction();
   if (!(value >= 0 && value <= 1))
     reader.refuse("per_process_memory_fraction is invalid, set it in [0.0, 1.0]");
-  settings.per_process_memory_fraction = value;
+  values.per_process_memory_fraction = value;
 }
 
 /// Divisions are kept in 32 bits: the guard of caching-allocator.md 3.1 keeps larger ones from ever
@@ -76,15 +76,14 @@ std::uint32_t kept_divisions(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 31U));
 }
 
-/// One "KEY:VALUE" of the list, after '[' or ','. `last` is the bucket named last.
 /// PyTorch's own spelling.
 constexpr const char* word_for_divisions(Version version) {
   return version >= Version{2, 8} ? "divisions" : "divisons";
 }
 
-void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& first,
-                   std::size_t& last) {
-  auto& buckets = settings.roundup_power2_divisions;
+/// One "KEY:VALUE" of the list, after '[' or ','. `last` is the bucket named last.
+void read_division(SettingsReader& reader, KnobValues& values, bool& first, std::size_t& last) {
+  auto& buckets = values.roundup_power2_divisions;
   const std::size_t key_position = reader.position();
   const std::string key = reader.word();
   reader.separator(':');
@@ -114,25 +113,25 @@ void read_division(SettingsReader& reader, AllocatorSettings& settings, bool& fi
   reader.seek(value_end);
 }
 
-void read_divisions(SettingsReader& reader, AllocatorSettings& settings) {
+void read_divisions(SettingsReader& reader, KnobValues& values) {
   if (!reader.take_if("[")) {
     const std::uint64_t value = reader.whole_number();
     if (!std::has_single_bit(value)) {
       reader.refuse(fmt::format("For roundups, the {} has to be power of 2",
                                 word_for_divisions(reader.version())));
     }
-    settings.roundup_power2_divisions.fill(kept_divisions(value));
+    values.roundup_power2_divisions.fill(kept_divisions(value));
     return;
   }
   bool first = true;
   std::size_t last = 0;
   while (!reader.take_if("]")) {
-    read_division(reader, settings, first, last);
+    read_division(reader, values, first, last);
     if (reader.at_end() || reader.peek() != "]") reader.separator(',');
   }
 }
 
-void read_reserve(SettingsReader& reader, AllocatorSettings& settings) {
+void read_reserve(SettingsReader& reader, KnobValues& values) {
   const std::string text = reader.word();
   const bool gibibytes = text.ends_with('G');
   double value = 0;
@@ -147,21 +146,21 @@ void read_reserve(SettingsReader& reader, AllocatorSettings& settings) {
     return;
   }
   if (gibibytes) {
-    settings.expandable_segments_reserve = {ExpandableReserve::Kind::kBytes, 0,
-                                            static_cast<Bytes>(value * static_cast<double>(kGiB))};
+    values.expandable_segments_reserve = {ExpandableReserve::Kind::kBytes, 0,
+                                          static_cast<Bytes>(value * static_cast<double>(kGiB))};
   } else {
-    settings.expandable_segments_reserve = {ExpandableReserve::Kind::kFraction, value, 0};
+    values.expandable_segments_reserve = {ExpandableReserve::Kind::kFraction, value, 0};
   }
 }
 
-void read_register_threads(SettingsReader& reader, AllocatorSettings& settings) {
+void read_register_threads(SettingsReader& reader, KnobValues& values) {
   const std::uint64_t number = reader.whole_number();
   const std::string got = reader.lenient() ? fmt::format(", got {}", number) : std::string();
   if (!std::has_single_bit(number))
     reader.refuse("Number of register threads has to be power of 2" + got);
   if (number > 128)
     reader.refuse("Number of register threads should be less than or equal to 128" + got);
-  settings.pinned_num_register_threads = static_cast<std::uint32_t>(number);
+  values.pinned_num_register_threads = static_cast<std::uint32_t>(number);
 }
 
 constexpr Version kAlways = kOldestVersion;
@@ -179,16 +178,16 @@ const std::array kKnobs{
          read_large_segment},
     Knob{
         {"max_split_size_mb", "N", "blocks from this size on are never split (unlimited)", kAlways},
-        [](SettingsReader& reader, AllocatorSettings& settings) {
-          settings.max_split_bytes = read_oversize(reader, settings, "max_split_size_mb");
+        [](SettingsReader& reader, KnobValues& values) {
+          values.max_split_bytes = read_oversize(reader, values, "max_split_size_mb");
         }},
     Knob{{"max_non_split_rounding_mb",
           "N",
           "how much larger a reused oversize block may be (20)",
           {2, 6}},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.max_non_split_rounding_bytes =
-               read_oversize(reader, settings, "max_non_split_rounding_mb");
+         [](SettingsReader& reader, KnobValues& values) {
+           values.max_non_split_rounding_bytes =
+               read_oversize(reader, values, "max_non_split_rounding_mb");
          }},
     Knob{{"garbage_collection_threshold", "FRACTION",
           "free old blocks above this part of the limit (off)", kAlways},
@@ -197,8 +196,8 @@ const std::array kKnobs{
           "round sizes up to divisions of powers of two (off)", kAlways},
          read_divisions},
     Knob{{"expandable_segments", "True|False", "grow segments by mapping pages (False)", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.expandable_segments = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.expandable_segments = reader.truth();
          }},
     Knob{{"expandable_segments_reserve",
           "FRACTION|<n>G",
@@ -209,7 +208,7 @@ const std::array kKnobs{
           "[NAME:VALUE,...]",
           "the same for streams tagged from C++",
           {2, 15}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.skip_value(); }},
+         [](SettingsReader& reader, KnobValues& /*values*/) { reader.skip_value(); }},
     Knob{{"per_process_memory_fraction",
           "FRACTION",
           "part of the device that may be used (1)",
@@ -219,47 +218,47 @@ const std::array kKnobs{
           "True|False",
           "refuse beyond the fraction without reclaiming (False)",
           {2, 12}},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.throw_on_cudamalloc_oom = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.throw_on_cudamalloc_oom = reader.truth();
          }},
     Knob{{"graph_capture_record_stream_reuse",
           "True|False",
           "free used blocks within a capture (False)",
           {2, 9}},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.graph_capture_record_stream_reuse = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.graph_capture_record_stream_reuse = reader.truth();
          }},
     Knob{{"release_lock_on_cudamalloc", "True|False", "locking only (False)", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.release_lock_on_cudamalloc = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.release_lock_on_cudamalloc = reader.truth();
          }},
     Knob{{"release_lock_on_hipmalloc", "True|False", "the same, as ROCm spells it", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.release_lock_on_cudamalloc = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.release_lock_on_cudamalloc = reader.truth();
          }},
     Knob{{"pinned_use_cuda_host_register", "True|False", "pinned host memory", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.pinned_use_cuda_host_register = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.pinned_use_cuda_host_register = reader.truth();
          }},
     Knob{{"pinned_use_hip_host_register", "True|False", "the same, as ROCm spells it", kAlways},
-         [](SettingsReader& reader, AllocatorSettings& settings) {
-           settings.pinned_use_cuda_host_register = reader.truth();
+         [](SettingsReader& reader, KnobValues& values) {
+           values.pinned_use_cuda_host_register = reader.truth();
          }},
     Knob{{"pinned_num_register_threads", "N", "pinned host memory (1)", kAlways},
          read_register_threads},
     Knob{{"pinned_use_background_threads", "True|False", "pinned host memory", {2, 6}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.truth(); }},
+         [](SettingsReader& reader, KnobValues& /*values*/) { reader.truth(); }},
     Knob{{"pinned_reserve_segment_size_mb", "N", "pinned host memory", {2, 10}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) {
+         [](SettingsReader& reader, KnobValues& /*values*/) {
            if (reader.whole_number() == 0)
              reader.refuse("Pinned reserve segment size has to be greater than 0");
          }},
     Knob{{"pinned_free_catch_all", "True|False", "pinned host memory", {2, 12}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.truth(); }},
+         [](SettingsReader& reader, KnobValues& /*values*/) { reader.truth(); }},
     Knob{{"pinned_max_round_threshold_mb", "N", "pinned host memory", {2, 13}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.whole_number(); }},
+         [](SettingsReader& reader, KnobValues& /*values*/) { reader.whole_number(); }},
     Knob{{"pinned_max_cached_size_mb", "N", "pinned host memory", {2, 13}},
-         [](SettingsReader& reader, AllocatorSettings& /*settings*/) { reader.whole_number(); }},
+         [](SettingsReader& reader, KnobValues& /*values*/) { reader.whole_number(); }},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "sim/alloc/caching_allocator.h"
 #include "sim/alloc/direct_allocator.h"
 #include "sim/alloc/ideal_allocator.h"
+#include "sim/alloc/knob_values.h"
 #include "sim/base/check.h"
 
 namespace tidemark {
@@ -28,7 +29,7 @@ std::unique_ptr<Allocator> make_allocator(const AllocatorSettings& settings, Dev
           memory_fraction ? limit(*memory_fraction) : kUnlimitedBytes);
     case Backend::kNaive:
     case Backend::kIdeal: {
-      const double fraction = memory_fraction.value_or(settings.per_process_memory_fraction);
+      const double fraction = memory_fraction.value_or(settings.knobs->per_process_memory_fraction);
       const Bytes bytes = fraction < 1 ? limit(fraction) : kUnlimitedBytes;
       if (settings.backend == Backend::kNaive)
         return std::make_unique<DirectAllocator>(device, clock, bytes);

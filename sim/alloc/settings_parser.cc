@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/settings_reader.h"
 
 namespace tidemark {
@@ -53,25 +54,25 @@ std::string unknown_key_hint(std::string_view key, Version version) {
 }
 
 /// One "KEY:VALUE" and the separator behind it.
-const Knob& read_entry(SettingsReader& reader, AllocatorSettings& settings) {
+const Knob& read_entry(SettingsReader& reader, KnobValues& values) {
   const std::string key = reader.begin_entry();
   const Knob* const knob = find_knob(key);
   if (knob == nullptr || knob->info.since > reader.version()) refuse_key(reader, key);
   reader.separator(':');
-  knob->read(reader, settings);
+  knob->read(reader, values);
   if (!reader.at_end()) reader.separator(',');
   return *knob;
 }
 
 /// The other sizes are checked against this one, wherever it stands.
-void read_large_segment_first(SettingsReader& reader, AllocatorSettings& settings) {
+void read_large_segment_first(SettingsReader& reader, KnobValues& values) {
   const Knob* const knob = find_knob(kLargeSegmentKey);
   if (reader.version() < knob->info.since) return;
   while (!reader.at_end()) {
     if (reader.begin_entry() != kLargeSegmentKey) continue;
     try {
       reader.separator(':');
-      knob->read(reader, settings);
+      knob->read(reader, values);
     } catch (const SettingsReader::Refusal&) {
       break;  // told when its turn comes
     }
@@ -87,13 +88,14 @@ ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version ve
   settings.version = version;
   settings.text = conf->text;
   SettingsReader reader(std::move(conf), version);
-  read_large_segment_first(reader, settings);
-  settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
+  KnobValues values;
+  read_large_segment_first(reader, values);
+  values.max_non_split_rounding_bytes = values.large_segment_bytes;
   std::vector<Problem> problems;
   std::vector<std::string_view> native_only;
   while (!reader.at_end()) {
     try {
-      const Knob& knob = read_entry(reader, settings);
+      const Knob& knob = read_entry(reader, values);
       if (knob.native_only) native_only.push_back(knob.info.key);
     } catch (SettingsReader::Refusal& refusal) {
       problems.push_back(std::move(refusal.problem));
@@ -101,6 +103,8 @@ ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version ve
     }
   }
   if (!problems.empty()) throw InputError(std::move(problems));
+  settings.backend = reader.backend();
+  settings.knobs = std::make_shared<const KnobValues>(values);
   parsed.warnings = std::move(reader.warnings());
   if (settings.backend == Backend::kCudaMallocAsync) {
     for (const std::string_view key : native_only) {

@@ -10,6 +10,7 @@
 
 #include "sim/alloc/settings.h"
 #include "sim/alloc/settings_parser.h"
+#include "sim/base/bytes.h"
 #include "sim/base/problem.h"
 #include "sim/base/source.h"
 
@@ -69,6 +70,9 @@ class SettingsReader {
   [[nodiscard]] std::vector<Problem>& warnings() { return warnings_; }
   /// In MiB, as bytes; PyTorch caps what would not fit.
   static Bytes mebibytes(std::uint64_t number);
+  /// The one setting that is no value of the allocator: which allocator it is.
+  void choose(Backend backend) { backend_ = backend; }
+  [[nodiscard]] Backend backend() const { return backend_; }
 
  private:
   [[nodiscard]] Problem problem_at(std::size_t token, std::string message, std::string hint) const;
@@ -81,12 +85,13 @@ class SettingsReader {
   std::size_t next_ = 0;
   std::size_t entry_ = 0;  ///< the token with the current entry's key
   std::vector<Problem> warnings_;
+  Backend backend_ = Backend::kNative;
 };
 
 /// One setting: all that Tidemark's reading of it needs. The table in knobs.cc is the only list.
 struct Knob {
   SettingInfo info;
-  void (*read)(SettingsReader& reader, AllocatorSettings& settings);
+  void (*read)(SettingsReader& reader, KnobValues& values);
   bool native_only = true;  ///< without effect with backend:cudaMallocAsync
 };
 std::span<const Knob> knobs();

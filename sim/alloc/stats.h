@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/alloc/settings.h"
+#include "sim/alloc/version.h"
 
 namespace tidemark {
 

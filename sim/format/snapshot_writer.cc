@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/format/pickle_writer.h"
 
 namespace tidemark {
@@ -176,20 +177,20 @@ class SnapshotWriter {
     pickle_.begin_dict();
     pickle_.member("PYTORCH_CUDA_ALLOC_CONF", std::string_view(settings_.text));
     pickle_.value("max_split_size");
-    pickle_.value(settings_.max_split_bytes == kUnlimitedBytes
+    pickle_.value(settings_.knobs->max_split_bytes == kUnlimitedBytes
                       ? std::int64_t{-1}
-                      : static_cast<std::int64_t>(settings_.max_split_bytes));
-    pickle_.member("garbage_collection_threshold", settings_.garbage_collection_threshold);
-    pickle_.member("expandable_segments", settings_.expandable_segments);
-    pickle_.member("pinned_num_register_threads", settings_.pinned_num_register_threads);
-    pickle_.member("release_lock_on_cudamalloc", settings_.release_lock_on_cudamalloc);
-    pickle_.member("pinned_use_cuda_host_register", settings_.pinned_use_cuda_host_register);
+                      : static_cast<std::int64_t>(settings_.knobs->max_split_bytes));
+    pickle_.member("garbage_collection_threshold", settings_.knobs->garbage_collection_threshold);
+    pickle_.member("expandable_segments", settings_.knobs->expandable_segments);
+    pickle_.member("pinned_num_register_threads", settings_.knobs->pinned_num_register_threads);
+    pickle_.member("release_lock_on_cudamalloc", settings_.knobs->release_lock_on_cudamalloc);
+    pickle_.member("pinned_use_cuda_host_register", settings_.knobs->pinned_use_cuda_host_register);
     pickle_.member("graph_capture_record_stream_reuse",
-                   settings_.graph_capture_record_stream_reuse);
+                   settings_.knobs->graph_capture_record_stream_reuse);
     pickle_.value("roundup_power2_divisions");
     pickle_.begin_dict();
-    for (std::size_t i = 0; i < settings_.roundup_power2_divisions.size(); ++i) {
-      pickle_.member(std::to_string(1U << i), settings_.roundup_power2_divisions[i]);
+    for (std::size_t i = 0; i < settings_.knobs->roundup_power2_divisions.size(); ++i) {
+      pickle_.member(std::to_string(1U << i), settings_.knobs->roundup_power2_divisions[i]);
     }
     pickle_.end_dict();
     pickle_.end_dict();

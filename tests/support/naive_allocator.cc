@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/base/check.h"
 #include "tests/support/naive_blocks.h"
 
@@ -54,9 +55,9 @@ Allocator::Allocator(Options options)
       limit_.reset();
     }
   };
-  if (minor_ >= 10) set_limit(options_.settings.per_process_memory_fraction);
+  if (minor_ >= 10) set_limit(options_.settings.knobs->per_process_memory_fraction);
   if (options_.memory_fraction) set_limit(*options_.memory_fraction);
-  const Bytes max_split = options_.settings.max_split_bytes;
+  const Bytes max_split = options_.settings.knobs->max_split_bytes;
   stats_.max_split_size = static_cast<std::int64_t>(max_split);
 }
 
@@ -139,7 +140,7 @@ Bytes Allocator::round_request(Bytes bytes) const {
   if (bytes < kMinBlock) return kMinBlock;
   const int highest = 63 - std::countl_zero(bytes);
   const auto bucket = static_cast<std::size_t>(std::clamp(highest - 20, 0, 15));
-  const std::uint64_t divisions = options_.settings.roundup_power2_divisions.at(bucket);
+  const std::uint64_t divisions = options_.settings.knobs->roundup_power2_divisions.at(bucket);
   if (divisions > 1 && bytes > kMinBlock * divisions) {
     if (std::has_single_bit(bytes)) return bytes;
     const Bytes step = std::bit_floor(bytes) / divisions;
@@ -151,7 +152,7 @@ Bytes Allocator::round_request(Bytes bytes) const {
 // Section 3.4.
 Bytes Allocator::segment_bytes(Bytes rounded) const {
   if (rounded <= kSmallMax) return kSmallSegment;
-  if (rounded < kLargeMin) return options_.settings.large_segment_bytes;
+  if (rounded < kLargeMin) return options_.settings.knobs->large_segment_bytes;
   return round_up(rounded, kLargeRound);
 }
 
@@ -164,7 +165,7 @@ Allocator::Pool& Allocator::choose_pool(Bytes rounded, PoolId id) {
 }
 
 bool Allocator::collects() const {
-  return has_limit() && options_.settings.garbage_collection_threshold > 0;
+  return has_limit() && options_.settings.knobs->garbage_collection_threshold > 0;
 }
 
 // Section 5.
@@ -174,7 +175,8 @@ Allocator::Block* Allocator::malloc(Bytes bytes, StreamId stream, PoolId pool_id
   const Bytes rounded = round_request(bytes);
   Pool& pool = choose_pool(rounded, pool_id);
   const Bytes want = segment_bytes(rounded);
-  const bool expandable = options_.settings.expandable_segments && (pool_id == 0 || minor_ >= 5);
+  const bool expandable =
+      options_.settings.knobs->expandable_segments && (pool_id == 0 || minor_ >= 5);
 
   Block* block = search(pool, stream, rounded, expandable);
   const std::int64_t rejections = stats_.num_oom_rejections;
@@ -225,9 +227,10 @@ Allocator::Block* Allocator::search(Pool& pool, StreamId stream, Bytes wanted, b
     }
   }
   Block* block = *found;
-  const Bytes max_split = options_.settings.max_split_bytes;
+  const Bytes max_split = options_.settings.knobs->max_split_bytes;
   if (wanted < max_split && block->size >= max_split) return nullptr;
-  if (wanted >= max_split && block->size >= wanted + options_.settings.max_non_split_rounding_bytes)
+  if (wanted >= max_split &&
+      block->size >= wanted + options_.settings.knobs->max_non_split_rounding_bytes)
     return nullptr;
   pool.free.erase(found);
   return block;
@@ -238,9 +241,9 @@ Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes round
                                         bool expandable, bool retry) {
   if (retry) ++stats_.num_alloc_retries;
   if (has_limit() && held_ + want > *limit_) return nullptr;
-  if (options_.settings.throw_on_cudamalloc_oom) {
-    const double cap =
-        options_.settings.per_process_memory_fraction * static_cast<double>(device_.total_bytes());
+  if (options_.settings.knobs->throw_on_cudamalloc_oom) {
+    const double cap = options_.settings.knobs->per_process_memory_fraction *
+                       static_cast<double>(device_.total_bytes());
     if (held_ + want > static_cast<Bytes>(cap)) {
       ++stats_.num_oom_rejections;
       return nullptr;
@@ -254,7 +257,7 @@ Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes round
   block->registration = next_registration_++;
   change(stats_.segment, pool, 1);
   change_reserved(pool, static_cast<std::int64_t>(want));
-  if (want >= options_.settings.max_split_bytes) stats_.oversize_segments.increase(1);
+  if (want >= options_.settings.knobs->max_split_bytes) stats_.oversize_segments.increase(1);
   ++stats_.num_device_alloc;
   record(Action::kSegmentAlloc, *address, want, stream, kNoRequest);
   return block;
@@ -265,7 +268,7 @@ bool Allocator::should_split(const Block& block, Bytes wanted, bool expandable) 
   const Bytes remaining = block.size - wanted;
   if (options_.no_split_pools.contains(block.pool->id)) return false;
   if (block.pool->small || expandable) return remaining >= kMinBlock;
-  return wanted < options_.settings.max_split_bytes && remaining > kSmallMax;
+  return wanted < options_.settings.knobs->max_split_bytes && remaining > kSmallMax;
 }
 
 // Section 8.2.
@@ -306,7 +309,8 @@ Allocator::Block* Allocator::hand_out(Block* block, Bytes rounded, Bytes bytes, 
   change(stats_.active, pool, 1);
   change(stats_.active_bytes, pool, size);
   change(stats_.requested_bytes, pool, static_cast<std::int64_t>(bytes));
-  if (block->size >= options_.settings.max_split_bytes) stats_.oversize_allocations.increase(1);
+  if (block->size >= options_.settings.knobs->max_split_bytes)
+    stats_.oversize_allocations.increase(1);
   return block;
 }
 
@@ -317,7 +321,8 @@ void Allocator::request_free(Block* block) {
   change(stats_.allocation, pool, -1);
   change(stats_.allocated_bytes, pool, -static_cast<std::int64_t>(block->size));
   record(Action::kFreeRequested, block->address, block->requested_size, block->stream, block->id);
-  if (block->size >= options_.settings.max_split_bytes) stats_.oversize_allocations.decrease(1);
+  if (block->size >= options_.settings.knobs->max_split_bytes)
+    stats_.oversize_allocations.decrease(1);
   if (block->used_by.empty()) {
     complete_free(block);
     return;

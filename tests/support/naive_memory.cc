@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/base/check.h"
 #include "tests/support/naive_allocator.h"
 #include "tests/support/naive_blocks.h"
@@ -11,7 +12,7 @@ namespace tidemark::naive {
 // Section 11.1.
 void Allocator::collect_garbage() {
   const double threshold_bytes =
-      options_.settings.garbage_collection_threshold * static_cast<double>(*limit_);
+      options_.settings.knobs->garbage_collection_threshold * static_cast<double>(*limit_);
   const auto threshold = static_cast<Bytes>(threshold_bytes);
   if (held_ <= threshold) return;
   const Bytes target = held_ - threshold;
@@ -46,7 +47,7 @@ void Allocator::collect_garbage() {
 
 // Section 11.2.
 bool Allocator::release_available(Pool& pool, StreamId stream, Bytes wanted) {
-  const Bytes max_split = options_.settings.max_split_bytes;
+  const Bytes max_split = options_.settings.knobs->max_split_bytes;
   if (max_split == std::numeric_limits<Bytes>::max()) return false;
   Block key;
   key.stream = stream;
@@ -138,7 +139,7 @@ void Allocator::release_segment(Block* block) {
   held_ -= block->size;
   change(stats_.segment, pool, -1);
   change_reserved(pool, -static_cast<std::int64_t>(block->size));
-  if (block->size >= options_.settings.max_split_bytes) stats_.oversize_segments.decrease(1);
+  if (block->size >= options_.settings.knobs->max_split_bytes) stats_.oversize_segments.decrease(1);
   erase_free(block);
   delete_block(block);
 }
@@ -158,10 +159,10 @@ Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes want
   }
   // Section 12.1. Up to 2.13 a range smaller than the request is made all the same, and no memory
   // is found for it.
-  const Bytes page = pool.small ? kMiB * 2 : options_.settings.large_segment_bytes;
+  const Bytes page = pool.small ? kMiB * 2 : options_.settings.knobs->large_segment_bytes;
   const Bytes total = device_.total_bytes();
   Bytes reserved = total + total / 8;
-  const ExpandableReserve& reserve = options_.settings.expandable_segments_reserve;
+  const ExpandableReserve& reserve = options_.settings.knobs->expandable_segments_reserve;
   if (reserve.kind == ExpandableReserve::Kind::kBytes) reserved = std::min(reserved, reserve.bytes);
   if (reserve.kind == ExpandableReserve::Kind::kFraction) {
     const double fraction = std::min(reserve.fraction, 2.0);

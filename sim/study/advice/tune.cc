@@ -11,11 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/settings_parser.h"
+#include "sim/base/parallel.h"
 #include "sim/base/problem.h"
 #include "sim/run/record.h"
 #include "sim/study/advice/orders.h"
-#include "sim/base/parallel.h"
 
 namespace tidemark {
 namespace {
@@ -357,7 +358,7 @@ void require_native(const AllocatorSettings& given) {
 }
 
 bool has_limit(const AllocatorSettings& settings, const std::optional<double>& fraction) {
-  return settings.per_process_memory_fraction < 1 || fraction.value_or(1) < 1;
+  return settings.knobs->per_process_memory_fraction < 1 || fraction.value_or(1) < 1;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/alloc/device_memory.h"
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/make_allocator.h"
 #include "sim/alloc/settings_parser.h"
 
@@ -200,7 +201,7 @@ Bytes rounded_request(const AllocatorSettings& settings, Bytes bytes) {
   if (bytes < kMinBlockBytes) return kMinBlockBytes;
   const int power = 63 - __builtin_clzll(bytes);
   const auto bucket = static_cast<std::size_t>(std::clamp(power - 20, 0, 15));
-  const std::uint32_t divisions = settings.roundup_power2_divisions[bucket];
+  const std::uint32_t divisions = settings.knobs->roundup_power2_divisions[bucket];
   if (divisions > 1 && bytes > kMinBlockBytes * divisions) {
     const Bytes floor = Bytes{1} << static_cast<unsigned>(power);
     return floor == bytes ? bytes : round_up(bytes, floor / divisions);

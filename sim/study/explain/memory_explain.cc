@@ -244,8 +244,8 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::int64_t> held;
   AddressMap<Live> live;
   std::map<Bytes, std::uint64_t> sizes;
-  AllocatorSettings rounding;
-  rounding.roundup_power2_divisions.fill(8);
+  const AllocatorSettings rounding =
+      parse_settings("rounding", "roundup_power2_divisions:8").settings;
   std::size_t step = 1;
   const auto end_step = [&] {
     for (std::size_t i = 0; i < sites.size(); ++i) sites[i].live_at_step_end.push_back(held[i]);

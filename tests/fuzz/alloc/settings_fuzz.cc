@@ -8,6 +8,7 @@
 
 #include "sim/alloc/device_memory.h"
 #include "sim/alloc/event_clock.h"
+#include "sim/alloc/knob_values.h"
 #include "sim/alloc/make_allocator.h"
 #include "sim/alloc/settings_parser.h"
 
@@ -20,12 +21,14 @@ void demand(bool condition) {
 }
 
 void check_ranges(const AllocatorSettings& settings) {
-  demand(settings.large_segment_bytes > 10 * kMiB);
-  demand(settings.max_split_bytes >= settings.large_segment_bytes);
-  demand(settings.max_non_split_rounding_bytes >= settings.large_segment_bytes);
-  demand(settings.garbage_collection_threshold >= 0 && settings.garbage_collection_threshold < 1);
-  demand(settings.per_process_memory_fraction >= 0 && settings.per_process_memory_fraction <= 1);
-  for (const std::uint32_t divisions : settings.roundup_power2_divisions) {
+  demand(settings.knobs->large_segment_bytes > 10 * kMiB);
+  demand(settings.knobs->max_split_bytes >= settings.knobs->large_segment_bytes);
+  demand(settings.knobs->max_non_split_rounding_bytes >= settings.knobs->large_segment_bytes);
+  demand(settings.knobs->garbage_collection_threshold >= 0 &&
+         settings.knobs->garbage_collection_threshold < 1);
+  demand(settings.knobs->per_process_memory_fraction >= 0 &&
+         settings.knobs->per_process_memory_fraction <= 1);
+  for (const std::uint32_t divisions : settings.knobs->roundup_power2_divisions) {
     demand((divisions & (divisions - 1)) == 0);
   }
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_program.h"
 #include "sim/study/explain/agreement.h"
@@ -94,7 +95,7 @@ TEST_CASE(
       CHECK(agreement.warm == (kind == "cut" || kind == "late" || kind == "conf"));
       CHECK((agreement.recorded.ooms > 0) == (kind == "oom"));
       CHECK((agreement.late_frees > 0) == (kind == "streams"));
-      CHECK(agreement.settings.expandable_segments == (kind == "expand"));
+      CHECK(agreement.settings.knobs->expandable_segments == (kind == "expand"));
     }
   }
 }

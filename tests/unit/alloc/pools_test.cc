@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/alloc/caching_allocator.h"
+#include "sim/alloc/knob_values.h"
 
 namespace tidemark {
 namespace {
@@ -17,6 +18,11 @@ struct Rig {
     AllocatorSettings settings;
     settings.version = version;
     return settings;
+  }
+  void set_knobs(const KnobValues& knobs) {
+    AllocatorSettings settings;
+    settings.knobs = std::make_shared<const KnobValues>(knobs);
+    allocator.set_settings(settings);
   }
   [[nodiscard]] std::size_t count(Action action) const {
     return static_cast<std::size_t>(
@@ -203,9 +209,9 @@ TEST_CASE("the refusal of a huge request leaves no trace") {
 TEST_CASE("a rejected request's message names what was asked for") {
   // 1000 MiB may be used, 900 are held; 150 MiB and a byte would exceed that.
   Rig rig(Version{2, 12}, 1000 * kMiB);
-  AllocatorSettings settings = Rig::settings(Version{2, 12});
-  settings.throw_on_cudamalloc_oom = true;
-  rig.allocator.set_settings(settings);
+  KnobValues knobs;
+  knobs.throw_on_cudamalloc_oom = true;
+  rig.set_knobs(knobs);
   REQUIRE(rig.allocator.allocate(0, 900 * kMiB, 0, 0));
   CHECK_FALSE(rig.allocator.allocate(1, 150 * kMiB + 1, 0, 0));
   CHECK(oom_message(rig.allocator.failure()) ==
@@ -216,12 +222,12 @@ TEST_CASE("a rejected request's message names what was asked for") {
 
 TEST_CASE("with expandable segments 2.15 advises about their address space") {
   Rig rig(Version{2, 15}, 85017755648);
-  AllocatorSettings settings = Rig::settings(Version{2, 15});
-  settings.expandable_segments = true;
+  KnobValues knobs;
+  knobs.expandable_segments = true;
   // 1 % of the device, 810.79 MiB: 41 pages of 20 MiB. What the device could hold blames the
   // reserve, what it could not hold does not.
-  settings.expandable_segments_reserve = {ExpandableReserve::Kind::kFraction, 0.01, 0};
-  rig.allocator.set_settings(settings);
+  knobs.expandable_segments_reserve = {ExpandableReserve::Kind::kFraction, 0.01, 0};
+  rig.set_knobs(knobs);
   CHECK(rig.allocator.allocate(0, 820 * kMiB, 0, 0));
   const auto end_of_message = [&rig] {
     const std::string text = oom_message(rig.allocator.failure());

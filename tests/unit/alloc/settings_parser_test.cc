@@ -1,4 +1,5 @@
 #include "sim/alloc/settings_parser.h"
+#include "sim/alloc/knob_values.h"
 
 #include <array>
 
@@ -35,8 +36,8 @@ constexpr Version k26{2, 6};
 TEST_CASE("an empty text gives PyTorch's defaults") {
   const AllocatorSettings settings = read("");
   CHECK(settings == AllocatorSettings{});
-  CHECK(settings.max_split_bytes == kUnlimitedBytes);
-  CHECK(settings.large_segment_bytes == 20 * kMiB);
+  CHECK(settings.knobs->max_split_bytes == kUnlimitedBytes);
+  CHECK(settings.knobs->large_segment_bytes == 20 * kMiB);
 }
 
 TEST_CASE("every setting that concerns the device is read") {
@@ -44,21 +45,21 @@ TEST_CASE("every setting that concerns the device is read") {
       "max_split_size_mb:128,max_non_split_rounding_mb:40,garbage_collection_threshold:0.7,"
       "roundup_power2_divisions:4,expandable_segments:True,per_process_memory_fraction:0.5,"
       "graph_capture_record_stream_reuse:True,release_lock_on_cudamalloc:True,backend:native");
-  CHECK(settings.max_split_bytes == 128 * kMiB);
-  CHECK(settings.max_non_split_rounding_bytes == 40 * kMiB);
-  CHECK(settings.garbage_collection_threshold == 0.7);
-  CHECK(settings.roundup_power2_divisions ==
+  CHECK(settings.knobs->max_split_bytes == 128 * kMiB);
+  CHECK(settings.knobs->max_non_split_rounding_bytes == 40 * kMiB);
+  CHECK(settings.knobs->garbage_collection_threshold == 0.7);
+  CHECK(settings.knobs->roundup_power2_divisions ==
         Divisions{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
-  CHECK(settings.expandable_segments);
-  CHECK(settings.per_process_memory_fraction == 0.5);
-  CHECK(settings.graph_capture_record_stream_reuse);
-  CHECK(settings.release_lock_on_cudamalloc);
+  CHECK(settings.knobs->expandable_segments);
+  CHECK(settings.knobs->per_process_memory_fraction == 0.5);
+  CHECK(settings.knobs->graph_capture_record_stream_reuse);
+  CHECK(settings.knobs->release_lock_on_cudamalloc);
   CHECK(settings.backend == Backend::kNative);
 }
 
 TEST_CASE("the large segment is read first and moves the limits of the others") {
-  CHECK(read("large_segment_size_mb:64").large_segment_bytes == 64 * kMiB);
-  CHECK(read("large_segment_size_mb:64").max_non_split_rounding_bytes == 64 * kMiB);
+  CHECK(read("large_segment_size_mb:64").knobs->large_segment_bytes == 64 * kMiB);
+  CHECK(read("large_segment_size_mb:64").knobs->max_non_split_rounding_bytes == 64 * kMiB);
   CHECK(message("max_split_size_mb:32,large_segment_size_mb:64") ==
         "max_split_size_mb: CachingAllocator option max_split_size_mb too small, must be >= 64");
   CHECK(message("large_segment_size_mb:64,max_split_size_mb:32") ==
@@ -69,7 +70,8 @@ TEST_CASE("the large segment is read first and moves the limits of the others") 
 // real parser.
 TEST_CASE("a list of divisions fills the buckets as PyTorch does") {
   const auto divisions = [](std::string_view list, Version version = kDefaultVersion) {
-    return read(fmt::format("roundup_power2_divisions:{}", list), version).roundup_power2_divisions;
+    return read(fmt::format("roundup_power2_divisions:{}", list), version)
+        .knobs->roundup_power2_divisions;
   };
   CHECK(divisions("[256:1,512:2,1024:4,>:8]") ==
         Divisions{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
@@ -87,20 +89,20 @@ TEST_CASE("a list of divisions fills the buckets as PyTorch does") {
 }
 
 TEST_CASE("PyTorch's lenient reading is kept") {
-  CHECK(read("max_split_size_mb:20.9").max_split_bytes == 20 * kMiB);
-  CHECK(read("max_split_size_mb:25x").max_split_bytes == 25 * kMiB);
-  CHECK(read("max_split_size_mb:+30").max_split_bytes == 30 * kMiB);
-  CHECK(read("max_split_size_mb:30]").max_split_bytes == 30 * kMiB);
-  CHECK(read("max_split_size_mb:\t30").max_split_bytes == 30 * kMiB);
-  CHECK(read("max_split_size_mb:-5").max_split_bytes == ~Bytes{0} - (kMiB - 1));
-  CHECK(read("garbage_collection_threshold:0.5abc").garbage_collection_threshold == 0.5);
-  CHECK(read("expandable_segments:Tr ue").expandable_segments);
-  CHECK(read(" expandable _segments : True ,").expandable_segments);
-  CHECK(read("expandable_segments,True").expandable_segments);
-  CHECK(read("expandable_segments:True:max_split_size_mb:30").max_split_bytes == 30 * kMiB);
-  CHECK(read("expandable_segments:False,expandable_segments:True").expandable_segments);
-  CHECK(read("per_process_memory_fraction:0").per_process_memory_fraction == 0);
-  CHECK(read("pinned_num_register_threads:8").pinned_num_register_threads == 8);
+  CHECK(read("max_split_size_mb:20.9").knobs->max_split_bytes == 20 * kMiB);
+  CHECK(read("max_split_size_mb:25x").knobs->max_split_bytes == 25 * kMiB);
+  CHECK(read("max_split_size_mb:+30").knobs->max_split_bytes == 30 * kMiB);
+  CHECK(read("max_split_size_mb:30]").knobs->max_split_bytes == 30 * kMiB);
+  CHECK(read("max_split_size_mb:\t30").knobs->max_split_bytes == 30 * kMiB);
+  CHECK(read("max_split_size_mb:-5").knobs->max_split_bytes == ~Bytes{0} - (kMiB - 1));
+  CHECK(read("garbage_collection_threshold:0.5abc").knobs->garbage_collection_threshold == 0.5);
+  CHECK(read("expandable_segments:Tr ue").knobs->expandable_segments);
+  CHECK(read(" expandable _segments : True ,").knobs->expandable_segments);
+  CHECK(read("expandable_segments,True").knobs->expandable_segments);
+  CHECK(read("expandable_segments:True:max_split_size_mb:30").knobs->max_split_bytes == 30 * kMiB);
+  CHECK(read("expandable_segments:False,expandable_segments:True").knobs->expandable_segments);
+  CHECK(read("per_process_memory_fraction:0").knobs->per_process_memory_fraction == 0);
+  CHECK(read("pinned_num_register_threads:8").knobs->pinned_num_register_threads == 8);
 }
 
 TEST_CASE("values out of range are refused in PyTorch's words") {
@@ -214,7 +216,7 @@ TEST_CASE("every problem of a text is told at once, each with its place") {
 TEST_CASE("older releases insist on separators and have their own words") {
   CHECK(message("max_split_size_mb:20", k26) ==
         "max_split_size_mb: CachingAllocator option max_split_size_mb too small, must be > 20");
-  CHECK(read("max_split_size_mb:21", k26).max_split_bytes == 21 * kMiB);
+  CHECK(read("max_split_size_mb:21", k26).knobs->max_split_bytes == 21 * kMiB);
   CHECK(message("expandable_segments,True", k26) ==
         "expandable_segments: Error parsing CachingAllocator settings, expected :");
   CHECK(message("expandable_segments:true", k26) ==
@@ -252,12 +254,12 @@ TEST_CASE("each release knows its own settings") {
 TEST_CASE("the reserve of expandable segments") {
   constexpr Version k215{2, 15};
   using Kind = ExpandableReserve::Kind;
-  CHECK(read("expandable_segments_reserve:0.25", k215).expandable_segments_reserve ==
+  CHECK(read("expandable_segments_reserve:0.25", k215).knobs->expandable_segments_reserve ==
         ExpandableReserve{Kind::kFraction, 0.25, 0});
-  CHECK(read("expandable_segments_reserve:48G", k215).expandable_segments_reserve ==
+  CHECK(read("expandable_segments_reserve:48G", k215).knobs->expandable_segments_reserve ==
         ExpandableReserve{Kind::kBytes, 0, 48 * kGiB});
   const ParsedSettings bad = parse_settings("conf", "expandable_segments_reserve:-1", k215);
-  CHECK(bad.settings.expandable_segments_reserve == ExpandableReserve{});
+  CHECK(bad.settings.knobs->expandable_segments_reserve == ExpandableReserve{});
   REQUIRE(bad.warnings.size() == 1);
   CHECK(bad.warnings[0].message ==
         "expected a fraction above 0 or '<n>G', found '-1'; the full range is reserved");

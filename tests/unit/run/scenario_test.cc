@@ -1,4 +1,5 @@
 #include "sim/run/scenario.h"
+#include "sim/alloc/knob_values.h"
 
 #include <catch2/catch.hpp>
 
@@ -67,7 +68,7 @@ train: {steps: 2, batch: batch_size, input: [3, 32, 32], target: [], loss: mse_l
   CHECK(scenario.device.context_bytes == 432 * kMiB);
   CHECK(scenario.other_bytes == kGiB);
   CHECK(scenario.settings.version == Version{2, 6});
-  CHECK(scenario.settings.max_split_bytes == 64 * kMiB);
+  CHECK(scenario.settings.knobs->max_split_bytes == 64 * kMiB);
   CHECK(scenario.memory_fraction == 0.5);
   CHECK(scenario.policy == EventPolicy{EventPolicy::Kind::kLag, 3});
   CHECK_FALSE(scenario.backends.cudnn_sdp);
@@ -207,7 +208,8 @@ TEST_CASE(
   CHECK(parse(text, {"batch=9"}).train->batch.values == std::vector<std::string>{"9"});
   CHECK(parse(text, {"batch=[1, 2, 3]"}).train->steps == "3");
   CHECK(parse(text, {"train.precision=bf16"}).train->precision == TrainSpec::Precision::kBf16);
-  CHECK(parse(text, {"allocator.conf=max_split_size_mb:32"}).settings.max_split_bytes == 32 * kMiB);
+  CHECK(parse(text, {"allocator.conf=max_split_size_mb:32"}).settings.knobs->max_split_bytes ==
+        32 * kMiB);
   CHECK(parse(text, {"device=t4"}).device.id == "t4");
   const Scenario scaled = parse(text, {"device.total=24GiB"});
   CHECK(scaled.device.id == "h100-sxm-80gb");

@@ -1,4 +1,5 @@
 #include "sim/study/advice/tune.h"
+#include "sim/alloc/knob_values.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -174,7 +175,7 @@ TEST_CASE("Garbage collection is tried only where there is a limit that it heeds
   const auto has_collection = [&] {
     const TuneResult result = tune(tune_workload(trace, {}, options));
     return std::any_of(result.settings.begin(), result.settings.end(), [](const auto& row) {
-      return row.settings.garbage_collection_threshold > 0;
+      return row.settings.knobs->garbage_collection_threshold > 0;
     });
   };
   CHECK_FALSE(has_collection());
