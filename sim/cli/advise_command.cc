@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/advice_report.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/process.h"
 #include "sim/cli/torch_runner.h"
 #include "sim/device/calibration.h"

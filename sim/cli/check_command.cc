@@ -1,4 +1,4 @@
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/lang/syntax/names.h"
 #include "sim/lang/syntax/parser.h"

@@ -1,10 +1,10 @@
 #include "sim/base/problem.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/describe_report.h"
 #include "sim/run/scenario.h"
-#include "sim/study/import/describe.h"
 #include "sim/study/advice/trial.h"
+#include "sim/study/import/describe.h"
 
 namespace tidemark::cli {
 

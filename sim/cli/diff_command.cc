@@ -1,6 +1,6 @@
 #include <array>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/format/whole_file.h"

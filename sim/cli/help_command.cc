@@ -1,4 +1,4 @@
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/program.h"
 
 namespace tidemark::cli {

@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/text.h"

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "sim/base/problem.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/program.h"
 #include "sim/format/whole_file.h"
 #include "sim/run/scenario_fields.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/program.h"
 
 namespace tidemark::cli {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "sim/alloc/settings_parser.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/plan_input.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/device/device.h"

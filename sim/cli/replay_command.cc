@@ -4,7 +4,7 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
 #include "sim/format/allocator_json.h"

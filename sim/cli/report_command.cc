@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "sim/alloc/settings_parser.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"

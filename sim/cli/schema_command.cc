@@ -1,4 +1,4 @@
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/device/device.h"
 #include "sim/run/json_schema.h"
 #include "sim/run/scenario_fields.h"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/process.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/report/results_report.h"

@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include "sim/alloc/settings_parser.h"
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/tune_report.h"
-#include "sim/study/explain/recorded_requests.h"
 #include "sim/study/advice/tune.h"
+#include "sim/study/explain/recorded_requests.h"
 
 namespace tidemark::cli {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "sim/cli/commands.h"
+#include "sim/cli/command.h"
 #include "sim/cli/plan_input.h"
 #include "sim/cli/process.h"
 #include "sim/cli/scenario_input.h"

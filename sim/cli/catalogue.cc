@@ -1,0 +1,44 @@
+#include "sim/cli/catalogue.h"
+
+#include <limits>
+
+#include "sim/cli/scenario_input.h"
+
+namespace tidemark::cli {
+
+namespace {
+
+class CatalogueCommand final : public Command {
+ public:
+  explicit CatalogueCommand(Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
+
+  [[nodiscard]] CommandSpec spec() const override {
+    return {catalogue_.name,
+            catalogue_.summary,
+            catalogue_.about,
+            {{"PART", catalogue_.part, false}},
+            {{"format", kTableFormats, "how to print", "text"}},
+            catalogue_.examples};
+  }
+
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {
+    const TableFormat format = table_format(args.value("format"));
+    const bool is_for_people = format != TableFormat::kCsv && format != TableFormat::kJson;
+    const std::string part = args.positional().empty() ? std::string() : args.positional()[0];
+    // Nothing is cut: a terminal wraps what is too long, and options are what one looks for.
+    const TextStyle style{std::numeric_limits<std::size_t>::max(), out.colour()};
+    out.write(results_table(catalogue_.table(part, is_for_people), format, style));
+    return ExitCode::kDone;
+  }
+
+ private:
+  Catalogue catalogue_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> catalogue_command(Catalogue catalogue) {
+  return std::make_unique<CatalogueCommand>(std::move(catalogue));
+}
+
+}  // namespace tidemark::cli

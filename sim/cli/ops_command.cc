@@ -1,0 +1,20 @@
+#include "sim/cli/catalogue.h"
+#include "sim/study/import/catalogue.h"
+
+namespace tidemark::cli {
+
+std::unique_ptr<Command> make_ops_command() {
+  return catalogue_command(
+      {"ops",
+       "the operators that are modelled, with their options",
+       "Where: torch is torch.NAME, F torch.nn.functional.NAME, method x.NAME. Types: operand "
+       "is a tensor or a number, ? allows None. An option that is not here is refused. What "
+       "PyTorch has in Python (modules, optimizers, composed functions) runs as such and is "
+       "not in the table; docs/language.md tells more.",
+       "only those with this in their name",
+       {{"tidemark ops softmax", "the operators with softmax in their name"},
+        {"tidemark ops --format csv", "all, with the source of each rule"}},
+       &op_table});
+}
+
+}  // namespace tidemark::cli
