@@ -20,14 +20,15 @@ FLOORS = {
     "device": "base program yaml format",
     "format": "base program alloc",
     "lang": "base",
+    "library": "base lang",
     "ops": "base",
     "graph": "base ops",
-    "torch": "base program lang ops graph",
-    "run": "base program alloc engine timeline device format yaml lang ops graph torch",
-    "study": "base program alloc engine timeline device format yaml lang ops graph torch run",
-    "report": "base program alloc engine timeline device format yaml lang ops graph torch run study",
-    "cli": "base program alloc engine timeline device format yaml lang ops graph torch run study report",
-    "python": "base program alloc engine timeline device format yaml lang ops graph torch run study report",
+    "torch": "base program lang library ops graph",
+    "run": "base program alloc engine timeline device format yaml lang library ops graph torch",
+    "study": "base program alloc engine timeline device format yaml lang library ops graph torch run",
+    "report": "base program alloc engine timeline device format yaml lang library ops graph torch run study",
+    "cli": "base program alloc engine timeline device format yaml lang library ops graph torch run study report",
+    "python": "base program alloc engine timeline device format yaml lang library ops graph torch run study report",
 }
 
 # Third-party headers by pattern, and the only paths that may include them.

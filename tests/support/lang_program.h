@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/library/library.h"
 
 /// Runs programs of the model language for tests: collects what they print, gives them probe(NAME),
 /// whose objects say when they die, and stand-ins for torch's modules.
@@ -35,6 +36,7 @@ class LangProgram {
       }
       return source;
     };
+    options.library = library::python();
     interp_ = std::make_unique<Interp>(std::move(options));
     Interp& in = *interp_;
     Ref<ClassObject> type = in.make_class("probe", "__main__");

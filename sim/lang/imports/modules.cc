@@ -6,12 +6,12 @@
 #include <numbers>
 #include <numeric>
 
-#include "sim/lang/syntax/ast.h"
 #include "sim/lang/builtins/library.h"
-#include "sim/lang/imports/library_code.h"
+#include "sim/lang/imports/library_loader.h"
+#include "sim/lang/syntax/ast.h"
 
-/// The modules that model code imports: math and named tuples here, the others in the language
-/// itself (library_code.cc).
+/// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what
+/// they cannot say in the language from.
 namespace tidemark::lang {
 
 namespace {
@@ -278,10 +278,6 @@ class Later final : public Instance {
   std::string name_;
 };
 
-Value make_later(Interp& interp, std::string name) {
-  return make_ref<Later>(interp, std::move(name));
-}
-
 /// Null: it has none.
 AttrMap* attributes_of(const Value& owner) {
   if (auto* type = owner.as<ClassObject>()) return &type->attrs;
@@ -301,6 +297,10 @@ void add_attribute_access(Interp& in, Module& module) {
                        [](Interp& interp, Arguments& args) {
                          std::vector<Value> names;
                          if (const auto* global = args[0].as<Module>()) {
+                           if (global->list_missing) {  // all that it has not made yet
+                             for (const std::string_view name : global->list_missing())
+                               interp.find_attr(args[0], interp.intern(name));
+                           }
                            for (const AttrMap::Entry& entry : global->entries()) {
                              if (!entry.value.empty())
                                names.push_back(interp.str(std::string(interp.text(entry.name))));
@@ -317,9 +317,9 @@ void add_attribute_access(Interp& in, Module& module) {
                 access("get(owner, table, name)",
                        [](Interp& interp, Arguments& args) {
                          const Name name = interp.intern(args.text(2));
-                         if (const auto* global = args[0].as<Module>()) {
-                           const Value* found = global->find(name);
-                           return found == nullptr ? Value::not_implemented() : *found;
+                         if (args[0].as<Module>() != nullptr) {
+                           Value found = interp.find_attr(args[0], name);
+                           return found.empty() ? Value::not_implemented() : found;
                          }
                          const AttrMap* table = attributes_of(args[0]);
                          const Value* own = table == nullptr ? nullptr : table->find(name);
@@ -479,6 +479,10 @@ void fill_host(Interp& in, Module& module) {
 
 }  // namespace
 
+Value make_later(Interp& interp, std::string name) {
+  return make_ref<Later>(interp, std::move(name));
+}
+
 void fill_math(Interp& in, Module& module) {
   add_functions(in, module, kMath);
   module.set(in.intern("pi"), Value::real(std::numbers::pi));
@@ -576,24 +580,6 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
-  for (const std::string_view name : modules_outside()) {
-    in.add_module(std::string(name), [name](Interp&, Module& module) {
-      module.make_missing = [name](Interp& interp, Module&, Name wanted) {
-        return make_later(interp, fmt::format("{}.{}", name, interp.text(wanted)));
-      };
-    });
-  }
-  for (const std::span<const LibraryFile> files :
-       {library_files(), library_function_files(), library_system_files(), library_script_files(),
-        library_file_files(), library_regex_files(), library_typing_files(), library_module_files(),
-        library_around_files(), library_class_files()}) {
-    for (const LibraryFile& file : files) {
-      in.add_module(std::string(file.module), [&file](Interp& interp, Module& module) {
-        const SourceText text{fmt::format("<{}>", file.module), std::string(file.text)};
-        interp.run_in(module, std::make_shared<const SourceText>(text), Bodies::kWhenCalled);
-      });
-    }
-  }
 }
 
 }  // namespace tidemark::lang

@@ -2,8 +2,9 @@
 
 #include <array>
 
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/imports/library_index.h"
+#include "sim/lang/runtime/frame.h"
 
 /// Setting and removing attributes.
 namespace tidemark::lang {
@@ -75,6 +76,10 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     return;
   }
   if (auto* module = object.as<Module>()) {
+    // What the library's file binds there is made first: it must not take the place of `value`
+    // later.
+    if (module->file != nullptr && module->file->find(text(name)) != nullptr)
+      find_module_member(*module, name);
     module->set(name, value);
     if (module->make_missing) {  // a host module may want to know what is set in it
       const Value hook = find_module_member(*module, intern("__tidemark_store__"));

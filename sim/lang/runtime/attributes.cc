@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/imports/library_index.h"
+#include "sim/lang/runtime/frame.h"
 
 namespace tidemark::lang {
 
@@ -241,8 +242,10 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
 
 Value Interp::find_module_member(Module& module, Name name) {
   if (const Value* found = module.find(name)) return *found;
-  const std::string submodule = module.name + "." + std::string(text(name));
-  if (host_modules_.contains(submodule)) return import(submodule);
+  if (module.file == nullptr || module.file->find(text(name)) == nullptr) {
+    const std::string submodule = module.name + "." + std::string(text(name));
+    if (is_own_module(submodule)) return import(submodule);
+  }
   if (module.make_missing) {
     Value made = module.make_missing(*this, module, name);
     if (!made.empty()) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/frame.h"
 
 /// Classes and imports.
 namespace tidemark::lang {
@@ -373,6 +373,10 @@ void Evaluator::import_from_stmt(const ImportFromStmt* node) {
   Ref<Module> module;
   if (!node->module->empty()) module = in_.import(*node->module);
   if (node->star) {
+    if (module->list_missing) {  // all that it has not made yet
+      for (const std::string_view name : module->list_missing())
+        in_.find_attr(module, in_.intern(name));
+    }
     const std::vector<AttrMap::Entry> entries = module->entries();
     const Value* listed = module->find(known(name::kAll));
     for (const AttrMap::Entry& entry : entries) {
@@ -390,20 +394,7 @@ void Evaluator::import_from_stmt(const ImportFromStmt* node) {
     if (!module) {
       found = in_.import(in_.text(name.name));  // from . import sibling
     } else {
-      found = in_.find_attr(module, name.name);
-    }
-    if (found.empty()) {
-      std::vector<std::string_view> candidates;
-      for (const AttrMap::Entry& entry : module->entries()) {
-        if (!entry.value.empty()) candidates.push_back(in_.text(entry.name));
-      }
-      if (module->list_missing) {
-        for (const std::string_view candidate : module->list_missing())
-          candidates.push_back(candidate);
-      }
-      in_.raise(*in_.classes().import_error,
-                fmt::format("cannot import name '{}' from '{}'", in_.text(name.name), module->name),
-                did_you_mean(in_.text(name.name), candidates));
+      found = in_.import_name(*module, name.name);
     }
     store(name.target, std::move(found));
   }

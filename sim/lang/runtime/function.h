@@ -222,6 +222,8 @@ class Module final : public Tracked {
   [[nodiscard]] const std::vector<AttrMap::Entry>& entries() const { return slots_; }
 
   const std::string name;
+  /// What the library has of it (imports/library_index.h); null: it is no file of the library.
+  const struct LibraryModule* file = nullptr;
   /// Asked for a name that is not there (a host module that makes its members when they are first
   /// used); Empty: no such name. May be null.
   std::function<Value(Interp& interp, Module& module, Name name)> make_missing;

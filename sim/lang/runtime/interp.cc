@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/imports/library_index.h"
+#include "sim/lang/imports/library_loader.h"
+#include "sim/lang/runtime/frame.h"
 #include "sim/lang/syntax/parser.h"
 
 namespace tidemark::lang {
@@ -66,10 +68,9 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& pa
 }
 
 std::shared_ptr<SyntaxTree> prepared_file(Interp& in, Module& module,
-                                          std::shared_ptr<const SourceText> source,
-                                          Bodies bodies = Bodies::kAtOnce) {
+                                          std::shared_ptr<const SourceText> source) {
   return prepared(in, module, [&](std::vector<Problem>& problems) {
-    return parse_module(std::move(source), in.names(), problems, bodies);
+    return parse_module(std::move(source), in.names(), problems);
   });
 }
 
@@ -111,10 +112,20 @@ Ref<Module> Interp::run(std::shared_ptr<const SourceText> source, std::string_vi
   return module;
 }
 
-void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source, Bodies bodies) {
+void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source) {
+  guard([&] {
+    const std::shared_ptr<SyntaxTree> tree = prepared_file(*this, module, std::move(source));
+    Evaluator::run_module_body(*this, module, tree);
+  });
+}
+
+void Interp::run_part(Module& module, const std::shared_ptr<const SourceText>& source,
+                      Place lines) {
   guard([&] {
     const std::shared_ptr<SyntaxTree> tree =
-        prepared_file(*this, module, std::move(source), bodies);
+        prepared(*this, module, [&](std::vector<Problem>& problems) {
+          return parse_part(source, lines, names(), problems);
+        });
     Evaluator::run_module_body(*this, module, tree);
   });
 }
@@ -153,27 +164,66 @@ Ref<Module> Interp::import(std::string_view dotted) {
     if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
   }
   Ref<Module> module;
-  if (const auto host = host_modules_.find(name); host != host_modules_.end()) {
+  const auto host = host_modules_.find(name);
+  const LibraryModule* file = library_module(name);
+  if (host != host_modules_.end() || file != nullptr) {
     module = make_ref<Module>(heap(), name);
     module->set(known(name::kName), str(name));
     modules_[name] = module;
     module_order_.push_back(module);
-    const auto fill = host->second;
-    fill(*this, *module);
+    if (host != host_modules_.end()) {
+      const auto fill = host->second;
+      fill(*this, *module);
+    }
+    if (file != nullptr) load_lazily(*module, *file);
   } else {
     std::shared_ptr<const SourceText> source;
     if (options_.resolver) source = options_.resolver(name);
     if (!source) {
       std::vector<std::string> candidates;
       for (const auto& [known_name, fill] : host_modules_) candidates.push_back(known_name);
+      for (const Library* root : options_.library) {
+        for (const LibraryModule& each : root->modules) candidates.emplace_back(each.name);
+      }
       std::sort(candidates.begin(), candidates.end());
       raise(*classes_->module_not_found_error, fmt::format("No module named '{}'", name),
             did_you_mean(name, {candidates.begin(), candidates.end()}));
     }
     module = run_module(std::move(source), name);
   }
-  if (parent) parent->set(intern(name.substr(dot + 1)), module);
+  // A package of the library that has the name of one of its modules takes it from there.
+  if (parent) {
+    const std::string last = name.substr(dot + 1);
+    if (parent->file == nullptr || parent->file->find(last) == nullptr)
+      parent->set(intern(last), module);
+  }
   return module;
+}
+
+Value Interp::import_name(Module& module, Name name) {
+  Value found = find_attr(Ref<Module>(&module), name);
+  if (!found.empty()) return found;
+  std::vector<std::string_view> candidates;
+  for (const AttrMap::Entry& entry : module.entries()) {
+    if (!entry.value.empty()) candidates.push_back(text(entry.name));
+  }
+  if (module.list_missing) {
+    for (const std::string_view candidate : module.list_missing()) candidates.push_back(candidate);
+  }
+  raise(*classes_->import_error,
+        fmt::format("cannot import name '{}' from '{}'", text(name), module.name),
+        did_you_mean(text(name), candidates));
+}
+
+const LibraryModule* Interp::library_module(std::string_view name) const {
+  for (const Library* root : options_.library) {
+    if (const LibraryModule* found = root->find(name)) return found;
+  }
+  return nullptr;
+}
+
+bool Interp::is_own_module(const std::string& name) const {
+  return host_modules_.contains(name) || library_module(name) != nullptr;
 }
 
 void Interp::set_builtin(Name name, Value value) {

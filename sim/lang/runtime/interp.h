@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,8 +11,8 @@
 
 #include "sim/base/problem.h"
 #include "sim/lang/runtime/host.h"
-#include "sim/lang/syntax/lexer.h"
 #include "sim/lang/runtime/loop.h"
+#include "sim/lang/syntax/lexer.h"
 
 namespace tidemark::lang {
 
@@ -19,6 +20,8 @@ class ExceptionObject;
 class Evaluator;
 class ValueStack;
 struct BuiltinClasses;
+struct Library;
+struct LibraryModule;
 struct Frame;
 
 /// How far a program may go before it is stopped with a message.
@@ -78,7 +81,10 @@ class Interp {
   struct Options {
     Limits limits;
     PrintSink print;          ///< null: output is dropped
-    ModuleResolver resolver;  ///< null: only host modules can be imported
+    ModuleResolver resolver;  ///< null: only host modules and the library can be imported
+    /// The roots of the library (imports/library_index.h), no module in two of them. They live as
+    /// long as the interpreter.
+    std::span<const Library* const> library;
   };
   explicit Interp(Options options = {});
   ~Interp();  // drops every module, then frees unreachable cycles
@@ -99,9 +105,11 @@ class Interp {
   /// Parses and runs a file as the module `name` ("__main__") and registers it for import.
   Ref<Module> run(std::shared_ptr<const SourceText> source, std::string_view name);
   /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its
-  /// model). Tidemark's own texts may be read function by function (lexer.h).
-  void run_in(Module& module, std::shared_ptr<const SourceText> source,
-              Bodies bodies = Bodies::kAtOnce);
+  /// model).
+  void run_in(Module& module, std::shared_ptr<const SourceText> source);
+  /// The same for whole lines of one of Tidemark's own texts, whose functions' bodies are read when
+  /// they are called first (lexer.h).
+  void run_part(Module& module, const std::shared_ptr<const SourceText>& source, Place lines);
   /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
   Value evaluate(Module& module, std::shared_ptr<const SourceText> source);
   /// Calls host code as if from the top level: a Raised that escapes becomes an UncaughtException.
@@ -110,10 +118,12 @@ class Interp {
   // --- What host floors define.
 
   /// A host module, made when it is first imported or reached as an attribute ("torch.nn" from
-  /// "torch").
+  /// "torch"). Where the library has a file of that name, the file's names come first.
   void add_module(std::string name, std::function<void(Interp& interp, Module& module)> fill);
   /// The module, made or run now. Errors: ModuleNotFoundError.
   Ref<Module> import(std::string_view name);
+  /// What `from module import name` binds. Errors: ImportError, with a suggestion.
+  Value import_name(Module& module, Name name);
   void set_builtin(Name name, Value value);
   [[nodiscard]] const Value* find_builtin(Name name) const;
   /// A host class. Bases: none means object. Errors: TypeError where no mro exists.
@@ -286,6 +296,8 @@ class Interp {
   [[noreturn]] void no_attribute(const Value& object, Name name);
   void make_builtin_classes();
   UncaughtException uncaught(ExceptionObject& exception);
+  [[nodiscard]] const LibraryModule* library_module(std::string_view name) const;
+  [[nodiscard]] bool is_own_module(const std::string& name) const;
   Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
   void read_body(const struct UnreadBody& unread, Module& globals);
 

@@ -12,8 +12,12 @@ namespace tidemark::lang {
 /// InputError::kMaxProblems in all; the tree is fit for use only when none was.
 /// Cost: linear in the text.
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
-                                         std::vector<Problem>& problems,
-                                         Bodies bodies = Bodies::kAtOnce);
+                                         std::vector<Problem>& problems);
+
+/// The same for whole lines of one of Tidemark's own texts. Bodies::kWhenCalled: those of its
+/// functions are left for parse_body.
+std::shared_ptr<SyntaxTree> parse_part(std::shared_ptr<const SourceText> source, Place lines,
+                                       Names& names, std::vector<Problem>& problems);
 
 /// Parses a function's body into a tree of its own.
 std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,

@@ -15,7 +15,7 @@ class Parser {
   Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems,
          Bodies bodies = Bodies::kAtOnce)
       : tree_(tree), names_(names), problems_(problems), bodies_(bodies) {}
-  void file();
+  void file(Place lines);
   void function_body(Place lines);
   void single_expression();
 

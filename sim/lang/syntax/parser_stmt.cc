@@ -56,9 +56,9 @@ Code* Parser::new_code(Code::Form form, Name name, Place place) {
   return &code;
 }
 
-void Parser::file() {
+void Parser::file(Place lines) {
   first_problem_ = problems_.size();
-  tokens_ = tokenize(tree_.source, whole(*tree_.source), names_, problems_, bodies_);
+  tokens_ = tokenize(tree_.source, lines, names_, problems_, bodies_);
   lexer_problems_ = problems_.size() - first_problem_;
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   std::vector<Stmt*> body;
@@ -562,10 +562,18 @@ Stmt* Parser::with_statement() {
 }
 
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
-                                         std::vector<Problem>& problems, Bodies bodies) {
+                                         std::vector<Problem>& problems) {
   auto tree = std::make_shared<SyntaxTree>();
   tree->source = std::move(source);
-  Parser(*tree, names, problems, bodies).file();
+  Parser(*tree, names, problems).file(whole(*tree->source));
+  return tree;
+}
+
+std::shared_ptr<SyntaxTree> parse_part(std::shared_ptr<const SourceText> source, Place lines,
+                                       Names& names, std::vector<Problem>& problems) {
+  auto tree = std::make_shared<SyntaxTree>();
+  tree->source = std::move(source);
+  Parser(*tree, names, problems, Bodies::kWhenCalled).file(lines);
   return tree;
 }
 

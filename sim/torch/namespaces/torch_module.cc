@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/torch/tensors/op_binding.h"
-#include "sim/torch/prelude.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/prelude.h"
+#include "sim/torch/tensors/op_binding.h"
 
 namespace tidemark::torch {
 
@@ -83,10 +83,9 @@ class LazyModule {
   };
 
   void run(lang::Module& module, const Piece& piece) {
-    session_.interp.run_in(module,
-                           std::make_shared<const SourceText>(SourceText{
-                               "<" + std::string(piece.file) + ">", std::string(piece.text)}),
-                           lang::Bodies::kWhenCalled);
+    const auto source = std::make_shared<const SourceText>(
+        SourceText{"<" + std::string(piece.file) + ">", std::string(piece.text)});
+    session_.interp.run_part(module, source, lang::whole(*source));
   }
 
   /// The name that a line at the left margin defines; empty: none.

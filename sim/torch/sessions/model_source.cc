@@ -4,10 +4,11 @@
 #include <optional>
 #include <string_view>
 
-#include "sim/torch/tensors/custom_op.h"
+#include "sim/library/library.h"
 #include "sim/torch/sessions/emitter.h"
 #include "sim/torch/sessions/repetition.h"
 #include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/custom_op.h"
 
 namespace tidemark::torch {
 
@@ -76,6 +77,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     if (print_) print_(text);
   };
   options.resolver = model_.resolver;
+  options.library = library::all();
   {
     lang::Interp interp(std::move(options));
     Session session(interp, emitter, model_.devices);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/library/library.h"
 
 using namespace tidemark;
 using namespace tidemark::lang;
@@ -13,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Interp::Options options;
   options.limits.steps = 20000;
   options.limits.recursion = 60;
+  options.library = library::python();
   options.limits.sequence = 20000;
   Ref<Heap> heap;
   {

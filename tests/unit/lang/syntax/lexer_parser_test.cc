@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <span>
 
+#include "sim/lang/imports/library_index.h"
 #include "sim/lang/syntax/lexer.h"
-#include "sim/lang/imports/library_code.h"
 #include "sim/lang/syntax/parser.h"
 #include "tests/support/lang_program.h"
 
@@ -77,9 +77,13 @@ TEST_CASE("a line of which nothing is a token") {
   Names names;
   std::vector<Problem> problems;
   const auto source = std::make_shared<const SourceText>(SourceText{"t.py", ")\nx = 1\n\x01\n"});
-  for (const Bodies bodies : {Bodies::kAtOnce, Bodies::kWhenCalled}) {
+  for (const bool at_once : {true, false}) {
     problems.clear();
-    parse_module(source, names, problems, bodies);
+    if (at_once) {
+      parse_module(source, names, problems);
+    } else {
+      parse_part(source, whole(*source), names, problems);
+    }
     REQUIRE(problems.size() == 2);
     CHECK(problems[0].message == "unmatched ')'");
     CHECK(problems[1].message == "invalid character with code 1");
@@ -99,7 +103,7 @@ namespace {
 /// Codes of a text whose functions' bodies are read one by one; what is wrong goes to `problems`.
 std::size_t codes_by_parts(const std::shared_ptr<const SourceText>& source, Names& names,
                            std::vector<Problem>& problems) {
-  const auto tree = parse_module(source, names, problems, Bodies::kWhenCalled);
+  const auto tree = parse_part(source, whole(*source), names, problems);
   std::size_t codes = tree->codes.size();
   for (const UnreadBody& unread : tree->unread)
     codes += parse_body(unread, names, problems)->codes.size() - 1;  // each has a module's code
@@ -110,11 +114,8 @@ std::size_t codes_by_parts(const std::shared_ptr<const SourceText>& source, Name
 
 TEST_CASE("Tidemark's own texts are the same read at once and function by function") {
   std::vector<std::pair<std::string, std::string>> texts;
-  for (const std::span<const LibraryFile> files :
-       {library_files(), library_function_files(), library_system_files(), library_script_files(),
-        library_file_files(), library_regex_files(), library_typing_files(), library_module_files(),
-        library_around_files(), library_class_files()}) {
-    for (const LibraryFile& file : files) texts.emplace_back(file.module, file.text);
+  for (const Library* root : library::all()) {
+    for (const LibraryModule& module : root->modules) texts.emplace_back(module.name, module.text);
   }
   const std::size_t modules = texts.size();
   namespace fs = std::filesystem;
@@ -173,7 +174,7 @@ def outer(a, b=3):
 total = 10
 )"});
   program.run("");
-  program.interp().run_in(program.module(), source, Bodies::kWhenCalled);
+  program.interp().run_part(program.module(), source, whole(*source));
   const auto calls = std::make_shared<const SourceText>(SourceText{"calls", R"(
 d = Derived()
 print(d.name(), d.name(loud=False), list(d.parts()), d.short())

@@ -1,13 +1,3 @@
-#include <array>
-
-#include "sim/lang/imports/library_code.h"
-
-/// Regular expressions: Python's syntax without lookbehind and conditions, matched by backtracking.
-namespace tidemark::lang {
-
-namespace {
-
-constexpr std::string_view kRe = R"py(
 import _tidemark
 
 I = IGNORECASE = 2
@@ -492,12 +482,3 @@ def escape(pattern):
 
 def purge():
     _kept.clear()
-)py";
-
-constexpr std::array kFiles = std::to_array<LibraryFile>({{"re", kRe}});
-
-}  // namespace
-
-std::span<const LibraryFile> library_regex_files() { return kFiles; }
-
-}  // namespace tidemark::lang

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "sim/lang/imports/library_index.h"
+
+/// The modules that are written in the language itself. Each is a file below one of four roots, and
+/// the path below the root is the name under which it is imported: python/ (Python's own), torch/,
+/// numpy/, stand_ins/ (what other packages' modules are here). The build embeds them all.
+namespace tidemark::library {
+
+/// Every root.
+std::span<const lang::Library* const> all();
+/// Those that need no tensors: python/ and stand_ins/.
+std::span<const lang::Library* const> python();
+
+}  // namespace tidemark::library

@@ -1,0 +1,278 @@
+class _View:
+    def __init__(self, mapping):
+        self._mapping = mapping
+
+    def __len__(self):
+        return len(self._mapping)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._mapping!r})"
+
+
+class KeysView(_View):
+    def __iter__(self):
+        return iter(self._mapping)
+
+    def __contains__(self, key):
+        return key in self._mapping
+
+    def __and__(self, other):
+        return set(self) & set(other)
+
+    def __or__(self, other):
+        return set(self) | set(other)
+
+    def __sub__(self, other):
+        return set(self) - set(other)
+
+    def __eq__(self, other):
+        return set(self) == set(other)
+
+
+class ValuesView(_View):
+    def __iter__(self):
+        for key in self._mapping:
+            yield self._mapping[key]
+
+
+class ItemsView(_View):
+    def __iter__(self):
+        for key in self._mapping:
+            yield key, self._mapping[key]
+
+
+class Plain:
+    pass
+
+
+class Mapping:
+    __is_mapping__ = True
+
+    def get(self, key, default=None):
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key):
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def keys(self):
+        return KeysView(self)
+
+    def values(self):
+        return ValuesView(self)
+
+    def items(self):
+        return ItemsView(self)
+
+    def __eq__(self, other):
+        return dict(self.items()) == dict(other.items()) if isinstance(other, (dict, Mapping)) else NotImplemented
+
+
+class MutableMapping(Mapping):
+    def pop(self, key, *default):
+        try:
+            value = self[key]
+        except KeyError:
+            if default:
+                return default[0]
+            raise
+        del self[key]
+        return value
+
+    def popitem(self):
+        for key in self:
+            value = self[key]
+            del self[key]
+            return key, value
+        raise KeyError
+
+    def clear(self):
+        for key in list(self):
+            del self[key]
+
+    def update(self, other=(), /, **kwds):
+        for key, value in dict(other, **kwds).items():
+            self[key] = value
+
+    def setdefault(self, key, default=None):
+        try:
+            return self[key]
+        except KeyError:
+            self[key] = default
+        return default
+
+
+class UserDict(MutableMapping):
+    def __init__(self, dict=None, /, **kwargs):
+        self.data = {}
+        if dict is not None:
+            self.update(dict)
+        self.update(kwargs)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, key):
+        if key not in self.data and hasattr(type(self), "__missing__"):
+            return type(self).__missing__(self, key)
+        return self.data[key]
+
+    def __setitem__(self, key, item):
+        self.data[key] = item
+
+    def __delitem__(self, key):
+        del self.data[key]
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __repr__(self):
+        return repr(self.data)
+
+    def copy(self):
+        return type(self)(self.data)
+
+
+class ChainMap(MutableMapping):
+    def __init__(self, *maps):
+        self.maps = list(maps) or [{}]
+
+    def __getitem__(self, key):
+        for mapping in self.maps:
+            if key in mapping:
+                return mapping[key]
+        raise KeyError(key)
+
+    def __setitem__(self, key, value):
+        self.maps[0][key] = value
+
+    def __delitem__(self, key):
+        del self.maps[0][key]
+
+    def __contains__(self, key):
+        return any([key in mapping for mapping in self.maps])
+
+    def __iter__(self):
+        found = {}
+        for mapping in reversed(self.maps):
+            found.update(dict.fromkeys(mapping))
+        return iter(found)
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __repr__(self):
+        return "ChainMap(" + ", ".join([repr(m) for m in self.maps]) + ")"
+
+    def new_child(self, m=None):
+        return ChainMap({} if m is None else m, *self.maps)
+
+    @property
+    def parents(self):
+        return ChainMap(*self.maps[1:])
+
+
+class Sequence:
+    __is_sequence__ = True
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i]
+
+    def __contains__(self, value):
+        return any([v is value or v == value for v in self])
+
+    def __reversed__(self):
+        for i in reversed(range(len(self))):
+            yield self[i]
+
+    def index(self, value):
+        for i, v in enumerate(self):
+            if v is value or v == value:
+                return i
+        raise ValueError
+
+    def count(self, value):
+        return sum([1 for v in self if v is value or v == value])
+
+
+class MutableSequence(Sequence):
+    def append(self, value):
+        self.insert(len(self), value)
+
+    def extend(self, values):
+        for v in values:
+            self.append(v)
+
+    def pop(self, index=-1):
+        v = self[index]
+        del self[index]
+        return v
+
+    def remove(self, value):
+        del self[self.index(value)]
+
+    def clear(self):
+        while len(self):
+            self.pop()
+
+    def __iadd__(self, values):
+        self.extend(values)
+        return self
+
+
+class Iterator:
+    def __iter__(self):
+        return self
+
+
+class ProtocolType(type):
+    """isinstance() looks for the members; only a class that names Protocol among its bases is one"""
+
+    def __instancecheck__(cls, obj):
+        if Protocol not in cls.__bases__:
+            return False
+        if not getattr(cls, "_is_runtime_protocol", False):
+            raise TypeError("Instance and class checks can only be used with @runtime_checkable protocols")
+        return all([hasattr(obj, name) for name in _members(cls)])
+
+
+def _members(cls):
+    import _tidemark
+
+    out = []
+    for base in cls.__mro__:
+        if Protocol in base.__bases__:
+            out += [name for name in _tidemark.own_attributes(base) if name not in _none_of_them]
+            out += list(_tidemark.annotations(base))
+    return out
+
+
+_none_of_them = ("__module__", "__doc__", "__annotations__", "__init__", "__qualname__", "__slots__", "_is_runtime_protocol", "__init_subclass__")
+
+
+class Generic:
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Protocol(metaclass=ProtocolType):
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class TypedDict(dict):
+    def __init_subclass__(cls, total=True):
+        pass
+
+    def __new__(cls, *args, **kwargs):
+        return dict(*args, **kwargs)

@@ -1,0 +1,153 @@
+import _tidemark
+
+
+class _View:
+    def __init__(self, table, part):
+        self._table, self._part = table, part
+
+    def _one(self, name):
+        return name if self._part == "keys" else self._table[name] if self._part == "values" else (name, self._table[name])
+
+    def __len__(self):
+        return len(self._table)
+
+    def __iter__(self):
+        names = self._table._names()
+        for name in names:
+            if len(self._table) != len(names):
+                raise RuntimeError("dictionary changed size during iteration")
+            yield self._one(name)
+        if len(self._table) != len(names):
+            raise RuntimeError("dictionary changed size during iteration")
+
+    def __reversed__(self):
+        return iter([self._one(name) for name in self._table._names()[::-1]])
+
+    def __contains__(self, item):
+        return any([each == item for each in self])
+
+    def __and__(self, other):
+        return set(self) & set(other)
+
+    def __or__(self, other):
+        return set(self) | set(other)
+
+    def __sub__(self, other):
+        return set(self) - set(other)
+
+    def __rsub__(self, other):
+        return set(other) - set(self)
+
+    def __eq__(self, other):
+        return set(self) == set(other)
+
+    def __repr__(self):
+        return "dict_" + self._part + "(" + repr(list(self)) + ")"
+
+
+class AttributeTable(_tidemark.mapping_base):
+    def __init__(self, owner, table, access):
+        self._owner, self._of, self._access = owner, table, access
+
+    def _names(self):
+        return self._access[0](self._owner, self._of)
+
+    def _find(self, key):
+        found = self._access[1](self._owner, self._of, key) if isinstance(key, str) else NotImplemented
+        if found is NotImplemented and not self._of and key in getattr(type(self._owner), "_kept_apart", ()):
+            return getattr(self._owner, key)  # its class holds it in another way
+        return found
+
+    def __len__(self):
+        return len(self._names())
+
+    def __iter__(self):
+        return iter(_View(self, "keys"))
+
+    def __reversed__(self):
+        return iter(self._names()[::-1])
+
+    def __contains__(self, key):
+        return self._find(key) is not NotImplemented
+
+    def __getitem__(self, key):
+        found = self._find(key)
+        if found is NotImplemented:
+            raise KeyError(key)
+        return found
+
+    def __setitem__(self, key, value):
+        if not isinstance(key, str):
+            raise TypeError("names of attributes are strings")
+        self._access[2](self._owner, self._of, key, value)
+
+    def __delitem__(self, key):
+        self[key]
+        self._access[3](self._owner, self._of, key)
+
+    def __eq__(self, other):
+        return isinstance(other, dict) and dict(self) == dict(other)
+
+    def __or__(self, other):
+        return dict(self) | dict(other)
+
+    def __ror__(self, other):
+        return dict(other) | dict(self)
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def __repr__(self):
+        return repr(dict(self))
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return _tidemark.deepcopy(dict(self))
+
+    def keys(self):
+        return _View(self, "keys")
+
+    def values(self):
+        return _View(self, "values")
+
+    def items(self):
+        return _View(self, "items")
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key, *default):
+        if key not in self and default:
+            return default[0]
+        found = self[key]
+        del self[key]
+        return found
+
+    def popitem(self, last=True):
+        names = self._names()
+        if not names:
+            raise KeyError("popitem(): dictionary is empty")
+        return names[-1], self.pop(names[-1])
+
+    def update(self, *others, **kwargs):
+        for key, value in dict(*others, **kwargs).items():
+            self[key] = value
+
+    def clear(self):
+        for name in self._names():
+            del self[name]
+
+    def copy(self):
+        return dict(self)
+
+
+def of(owner):
+    return AttributeTable(owner, "", _tidemark.attribute_access)

@@ -1,0 +1,166 @@
+import _tidemark
+
+files = {}
+folders = {"/": True, ".": True, "": True, "/tmp": True}
+
+
+def text_of(path):
+    return path if isinstance(path, str) else path.__fspath__()
+
+
+def clean(path):
+    parts, out = text_of(path).split("/"), []
+    for part in parts:
+        if part == ".." and out and out[-1] != "..":
+            out.pop()
+        elif part not in ("", "."):
+            out.append(part)
+    return ("/" if parts[0] == "" and len(parts) > 1 else "") + "/".join(out) or "."
+
+
+def is_file(path):
+    return clean(path) in files
+
+
+def is_folder(path):
+    return clean(path) in folders
+
+
+def keep(path, content):
+    files[clean(path)] = content
+
+
+def content_of(path):
+    """what the program itself put there"""
+    name = clean(path)
+    if name not in files:
+        _tidemark.refuse(f"there is no file '{text_of(path)}' here", "a run sees the files that the program wrote itself")
+    return files[name]
+
+
+def make_folder(path):
+    parts = clean(path).split("/")
+    for i in range(len(parts)):
+        folders["/".join(parts[:i + 1])] = True
+
+
+def names_in(path):
+    start = clean(path)
+    start = "" if start == "." else start.rstrip("/") + "/"
+    names = {}
+    for name in [*files, *folders]:
+        if name.startswith(start) and name not in ("", ".", "/"):
+            names[name[len(start):].split("/")[0]] = True
+    return sorted(names)
+
+
+def drop(path):
+    name = clean(path)
+    if name not in files:
+        raise FileNotFoundError(f"[Errno 2] No such file or directory: '{text_of(path)}'")
+    del files[name]
+
+
+def drop_folder(path):
+    name = clean(path)
+    for table in (files, folders):
+        for other in list(table):
+            if other == name or other.startswith(name + "/"):
+                del table[other]
+
+
+def move(src, dst):
+    files[clean(dst)] = content_of(src)
+    drop(src)
+
+
+class File:
+    """text, or what torch.save() put there; `name` None: in memory"""
+
+    closed = False
+
+    def __init__(self, name=None, mode="w+", content=None):
+        self.name, self.mode = name, mode
+        self._content = [] if content is None else content
+        self._at = 0
+        if name is not None and "r" not in mode:
+            self._content = files[clean(name)] if "a" in mode and is_file(name) else []
+            keep(name, self._content)
+
+    def _text(self):
+        for piece in self._content:
+            if not isinstance(piece, str):
+                _tidemark.refuse("reading a file that torch.save() wrote as bytes is not modelled", "read it with torch.load()")
+        return "".join(self._content)
+
+    def write(self, text):
+        self._content.append(text)
+        return len(text)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def read(self, size=-1):
+        text = self._text()[self._at:]
+        text = text if size is None or size < 0 else text[:size]
+        self._at += len(text)
+        return text
+
+    def readline(self):
+        rest = self._text()[self._at:]
+        end = rest.find("\n")
+        return self.read(len(rest) if end < 0 else end + 1)
+
+    def readlines(self):
+        return list(iter(self))
+
+    def __iter__(self):
+        line = self.readline()
+        while line:
+            yield line
+            line = self.readline()
+
+    def getvalue(self):
+        return self._text()
+
+    def seek(self, offset, whence=0):
+        self._at = offset
+        return offset
+
+    def tell(self):
+        return self._at
+
+    def truncate(self, size=None):
+        self._content.clear()
+
+    def flush(self):
+        pass
+
+    def fileno(self):
+        return 3
+
+    def isatty(self):
+        return False
+
+    def readable(self):
+        return True
+
+    writable = seekable = readable
+
+    def close(self):
+        self.closed = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None):
+    if "r" in mode:
+        return File(text_of(file), mode, content_of(file))
+    if "x" in mode and is_file(file):
+        raise FileExistsError(f"[Errno 17] File exists: '{text_of(file)}'")
+    return File(text_of(file), mode)

@@ -1,0 +1,16 @@
+class ABC:
+    pass
+
+
+ABCMeta = type
+
+
+def abstractmethod(funcobj):
+    return funcobj
+
+
+def abstractproperty(fget):
+    return property(fget)
+
+
+abstractclassmethod, abstractstaticmethod = classmethod, staticmethod

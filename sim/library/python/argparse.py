@@ -1,0 +1,221 @@
+class Namespace:
+    def __init__(self, **kwargs):
+        for key, value in kwargs.items():
+            setattr(self, key, value)
+
+    def __contains__(self, key):
+        return hasattr(self, key)
+
+    def __eq__(self, other):
+        return isinstance(other, Namespace) and self.__dict__ == other.__dict__
+
+    def __repr__(self):
+        return "Namespace(" + ", ".join([f"{k}={v!r}" for k, v in self.__dict__.items()]) + ")"
+
+
+class HelpFormatter:
+    pass
+
+
+class ArgumentDefaultsHelpFormatter(HelpFormatter):
+    pass
+
+
+class RawDescriptionHelpFormatter(HelpFormatter):
+    pass
+
+
+class RawTextHelpFormatter(HelpFormatter):
+    pass
+
+
+class MetavarTypeHelpFormatter(HelpFormatter):
+    pass
+
+
+class BooleanOptionalAction:
+    pass
+
+
+class ArgumentError(Exception):
+    pass
+
+
+class ArgumentTypeError(Exception):
+    pass
+
+
+SUPPRESS, OPTIONAL, ZERO_OR_MORE, ONE_OR_MORE, REMAINDER = "==SUPPRESS==", "?", "*", "+", "..."
+
+
+class _Argument:
+    def __init__(self, flags, name, action, nargs, const, type, choices, required):
+        self.flags, self.dest, self.action, self.nargs, self.const = flags, name, action, nargs, const
+        self.type, self.choices, self.required = type, choices, required
+        self.takes_none = action in ("store_true", "store_false", "store_const", "count", "append_const", BooleanOptionalAction)
+
+    def convert(self, text):
+        value = text if self.type is None else self.type(text)
+        if self.choices is not None and value not in self.choices:
+            raise SystemExit(2)
+        return value
+
+
+class _Group:
+    def __init__(self, parser):
+        self._parser = parser
+
+    def add_argument(self, *flags, **options):
+        return self._parser.add_argument(*flags, **options)
+
+    def add_argument_group(self, *args, **kwargs):
+        return _Group(self)
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return _Group(self)
+
+    def set_defaults(self, **kwargs):
+        self._parser.set_defaults(**kwargs)
+
+
+class _Subparsers:
+    def __init__(self, parser, dest):
+        self._parser, self._dest, self._parsers = parser, dest, {}
+
+    def add_parser(self, name, **options):
+        self._parsers[name] = ArgumentParser()
+        return self._parsers[name]
+
+
+class ArgumentParser(_Group):
+    """a script is run without arguments: each has its default, but for those of a list that it gives itself"""
+
+    def __init__(self, *args, **kwargs):
+        self._parser = self
+        self._values = {}
+        self._arguments = []
+        self._subparsers = None
+
+    def add_argument(self, *flags, action="store", nargs=None, const=None, default=None, type=None, choices=None, required=False,
+                     help=None, metavar=None, dest=None, version=None):
+        long = [f for f in flags if f.startswith("--")]
+        name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
+        if action == "store_true":
+            default = False if default is None else default
+        elif action == "store_false":
+            default = True if default is None else default
+        elif action == "version" or action == "help":
+            return
+        if isinstance(default, str) and type is not None and default != SUPPRESS:
+            default = type(default)
+        positional = not flags[0].startswith("-")
+        self._arguments.append(_Argument(flags, name, action, nargs, const, type, choices, required or positional and nargs not in ("?", "*")))
+        if default != SUPPRESS:
+            self._values[name] = default
+        return self._arguments[-1]
+
+    def add_subparsers(self, *, dest=None, required=False, **options):
+        self._subparsers = _Subparsers(self, dest)
+        if dest is not None:
+            self._values[dest] = None
+            if required:
+                self._arguments.append(_Argument((dest,), dest, "store", None, None, None, None, True))
+        return self._subparsers
+
+    def set_defaults(self, **kwargs):
+        self._values.update(kwargs)
+
+    def get_default(self, dest):
+        return self._values.get(dest)
+
+    def error(self, message):
+        raise SystemExit(2)
+
+    def print_help(self, file=None):
+        pass
+
+    print_usage = print_help
+
+    def format_help(self):
+        return ""
+
+    def _parse(self, words, known):
+        values, given, extra = dict(self._values), [], []
+        places = [a for a in self._arguments if not a.flags[0].startswith("-")]
+        at = 0
+        while at < len(words):
+            word, inline = words[at], None
+            at += 1
+            if word.startswith("--") and "=" in word:
+                word, inline = word.split("=", 1)
+            found = [a for a in self._arguments if word in a.flags and word.startswith("-")]
+            short = [a for a in self._arguments if word[:2] in a.flags]
+            if not found and short and len(word) > 2 and word[0] == "-" and word[1] != "-":
+                found = short
+                if short[0].takes_none:
+                    words = [*words[:at], "-" + word[2:], *words[at:]]
+                else:
+                    inline = word[2:]
+            negated = [a for a in self._arguments if a.action is BooleanOptionalAction and word in ["--no-" + f[2:] for f in a.flags]]
+            if not found and not negated and not word.startswith("-") and self._subparsers is not None and word in self._subparsers._parsers:
+                inner, rest = self._subparsers._parsers[word]._parse(words[at:], known)
+                values.update(inner)
+                if self._subparsers._dest is not None:
+                    values[self._subparsers._dest] = word
+                    given.append(self._subparsers._dest)
+                extra += rest
+                break
+            if not found and not negated and not word.startswith("-") and places:
+                found = [places.pop(0)]
+                at -= 1
+            if not found and not negated:
+                if not known:
+                    raise SystemExit(2)
+                extra.append(words[at - 1])
+                continue
+            one = (found or negated)[0]
+            given.append(one.dest)
+            if one.takes_none:
+                if one.action == "count":
+                    values[one.dest] = (values.get(one.dest) or 0) + 1
+                elif one.action == "append_const":
+                    values[one.dest] = (values.get(one.dest) or []) + [one.const]
+                else:
+                    values[one.dest] = {"store_true": True, "store_false": False, "store_const": one.const}.get(one.action, not negated)
+                continue
+            taken = [inline] if inline is not None else []
+            most = one.nargs if isinstance(one.nargs, int) else 1 if one.nargs in (None, "?") else len(words)
+            while inline is None and at < len(words) and len(taken) < most and (not words[at].startswith("-") or _is_number(words[at])):
+                taken.append(words[at])
+                at += 1
+            if not taken and one.nargs in (None, "+"):
+                raise SystemExit(2)
+            converted = [one.convert(t) for t in taken]
+            value = converted[0] if one.nargs is None else (converted[0] if converted else one.const) if one.nargs == "?" else converted
+            values[one.dest] = (values.get(one.dest) or []) + [value] if one.action == "append" else value
+        missing = ["/".join(a.flags) for a in self._arguments if a.required and a.dest not in given]
+        if missing:
+            raise RuntimeError("the following arguments are required: " + ", ".join(missing) +
+                               "; a script is run without arguments: give them defaults")
+        return values, extra
+
+    def parse_args(self, args=None, namespace=None):
+        values = self._parse(list(args or ()), False)[0]
+        if namespace is None:
+            return Namespace(**values)
+        for key, value in values.items():
+            setattr(namespace, key, value)
+        return namespace
+
+    def parse_known_args(self, args=None, namespace=None):
+        values, extra = self._parse(list(args or ()), True)
+        return Namespace(**values), extra
+
+
+def _is_number(text):
+    return text[1:].replace(".", "", 1).replace("e-", "", 1).isdigit()
+
+
+class FileType:
+    def __init__(self, mode="r", **options):
+        self.mode = mode

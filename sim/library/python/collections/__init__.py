@@ -1,0 +1,203 @@
+import _tidemark
+from _abstract import ChainMap, UserDict
+
+namedtuple = _tidemark.named_tuple
+OrderedDict = _tidemark.dict_type("OrderedDict")
+defaultdict = _tidemark.dict_type("defaultdict")
+
+
+def _ordered(cls, items=(), /, **kwargs):
+    out = _tidemark.make_dict(cls, None, items)
+    out.update(kwargs)
+    return out
+
+
+def _default(cls, default_factory=None, items=(), /, **kwargs):
+    out = _tidemark.make_dict(cls, default_factory, items)
+    out.update(kwargs)
+    return out
+
+
+def _start_default(self, default_factory=None, items=(), /, **kwargs):
+    _tidemark.set_factory(self, default_factory)
+    dict.__init__(self, items, **kwargs)
+
+
+def _move_to_end(self, key, last=True):
+    value = self.pop(key)
+    rest = [] if last else list(self.items())
+    if not last:
+        self.clear()
+    self[key] = value
+    for other, kept in rest:
+        self[other] = kept
+
+
+_tidemark.set_construct(OrderedDict, _ordered)
+_tidemark.set_construct(defaultdict, _default)
+_tidemark.set_method(defaultdict, "__init__", _start_default)
+_tidemark.set_method(OrderedDict, "move_to_end", _move_to_end)
+
+
+class Counter(dict):
+    def __init__(self, iterable=None, /, **kwds):
+        self.update(iterable, **kwds)
+
+    def __missing__(self, key):
+        return 0
+
+    def _count(self, iterable, sign):
+        pairs = iterable.items() if isinstance(iterable, dict) else [(item, 1) for item in iterable or ()]
+        for key, n in pairs:
+            self[key] = self.get(key, 0) + sign * n
+        return self
+
+    def update(self, iterable=None, /, **kwds):
+        self._count(iterable, 1)._count(kwds, 1)
+
+    def subtract(self, iterable=None, /, **kwds):
+        self._count(iterable, -1)._count(kwds, -1)
+
+    def most_common(self, n=None):
+        pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
+        return pairs if n is None else pairs[:n]
+
+    def elements(self):
+        return iter([key for key, n in self.items() for _ in range(n)])
+
+    def total(self):
+        return sum(self.values())
+
+    def copy(self):
+        return type(self)(self)
+
+    def _positive(self):
+        return Counter({key: n for key, n in self.items() if n > 0})
+
+    def __add__(self, other):
+        return self.copy()._count(other, 1)._positive()
+
+    def __sub__(self, other):
+        return self.copy()._count(other, -1)._positive()
+
+    def __or__(self, other):
+        return Counter({key: max(self[key], other[key]) for key in {**self, **other}})._positive()
+
+    def __and__(self, other):
+        return Counter({key: min(n, other[key]) for key, n in self.items()})._positive()
+
+    def __repr__(self):
+        return f"{type(self).__name__}({dict(self.most_common())!r})" if self else f"{type(self).__name__}()"
+
+
+class deque:
+    __is_sequence__ = True
+
+    def __class_getitem__(cls, item):
+        return cls
+
+    def __init__(self, iterable=(), maxlen=None):
+        self.maxlen = maxlen
+        self._items = []
+        self.extend(iterable)
+
+    def append(self, x):
+        self._items.append(x)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            del self._items[0]
+
+    def appendleft(self, x):
+        self._items.insert(0, x)
+        if self.maxlen is not None and len(self._items) > self.maxlen:
+            del self._items[-1]
+
+    def extend(self, iterable):
+        for x in iterable:
+            self.append(x)
+
+    def extendleft(self, iterable):
+        for x in iterable:
+            self.appendleft(x)
+
+    def pop(self):
+        if not self._items:
+            raise IndexError("pop from an empty deque")
+        return self._items.pop()
+
+    def popleft(self):
+        if not self._items:
+            raise IndexError("pop from an empty deque")
+        return self._items.pop(0)
+
+    def clear(self):
+        for i in range(len(self._items)):
+            self._items[i] = None  # dropped from the left
+        self._items.clear()
+
+    def rotate(self, n=1):
+        for _ in range(abs(n)):
+            if n > 0:
+                self.appendleft(self._items.pop())
+            else:
+                self._items.append(self._items.pop(0))
+
+    def remove(self, value):
+        if value not in self._items:
+            raise ValueError("deque.remove(x): x not in deque")
+        self._items.remove(value)
+
+    def insert(self, i, x):
+        if self.maxlen is not None and len(self._items) >= self.maxlen:
+            raise IndexError("deque already at its maximum size")
+        self._items.insert(i, x)
+
+    def index(self, x, *bounds):
+        return self._items.index(x, *bounds)
+
+    def count(self, x):
+        return self._items.count(x)
+
+    def reverse(self):
+        self._items.reverse()
+
+    def copy(self):
+        return deque(self._items, self.maxlen)
+
+    __copy__ = copy
+
+    def __add__(self, other):
+        return deque(self._items + list(other), self.maxlen)
+
+    def __iadd__(self, other):
+        self.extend(other)
+        return self
+
+    def __eq__(self, other):
+        return self._items == other._items if isinstance(other, deque) else NotImplemented
+
+    def __reversed__(self):
+        return reversed(self._items)
+
+    def __contains__(self, x):
+        return x in self._items
+
+    def __delitem__(self, i):
+        del self._items[i]
+
+    def __len__(self):
+        return len(self._items)
+
+    def __iter__(self):
+        return iter(self._items)
+
+    def __getitem__(self, i):
+        return self._items[i]
+
+    def __setitem__(self, i, value):
+        self._items[i] = value
+
+    def __bool__(self):
+        return bool(self._items)
+
+    def __repr__(self):
+        return f"deque({self._items!r})" if self.maxlen is None else f"deque({self._items!r}, maxlen={self.maxlen})"

@@ -1,0 +1,22 @@
+from _files import File, open
+
+
+class StringIO(File):
+    def __init__(self, initial_value="", newline="\n"):
+        super().__init__(None, "w+", [initial_value] if initial_value else None)
+
+
+class BytesIO(File):
+    def __init__(self, initial_bytes=None):
+        super().__init__()
+        if initial_bytes is not None:
+            import _tidemark
+
+            _tidemark.refuse("io.BytesIO of bytes is not modelled", "there are no bytes here: torch.save() into an empty one")
+
+    def getbuffer(self):
+        return self.getvalue()
+
+
+TextIOWrapper = BufferedReader = BufferedWriter = IOBase = RawIOBase = File
+SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2

@@ -1,0 +1,9 @@
+from logging import FileHandler
+
+
+class RotatingFileHandler(FileHandler):
+    pass
+
+
+class TimedRotatingFileHandler(FileHandler):
+    pass

@@ -1,0 +1,107 @@
+import os.path as path
+from _abstract import MutableMapping
+from _files import drop as remove, drop_folder as rmdir, make_folder as _make_folder, move as rename, names_in as _names_in, text_of as fspath
+
+_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
+
+
+class _Environ(MutableMapping):
+    def __init__(self):
+        self._values = {}
+
+    def __setitem__(self, key, value):
+        if key in _ALLOCATOR:
+            raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.conf={value}")
+        self._values[key] = value
+
+    def __getitem__(self, key):
+        return self._values[key]
+
+    def __delitem__(self, key):
+        del self._values[key]
+
+    def __contains__(self, key):
+        return key in self._values
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def copy(self):
+        return dict(self._values)
+
+
+environ = _Environ()
+sep, linesep, name, devnull, curdir, extsep, pathsep = "/", "\n", "posix", "/dev/null", ".", ".", ":"
+unlink, replace = remove, rename
+PathLike = object
+error = OSError
+
+
+def getenv(key, default=None):
+    return environ.get(key, default)
+
+
+def putenv(key, value):
+    environ[key] = value
+
+
+def unsetenv(key):
+    environ.pop(key, None)
+
+
+def cpu_count():
+    return 8
+
+
+def sched_getaffinity(pid):
+    return set(range(8))
+
+
+def getpid():
+    return 1
+
+
+def getcwd():
+    return "."
+
+
+def chdir(path):
+    pass
+
+
+def umask(mask):
+    return 0
+
+
+def mkdir(path, mode=0o777):
+    if _is_there(path):
+        raise FileExistsError(f"[Errno 17] File exists: '{fspath(path)}'")
+    _make_folder(path)
+
+
+def makedirs(name, mode=0o777, exist_ok=False):
+    if not exist_ok and _is_there(name):
+        raise FileExistsError(f"[Errno 17] File exists: '{fspath(name)}'")
+    _make_folder(name)
+
+
+def _is_there(name):
+    return path.exists(name)
+
+
+def listdir(path="."):
+    return _names_in(path)
+
+
+def walk(top, **options):
+    folders = [n for n in _names_in(top) if path.isdir(path.join(top, n))]
+    yield top, folders, [n for n in _names_in(top) if n not in folders]
+    for name in folders:
+        yield from walk(path.join(top, name))
+
+
+def get_terminal_size(fd=1):
+    raise OSError("[Errno 25] Inappropriate ioctl for device")

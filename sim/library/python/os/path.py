@@ -1,0 +1,82 @@
+from _files import clean as normpath, is_file as isfile, is_folder as isdir, text_of as _text
+
+sep = "/"
+
+
+def join(first, *rest):
+    out = _text(first)
+    for part in rest:
+        part = _text(part)
+        out = part if part.startswith("/") else out + part if out == "" or out.endswith("/") else out + "/" + part
+    return out
+
+
+def basename(p):
+    return _text(p).split("/")[-1]
+
+
+def dirname(p):
+    return "/".join(_text(p).split("/")[:-1])
+
+
+def split(p):
+    return dirname(p), basename(p)
+
+
+def splitext(p):
+    p = _text(p)
+    name = basename(p).lstrip(".")
+    if "." not in name:
+        return p, ""
+    end = "." + name.split(".")[-1]
+    return p[:len(p) - len(end)], end
+
+
+def exists(path):
+    return isfile(path) or isdir(path)
+
+
+lexists = exists
+
+
+def islink(path):
+    return False
+
+
+def isabs(s):
+    return _text(s).startswith("/")
+
+
+def abspath(path):
+    return normpath(path) if isabs(path) else normpath("/" + _text(path))
+
+
+realpath = abspath
+
+
+def relpath(path, start="."):
+    path, start = abspath(path), abspath(start)
+    return path[len(start):].lstrip("/") if path.startswith(start) else path
+
+
+def expanduser(path):
+    return _text(path).replace("~", "/root", 1) if _text(path).startswith("~") else _text(path)
+
+
+def expandvars(path):
+    return _text(path)
+
+
+def getsize(filename):
+    import _tidemark
+
+    _tidemark.refuse("the size of a file is not modelled", "leave it out: nothing on the device depends on it")
+
+
+def commonprefix(m):
+    m = list(m)
+    least, most = min(m, default=""), max(m, default="")
+    n = 0
+    while n < len(least) and least[n] == most[n]:
+        n += 1
+    return least[:n]

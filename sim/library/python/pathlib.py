@@ -1,0 +1,160 @@
+import _files
+import os.path
+
+
+class Path:
+    """a path as text"""
+
+    def __init__(self, *parts):
+        self._text = os.path.join(*parts) if parts else "."
+        if len(self._text) > 1:
+            self._text = self._text.rstrip("/")
+        if self._text.startswith("./"):
+            self._text = self._text[2:]
+
+    @classmethod
+    def cwd(cls):
+        return cls("/")
+
+    @classmethod
+    def home(cls):
+        return cls("/root")
+
+    def __truediv__(self, other):
+        return Path(self, other)
+
+    def __rtruediv__(self, other):
+        return Path(other, self)
+
+    def joinpath(self, *others):
+        return Path(self, *others)
+
+    @property
+    def name(self):
+        return self._text.split("/")[-1]
+
+    @property
+    def suffix(self):
+        return "." + self.name.split(".")[-1] if "." in self.name.lstrip(".") else ""
+
+    @property
+    def suffixes(self):
+        return ["." + s for s in self.name.lstrip(".").split(".")[1:]]
+
+    @property
+    def stem(self):
+        return self.name[:len(self.name) - len(self.suffix)]
+
+    @property
+    def parent(self):
+        if "/" not in self._text:
+            return Path()
+        return Path("/".join(self._text.split("/")[:-1]) or "/")
+
+    @property
+    def parents(self):
+        out, at = [], self
+        while at.parent != at:
+            at = at.parent
+            out.append(at)
+        return out
+
+    @property
+    def parts(self):
+        return tuple(p or "/" for p in self._text.split("/"))
+
+    def with_suffix(self, suffix):
+        return Path(self._text[:len(self._text) - len(self.suffix)] + suffix)
+
+    def with_name(self, name):
+        return self.parent / name
+
+    def with_stem(self, stem):
+        return self.parent / (stem + self.suffix)
+
+    def resolve(self, strict=False):
+        return Path(os.path.abspath(self))
+
+    absolute = resolve
+
+    def expanduser(self):
+        return Path(os.path.expanduser(self))
+
+    def is_absolute(self):
+        return self._text.startswith("/")
+
+    def relative_to(self, other):
+        return Path(os.path.relpath(self, other))
+
+    def mkdir(self, mode=511, parents=False, exist_ok=False):
+        if not exist_ok and self.exists():
+            raise FileExistsError(f"[Errno 17] File exists: '{self._text}'")
+        _files.make_folder(self)
+
+    def touch(self, mode=438, exist_ok=True):
+        if not self.exists():
+            _files.keep(self, [])
+
+    def exists(self):
+        return os.path.exists(self)
+
+    def is_file(self):
+        return _files.is_file(self)
+
+    def is_dir(self):
+        return _files.is_folder(self)
+
+    def unlink(self, missing_ok=False):
+        if not missing_ok or self.exists():
+            _files.drop(self)
+
+    def rename(self, target):
+        _files.move(self, target)
+        return Path(target)
+
+    replace = rename
+
+    def rmdir(self):
+        _files.drop_folder(self)
+
+    def open(self, mode="r", buffering=-1, encoding=None, errors=None, newline=None):
+        return _files.open(self, mode)
+
+    def write_text(self, data, encoding=None, errors=None, newline=None):
+        return _files.open(self, "w").write(data)
+
+    def read_text(self, encoding=None, errors=None):
+        return _files.open(self).read()
+
+    def iterdir(self):
+        return iter([self / name for name in _files.names_in(self)])
+
+    def glob(self, pattern):
+        from fnmatch import fnmatch
+
+        return iter([self / name for name in _files.names_in(self) if fnmatch(name, pattern)])
+
+    rglob = glob
+
+    def as_posix(self):
+        return self._text
+
+    def __str__(self):
+        return self._text
+
+    __fspath__ = __str__
+
+    def __repr__(self):
+        return f"PosixPath('{self._text}')"
+
+    def __eq__(self, other):
+        return isinstance(other, Path) and self._text == other._text
+
+    def __lt__(self, other):
+        return self._text < other._text
+
+    def __hash__(self):
+        return hash(self._text)
+
+
+PurePath = PosixPath = PurePosixPath = Path

@@ -1,0 +1,33 @@
+def system():
+    return "Linux"
+
+
+def node():
+    return "localhost"
+
+
+def release():
+    return "6.1.0"
+
+
+def machine():
+    return "x86_64"
+
+
+processor = machine
+
+
+def platform(aliased=False, terse=False):
+    return "Linux-6.1.0-x86_64-with-glibc2.36"
+
+
+def python_version():
+    return "3.11.0"
+
+
+def python_implementation():
+    return "CPython"
+
+
+def version():
+    return "#1 SMP"

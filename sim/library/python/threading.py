@@ -1,0 +1,63 @@
+import _tidemark
+
+Thread, Timer, Condition, Barrier = [_tidemark.later("threading." + n) for n in ("Thread", "Timer", "Condition", "Barrier")]
+
+
+class Lock:
+    def acquire(self, blocking=True, timeout=-1):
+        return True
+
+    def release(self):
+        pass
+
+    def locked(self):
+        return False
+
+    def __enter__(self):
+        return True
+
+    def __exit__(self, *error):
+        pass
+
+
+RLock = Semaphore = BoundedSemaphore = Lock
+
+
+class Event:
+    def __init__(self):
+        self._flag = False
+
+    def set(self):
+        self._flag = True
+
+    def clear(self):
+        self._flag = False
+
+    def is_set(self):
+        return self._flag
+
+    def wait(self, timeout=None):
+        return self._flag
+
+
+class local:
+    pass
+
+
+class _Main:
+    name, ident, daemon = "MainThread", 1, False
+
+
+def current_thread():
+    return _Main()
+
+
+main_thread = current_thread
+
+
+def get_ident():
+    return 1
+
+
+def active_count():
+    return 1

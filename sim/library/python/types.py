@@ -1,0 +1,43 @@
+import _tidemark
+from _abstract import Mapping
+
+
+class SimpleNamespace:
+    def __init__(self, **kwargs):
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+
+    def __repr__(self):
+        return "namespace(" + ", ".join([f"{k}={v!r}" for k, v in self.__dict__.items()]) + ")"
+
+    def __eq__(self, other):
+        return isinstance(other, SimpleNamespace) and self.__dict__ == other.__dict__
+
+
+def _function():
+    pass
+
+
+FunctionType = LambdaType = type(_function)
+NoneType = type(None)
+MethodType = type(SimpleNamespace().__repr__)
+BuiltinFunctionType = type(len)
+ModuleType = type(_tidemark)
+GeneratorType = type((i for i in ()))
+
+
+class MappingProxyType(Mapping):
+    def __init__(self, mapping):
+        self._mapping = mapping
+
+    def __getitem__(self, key):
+        return self._mapping[key]
+
+    def __iter__(self):
+        return iter(self._mapping)
+
+    def __len__(self):
+        return len(self._mapping)
+
+    def __repr__(self):
+        return f"mappingproxy({self._mapping!r})"
