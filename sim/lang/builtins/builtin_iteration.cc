@@ -26,10 +26,11 @@ Value enumerated(Interp& in, Arguments& args) {
                        [i = start](Interp& interp, std::vector<Value>& own) mutable -> Value {
                          Value item = iterator_at(own, 0).next(interp);
                          if (item.empty()) return {};
-                         if (!reusable(own[1]))
-                           return interp.tuple({Value::integer(i++), std::move(item)});
+                         const Value number = Value::integer(i);
+                         i = i == INT64_MAX ? INT64_MAX : i + 1;
+                         if (!reusable(own[1])) return interp.tuple({number, std::move(item)});
                          std::vector<Value>& items = own[1].as<Tuple>()->items;
-                         items[0] = Value::integer(i++);
+                         items[0] = number;
                          items[1] = std::move(item);
                          return own[1];
                        });
@@ -50,7 +51,9 @@ Value zipped(Interp& in, Arguments& args) {
   return make_iterator(in, "zip", std::move(held),
                        [count, strict](Interp& interp, std::vector<Value>& own) -> Value {
                          if (count == 0) return {};
-                         const bool reuse = reusable(own[count]);
+                         // Held, so that code which asks for the next one meanwhile gets another.
+                         const Value kept = reusable(own[count]) ? own[count] : Value();
+                         const bool reuse = !kept.empty();
                          std::vector<Value> fresh;
                          for (std::size_t i = 0; i < count; ++i) {
                            Value item = iterator_at(own, i).next(interp);
@@ -68,12 +71,12 @@ Value zipped(Interp& in, Arguments& args) {
                              return {};
                            }
                            if (reuse) {
-                             own[count].as<Tuple>()->items[i] = std::move(item);
+                             kept.as<Tuple>()->items[i] = std::move(item);
                            } else {
                              fresh.push_back(std::move(item));
                            }
                          }
-                         return reuse ? own[count] : interp.tuple(std::move(fresh));
+                         return reuse ? kept : interp.tuple(std::move(fresh));
                        });
 }
 
@@ -122,8 +125,9 @@ Value reverse_iterator(Interp& in, Arguments& args) {
   }
   if (const auto* range = value.as<Range>()) {
     const std::int64_t count = range->length();
-    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step,
-                                   -range->step, count);
+    if (count == 0) return make_ref<RangeIterator>(in.heap(), 0, 1, 0);
+    const std::int64_t back = in.unary(UnaryOp::kNeg, Value::integer(range->step)).as_int();
+    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step, back, count);
   }
   if (value.as<Dict>() != nullptr)
     return make_ref<TableIterator>(in.heap(), value, DictPart::kKeys, true);
@@ -139,8 +143,10 @@ Value reverse_iterator(Interp& in, Arguments& args) {
     if (in.type_of(value)->lookup(known(name::kGetitem)) != nullptr) {
       std::vector<Value> items;
       const std::int64_t count = in.length(value);
-      for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t i = 0; i < count; ++i) {
+        in.step();
         items.push_back(in.get_item(value, Value::integer(i)));
+      }
       return make_ref<SequenceIterator>(in.heap(), in.tuple(std::move(items)), true);
     }
   }
@@ -186,6 +192,7 @@ Value extreme(Interp& in, CallArgs& args, std::string_view function, CompareOp b
   Value best;
   Value best_key;
   for (Value& item : items) {
+    in.step();
     Value own_key = key == nullptr || key->is_none() ? item : in.call(*key, {item});
     if (best.empty() || in.truth(in.compare(better, own_key, best_key))) {
       best = std::move(item);
@@ -299,8 +306,10 @@ void add_iteration(Interp& in) {
     return make_iterator(interp, "callable_iterator", {args[0], args[1]},
                          [](Interp& inner, std::vector<Value>& own) -> Value {
                            if (own.empty()) return {};
-                           Value item = inner.call(own[0]);
-                           if (!inner.equal(item, own[1])) return item;
+                           const Value function = own[0];
+                           const Value sentinel = own[1];
+                           Value item = inner.call(function);
+                           if (!inner.equal(item, sentinel)) return item;
                            drop_forward(inner.heap(), own);
                            return {};
                          });

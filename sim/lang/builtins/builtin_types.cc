@@ -65,13 +65,20 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
 Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   at_most(in, args, "int", 2);
   if (args.positional == 0) return Value::integer(0);
-  const Value& value = plain_of(args.values[0]);
+  const Value value = plain_of(args.values[0]);
   const Value* base = args.keyword(in.intern("base"));
   if (base == nullptr && args.positional == 2) base = &args.values[1];
   if (base != nullptr) {
     if (value.as<Str>() == nullptr)
       in.type_error("int() can't convert non-string with explicit base");
-    return parse_integer(in, value.as<Str>()->text(), static_cast<int>(base->as_int()));
+    const Value radix = base->is_integral() ? *base : in.call_special(*base, known(name::kIndex));
+    if (!radix.is_integral()) {
+      in.type_error(
+          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(*base)));
+    }
+    if (radix.as_int() != 0 && (radix.as_int() < 2 || radix.as_int() > 36))
+      in.value_error("int() base must be >= 2 and <= 36, or 0");
+    return parse_integer(in, value.as<Str>()->text(), static_cast<int>(radix.as_int()));
   }
   if (value.is_integral()) return Value::integer(value.as_int());
   if (value.is_float()) {
@@ -100,7 +107,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   no_keywords(in, args, "float");
   at_most(in, args, "float", 1);
   if (args.positional == 0) return Value::real(0);
-  const Value& value = plain_of(args.values[0]);
+  const Value value = plain_of(args.values[0]);
   if (value.is_number()) return Value::real(value.number());
   if (const Str* text = value.as<Str>()) {
     std::string digits(trimmed(text->text()));
@@ -472,8 +479,9 @@ void add_types(Interp& in) {
     const auto part = [&](std::size_t i) {
       return i < args.positional ? args.values[i] : Value::none();
     };
-    if (args.positional == 1) return make_ref<Slice>(Value::none(), part(0), Value::none());
-    return make_ref<Slice>(part(0), part(1), part(2));
+    Heap& heap = interp.heap();
+    if (args.positional == 1) return make_ref<Slice>(heap, Value::none(), part(0), Value::none());
+    return make_ref<Slice>(heap, part(0), part(1), part(2));
   };
   c.type->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
     if (args.positional == 1) return interp.type_of(args.values[0]);

@@ -38,7 +38,9 @@ bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, co
     return in.truth(in.call_method(wanted, check, {object}));
   }
   if (const Tuple* tuple = wanted.as<Tuple>()) {
+    const NestedCall nested(in);
     for (const Value& one : tuple->items) {
+      in.step();
       if (is_instance_of(in, type, object, one, function)) return true;
     }
     return false;
@@ -133,16 +135,19 @@ Value rounded(Interp& in, Arguments& args) {
   as_plain(in, args, name::kRound);
   const bool digits_given = args.has(1);
   if (args[0].is_integral()) {
-    if (!digits_given || args.integer(1) >= 0) return Value::integer(args[0].as_int());
-    const std::int64_t digits = -args.integer(1);
-    if (digits > 18) return Value::integer(0);
-    std::int64_t unit = 1;
-    for (std::int64_t i = 0; i < digits; ++i) unit *= 10;
+    const std::int64_t digits = digits_given ? args.integer(1) : 0;
     const std::int64_t value = args[0].as_int();
-    std::int64_t down = value / unit * unit - (value % unit < 0 ? unit : 0);
-    const std::int64_t rest = value - down;
+    if (digits >= 0) return Value::integer(value);
+    if (digits < -19) return Value::integer(0);
+    __extension__ using Wide = __int128;
+    Wide unit = 1;
+    for (std::int64_t i = digits; i < 0; ++i) unit *= 10;
+    Wide down = value / unit * unit - (value % unit < 0 ? unit : 0);
+    const Wide rest = value - down;
     if (rest * 2 > unit || (rest * 2 == unit && (down / unit) % 2 != 0)) down += unit;
-    return Value::integer(down);
+    if (down > INT64_MAX || down < INT64_MIN)
+      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+    return Value::integer(static_cast<std::int64_t>(down));
   }
   if (args[0].is_float()) {
     const double value = args[0].as_float();

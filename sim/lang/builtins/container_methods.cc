@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/lang/builtins/library.h"
 
@@ -16,20 +17,67 @@ Set& set_of(Arguments& args) { return args.object<Set>(0, "set"); }
 
 std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
 
-// The position of an equal element; size() when there is none.
-std::size_t position(Interp& in, const std::vector<Value>& items, const Value& wanted) {
-  for (std::size_t i = 0; i < items.size(); ++i) {
+// The position of an equal element from `begin` on and before `end`; nothing: there is none. Code
+// may run and change the items: the position was good when they were compared.
+std::optional<std::size_t> position(Interp& in, const std::vector<Value>& items,
+                                    const Value& wanted, std::size_t begin = 0,
+                                    std::size_t end = SIZE_MAX) {
+  for (std::size_t i = begin; i < items.size() && i < end; ++i) {
+    in.step();
     const Value item = items[i];
     if (item.same_as(wanted) || in.equal(item, wanted)) return i;
   }
-  return items.size();
+  return std::nullopt;
+}
+
+// A bound of index(): negative ones count from the end.
+std::size_t bound(Arguments& args, std::size_t i, const std::vector<Value>& items) {
+  const std::int64_t at = args.integer(i);
+  const auto size = static_cast<std::int64_t>(items.size());
+  return static_cast<std::size_t>(at < 0 ? std::max<std::int64_t>(0, at + size) : at);
+}
+
+std::optional<std::size_t> position_within(Interp& in, Arguments& args,
+                                           const std::vector<Value>& items) {
+  const std::size_t begin = bound(args, 2, items);
+  const std::size_t end = bound(args, 3, items);
+  return position(in, items, args[1], begin, end);
+}
+
+std::int64_t count_equal(Interp& in, const std::vector<Value>& items, const Value& wanted) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    in.step();
+    const Value item = items[i];
+    if (item.same_as(wanted) || in.equal(item, wanted)) ++count;
+  }
+  return count;
+}
+
+// Sorts in place. The list is empty meanwhile, and must be so at the end.
+Value sort_list(Interp& in, Arguments& args) {
+  std::vector<Value>& items = list_of(args).items;
+  const bool reverse = args.boolean(2);
+  std::vector<Value> taken = std::move(items);
+  items = {};
+  std::vector<Value> sorted;
+  try {
+    sorted = sorted_values(in, taken, args[1], reverse);
+  } catch (const Raised&) {
+    items.swap(taken);
+    throw;
+  }
+  const bool modified = items.capacity() > 0;
+  items.swap(sorted);
+  if (modified) in.value_error("list modified during sort");
+  return Value::none();
 }
 
 Value list_pop(Interp& in, Arguments& args) {
   List& list = list_of(args);
+  std::int64_t i = args.integer(1);
   if (list.items.empty()) in.raise(*in.classes().index_error, "pop from empty list");
   const std::int64_t count = static_cast<std::int64_t>(list.items.size());
-  std::int64_t i = args.integer(1);
   if (i < 0) i += count;
   if (i < 0 || i >= count) in.raise(*in.classes().index_error, "pop index out of range");
   Value out = std::move(list.items[static_cast<std::size_t>(i)]);
@@ -51,10 +99,11 @@ constexpr FunctionRow kListMethods[] = {
        return Value::none();
      }},
     {"insert(self, index, object, /)",
-     [](Interp&, Arguments& args) {
+     [](Interp& in, Arguments& args) {
        List& list = list_of(args);
-       const auto count = static_cast<std::int64_t>(list.items.size());
        std::int64_t i = args.integer(1);
+       if (list.items.size() >= in.limits().sequence) in.too_long();
+       const auto count = static_cast<std::int64_t>(list.items.size());
        if (i < 0) i = std::max<std::int64_t>(0, i + count);
        list.items.insert(list.items.begin() + std::min(i, count), args.take(2));
        return Value::none();
@@ -63,10 +112,11 @@ constexpr FunctionRow kListMethods[] = {
     {"remove(self, value, /)",
      [](Interp& in, Arguments& args) {
        List& list = list_of(args);
-       const std::size_t i = position(in, list.items, args[1]);
-       if (i >= list.items.size()) in.value_error("list.remove(x): x not in list");
-       const Value removed = std::move(list.items[i]);
-       list.items.erase(list.items.begin() + offset(i));
+       const std::optional<std::size_t> i = position(in, list.items, args[1]);
+       if (!i) in.value_error("list.remove(x): x not in list");
+       if (*i >= list.items.size()) return Value::none();
+       const Value removed = std::move(list.items[*i]);
+       list.items.erase(list.items.begin() + offset(*i));
        return Value::none();
      }},
     {"clear(self, /)",
@@ -74,48 +124,37 @@ constexpr FunctionRow kListMethods[] = {
        drop_backward(list_of(args).heap(), list_of(args).items);
        return Value::none();
      }},
-    {"index(self, value, /)",
+    {"index(self, value, start=0, stop=9223372036854775807, /)",
      [](Interp& in, Arguments& args) {
-       const std::size_t i = position(in, list_of(args).items, args[1]);
-       if (i >= list_of(args).items.size()) in.value_error(in.repr(args[1]) + " is not in list");
-       return Value::integer(static_cast<std::int64_t>(i));
+       const std::optional<std::size_t> i = position_within(in, args, list_of(args).items);
+       if (!i) in.value_error(in.repr(args[1]) + " is not in list");
+       return Value::integer(static_cast<std::int64_t>(*i));
      }},
     {"count(self, value, /)",
      [](Interp& in, Arguments& args) {
-       std::int64_t count = 0;
-       for (const Value& item : std::vector<Value>(list_of(args).items)) {
-         if (item.same_as(args[1]) || in.equal(item, args[1])) ++count;
-       }
-       return Value::integer(count);
+       return Value::integer(count_equal(in, list_of(args).items, args[1]));
      }},
     {"reverse(self, /)",
      [](Interp&, Arguments& args) {
        std::reverse(list_of(args).items.begin(), list_of(args).items.end());
        return Value::none();
      }},
-    {"sort(self, /, *, key=None, reverse=False)",
-     [](Interp& in, Arguments& args) {
-       std::vector<Value> items = sorted_values(in, list_of(args).items, args[1], args.boolean(2));
-       list_of(args).items.swap(items);
-       return Value::none();
-     }},
+    {"sort(self, /, *, key=None, reverse=False)", sort_list},
     {"copy(self, /)", [](Interp& in, Arguments& args) { return in.list(list_of(args).items); }},
 };
 
 constexpr FunctionRow kTupleMethods[] = {
-    {"index(self, value, /)",
+    {"index(self, value, start=0, stop=9223372036854775807, /)",
      [](Interp& in, Arguments& args) {
        const std::vector<Value>& items = args.object<Tuple>(0, "tuple").items;
-       const std::size_t i = position(in, items, args[1]);
-       if (i >= items.size()) in.value_error("tuple.index(x): x not in tuple");
-       return Value::integer(static_cast<std::int64_t>(i));
+       const std::optional<std::size_t> i = position_within(in, args, items);
+       if (!i) in.value_error("tuple.index(x): x not in tuple");
+       return Value::integer(static_cast<std::int64_t>(*i));
      }},
     {"count(self, value, /)",
      [](Interp& in, Arguments& args) {
        const std::vector<Value>& items = args.object<Tuple>(0, "tuple").items;
-       return Value::integer(std::count_if(items.begin(), items.end(), [&](const Value& item) {
-         return item.same_as(args[1]) || in.equal(item, args[1]);
-       }));
+       return Value::integer(count_equal(in, items, args[1]));
      }},
 };
 
@@ -143,19 +182,12 @@ constexpr FunctionRow kDictMethods[] = {
     {"popitem(self, last=True, /)",
      [](Interp& in, Arguments& args) {
        ValueTable& table = dict_of(args).table;
+       const bool last = args.boolean(1);
        if (table.size() == 0) {
          in.raise(in.make_exception(*in.classes().key_error,
                                     {in.str("popitem(): dictionary is empty")}));
        }
-       ValueTable::Entry entry;
-       if (args.boolean(1)) {
-         entry = table.remove_last();
-       } else {
-         const auto first = std::find_if(table.entries().begin(), table.entries().end(),
-                                         [](const ValueTable::Entry& e) { return !e.key.empty(); });
-         const Value key = first->key;
-         entry = table.remove(in, key);
-       }
+       ValueTable::Entry entry = last ? table.remove_last() : table.remove_first();
        return in.tuple({std::move(entry.key), std::move(entry.value)});
      }},
     {"setdefault(self, key, default=None, /)",
@@ -242,12 +274,8 @@ constexpr FunctionRow kMutableSetMethods[] = {
      }},
     {"pop(self, /)",
      [](Interp& in, Arguments& args) {
-       ValueTable& table = set_of(args).table;
-       for (const ValueTable::Entry& entry : table.entries()) {
-         if (entry.key.empty()) continue;
-         const Value key = entry.key;
-         return std::move(table.remove(in, key).key);
-       }
+       ValueTable::Entry entry = set_of(args).table.remove_first();
+       if (!entry.key.empty()) return std::move(entry.key);
        in.raise(in.make_exception(*in.classes().key_error, {in.str("pop from an empty set")}));
      }},
     {"update(self, *others)",

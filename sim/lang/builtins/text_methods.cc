@@ -106,7 +106,7 @@ Value affix(Interp& in, Arguments& args) {
   Value given = plain_of(args[0]);
   if (args.has(2) || args.has(3)) {
     const auto part = [&](std::size_t i) { return args.has(i) ? args[i] : Value::none(); };
-    given = in.get_item(given, Value(make_ref<Slice>(part(2), part(3), Value::none())));
+    given = in.get_item(given, Value(make_ref<Slice>(in.heap(), part(2), part(3), Value::none())));
   }
   const Str* self = given.as<Str>();
   if (self == nullptr) args.mismatch(0, "str");

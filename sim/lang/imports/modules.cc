@@ -98,15 +98,18 @@ Value exact_sum(Interp& in, Arguments& args) {
 }
 
 Value gcd(Interp& in, Arguments& args) {
-  std::int64_t out = 0;
+  std::uint64_t out = 0;
   for (const Value& item : in.unpack(args[0])) {
     if (!item.is_integral()) {
       in.type_error(
           fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
     }
-    out = std::gcd(out, item.as_int());
+    const auto bits = static_cast<std::uint64_t>(item.as_int());
+    out = std::gcd(out, item.as_int() < 0 ? ~bits + 1 : bits);
   }
-  return Value::integer(out);
+  if (out > INT64_MAX)
+    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  return Value::integer(static_cast<std::int64_t>(out));
 }
 
 Value lcm(Interp& in, Arguments& args) {
@@ -117,9 +120,9 @@ Value lcm(Interp& in, Arguments& args) {
           fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
     }
     if (item.as_int() == 0) return Value::integer(0);
-    const std::int64_t divisor = std::gcd(out.as_int(), item.as_int());
-    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor),
-                    Value::integer(std::abs(item.as_int())));
+    const Value size = item.as_int() < 0 ? in.unary(UnaryOp::kNeg, item) : item;
+    const std::int64_t divisor = std::gcd(out.as_int(), size.as_int());
+    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor), size);
   }
   return out;
 }
@@ -230,11 +233,11 @@ constexpr FunctionRow kMath[] = {
 }  // namespace
 
 void set_field_defaults(Interp& in, ClassObject& type, std::vector<Value> defaults) {
-  const std::vector<Value>& fields = type.lookup(in.intern("_fields"))->as<Tuple>()->items;
+  const std::vector<std::string> fields = in.named_tuple_fields(type);
   const Ref<Dict> by_name = in.dict();
   const std::size_t first = fields.size() - defaults.size();
   for (std::size_t i = 0; i < defaults.size(); ++i)
-    by_name->table.set(in, fields[first + i], defaults[i]);
+    by_name->table.set(in, in.str(fields[first + i]), defaults[i]);
   type.attrs.set(in.intern("_field_defaults"), by_name);
   type.attrs.set(in.intern("_defaults"), in.tuple(std::move(defaults)));
 }
@@ -499,15 +502,18 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Name field = intern(fields[i]);
     names.push_back(str(fields[i]));
-    const Value getter = make_ref<Builtin>(heap(), field, [i](Interp&, CallArgs& args) {
-      return args.values[0].as<Tuple>()->items[i];
+    const Value getter = make_ref<Builtin>(heap(), field, [i](Interp& in, CallArgs& args) {
+      const Tuple* tuple = args.positional == 0 ? nullptr : args.values[0].as<Tuple>();
+      if (tuple == nullptr || i >= tuple->items.size())
+        in.type_error("a field of a named tuple needs one that has it");
+      return tuple->items[i];
     });
     type->attrs.set(field, make_ref<Property>(heap(), getter, Value::none(), Value::none()));
   }
   type->attrs.set(intern("__match_args__"), tuple(names));
   type->attrs.set(intern("_fields"), tuple(std::move(names)));
   const auto construct = [](Interp& in, ClassObject& own, CallArgs& args) -> Value {
-    const std::vector<Value>& all = own.lookup(in.intern("_fields"))->as<Tuple>()->items;
+    const std::vector<std::string> all = in.named_tuple_fields(own);
     if (args.positional > all.size()) {
       in.type_error(fmt::format("{}.__new__() takes {} positional arguments but {} were given",
                                 in.text(own.name()), all.size() + 1, args.positional + 1));
@@ -516,23 +522,24 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
     items.resize(all.size());
     for (std::size_t i = 0; i < args.keyword_count; ++i) {
       std::size_t at = 0;
-      while (at < all.size() && all[at].as<Str>()->text() != in.text(args.keywords[i])) ++at;
+      while (at < all.size() && all[at] != in.text(args.keywords[i])) ++at;
       if (at == all.size()) {
         in.type_error(fmt::format("{}.__new__() got an unexpected keyword argument '{}'",
                                   in.text(own.name()), in.text(args.keywords[i])));
       }
       items[at] = args.values[args.positional + i];
     }
-    const Value* defaults = own.lookup(in.intern("_defaults"));
+    const Value* given = own.lookup(in.intern("_defaults"));
+    const Tuple* defaults = given == nullptr ? nullptr : given->as<Tuple>();
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].empty()) continue;
       const std::size_t from_end = items.size() - i;
-      if (defaults != nullptr && defaults->as<Tuple>()->items.size() >= from_end) {
-        const std::vector<Value>& values = defaults->as<Tuple>()->items;
+      if (defaults != nullptr && defaults->items.size() >= from_end) {
+        const std::vector<Value>& values = defaults->items;
         items[i] = values[values.size() - from_end];
       } else {
         in.type_error(fmt::format("{}.__new__() missing 1 required positional argument: '{}'",
-                                  in.text(own.name()), all[i].as<Str>()->text()));
+                                  in.text(own.name()), all[i]));
       }
     }
     return make_ref<Tuple>(in.heap(), std::move(items), Ref<ClassObject>(&own));
@@ -549,7 +556,7 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
   const Value from_items =
       function("_make(cls, iterable, /)", [](Interp& in, Arguments& args) -> Value {
         auto& own = args.object<ClassObject>(0, "class");
-        const std::size_t wanted = own.lookup(in.intern("_fields"))->as<Tuple>()->items.size();
+        const std::size_t wanted = in.named_tuple_fields(own).size();
         std::vector<Value> items = in.unpack(args[1]);
         if (items.size() != wanted) {
           in.type_error(fmt::format("Expected {} arguments, got {}", wanted, items.size()));
@@ -560,17 +567,19 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
   type->attrs.set(intern("_field_defaults"), dict());
   define(*this, *type, "_asdict(self, /)", [](Interp& in, Arguments& args) -> Value {
     const auto& self = args.object<Tuple>(0, "named tuple");
-    const std::vector<Value>& all = self.type()->lookup(in.intern("_fields"))->as<Tuple>()->items;
+    const std::vector<std::string> all = in.named_tuple_fields(*in.type_of(args[0]));
     const Ref<Dict> dict = in.dict();
-    for (std::size_t i = 0; i < all.size(); ++i) dict->table.set(in, all[i], self.items[i]);
+    for (std::size_t i = 0; i < std::min(all.size(), self.items.size()); ++i)
+      dict->table.set(in, in.str(all[i]), self.items[i]);
     return dict;
   });
   define(*this, *type, "_replace(self, /, **kwargs)", [](Interp& in, Arguments& args) -> Value {
     const auto& self = args.object<Tuple>(0, "named tuple");
-    const std::vector<Value>& all = self.type()->lookup(in.intern("_fields"))->as<Tuple>()->items;
+    const std::vector<std::string> all = in.named_tuple_fields(*in.type_of(args[0]));
     std::vector<Value> items = self.items;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (const Value* fresh = args[1].as<Dict>()->table.find(in, all[i])) items[i] = *fresh;
+    for (std::size_t i = 0; i < std::min(all.size(), items.size()); ++i) {
+      if (const Value* fresh = args[1].as<Dict>()->table.find(in, in.str(all[i])))
+        items[i] = *fresh;
     }
     return make_ref<Tuple>(in.heap(), std::move(items), Ref<ClassObject>(self.type()));
   });

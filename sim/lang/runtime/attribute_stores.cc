@@ -42,7 +42,7 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
   const Value* items = container == nullptr || container->attrs() == nullptr
                            ? nullptr
                            : container->attrs()->find(known(name::kDict));
-  if (items != nullptr) {
+  if (items != nullptr && items->as<Dict>() != nullptr) {
     items->as<Dict>()->table.set(*this, str(std::string(text(name))), std::move(value));
   } else if (container != nullptr) {
     container->set_own(name, std::move(value));
@@ -61,7 +61,7 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     const Value keep = object;
     if (!ask_code(keep, known(name::kSetattr), {str(std::string(text(name))), value}).empty())
       return;
-    if (object.as<Container>() != nullptr) {
+    if (keep.as<Container>() != nullptr) {
       store_attr(keep, name, std::move(value));
       return;
     }
@@ -112,7 +112,7 @@ bool remove_attribute(Interp& interp, const Value& object, Name name) {
     if (own == nullptr) return false;
     if (!own->remove(name).empty()) return true;
     const Value* items = instance != nullptr ? nullptr : own->find(known(name::kDict));
-    return items != nullptr &&
+    return items != nullptr && items->as<Dict>() != nullptr &&
            !items->as<Dict>()
                 ->table.remove(interp, interp.str(std::string(interp.text(name))))
                 .key.empty();

@@ -186,7 +186,9 @@ Value Interp::find_container_member(const Value& object, ClassObject& type, Name
     if (const Value* own = container.attrs()->find(name)) return *own;
     // self.__dict__ = self: its items are its attributes.
     if (const Value* items = container.attrs()->find(known(name::kDict))) {
-      const Value* own = items->as<Dict>()->table.find(*this, str(std::string(text(name))));
+      auto* dict = items->as<Dict>();
+      const Value* own =
+          dict == nullptr ? nullptr : dict->table.find(*this, str(std::string(text(name))));
       if (own != nullptr) return *own;
     }
   }
@@ -313,6 +315,7 @@ Value Interp::find_attr(const Value& object, Name name) {
         const auto& method = *static_cast<BoundMethod*>(object.object());
         if (name == known(name::kSelf)) return method.self;
         if (name == known(name::kFunc)) return method.function;
+        check_stack();
         return find_attr(method.function, name);
       }
       case Kind::kBuiltin: {

@@ -80,10 +80,10 @@ std::string BuiltinValue::format(Interp& interp, std::string_view spec) {
                                        : interp.format(plain, spec);
 }
 
-Value BuiltinValue::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
+Value BuiltinValue::deep_copy(Interp& interp, DeepCopies& copies) {
   if (in_code(known(name::kDeepcopy))) return Instance::deep_copy(interp, copies);
   const Ref<BuiltinValue> copy = make_ref<BuiltinValue>(heap(), Ref<ClassObject>(&type()), plain);
-  copies.emplace_back(Value(Ref<Instance>(this)), Value(copy));
+  copies.add(Value(Ref<Instance>(this)), Value(copy));
   const std::vector<AttrMap::Entry> own = attrs().entries();
   for (const AttrMap::Entry& entry : own)
     copy->set_own(entry.name, interp.deep_copy(entry.value, copies));

@@ -21,14 +21,8 @@ void ValueStack::open_chunk(std::size_t count) {
 }
 
 NestedCall::NestedCall(Interp& interp) : interp_(interp) {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  // A base of 0: the host works with values while no program runs.
-  const std::uintptr_t base = interp.stack_base_ == 0 ? here : interp.stack_base_;
-  const std::uintptr_t used = base > here ? base - here : here - base;
-  if (interp.depth_ >= interp.options_.limits.recursion ||
-      used > interp.options_.limits.stack_bytes) {
-    interp.raise(*interp.classes().recursion_error, "maximum recursion depth exceeded");
-  }
+  interp.check_stack();
+  if (interp.depth_ >= interp.options_.limits.recursion) interp.too_deep();
   ++interp.depth_;
 }
 
@@ -445,6 +439,7 @@ Value call_class(Interp& in, ClassObject& type, CallArgs& args) {
 
 Value Interp::call(const Value& callee, CallArgs& args) {
   step();
+  check_stack();
   if (callee.is_object()) {
     switch (callee.object()->kind()) {
       case Kind::kFunction:
@@ -551,7 +546,10 @@ Value Interp::call_special(const Value& object, Name name, std::vector<Value> po
 std::string Interp::callable_name(const Value& callee) {
   if (const auto* function = callee.as<Function>()) return function->qualname;
   if (const auto* builtin = callee.as<Builtin>()) return std::string(text(builtin->name));
-  if (const auto* method = callee.as<BoundMethod>()) return callable_name(method->function);
+  if (const auto* method = callee.as<BoundMethod>()) {
+    check_stack();
+    return callable_name(method->function);
+  }
   if (const auto* type = callee.as<ClassObject>()) return std::string(text(type->name()));
   return type_name(callee) + " object";
 }

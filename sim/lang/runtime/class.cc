@@ -82,6 +82,16 @@ void AttrMap::traverse(Visitor& visitor) const {
   for (const Entry& entry : entries_) visitor.visit(entry.value);
 }
 
+const Value* DeepCopies::find(const Value& original) const {
+  const auto found = places_.find(original.object());
+  return found == places_.end() ? nullptr : &copies_[found->second].second;
+}
+
+void DeepCopies::add(Value original, Value copy) {
+  places_.emplace(original.object(), copies_.size());
+  copies_.emplace_back(std::move(original), std::move(copy));
+}
+
 ClassObject::ClassObject(Heap& heap, Name name, std::string module,
                          std::vector<Ref<ClassObject>> bases,
                          const std::vector<ClassObject*>& mro_of_bases)
@@ -98,7 +108,10 @@ ClassObject::ClassObject(Heap& heap, Name name, std::string module,
   }
 }
 
-ClassObject::~ClassObject() { attrs.clear(heap()); }
+ClassObject::~ClassObject() {
+  attrs.clear(heap());
+  for (Ref<ClassObject>& base : bases_) heap().drop(Value(std::move(base)));
+}
 
 void ClassObject::traverse(Visitor& visitor) const {
   attrs.traverse(visitor);

@@ -3,6 +3,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/lang/runtime/objects.h"
@@ -14,6 +16,21 @@ class ClassObject;
 class Instance;
 class Interp;
 struct CallArgs;
+
+/// What a copy.deepcopy has copied already: one copy an object, however often it is met.
+class DeepCopies {
+ public:
+  /// Null: not copied yet. Cost: a hash.
+  [[nodiscard]] const Value* find(const Value& original) const;
+  /// Requires: an object that is not there yet.
+  void add(Value original, Value copy);
+  /// Originals with their copies, in order of copying.
+  [[nodiscard]] const std::vector<std::pair<Value, Value>>& all() const { return copies_; }
+
+ private:
+  std::vector<std::pair<Value, Value>> copies_;
+  std::unordered_map<const Object*, std::size_t> places_;  // in copies_
+};
 
 /// Attributes by name, in the order they were first set: an instance's __dict__, a class's
 /// namespace, a module's globals. Cost: find looks through up to 8 names, hashes beyond.
@@ -174,9 +191,8 @@ class Instance : public Tracked {
   virtual std::string str(Interp& interp);
   /// format(x, spec). Default: str() for an empty spec, else Python's TypeError.
   virtual std::string format(Interp& interp, std::string_view spec);
-  /// copy.deepcopy. `copies`: what has been copied already, by identity. Default: a new instance of
-  /// the same class with deep copies of the attributes.
-  virtual Value deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies);
+  /// copy.deepcopy. Default: a new instance of the same class with deep copies of the attributes.
+  virtual Value deep_copy(Interp& interp, DeepCopies& copies);
 
  protected:
   Instance(Heap& heap, Ref<ClassObject> type, Kind kind, std::uint16_t host_kind);
@@ -210,7 +226,7 @@ class BuiltinValue final : public Instance {
   std::string repr(Interp& interp) override;
   std::string str(Interp& interp) override;
   std::string format(Interp& interp, std::string_view spec) override;
-  Value deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) override;
+  Value deep_copy(Interp& interp, DeepCopies& copies) override;
 
   const Value plain;
 

@@ -57,16 +57,20 @@ Value compare_containers(Interp& in, CompareOp op, const Value& left, const Valu
   if (const auto* a = sequence_of(left, right, same_kind); a != nullptr && same_kind) {
     bool unused = false;
     const auto* b = sequence_of(right, left, unused);
-    std::size_t i = 0;
-    const std::size_t common = std::min(a->size(), b->size());
     if ((op == CompareOp::kEq || op == CompareOp::kNe) && a->size() != b->size()) {
       return Value::boolean(op == CompareOp::kNe);
     }
-    while (i < common && ((*a)[i].same_as((*b)[i]) || in.equal((*a)[i], (*b)[i]))) ++i;
-    if (i == common) return Value::boolean(ordered(op, a->size(), b->size()));
-    if (op == CompareOp::kEq) return Value::boolean(false);
-    if (op == CompareOp::kNe) return Value::boolean(true);
-    return in.compare(op, (*a)[i], (*b)[i]);
+    // Code may run in every comparison and change both: their sizes are asked each time.
+    for (std::size_t i = 0; i < a->size() && i < b->size(); ++i) {
+      if ((*a)[i].same_as((*b)[i])) continue;
+      const Value first = (*a)[i];
+      const Value second = (*b)[i];
+      if (in.equal(first, second)) continue;
+      if (op == CompareOp::kEq) return Value::boolean(false);
+      if (op == CompareOp::kNe) return Value::boolean(true);
+      return in.compare(op, first, second);
+    }
+    return Value::boolean(ordered(op, a->size(), b->size()));
   }
   ValueTable* a = set_table(left);
   ValueTable* b = set_table(right);
@@ -82,7 +86,9 @@ Value compare_containers(Interp& in, CompareOp op, const Value& left, const Valu
     return std::all_of(entries.begin(), entries.end(), [&](const ValueTable::Entry& entry) {
       if (entry.key.empty()) return true;
       const Value* found = large.find(in, entry.key);
-      return found != nullptr && (!dicts || in.equal(entry.value, *found));
+      if (found == nullptr || !dicts) return found != nullptr;
+      const Value other = *found;
+      return entry.value.same_as(other) || in.equal(entry.value, other);
     });
   };
   switch (op) {
@@ -106,7 +112,9 @@ Value compare_containers(Interp& in, CompareOp op, const Value& left, const Valu
 
 Value Interp::builtin_compare(CompareOp op, const Value& left, const Value& right) {
   const NestedCall nested(*this);
-  return compare_containers(*this, op, left, right);
+  const Value keep_left = left;
+  const Value keep_right = right;
+  return compare_containers(*this, op, keep_left, keep_right);
 }
 
 Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
@@ -209,6 +217,7 @@ std::uint64_t Interp::hash(const Value& value) {
       return static_cast<Str*>(object)->hash();
     case Kind::kTuple: {
       const NestedCall nested(*this);
+      const Value keep = value;
       std::uint64_t out = 0x345678U;
       for (const Value& item : static_cast<Tuple*>(object)->items)
         out = (out ^ hash(item)) * 0x100000001b3U;
@@ -216,7 +225,10 @@ std::uint64_t Interp::hash(const Value& value) {
     }
     case Kind::kRange: {
       const auto& range = *static_cast<Range*>(object);
-      return of_integer(range.length()) ^ of_integer(range.start * 31 + range.step);
+      return of_integer(range.length()) ^ 
+             of_integer(
+                 static_cast<std::int64_t>(static_cast<std::uint64_t>(range.start) * 31U +
+                                           static_cast<std::uint64_t>(range.step)));
     }
     case Kind::kSet:
       if (static_cast<Set*>(object)->frozen) {
@@ -233,6 +245,7 @@ std::uint64_t Interp::hash(const Value& value) {
     case Kind::kView:
       break;
     case Kind::kBoundMethod: {
+      const NestedCall nested(*this);
       const auto& method = *static_cast<BoundMethod*>(object);
       return hash(method.function) ^ reinterpret_cast<std::uintptr_t>(method.self.object());
     }

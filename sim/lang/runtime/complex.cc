@@ -129,7 +129,7 @@ std::string Complex::repr(Interp& /*interp*/) {
   return fmt::format("({}{}{}j)", part(value.real()), signless ? "+" : "", imaginary);
 }
 
-Value Complex::deep_copy(Interp& /*interp*/, std::vector<std::pair<Value, Value>>& /*copies*/) {
+Value Complex::deep_copy(Interp& /*interp*/, DeepCopies& /*copies*/) {
   return Ref<Complex>(this);
 }
 

@@ -22,7 +22,7 @@ class Complex final : public Instance {
   bool truth(Interp& interp) override;
   std::optional<std::uint64_t> hash(Interp& interp) override;
   std::string repr(Interp& interp) override;
-  Value deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) override;
+  Value deep_copy(Interp& interp, DeepCopies& copies) override;
 
   const std::complex<double> value;
 

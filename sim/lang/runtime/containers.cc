@@ -115,11 +115,16 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
         }
         return static_cast<Str*>(object)->text().find(part->text()) != std::string::npos;
       }
-      case Kind::kDict:
+      case Kind::kDict: {
+        const Value keep = container;
         return static_cast<Dict*>(object)->table.find(*this, item) != nullptr;
-      case Kind::kSet:
+      }
+      case Kind::kSet: {
+        const Value keep = container;
         return static_cast<Set*>(object)->table.find(*this, item) != nullptr;
+      }
       case Kind::kView: {
+        const Value keep = container;
         const auto& view = *static_cast<DictView*>(object);
         if (view.part == DictPart::kKeys) return view.dict->table.find(*this, item) != nullptr;
         break;
@@ -128,11 +133,12 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
         if (!item.is_integral()) break;
         const auto& range = *static_cast<Range*>(object);
         const std::int64_t i = item.as_int();
-        const bool inside = range.step > 0 ? i >= range.start && i < range.stop
-                                           : i <= range.start && i > range.stop;
-        const auto distance =
-            static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(range.start);
-        return inside && static_cast<std::int64_t>(distance) % range.step == 0;
+        const bool up = range.step > 0;
+        const bool inside =
+            up ? i >= range.start && i < range.stop : i <= range.start && i > range.stop;
+        const auto low = static_cast<std::uint64_t>(up ? range.start : i);
+        const auto high = static_cast<std::uint64_t>(up ? i : range.start);
+        return inside && (high - low) % range.width() == 0;
       }
       case Kind::kInstance:
       case Kind::kHost: {
@@ -167,7 +173,8 @@ std::size_t Interp::checked_index(std::int64_t index, std::size_t size, std::str
 
 namespace {
 
-// The integer an index is, by __index__ where it is an object. Errors: TypeError.
+// The integer an index is, by __index__ where it is an object. Code runs there, which may change
+// the container: its size is asked afterwards. Errors: TypeError.
 std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
   if (key.is_integral()) return key.as_int();
   if (key.as<Instance>() != nullptr) {
@@ -181,7 +188,9 @@ std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
       fmt::format("{} indices must be integers or slices, not {}", kind, in.type_name(key)));
 }
 
-Slice::Indices slice_of(Interp& in, const Slice& slice, std::int64_t length) {
+// A slice of integers and None, by __index__ where its parts are objects. Code runs there, as in
+// index_of.
+Ref<Slice> plain_slice(Interp& in, const Slice& slice) {
   const auto part = [&](const Value& value) -> Value {
     if (value.is_none() || value.is_integral()) return value;
     if (value.as<Instance>() != nullptr) {
@@ -190,34 +199,54 @@ Slice::Indices slice_of(Interp& in, const Slice& slice, std::int64_t length) {
     }
     in.type_error("slice indices must be integers or None or have an __index__ method");
   };
-  const Ref<Slice> whole = make_ref<Slice>(part(slice.start), part(slice.stop), part(slice.step));
-  const auto indices = whole->indices(length);
-  if (!indices) in.value_error("slice step cannot be zero");
-  return *indices;
+  Value start = part(slice.start);
+  Value stop = part(slice.stop);
+  Value step = part(slice.step);
+  if (step.is_integral() && step.as_int() == 0) in.value_error("slice step cannot be zero");
+  return make_ref<Slice>(in.heap(), std::move(start), std::move(stop), std::move(step));
+}
+
+// The positions that a plain_slice means. Nothing runs from here to their use.
+Slice::Indices positions(const Ref<Slice>& plain, std::size_t length) {
+  return *plain->indices(static_cast<std::int64_t>(length));
 }
 
 std::vector<Value> sliced(Interp& in, const std::vector<Value>& items, const Slice& slice) {
-  const Slice::Indices at = slice_of(in, slice, static_cast<std::int64_t>(items.size()));
+  const Ref<Slice> plain = plain_slice(in, slice);
+  const Slice::Indices at = positions(plain, items.size());
   std::vector<Value> out;
   out.reserve(static_cast<std::size_t>(at.count));
-  for (std::int64_t n = 0, i = at.start; n < at.count; ++n, i += at.step) {
-    out.push_back(items[static_cast<std::size_t>(i)]);
-  }
+  for (std::int64_t n = 0; n < at.count; ++n)
+    out.push_back(items[static_cast<std::size_t>(at.start + n * at.step)]);
   return out;
+}
+
+std::int64_t multiplied(Interp& in, std::int64_t a, std::int64_t b) {
+  return in.binary(BinaryOp::kMul, Value::integer(a), Value::integer(b)).as_int();
+}
+
+// Where the i-th of a range would be, the one behind its last among them. Errors: OverflowError.
+std::int64_t range_end(Interp& in, const Range& range, std::int64_t i) {
+  const std::int64_t distance = multiplied(in, i, range.step);
+  return in.binary(BinaryOp::kAdd, Value::integer(range.start), Value::integer(distance)).as_int();
 }
 
 Value text_item(Interp& in, const std::string& text, const Value& key) {
   const std::int64_t length = utf8_length(text);
-  const bool plain = static_cast<std::size_t>(length) == text.size();
+  const bool is_ascii = static_cast<std::size_t>(length) == text.size();
   const auto character = [&](std::int64_t i) {
-    if (plain) return text.substr(static_cast<std::size_t>(i), 1);
+    if (is_ascii) return text.substr(static_cast<std::size_t>(i), 1);
     const std::size_t begin = utf8_offset(text, i);
     return text.substr(begin, utf8_offset(std::string_view(text).substr(begin), 1));
   };
   if (const Slice* slice = key.as<Slice>()) {
-    const Slice::Indices at = slice_of(in, *slice, length);
+    const Slice::Indices at = positions(plain_slice(in, *slice), static_cast<std::size_t>(length));
+    if (is_ascii && at.step == 1) {
+      return in.str(
+          text.substr(static_cast<std::size_t>(at.start), static_cast<std::size_t>(at.count)));
+    }
     std::string out;
-    for (std::int64_t n = 0, i = at.start; n < at.count; ++n, i += at.step) out += character(i);
+    for (std::int64_t n = 0; n < at.count; ++n) out += character(at.start + n * at.step);
     return in.str(std::move(out));
   }
   const std::int64_t i = index_of(in, key, "string");
@@ -241,10 +270,14 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
     switch (object->kind()) {
       case Kind::kList: {
         const std::vector<Value>& items = static_cast<List*>(object)->items;
+        if (key.is_int()) return items[checked_index(key.as_int(), items.size(), "list")];
+        const Value keep = container;
         if (const Slice* slice = key.as<Slice>()) return list(sliced(*this, items, *slice));
-        return items[checked_index(index_of(*this, key, "list"), items.size(), "list")];
+        const std::int64_t i = index_of(*this, key, "list");
+        return items[checked_index(i, items.size(), "list")];
       }
       case Kind::kTuple: {
+        const Value keep = container;
         const auto& sequence = *static_cast<Tuple*>(object);
         if (const Slice* slice = key.as<Slice>()) {
           // torch.Size stays torch.Size; a named tuple and a user's become plain ones.
@@ -257,9 +290,12 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
         return sequence
             .items[checked_index(index_of(*this, key, "tuple"), sequence.items.size(), "tuple")];
       }
-      case Kind::kStr:
+      case Kind::kStr: {
+        const Value keep = container;
         return text_item(*this, static_cast<Str*>(object)->text(), key);
+      }
       case Kind::kDict: {
+        const Value keep = container;
         auto& dict = *static_cast<Dict*>(object);
         if (const Value* found = dict.table.find(*this, key)) return *found;
         if (!dict.default_factory.empty() && !dict.default_factory.is_none()) {
@@ -277,13 +313,15 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
       case Kind::kRange: {
         const auto& range = *static_cast<Range*>(object);
         if (const Slice* slice = key.as<Slice>()) {
-          const Slice::Indices at = slice_of(*this, *slice, range.length());
-          return make_ref<Range>(range.start + at.start * range.step,
-                                 range.start + at.stop * range.step, range.step * at.step);
+          const Ref<Slice> plain = plain_slice(*this, *slice);
+          const Slice::Indices at = positions(plain, static_cast<std::size_t>(range.length()));
+          return make_ref<Range>(range_end(*this, range, at.start),
+                                 range_end(*this, range, at.stop),
+                                 multiplied(*this, range.step, at.step));
         }
+        const std::int64_t wanted = index_of(*this, key, "range");
         const std::size_t i =
-            checked_index(index_of(*this, key, "range"), static_cast<std::size_t>(range.length()),
-                          "range object");
+            checked_index(wanted, static_cast<std::size_t>(range.length()), "range object");
         return Value::integer(range.start + static_cast<std::int64_t>(i) * range.step);
       }
       case Kind::kClass: {
@@ -322,16 +360,18 @@ void Interp::builtin_set_item(const Value& container, const Value& key, const Va
     Object* object = container.object();
     switch (object->kind()) {
       case Kind::kList: {
+        const Value keep = container;
         std::vector<Value>& items = static_cast<List*>(object)->items;
         const Slice* slice = key.as<Slice>();
         if (slice == nullptr) {
-          items[checked_index(index_of(*this, key, "list"), items.size(), "list assignment")] =
-              value;
+          const std::int64_t i = index_of(*this, key, "list");
+          items[checked_index(i, items.size(), "list assignment")] = value;
           return;
         }
         if (!iterable(value)) type_error("can only assign an iterable");
         std::vector<Value> given = unpack(value);
-        const Slice::Indices at = slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
+        const Ref<Slice> plain = plain_slice(*this, *slice);
+        const Slice::Indices at = positions(plain, items.size());
         if (at.step != 1) {
           if (static_cast<std::int64_t>(given.size()) != at.count) {
             value_error(
@@ -354,9 +394,11 @@ void Interp::builtin_set_item(const Value& container, const Value& key, const Va
         drop_backward(heap(), removed);
         return;
       }
-      case Kind::kDict:
+      case Kind::kDict: {
+        const Value keep = container;
         static_cast<Dict*>(object)->table.set(*this, key, value);
         return;
+      }
       case Kind::kInstance:
       case Kind::kHost: {
         const Value keep = container;
@@ -381,10 +423,11 @@ void Interp::builtin_del_item(const Value& container, const Value& key) {
     Object* object = container.object();
     switch (object->kind()) {
       case Kind::kList: {
+        const Value keep = container;
         std::vector<Value>& items = static_cast<List*>(object)->items;
         if (const Slice* slice = key.as<Slice>()) {
-          const Slice::Indices at =
-              slice_of(*this, *slice, static_cast<std::int64_t>(items.size()));
+          const Ref<Slice> plain = plain_slice(*this, *slice);
+          const Slice::Indices at = positions(plain, items.size());
           std::vector<Value> removed;
           std::vector<Value> kept;
           for (std::size_t i = 0; i < items.size(); ++i) {
@@ -397,13 +440,14 @@ void Interp::builtin_del_item(const Value& container, const Value& key) {
           drop_backward(heap(), removed);
           return;
         }
-        const std::size_t i =
-            checked_index(index_of(*this, key, "list"), items.size(), "list assignment");
+        const std::int64_t wanted = index_of(*this, key, "list");
+        const std::size_t i = checked_index(wanted, items.size(), "list assignment");
         const Value removed = std::move(items[i]);
         items.erase(items.begin() + static_cast<std::ptrdiff_t>(i));
         return;
       }
       case Kind::kDict: {
+        const Value keep = container;
         const ValueTable::Entry removed = static_cast<Dict*>(object)->table.remove(*this, key);
         if (removed.key.empty()) raise(make_exception(*classes_->key_error, {key}));
         return;

@@ -54,6 +54,22 @@ Ref<ClassObject> Interp::make_class(std::string_view name, std::string module,
   return type;
 }
 
+std::vector<std::string> Interp::named_tuple_fields(const ClassObject& type) {
+  const Value* fields = type.lookup(intern("_fields"));
+  const Tuple* names = fields == nullptr ? nullptr : fields->as<Tuple>();
+  std::vector<std::string> out;
+  for (std::size_t i = 0; names != nullptr && i < names->items.size(); ++i) {
+    const Str* name = names->items[i].as<Str>();
+    if (name == nullptr) names = nullptr;
+    if (name != nullptr) out.push_back(name->text());
+  }
+  if (names == nullptr) {
+    type_error(fmt::format("_fields of the named tuple '{}' must be a tuple of texts",
+                           text(type.name())));
+  }
+  return out;
+}
+
 Ref<ClassObject> Interp::make_exception_class(std::string_view name, std::string module,
                                               Ref<ClassObject> base) {
   return make_class(name, std::move(module), {std::move(base)});
@@ -65,8 +81,10 @@ namespace {
 Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrMap& attributes) {
   std::vector<std::string> fields;
   std::vector<Value> defaults;
-  if (const Value* annotated = attributes.find(known(name::kAnnotations))) {
-    for (const auto& entry : annotated->as<Dict>()->table.entries()) {
+  const Value* annotated = attributes.find(known(name::kAnnotations));
+  if (const Dict* named = annotated == nullptr ? nullptr : annotated->as<Dict>()) {
+    for (const auto& entry : named->table.entries()) {
+      if (entry.key.as<Str>() == nullptr) continue;
       fields.push_back(entry.key.as<Str>()->text());
       if (const Value* given = attributes.find(in.intern(fields.back()))) {
         defaults.push_back(*given);

@@ -193,7 +193,7 @@ Value Evaluator::eval(const Expr* node) {
       Value start = part(slice->start);
       Value stop = part(slice->stop);
       Value step = part(slice->step);
-      return make_ref<Slice>(std::move(start), std::move(stop), std::move(step));
+      return make_ref<Slice>(in_.heap(), std::move(start), std::move(stop), std::move(step));
     }
     case ExprKind::kJoined:
       return joined(static_cast<const JoinedExpr*>(node));

@@ -472,6 +472,7 @@ bool Evaluator::matches(Interp& interp, const ExceptionObject& exception, const 
     }
   }
   if (const Tuple* tuple = type.as<Tuple>()) {
+    const NestedCall nested(interp);
     return std::any_of(tuple->items.begin(), tuple->items.end(),
                        [&](const Value& item) { return matches(interp, exception, item); });
   }

@@ -46,15 +46,17 @@ std::string ExceptionObject::str(Interp& interp) {
   if (args.empty()) return {};
   if (args.size() > 1) return interp.repr(interp.tuple(args));
   const bool key_error = type().derives_from(*interp.classes().key_error);
-  return key_error ? interp.repr(args[0]) : interp.to_str(args[0]);
+  const Value only = args[0];
+  return key_error ? interp.repr(only) : interp.to_str(only);
 }
 
 std::string ExceptionObject::repr(Interp& interp) {
   if (type().lookup(known(name::kRepr)) != nullptr) return Instance::repr(interp);
   std::string out = std::string(interp.text(type().name())) + "(";
-  for (std::size_t i = 0; i < args.size(); ++i) {
+  const std::vector<Value> all = args;
+  for (std::size_t i = 0; i < all.size(); ++i) {
     if (i > 0) out += ", ";
-    out += interp.repr(args[i]);
+    out += interp.repr(all[i]);
   }
   return out + ")";
 }
@@ -120,6 +122,10 @@ void Interp::refuse(std::string message, std::string hint) {
     break;
   }
   throw InputError(Problem{span(at), {}, std::move(message), std::move(hint)});
+}
+
+void Interp::too_deep() {
+  raise(*classes_->recursion_error, "maximum recursion depth exceeded");
 }
 
 void Interp::out_of_steps() {

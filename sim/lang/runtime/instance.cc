@@ -155,7 +155,7 @@ std::string Instance::format(Interp& interp, std::string_view spec) {
   return str(interp);
 }
 
-Value Instance::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
+Value Instance::deep_copy(Interp& interp, DeepCopies& copies) {
   const Value self = Ref<Instance>(this);
   if (type_->lookup(known(name::kDeepcopy)) != nullptr) {
     return interp.call_special(self, known(name::kDeepcopy), {Value(interp.dict())});
@@ -166,7 +166,7 @@ Value Instance::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& 
   const Ref<ClassObject> type = type_;
   Ref<Instance> copy = type->allocate != nullptr ? type->allocate(interp, type)
                                                  : make_ref<Instance>(interp.heap(), type);
-  copies.emplace_back(self, Value(copy));
+  copies.add(self, Value(copy));
   const std::vector<AttrMap::Entry> own = attrs_.entries();
   for (const AttrMap::Entry& entry : own) {
     copy->set_own(entry.name, interp.deep_copy(entry.value, copies));

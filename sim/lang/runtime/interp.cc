@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/stack.h"
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/imports/library_loader.h"
@@ -40,17 +41,19 @@ void Interp::guard(const std::function<void()>& body) {
     body();
     return;
   }
+  const auto leave = [&] { stack_base_ = stack_end_ = 0; };
   stack_base_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  stack_end_ = stack_base_ - std::min(options_.limits.stack_bytes, stack_below(stack_base_));
   try {
     body();
-    stack_base_ = 0;
+    leave();
   } catch (Raised& raised) {
     const Ref<ExceptionObject> exception = std::move(raised.exception);
     UncaughtException error = uncaught(*exception);
-    stack_base_ = 0;
+    leave();
     throw error;
   } catch (...) {
-    stack_base_ = 0;
+    leave();
     throw;
   }
 }
@@ -157,6 +160,7 @@ void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> 
 Ref<Module> Interp::import(std::string_view dotted) {
   const std::string name(dotted);
   if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+  check_stack();
   Ref<Module> parent;
   const std::size_t dot = name.rfind('.');
   if (dot != std::string::npos) {

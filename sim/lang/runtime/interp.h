@@ -16,6 +16,7 @@
 
 namespace tidemark::lang {
 
+class DeepCopies;
 class ExceptionObject;
 class Evaluator;
 class ValueStack;
@@ -144,6 +145,8 @@ class Interp {
   /// A named tuple's class ("torch.return_types.max": "values", "indices").
   Ref<ClassObject> make_named_tuple_class(std::string_view name, std::string module,
                                           const std::vector<std::string>& fields);
+  /// Its fields, which code may have set anew. Errors: TypeError for other than texts.
+  std::vector<std::string> named_tuple_fields(const ClassObject& type);
 
   // --- Operations.
 
@@ -214,7 +217,7 @@ class Interp {
   Ref<Iterator> builtin_iterate(const Value& iterable);
   std::string builtin_repr(const Value& value);
   Value deep_copy(const Value& value);
-  Value deep_copy(const Value& value, std::vector<std::pair<Value, Value>>& copies);
+  Value deep_copy(const Value& value, DeepCopies& copies);
   void print(std::string_view text);
 
   [[nodiscard]] Ref<ClassObject> type_of(const Value& value) const;
@@ -259,6 +262,12 @@ class Interp {
   /// Innermost first.
   [[nodiscard]] std::vector<StackEntry> stack() const;
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// For host code that calls itself over nested values, where CPython's depth does not say when.
+  /// Errors: RecursionError near the end of the host's stack.
+  void check_stack() {
+    if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < stack_end_) [[unlikely]]
+      too_deep();
+  }
   /// Counts a step. Errors: InputError when there have been too many.
   void step() {
     if (++steps_ > last_step_) [[unlikely]]
@@ -284,6 +293,7 @@ class Interp {
   friend class ObjectWriter;
 
   [[noreturn]] void out_of_steps();
+  [[noreturn]] void too_deep();
   std::string pending_refusal_;
   [[noreturn]] void name_error(ClassObject& type, Name name, std::string message);
   Value find_class_member(ClassObject& type, Name name);
@@ -318,6 +328,8 @@ class Interp {
   std::uint64_t last_step_ = 0;  // the limit; 0 once something has to be refused at the next step
   std::uint32_t depth_ = 0;
   std::uintptr_t stack_base_ = 0;  // of the host's stack where the program was entered
+  std::uintptr_t stack_end_ = 0;   // how far down it may reach; 0: no program runs
+  std::vector<const Object*> in_repr_;  // the containers being written, the outermost first
 };
 
 }  // namespace tidemark::lang

@@ -169,7 +169,8 @@ Value ObjectIterator::next(Interp& interp) {
 
 Ref<Iterator> Interp::iterate(const Value& iterable) {
   if (has_code(iterable)) {
-    Value iterator = ask_code(iterable, known(name::kIter));
+    const Value keep = iterable;
+    Value iterator = ask_code(keep, known(name::kIter));
     if (iterator.as<Iterator>() != nullptr) return iterator.ref<Iterator>();
     if (!iterator.empty()) return make_ref<ObjectIterator>(heap(), std::move(iterator), false);
   }
@@ -200,7 +201,8 @@ Ref<Iterator> Interp::builtin_iterate(const Value& iterable) {
       case Kind::kInstance:
       case Kind::kHost:
       case Kind::kException: {
-        auto* instance = static_cast<Instance*>(iterable.object());
+        const Value keep = iterable;
+        auto* instance = static_cast<Instance*>(keep.object());
         Value iterator = instance->iterate(*this);
         if (iterator.as<Iterator>() != nullptr) return iterator.ref<Iterator>();
         if (!iterator.empty()) {
@@ -210,7 +212,7 @@ Ref<Iterator> Interp::builtin_iterate(const Value& iterable) {
           return make_ref<ObjectIterator>(heap(), std::move(iterator), false);
         }
         if (instance->type().lookup(known(name::kGetitem)) != nullptr) {
-          return make_ref<ObjectIterator>(heap(), iterable, true);
+          return make_ref<ObjectIterator>(heap(), keep, true);
         }
         break;
       }
@@ -254,10 +256,14 @@ Ref<ClassObject> class_of_copy(Interp& in, const Dict& dict) {
 }
 
 void extend(Interp& in, List& list, const Value& iterable) {
+  const Ref<List> keep(&list);
   const auto append = [&](Value item) { list.items.push_back(std::move(item)); };
   const bool sequence = iterable.as<List>() != nullptr || iterable.as<Tuple>() != nullptr;
   if (sequence && !has_code(iterable)) {
-    for (Value& item : in.unpack(iterable)) append(std::move(item));
+    std::vector<Value> items = in.unpack(iterable);
+    if (items.size() > in.limits().sequence - std::min(in.limits().sequence, list.items.size()))
+      in.too_long();
+    for (Value& item : items) append(std::move(item));
     return;
   }
   const Ref<Iterator> iterator = in.iterate(iterable);

@@ -40,7 +40,8 @@ class RangeIterator final : public Iterator {
   [[nodiscard]] std::int64_t left() const { return left_; }
   /// Requires: 0 <= count <= left().
   void skip(std::int64_t count) {
-    next_ += count * step_;
+    const auto distance = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(step_);
+    next_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(next_) + distance);
     left_ -= count;
   }
 
@@ -111,7 +112,11 @@ class FunctionIterator final : public Iterator {
   FunctionIterator(Heap& heap, std::string_view type, std::vector<Value> held, Step step)
       : Iterator(heap), type_(type), held_(std::move(held)), step_(std::move(step)) {}
   ~FunctionIterator() override { drop_forward(heap(), held_); }
-  Value next(Interp& interp) override { return step_(interp, held_); }
+  Value next(Interp& interp) override {
+    interp.check_stack();
+    const Ref<FunctionIterator> keep(this);
+    return step_(interp, held_);
+  }
   [[nodiscard]] std::string_view type_name() const override { return type_; }
   void traverse(Visitor& visitor) const override {
     for (const Value& value : held_) visitor.visit(value);

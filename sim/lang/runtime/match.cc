@@ -82,6 +82,10 @@ bool Evaluator::Matching::is_sequence(const SequencePattern* pattern, const Valu
   const auto length = static_cast<std::size_t>(in_.length(subject));
   if (has_star ? length + 1 < wanted : length != wanted) return false;
   std::vector<Value> items = in_.unpack(subject);
+  if (items.size() != length) {
+    in_.value_error(fmt::format("a sequence of {} elements, by its len(), gave {}", length,
+                                items.size()));
+  }
   const std::size_t taken = has_star ? items.size() + 1 - wanted : 0;
   for (std::size_t i = 0, at = 0; i < wanted; ++i) {
     if (i != pattern->star) {

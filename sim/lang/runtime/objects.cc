@@ -91,37 +91,54 @@ namespace {
 
 constexpr std::size_t kLinear = 8;
 
-bool same_key(Interp& interp, const Value& a, const Value& b) {
-  if (a.same_as(b)) return true;
-  const Str* left = a.as<Str>();
-  const Str* right = b.as<Str>();
-  if (left != nullptr && right != nullptr) return left->text() == right->text();
-  // A string is equal to no other built-in value; an object may think otherwise.
-  if (left != nullptr && b.as<Instance>() == nullptr) return false;
-  if (right != nullptr && a.as<Instance>() == nullptr) return false;
-  return interp.equal(a, b);
-}
+constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+constexpr std::size_t kChangedMeanwhile = kAbsent - 1;
 
 }  // namespace
 
-std::size_t ValueTable::locate(Interp& interp, const Value& key, std::uint64_t hash) const {
-  constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+ValueTable::Same ValueTable::same_key(Interp& interp, std::size_t i, const Value& key) const {
+  const Value& own = entries_[i].key;
+  if (own.same_as(key)) return Same::kYes;
+  const Str* left = own.as<Str>();
+  const Str* right = key.as<Str>();
+  const auto known = [](bool same) { return same ? Same::kYes : Same::kNo; };
+  if (left != nullptr && right != nullptr) return known(left->text() == right->text());
+  // A string is equal to no other built-in value; an object may think otherwise.
+  if (left != nullptr && key.as<Instance>() == nullptr) return Same::kNo;
+  if (right != nullptr && own.as<Instance>() == nullptr) return Same::kNo;
+  if (own.is_number() && key.is_number()) return known(interp.equal(own, key));
+  const Value keep = own;
+  const std::uint64_t before = changes_;
+  const bool same = interp.equal(keep, key);
+  if (changes_ != before) return Same::kChanged;
+  return known(same);
+}
+
+std::size_t ValueTable::search(Interp& interp, const Value& key, std::uint64_t hash) const {
   if (slots_.empty()) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const Entry& entry = entries_[i];
-      if (entry.hash == hash && !entry.key.empty() && same_key(interp, entry.key, key)) return i;
+    for (std::size_t i = first_; i < entries_.size(); ++i) {
+      if (entries_[i].hash != hash || entries_[i].key.empty()) continue;
+      const Same same = same_key(interp, i, key);
+      if (same != Same::kNo) return same == Same::kYes ? i : kChangedMeanwhile;
     }
     return kAbsent;
   }
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const std::size_t i = slots_[slot] - 1;
-    if (i < entries_.size() && entries_[i].hash == hash && !entries_[i].key.empty() &&
-        same_key(interp, entries_[i].key, key)) {
-      return i;
-    }
+    if (i >= entries_.size() || entries_[i].hash != hash || entries_[i].key.empty()) continue;
+    const Same same = same_key(interp, i, key);
+    if (same != Same::kNo) return same == Same::kYes ? i : kChangedMeanwhile;
   }
   return kAbsent;
+}
+
+std::size_t ValueTable::locate(Interp& interp, const Value& key, std::uint64_t hash) const {
+  while (true) {
+    const std::size_t found = search(interp, key, hash);
+    if (found != kChangedMeanwhile) return found;
+    interp.step();
+  }
 }
 
 void ValueTable::rebuild() {
@@ -132,11 +149,13 @@ void ValueTable::rebuild() {
     ++kept;
   }
   entries_.resize(kept);
+  first_ = 0;
   slots_.clear();
   if (kept <= kLinear) return;
   std::size_t size = 32;
   while (size < kept * 3) size *= 2;
   slots_.assign(size, 0);
+  used_ = kept;
   for (std::size_t i = 0; i < kept; ++i) {
     std::size_t slot = entries_[i].hash & (size - 1);
     while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);
@@ -158,41 +177,48 @@ bool ValueTable::set(Interp& interp, Value key, Value value) {
   }
   entries_.push_back({hash, std::move(key), std::move(value)});
   ++live_;
-  if (slots_.empty() ? entries_.size() > kLinear : entries_.size() * 2 > slots_.size()) {
+  ++changes_;
+  if (slots_.empty() ? entries_.size() > kLinear : (used_ + 1) * 2 > slots_.size()) {
     rebuild();
   } else if (!slots_.empty()) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
     slots_[slot] = static_cast<std::uint32_t>(entries_.size());
+    ++used_;
   }
   return true;
 }
 
 ValueTable::Entry ValueTable::remove(Interp& interp, const Value& key) {
   const std::size_t i = locate(interp, key, interp.hash(key));
-  if (i >= entries_.size()) return {};
+  return i < entries_.size() ? remove_at(i) : Entry();
+}
+
+ValueTable::Entry ValueTable::remove_at(std::size_t i) {
   Entry removed = std::exchange(entries_[i], Entry{entries_[i].hash, {}, {}});
   --live_;
+  ++changes_;
+  if (i == first_) ++first_;
   if (live_ == 0) {
     entries_.clear();
     slots_.clear();
+    first_ = 0;
   }
   return removed;
 }
 
+ValueTable::Entry ValueTable::remove_first() {
+  if (live_ == 0) return {};
+  while (entries_[first_].key.empty()) ++first_;
+  return remove_at(first_);
+}
+
 ValueTable::Entry ValueTable::remove_last() {
-  while (!entries_.empty() && entries_.back().key.empty()) entries_.pop_back();
-  if (entries_.empty()) return {};
-  // The slot that points past the end is skipped by locate() and goes at the next rebuild.
-  Entry last = std::move(entries_.back());
-  entries_.back() = Entry{last.hash, {}, {}};
-  --live_;
-  if (live_ == 0) {
-    entries_.clear();
-    slots_.clear();
-  }
-  return last;
+  if (live_ == 0) return {};
+  // A slot that points past the end is skipped by search() and goes at the next rebuild.
+  while (entries_.back().key.empty()) entries_.pop_back();
+  return remove_at(entries_.size() - 1);
 }
 
 void ValueTable::clear(Heap& heap) {
@@ -201,6 +227,8 @@ void ValueTable::clear(Heap& heap) {
   entries_.clear();
   slots_.clear();
   live_ = 0;
+  first_ = 0;
+  ++changes_;
   for (Entry& entry : taken) {
     heap.drop(std::move(entry.key));
     heap.drop(std::move(entry.value));
@@ -211,11 +239,13 @@ std::int64_t Range::length() const {
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
   const auto high = static_cast<std::uint64_t>(step > 0 ? stop : start);
-  const std::uint64_t width =
-      step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
-  const std::uint64_t count = (high - low - 1) / width + 1;
+  const std::uint64_t count = (high - low - 1) / width() + 1;
   return count > static_cast<std::uint64_t>(INT64_MAX) ? INT64_MAX
                                                        : static_cast<std::int64_t>(count);
+}
+
+Slice::~Slice() {
+  for (Value* part : {&step, &start, &stop}) heap_->drop(std::move(*part));
 }
 
 std::optional<Slice::Indices> Slice::indices(std::int64_t length) const {

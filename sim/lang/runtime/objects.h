@@ -97,7 +97,9 @@ class Tuple final : public Container {
 };
 
 /// Insertion-ordered hash table from values to values, the store of dict and set. Keys are compared
-/// as Python compares them (1 == 1.0 == True), through the interpreter where objects are involved.
+/// as Python compares them (1 == 1.0 == True), through the interpreter where objects are involved:
+/// code may run then and change the table, and the search begins anew, as CPython's does. What
+/// find() and entries() give is good until code runs again.
 class ValueTable {
  public:
   struct Entry {
@@ -117,14 +119,23 @@ class ValueTable {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
   void clear(Heap& heap);
+  /// Both parts empty where the table is.
+  Entry remove_first();
   Entry remove_last();
 
  private:
+  enum class Same : std::uint8_t { kNo, kYes, kChanged };
   [[nodiscard]] std::size_t locate(Interp& interp, const Value& key, std::uint64_t hash) const;
+  [[nodiscard]] std::size_t search(Interp& interp, const Value& key, std::uint64_t hash) const;
+  [[nodiscard]] Same same_key(Interp& interp, std::size_t i, const Value& key) const;
+  Entry remove_at(std::size_t i);
   void rebuild();
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> slots_;  // entry index + 1; built once there are more than 8 entries
+  std::size_t used_ = 0;              // slots that are not 0, those of removed entries among them
   std::size_t live_ = 0;
+  std::size_t first_ = 0;      // no live entry stands before it
+  std::uint64_t changes_ = 0;  // how often a key came or went
 };
 
 /// `type` is null for a plain dict; OrderedDict, defaultdict and Counter have classes.
@@ -166,13 +177,22 @@ class Range final : public Object {
       : Object(Kind::kRange), start(from), stop(to), step(by) {}
   static bool is(const Object& o) { return o.kind() == Kind::kRange; }
   [[nodiscard]] std::int64_t length() const;
+  /// The step without its sign.
+  [[nodiscard]] std::uint64_t width() const {
+    return step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
+  }
   const std::int64_t start, stop, step;
 };
 
 class Slice final : public Object {
  public:
-  Slice(Value from, Value to, Value by)
-      : Object(Kind::kSlice), start(std::move(from)), stop(std::move(to)), step(std::move(by)) {}
+  Slice(Heap& heap, Value from, Value to, Value by)
+      : Object(Kind::kSlice),
+        start(std::move(from)),
+        stop(std::move(to)),
+        step(std::move(by)),
+        heap_(&heap) {}
+  ~Slice() override;
   static bool is(const Object& o) { return o.kind() == Kind::kSlice; }
   Value start, stop, step;  // None where left out
 
@@ -182,6 +202,9 @@ class Slice final : public Object {
   };
   /// Errors: std::nullopt when a part is neither None nor an integer, or step is 0.
   [[nodiscard]] std::optional<Indices> indices(std::int64_t length) const;
+
+ private:
+  Ref<Heap> heap_;
 };
 
 /// A variable shared between a function and those defined inside it.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/text.h"
@@ -13,8 +15,10 @@ std::string list_repr(Interp& in, const std::vector<Value>& items, std::string_v
                       std::string_view close) {
   std::string out(open);
   for (std::size_t i = 0; i < items.size(); ++i) {
+    in.step();
     if (i > 0) out += ", ";
-    out += in.repr(items[i]);
+    const Value item = items[i];
+    out += in.repr(item);
     if (out.size() > in.limits().sequence) in.too_long();
   }
   out += close;
@@ -28,6 +32,7 @@ std::string table_repr(Interp& in, const ValueTable& table, bool with_values, st
   const std::vector<ValueTable::Entry> entries = table.entries();
   for (const ValueTable::Entry& entry : entries) {
     if (entry.key.empty()) continue;
+    in.step();
     if (!std::exchange(first, false)) out += ", ";
     out += in.repr(entry.key);
     if (with_values) out += ": " + in.repr(entry.value);
@@ -49,10 +54,10 @@ std::string tuple_repr(Interp& in, const Tuple& tuple) {
     return list_repr(in, tuple.items, prefix + name + "([", "])");
   }
   std::string out = name + "(";
-  const std::vector<Value>& names = fields->as<Tuple>()->items;
+  const std::vector<std::string> names = in.named_tuple_fields(*tuple.type());
   for (std::size_t i = 0; i < tuple.items.size() && i < names.size(); ++i) {
     if (i > 0) out += ", ";
-    out += names[i].as<Str>()->text() + "=" + in.repr(tuple.items[i]);
+    out += names[i] + "=" + in.repr(tuple.items[i]);
   }
   return out + ")";
 }
@@ -77,6 +82,34 @@ std::string dict_repr(Interp& in, const Dict& dict) {
   }
   return fmt::format("{}({})", name, plain);
 }
+
+/// A container inside itself.
+std::string within_itself(Kind kind) {
+  if (kind == Kind::kTuple) return "(...)";
+  return kind == Kind::kList ? "[...]" : "{...}";
+}
+
+bool is_in(const std::vector<const Object*>& objects, const Object* wanted) {
+  return std::find(objects.begin(), objects.end(), wanted) != objects.end();
+}
+
+/// A container is being written for as long as this lives.
+class Writing {
+ public:
+  Writing(std::vector<const Object*>& written, const Object* object)
+      : written_(written), is_container_(Container::is(*object)) {
+    if (is_container_) written_.push_back(object);
+  }
+  ~Writing() {
+    if (is_container_) written_.pop_back();
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+ private:
+  std::vector<const Object*>& written_;
+  bool is_container_;
+};
 
 }  // namespace
 
@@ -111,6 +144,8 @@ std::string Interp::builtin_repr(const Value& value) {
   const Value keep = value;
   const NestedCall nested(*this);
   Object* object = value.object();
+  if (Container::is(*object) && is_in(in_repr_, object)) return within_itself(object->kind());
+  const Writing writing(in_repr_, object);
   switch (object->kind()) {
     case Kind::kStr:
       return text_repr(static_cast<Str*>(object)->text());
@@ -204,16 +239,16 @@ void Interp::print(std::string_view output) {
 }
 
 Value Interp::deep_copy(const Value& value) {
-  std::vector<std::pair<Value, Value>> copies;
+  DeepCopies copies;
   return deep_copy(value, copies);
 }
 
-Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>& copies) {
+Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
   if (!value.is_object()) return value;
-  for (const auto& [original, copy] : copies) {
-    if (original.same_as(value)) return copy;
-  }
+  if (const Value* done = copies.find(value)) return *done;
   const NestedCall nested(*this);
+  step();
+  const Value keep = value;
   const auto copied = [&](const std::vector<Value>& items) {
     std::vector<Value> out;
     out.reserve(items.size());
@@ -234,7 +269,7 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
     case Kind::kList: {
       const Ref<List> copy = make_ref<List>(heap(), std::vector<Value>(),
                                             Ref<ClassObject>(static_cast<List*>(object)->type()));
-      copies.emplace_back(value, copy);
+      copies.add(value, copy);
       copy_attributes(*static_cast<List*>(object), *copy);
       const std::vector<Value> items = static_cast<List*>(object)->items;
       copy->items = copied(items);
@@ -251,7 +286,7 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
       auto& from = *static_cast<Dict*>(object);
       const Ref<Dict> copy = make_ref<Dict>(heap(), Ref<ClassObject>(from.type()));
       copy->default_factory = from.default_factory;
-      copies.emplace_back(value, copy);
+      copies.add(value, copy);
       copy_attributes(from, *copy);
       const std::vector<ValueTable::Entry> entries = from.table.entries();
       for (const ValueTable::Entry& entry : entries) {
@@ -278,9 +313,8 @@ Value Interp::deep_copy(const Value& value, std::vector<std::pair<Value, Value>>
     case Kind::kInstance:
     case Kind::kHost:
     case Kind::kException: {
-      const Value keep = value;
       Value copy = static_cast<Instance*>(object)->deep_copy(*this, copies);
-      copies.emplace_back(value, copy);
+      if (copies.find(keep) == nullptr) copies.add(keep, copy);
       return copy;
     }
     case Kind::kIterator:

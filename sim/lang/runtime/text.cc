@@ -365,7 +365,7 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
         if (value.is_integral()) {
           number = value.as_int();
         } else if (value.is_float() && (code == 'd' || code == 'i' || code == 'u')) {
-          number = static_cast<std::int64_t>(value.as_float());
+          number = in.call(in.classes().integer, {value}).as_int();
         } else {
           in.type_error(fmt::format(
               "%{} format: {} is required, not {}", code,
@@ -481,12 +481,13 @@ std::string brace_format(Interp& in, std::string_view format, const std::vector<
     if (conversion == 'r') value = in.str(in.repr(value));
     if (conversion == 's') value = in.str(in.to_str(value));
     std::string resolved(spec);
-    for (std::size_t open = resolved.find('{'); open != std::string::npos;
-         open = resolved.find('{')) {
+    for (std::size_t open = resolved.find('{'); open != std::string::npos;) {
       const std::size_t close = resolved.find('}', open);
       if (close == std::string::npos) in.value_error("expected '}' before end of string");
       const Value inner = find(std::string_view(resolved).substr(open + 1, close - open - 1));
-      resolved.replace(open, close - open + 1, in.to_str(inner));
+      const std::string text = in.to_str(inner);
+      resolved.replace(open, close - open + 1, text);
+      open = resolved.find('{', open + text.size());
     }
     out += in.format(value, resolved);
   }

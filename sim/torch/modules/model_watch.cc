@@ -17,7 +17,8 @@ std::string shape_text(lang::Interp& interp, const Value& value, int nested = 0)
   if (const auto* tensor = value.as<TensorObject>()) return to_string(tensor->tensor.sizes());
   std::vector<std::string> parts;
   if (const auto* dict = value.as<lang::Dict>(); dict != nullptr && nested < kDeepest) {
-    for (const auto& entry : dict->table.entries()) {
+    const std::vector<lang::ValueTable::Entry> entries = dict->table.entries();
+    for (const auto& entry : entries) {
       if (entry.key.empty()) continue;
       parts.push_back(fmt::format("{}: {}", interp.to_str(entry.key),
                                   shape_text(interp, entry.value, nested + 1)));
@@ -27,7 +28,8 @@ std::string shape_text(lang::Interp& interp, const Value& value, int nested = 0)
   const auto* tuple = value.as<lang::Tuple>();
   const auto* list = value.as<lang::List>();
   if ((tuple == nullptr && list == nullptr) || nested >= kDeepest) return interp.type_name(value);
-  for (const Value& item : tuple != nullptr ? tuple->items : list->items)
+  const std::vector<Value> items = tuple != nullptr ? tuple->items : list->items;
+  for (const Value& item : items)
     parts.push_back(shape_text(interp, item, nested + 1));
   return fmt::format("({})", fmt::join(parts, ", "));
 }

@@ -209,7 +209,8 @@ namespace {
 /// A hook, and whether it wants keyword arguments: (hook, True) then.
 std::pair<Value, bool> hook_of(const Value& entry) {
   const auto* pair = entry.as<lang::Tuple>();
-  return pair == nullptr ? std::pair(entry, false) : std::pair(pair->items[0], true);
+  const bool is_pair = pair != nullptr && !pair->items.empty();
+  return is_pair ? std::pair(pair->items[0], true) : std::pair(entry, false);
 }
 
 /// The arguments of a call that hooks may replace.
@@ -319,27 +320,25 @@ Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
   return interp.call_method(through, interp.intern("setup_output_hook"), {std::move(result)});
 }
 
-Value ModuleObject::deep_copy(Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
+Value ModuleObject::deep_copy(Interp& interp, lang::DeepCopies& copies) {
   const Value self = Ref<ModuleObject>(this);
-  for (const auto& [from, to] : copies) {
-    if (from.same_as(self)) return to;
-  }
+  if (const Value* done = copies.find(self)) return *done;
   const Ref<ModuleObject> copy = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
   copy->initialised = initialised;
   copy->not_persistent = not_persistent;
-  copies.emplace_back(self, Value(copy));
-  // In the order of a module's __dict__.
-  for (const auto& entry : parameters.entries())
-    copy->parameters.set(entry.name, interp.deep_copy(entry.value, copies));
-  for (const auto& entry : buffers.entries())
-    copy->buffers.set(entry.name, interp.deep_copy(entry.value, copies));
+  copies.add(self, Value(copy));
+  // In the order of a module's __dict__. What a copy runs may change the module.
+  const auto copy_all = [&](const lang::AttrMap& from, lang::AttrMap& to) {
+    const std::vector<lang::AttrMap::Entry> entries = from.entries();
+    for (const auto& entry : entries) to.set(entry.name, interp.deep_copy(entry.value, copies));
+  };
+  copy_all(parameters, copy->parameters);
+  copy_all(buffers, copy->buffers);
   if (!post_hooks.empty()) copy->post_hooks = interp.deep_copy(post_hooks, copies);
   if (!pre_hooks.empty()) copy->pre_hooks = interp.deep_copy(pre_hooks, copies);
   copy->backward_hooks = backward_hooks;
-  for (const auto& entry : modules.entries())
-    copy->modules.set(entry.name, interp.deep_copy(entry.value, copies));
-  for (const auto& entry : attrs().entries())
-    copy->attrs().set(entry.name, interp.deep_copy(entry.value, copies));
+  copy_all(modules, copy->modules);
+  copy_all(attrs(), copy->attrs());
   return copy;
 }
 

@@ -25,7 +25,7 @@ class ModuleObject final : public lang::HostObject {
   /// nn.Module.__delattr__. False: no such attribute.
   bool remove_member(lang::Interp& interp, lang::Name name);
   lang::Value deep_copy(lang::Interp& interp,
-                        std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
+                        lang::DeepCopies& copies) override;
 
   /// Source: torch's Module._replicate_for_data_parallel: the attributes, no parameters, buffers or
   /// children.

@@ -192,10 +192,17 @@ Value group_tensors(Interp& in, Arguments& a) {
     std::vector<std::size_t> members;
   };
   const std::vector<Value> lists = in.unpack(a[0]);
-  const std::vector<Value> first = in.unpack(lists.front());
+  const std::vector<Value> first = lists.empty() ? lists : in.unpack(lists.front());
+  for (const Value& list : lists) {
+    const auto* own = list.as<lang::List>();
+    if (own == nullptr || (!own->items.empty() && own->items.size() < first.size()))
+      in.type_error("lists to be grouped must be as long as the first of them, or empty");
+  }
   std::vector<Group> groups;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    const ops::Tensor& tensor = first[i].as<TensorObject>()->tensor;
+    const auto* object = first[i].as<TensorObject>();
+    if (object == nullptr) in.type_error("the first of the lists to be grouped must hold tensors");
+    const ops::Tensor& tensor = object->tensor;
     std::size_t at = 0;
     while (at < groups.size() &&
            !(groups[at].device == tensor.device() && groups[at].dtype == tensor.dtype()))

@@ -352,7 +352,7 @@ double host_value(const Tensor& tensor, std::int64_t index) {
   const lang::List* held = held_by(tensor);
   if (held == nullptr) return ops::known_value(tensor, index);
   const auto at = static_cast<std::size_t>(tensor->offset + index);
-  return at < held->items.size() ? held->items[at].number() : 0;
+  return at < held->items.size() && held->items[at].is_number() ? held->items[at].number() : 0;
 }
 
 std::optional<HostValues> known_values(const Tensor& tensor) {

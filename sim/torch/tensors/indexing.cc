@@ -58,7 +58,7 @@ Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
     if (!is_object(bound)) return bound;
     return session.interp.call_method(bound, session.interp.intern("__index__"));
   };
-  return make_ref<lang::Slice>(part(slice.start), part(slice.stop), part(slice.step));
+  return make_ref<lang::Slice>(session.interp.heap(), part(slice.start), part(slice.stop), part(slice.step));
 }
 
 /// The sizes of the tensor that a list of positions becomes.
@@ -92,6 +92,7 @@ const Tensor* array_of(Session& session, const Value& key) {
   if (object == nullptr || object->type().lookup(in.intern("_is_numpy_array")) == nullptr)
     return nullptr;
   const Value* held = object->attrs().find(in.intern("_t"));
+  if (held == nullptr || held->as<TensorObject>() == nullptr) return nullptr;
   const Tensor& tensor = held->as<TensorObject>()->tensor;
   if (tensor.dim() != 1 || !ops::is_integral(tensor.dtype())) {
     in.refuse("an array as an index is modelled where it is one row of integers",

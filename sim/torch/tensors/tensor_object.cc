@@ -193,9 +193,9 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
 /// Tensor.__deepcopy__: the whole storage once, however many tensors look at it; then an empty
 /// tensor that is set onto it. Parameters are cloned, without their gradient. Source:
 /// torch/_tensor.py, torch/nn/parameter.py.
-ops::Tensor TensorObject::copy_storage(const std::vector<std::pair<Value, Value>>& copies) {
+ops::Tensor TensorObject::copy_storage(const lang::DeepCopies& copies) {
   ops::Tensor storage;
-  for (const auto& [from, to] : copies) {
+  for (const auto& [from, to] : copies.all()) {
     const auto* other = from.as<TensorObject>();
     if (other != nullptr && !other->tensor->is_parameter &&
         other->tensor->storage == tensor->storage) {
@@ -211,16 +211,14 @@ ops::Tensor TensorObject::copy_storage(const std::vector<std::pair<Value, Value>
   return ops::Context::alias(storage, tensor->sizes, tensor->strides, tensor->offset);
 }
 
-Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value, Value>>& copies) {
+Value TensorObject::deep_copy(lang::Interp& interp, lang::DeepCopies& copies) {
   if (tensor->grad_fn) {
     interp.runtime_error(
         "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
         "at the moment.");
   }
   const Value self = Ref<TensorObject>(this);
-  for (const auto& [from, to] : copies) {
-    if (from.same_as(self)) return to;
-  }
+  if (const Value* done = copies.find(self)) return *done;
   ops::Tensor copy = session_.guarded([&] {
     const ops::GradMode off(session_.c, false);
     return tensor->is_parameter ? session_.c.empty_like(tensor) : copy_storage(copies);
@@ -229,7 +227,7 @@ Value TensorObject::deep_copy(lang::Interp& interp, std::vector<std::pair<Value,
   copy->is_parameter = tensor->is_parameter;
   if (tensor->is_parameter) copy->storage->set_role(ops::Role::kParameter);
   Value value = session_.wrap(copy);
-  copies.emplace_back(self, value);
+  copies.add(self, value);
   if (tensor->grad && !tensor->is_parameter) {
     const Value grad = interp.deep_copy(session_.wrap(ops::Tensor(tensor->grad)), copies);
     copy->grad = grad.as<TensorObject>()->tensor.ref();

@@ -27,13 +27,13 @@ class TensorObject final : public lang::HostObject {
   std::string repr(lang::Interp& interp) override;
   std::string format(lang::Interp& interp, std::string_view spec) override;
   lang::Value deep_copy(lang::Interp& interp,
-                        std::vector<std::pair<lang::Value, lang::Value>>& copies) override;
+                        lang::DeepCopies& copies) override;
 
   ops::Tensor tensor;
   Ref<ops::Node> accumulator;  ///< of a leaf with hooks, which it keeps as long as it lives
 
  private:
-  ops::Tensor copy_storage(const std::vector<std::pair<lang::Value, lang::Value>>& copies);
+  ops::Tensor copy_storage(const lang::DeepCopies& copies);
   Session& session_;
 };
 
