@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/alloc/allocator.h"
+#include "sim/alloc/settings.h"
 #include "sim/base/device_spec.h"
 #include "sim/base/sim_time.h"
 #include "sim/program/event.h"
