@@ -2,7 +2,46 @@
 
 #include <fmt/format.h>
 
+#include "sim/alloc/device_memory.h"
+#include "sim/alloc/event_clock.h"
+
 namespace tidemark {
+
+bool Allocator::execute_other(const Instruction& instruction, DeviceMemory& device,
+                              EventClock& clock) {
+  switch (instruction.verb) {
+    case Verb::kUse:
+      record_stream(instruction.id, instruction.stream);
+      break;
+    case Verb::kSync:
+      clock.synchronize(instruction.stream);
+      break;
+    case Verb::kSyncDevice:
+      clock.synchronize_device();
+      break;
+    case Verb::kEmptyCache:
+      empty_cache();
+      break;
+    case Verb::kResetPeak:
+      reset_peak();
+      break;
+    case Verb::kDeviceBytes:
+      if (instruction.id == 0) {
+        device.give_back(instruction.bytes);
+      } else if (!device.take(instruction.bytes)) {
+        // A library that gets no memory fails outside PyTorch's allocator.
+        refused_ = true;
+        failure_ = OutOfMemory{};
+        failure_.requested_bytes = instruction.bytes;
+        failure_.device_free_bytes = device.free_bytes();
+        return false;
+      }
+      break;
+    default:
+      break;
+  }
+  return true;
+}
 
 void Allocator::finish_samples() {
   if (history_ == nullptr || !history_->sampling) return;

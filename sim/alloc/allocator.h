@@ -15,6 +15,9 @@
 
 namespace tidemark {
 
+class DeviceMemory;
+class EventClock;
+
 /// Amounts right after one event, or now.
 struct MemorySample {
   Bytes reserved = 0;   ///< held from the driver
@@ -68,8 +71,8 @@ struct OutOfMemory {
 ///
 /// For who drives it: set_instruction(n) before each instruction stamps the events that follow
 /// (execute() does it by itself); kSync and kSyncDevice go to the EventClock, kDeviceBytes to the
-/// DeviceMemory, kLaunch, kRecord, kWait, kMark and kPoint to nobody here. A request of a dead ID
-/// is ignored, as formats.md asks of traces.
+/// DeviceMemory, what is not of Concern::kAllocator to nobody here. A request of a dead ID is
+/// ignored, as formats.md asks of traces.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -83,10 +86,9 @@ class Allocator {
   virtual void empty_cache() = 0;
   virtual void reset_peak() = 0;
 
-  /// Executes kAlloc, kFree, kUse, kSync, kSyncDevice, kEmptyCache, kResetPeak and kDeviceBytes of
-  /// `chunk`, ignores the rest. Stops after a refused request. Returns how many instructions were
-  /// executed, the refused one included; `refused()` tells whether the last one was. The fast way:
-  /// no call an instruction.
+  /// Executes what concerns an allocator of `chunk`, ignores the rest. Stops after a refused
+  /// request. Returns how many instructions were executed, the refused one included; `refused()`
+  /// tells whether the last one was. The fast way: no call an instruction.
   virtual std::size_t execute(std::span<const Instruction> chunk) = 0;
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] const OutOfMemory& failure() const { return failure_; }
@@ -108,6 +110,9 @@ class Allocator {
   Allocator() = default;
   Allocator(const Allocator&) = default;
   Allocator& operator=(const Allocator&) = default;
+  /// Executes what every allocator does alike: all but kAlloc and kFree. Returns false when it sets
+  /// refused_. Requires: neither kAlloc nor kFree.
+  bool execute_other(const Instruction& instruction, DeviceMemory& device, EventClock& clock);
   void append(const Event& event) {
     if (history_->sampling) finish_samples();
     history_->events.push_back(event);

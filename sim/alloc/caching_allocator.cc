@@ -196,15 +196,4 @@ void CachingAllocator::reset_peak() {
   for (auto& [key, pool] : private_pools_) pool->reserved_bytes.reset_peak();
 }
 
-void CachingAllocator::reset_accumulated() {
-  books_.reset_accumulated();
-  segment_.reset_accumulated();
-  reserved_bytes_.reset_accumulated();
-  oversize_allocations_.reset_accumulated();
-  oversize_segments_.reset_accumulated();
-  for (auto& [key, pool] : private_pools_) pool->reserved_bytes.reset_accumulated();
-  num_alloc_retries_ = num_ooms_ = num_oom_rejections_ = 0;
-  num_sync_all_streams_ = num_device_alloc_ = num_device_free_ = 0;
-}
-
 }  // namespace tidemark

@@ -33,6 +33,19 @@ enum class Way : std::uint8_t { kLong, kShort, kShortest };
 /// EventClock::device_call, in their true order with the waits they bring. Cost: allocate and free
 /// amortised O(log n) in the free blocks of equal size, else O(1), without heap allocation once
 /// warm; a request that reaches the driver costs what its reclaiming walks.
+///
+/// Invariants between calls, which validate() checks:
+///  * The blocks of a segment are linked by prev and next in the order of their addresses, without
+///    gaps, and belong to one lane. A block is live (kAllocated), waits for other streams
+///    (kPending, or kUsed and put off), or is idle: mapped, and then in its lane's FreeSet (kFree),
+///    or unmapped and in its pool's `unmapped`. No two neighbours are idle and alike in that.
+///  * A live block is what its request's ID is bound to; kPending goes with as many queued events
+///  as
+///    the block counts.
+///  * books_ has what the blocks add up to, reserved_bytes_ what is mapped.
+///  * Every lane has the split rule that the settings in force give its pool.
+///  * Without expandable ranges and creation orders (plainest_) no block is expandable, and every
+///    order is 0.
 class CachingAllocator final : public Allocator {
  public:
   /// Applies settings.per_process_memory_fraction. Requires: `device` and `clock` outlive the
@@ -49,12 +62,15 @@ class CachingAllocator final : public Allocator {
   void record_stream(RequestId id, StreamId stream) override;
   void empty_cache() override { empty_cache(PoolKey{}); }
   void reset_peak() override;
-  void reset_accumulated();
   std::size_t execute(std::span<const Instruction> chunk) override;
   [[nodiscard]] AllocatorStatistics statistics() const override;
   [[nodiscard]] std::vector<SegmentInfo> segments() const override;
   [[nodiscard]] MemorySample sample() const override;
   void write_state(StateImage& image) const override;
+
+  /// Checks the invariants above and those of the parts. Debug builds call it now and then by
+  /// themselves (base/audit.h). Errors: InternalError. Cost: linear in the blocks and lanes.
+  void validate() const;
 
   /// torch.cuda.set_per_process_memory_fraction(). Range: [0, 1].
   void set_memory_fraction(double fraction);
@@ -64,15 +80,14 @@ class CachingAllocator final : public Allocator {
 
   /// Private pools (13). A pool is created by its first use, with a use count of 1 that belongs to
   /// its maker: a MemPool object or a capture. `pool` of allocate() makes one that is never
-  /// released.
+  /// released; it comes from traces and snapshots. What follows down to set_current_stream() is
+  /// reached from tests alone until programs may make MemPool objects and capture CUDA graphs,
+  /// which docs/model.md leaves out.
   void create_pool(PoolKey key);
-  /// use_mem_pool: routing begins for every stream, respectively for `stream` alone, which from now
-  /// on captures.
-  void begin_routing(PoolKey key);
+  /// Requests on `stream`, which captures from now on, go to the pool.
   void begin_capture(PoolKey key, StreamId stream);
-  /// Ends the routing to `key`; its use count stays until release_pool(). Requires: such a routing
-  /// is active.
-  void end_routing(PoolKey key);
+  /// Its use count stays until release_pool(). Requires: the pool is captured into.
+  void end_capture(PoolKey key);
   /// One user less; at 0 the pool's memory may be given back. Requires: the pool exists.
   void release_pool(PoolKey key);
   void set_no_split(PoolKey key);
@@ -82,10 +97,6 @@ class CachingAllocator final : public Allocator {
   /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own.
   /// Default: 0.
   void set_current_stream(StreamId stream) { current_stream_ = stream; }
-
-  /// Device-wide or stream waits that the allocator itself asked for: synchronisations of an
-  /// out-of-memory retry or empty_cache.
-  [[nodiscard]] std::int64_t sync_count() const { return num_sync_all_streams_; }
 
  private:
   struct PendingEvent {
@@ -136,11 +147,15 @@ class CachingAllocator final : public Allocator {
   template <Way kWay, bool kHistory, bool kInSet>
   void hand_out_inline(BlockIndex index, Lane& lane, const SplitRule& rule, Bytes rounded,
                        Bytes bytes, RequestId id);
+  template <Way kWay, bool kInSet>
+  BlockIndex split_inline(BlockIndex index, Lane& lane, Bytes rounded, Block::Flags flags);
+  template <Way kWay>
+  void count_merge(Tally& own, Block::Flags flags, Bytes freed, std::int64_t merged, Bytes joined,
+                   bool is_split);
   template <Way kWay>
   void complete_inline(BlockIndex index);
   template <Way kWay, bool kHistory>
   std::size_t run(std::span<const Instruction> chunk);
-  bool execute_rare(const Instruction& instruction);
   static constexpr std::size_t kWindow = 16;  ///< instructions that prefetch() looks ahead
   void prefetch(std::span<const Instruction> window);
   void hand_out(BlockIndex index, Lane& lane, const SplitRule& rule, const Request& request);
@@ -234,6 +249,14 @@ class CachingAllocator final : public Allocator {
   [[nodiscard]] bool is_in_capture(StreamId stream) const;
   void drop_uses(BlockIndex index);
 
+  // caching_audit.cc
+  /// Validates when as many instructions as there are blocks were executed since the last time:
+  /// what that costs is in proportion to the run.
+  void audit_after(std::size_t executed);
+  void validate_block(BlockIndex index) const;
+  void validate_lanes(std::int64_t free_blocks) const;
+  void validate_queues() const;
+
   // caching_pools.cc
   BlockPool& pool_of(PrivatePool* owner, PoolKind kind);
   Lane& lane_of(BlockPool& pool, StreamId stream) {
@@ -323,6 +346,7 @@ class CachingAllocator final : public Allocator {
   std::vector<BlockIndex> deferred_;
   std::map<BlockIndex, std::vector<StreamId>> capture_uses_;
   std::vector<BlockIndex> scratch_;
+  std::size_t unaudited_ = 0;  ///< instructions since the last audit
 };
 
 }  // namespace tidemark

@@ -4,10 +4,34 @@
 #include <utility>
 
 #include "sim/alloc/caching_allocator.h"
+#include "sim/base/audit.h"
 
 // What happens at almost every request: a hit in the cache, a free, a merge (caching-allocator.md,
 // 5, 8, 9). Everything is inlined into the loop of execute(), once with and once without history;
 // the rare cases are calls.
+//
+//     hand out, split   |....free......|   ->   |front|...free...|      the free record stays free
+//     complete, merge   |.free.|own|.free.|  ->  |......free......|      the first record stays
+//     free
+//
+// What the code rests on, beside the invariants of caching_allocator.h:
+//
+//  * Block kNoBlock is a wall before and behind every segment: busy for ever, so no question
+//  whether
+//    there is a neighbour. Its prev and next are written and never read. A block is a whole segment
+//    exactly when both its neighbours are the wall: (prev | next) == kNoBlock.
+//  * A record that is in a set stays in it through a split or a merge, and is moved to its new
+//  place
+//    (FreeSet::move). What PyTorch's surviving object would show (requested bytes, order, age) is
+//    carried over to the record that stays.
+//  * Events are noted before anything moves: the sample of the event before is taken there.
+//  * inactive_split counts free parts of segments that are split, none of expandable ranges. Only
+//    the net change of a split or a merge is booked, so that no peak between is seen that PyTorch
+//    does not see.
+//  * Each Way leaves out what cannot occur in it. kShort: oversize limits, creation orders, ages,
+//    private pools, samples. kShortest, further: expandable blocks and orders, so that the flags of
+//    every free block are kMapped and its set's, and every order is 0 (plain_, plainest_).
+//  * blocks_ grows in create_raw() alone: references and blocks_.data() are taken anew after it.
 
 namespace tidemark {
 namespace {
@@ -44,6 +68,50 @@ template <Way kWay, bool kHistory, class... Actions>
   }
 }
 
+/// Makes a new record of the first `rounded` bytes of a free block, which keeps the rest and its
+/// place in the set, or gets one. Returns the new one. `flags`: without those of a set.
+template <Way kWay, bool kInSet>
+[[gnu::always_inline]] inline BlockIndex CachingAllocator::split_inline(BlockIndex index,
+                                                                        Lane& lane, Bytes rounded,
+                                                                        Block::Flags flags) {
+  const BlockIndex front_index = blocks_.create_raw();
+  Block* const blocks = blocks_.data();
+  Block& front = blocks[front_index];
+  Block& remainder = blocks[index];
+  const std::uint64_t address = remainder.address;
+  const Bytes rest = remainder.bytes - rounded;
+  const BlockIndex prev = remainder.prev;
+  front.address = address;
+  front.bytes = rounded;
+  front.lane = &lane;
+  front.prev = prev;
+  front.next = index;
+  if constexpr (kWay != Way::kShortest) front.order = remainder.order;
+  front.flags = static_cast<Block::Flags>(flags | Block::kAllocated);
+  remainder.address = address + rounded;
+  remainder.bytes = rest;
+  remainder.prev = front_index;
+  blocks[prev].next = front_index;
+  if constexpr (kWay == Way::kLong) {
+    if (creation_orders_) front.order = next_order_++;
+    remainder.age_base = lane.pool->search_count;
+  }
+  if constexpr (kInSet) {
+    lane.free.move(blocks, index);
+  } else {
+    lane.free.insert(blocks, index);
+  }
+  if (counts_splits<kWay>(flags)) {
+    if ((prev | remainder.next) != kNoBlock) {
+      lane.own->decrease(Amount::kInactiveSplitBytes, as_signed(rounded));
+    } else {
+      books_.increase<Amount::kInactiveSplitBytes>(*lane.own, as_signed(rest));
+      books_.increase<Amount::kInactiveSplits>(*lane.own, 1);
+    }
+  }
+  return front_index;
+}
+
 /// Requires: blocks_[index] lies in `lane`; it is in the lane's set exactly with kInSet.
 template <Way kWay, bool kHistory, bool kInSet>
 [[gnu::always_inline]] inline void CachingAllocator::hand_out_inline(BlockIndex index, Lane& lane,
@@ -52,52 +120,16 @@ template <Way kWay, bool kHistory, bool kInSet>
                                                                      RequestId id) {
   Tally& own = *lane.own;
   Block* block = &blocks_[index];
-  // Events are noted before anything moves: the sample of the event before is taken there.
   note_inline<kWay, kHistory>(block->address, bytes, lane.stream, id, Action::kAlloc);
   Bytes taken = block->bytes;
-  const Bytes rest = taken - rounded;
   const auto flags =
       kWay == Way::kShortest
           ? Block::Flags{Block::kMapped}
           : static_cast<Block::Flags>(block->flags & ~(Block::kFree | Block::kGroupLeader));
-  if (rest >= rule.from && (kWay != Way::kLong || rounded < rule.below)) {
+  if (taken - rounded >= rule.from && (kWay != Way::kLong || rounded < rule.below)) {
     taken = rounded;
-    const BlockIndex front_index = blocks_.create_raw();
-    Block* const blocks = blocks_.data();
-    Block& front = blocks[front_index];
-    Block& remainder = blocks[index];
-    const std::uint64_t address = remainder.address;
-    const BlockIndex prev = remainder.prev;
-    front.address = address;
-    front.bytes = rounded;
-    front.lane = &lane;
-    front.prev = prev;
-    front.next = index;
-    if constexpr (kWay != Way::kShortest) front.order = remainder.order;
-    front.flags = static_cast<Block::Flags>(flags | Block::kAllocated);
-    remainder.address = address + rounded;
-    remainder.bytes = rest;
-    remainder.prev = front_index;
-    blocks[prev].next = front_index;
-    if constexpr (kWay == Way::kLong) {
-      if (creation_orders_) front.order = next_order_++;
-      remainder.age_base = lane.pool->search_count;
-    }
-    if constexpr (kInSet) {
-      lane.free.move(blocks, index);
-    } else {
-      lane.free.insert(blocks, index);
-    }
-    if (counts_splits<kWay>(flags)) {
-      if ((prev | remainder.next) != kNoBlock) {
-        own.decrease(Amount::kInactiveSplitBytes, as_signed(rounded));
-      } else {
-        books_.increase<Amount::kInactiveSplitBytes>(own, as_signed(rest));
-        books_.increase<Amount::kInactiveSplits>(own, 1);
-      }
-    }
-    index = front_index;
-    block = &front;
+    index = split_inline<kWay, kInSet>(index, lane, rounded, flags);
+    block = &blocks_[index];
   } else {
     if constexpr (kInSet) lane.free.erase(blocks_.data(), index);
     block->flags = static_cast<Block::Flags>(flags | Block::kAllocated);
@@ -128,6 +160,23 @@ void CachingAllocator::hand_out(BlockIndex index, Lane& lane, const SplitRule& r
   }
 }
 
+/// Books the net change of inactive_split when a block of `freed` bytes comes free: `merged` free
+/// neighbours of `joined` bytes in all go, the result comes if it `is_split`.
+template <Way kWay>
+[[gnu::always_inline]] inline void CachingAllocator::count_merge(Tally& own, Block::Flags flags,
+                                                                 Bytes freed, std::int64_t merged,
+                                                                 Bytes joined, bool is_split) {
+  if (!counts_splits<kWay>(flags)) return;
+  if (!is_split) {
+    own.decrease(Amount::kInactiveSplitBytes, as_signed(joined));
+    own.decrease(Amount::kInactiveSplits, merged);
+    return;
+  }
+  books_.increase<Amount::kInactiveSplitBytes>(own, as_signed(freed));
+  if (merged == 0) books_.increase<Amount::kInactiveSplits>(own, 1);
+  if (merged == 2) own.decrease(Amount::kInactiveSplits, 1);
+}
+
 /// The block returns to its pool (9.2). PyTorch's object of this block swallows its neighbours;
 /// here a neighbour's record, which is in the set already, takes on what shows of that object.
 /// Requires: it is mapped, not pending, without recorded streams, and its free is noted and
@@ -153,18 +202,6 @@ template <Way kWay>
     }
     return kept;
   };
-  // The net change: the parts that were merged go, the result comes if it is split.
-  const auto count = [&](std::int64_t merged, Bytes joined, bool is_split) {
-    if (!counts_splits<kWay>(flags)) return;
-    if (!is_split) {
-      own.decrease(Amount::kInactiveSplitBytes, as_signed(joined));
-      own.decrease(Amount::kInactiveSplits, merged);
-      return;
-    }
-    books_.increase<Amount::kInactiveSplitBytes>(own, as_signed(freed));
-    if (merged == 0) books_.increase<Amount::kInactiveSplits>(own, 1);
-    if (merged == 2) own.decrease(Amount::kInactiveSplits, 1);
-  };
   if (blocks[prev].is(Block::kFree)) {
     Block& kept = keep(prev);
     const Bytes before = kept.bytes;
@@ -179,13 +216,13 @@ template <Way kWay>
       kept.next = outer;
       blocks[outer].prev = prev;
       lane.free.move(blocks, prev);
-      count(2, joined, (kept.prev | outer) != kNoBlock);
+      count_merge<kWay>(own, flags, freed, 2, joined, (kept.prev | outer) != kNoBlock);
     } else {
       kept.bytes = before + freed;
       kept.next = next;
       blocks[next].prev = prev;
       lane.free.move(blocks, prev);
-      count(1, before, (kept.prev | next) != kNoBlock);
+      count_merge<kWay>(own, flags, freed, 1, before, (kept.prev | next) != kNoBlock);
     }
   } else if (blocks[next].is(Block::kFree)) {
     Block& kept = keep(next);
@@ -196,12 +233,12 @@ template <Way kWay>
     blocks[prev].next = next;
     blocks_.recycle(index);
     lane.free.move(blocks, next);
-    count(1, after, (prev | kept.next) != kNoBlock);
+    count_merge<kWay>(own, flags, freed, 1, after, (prev | kept.next) != kNoBlock);
   } else {
     if constexpr (kWay == Way::kLong) block.age_base = lane.pool->search_count;
     block.flags = static_cast<Block::Flags>(flags & ~Block::kAllocated);
     lane.free.insert(blocks, index);
-    count(0, 0, (prev | next) != kNoBlock);
+    count_merge<kWay>(own, flags, freed, 0, 0, (prev | next) != kNoBlock);
   }
 }
 
@@ -329,7 +366,7 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
       } else if (at->verb == Verb::kFree) {
         free_inline<kWay, kHistory>(at->id);
         continue;
-      } else if (execute_rare(*at)) {
+      } else if (execute_other(*at, device_, clock_)) {
         continue;
       }
       instruction_ = start + static_cast<std::uint32_t>(executed(at)) + 1;
@@ -387,55 +424,8 @@ std::size_t CachingAllocator::execute(std::span<const Instruction> chunk) {
     done += executed;
     if (refused_) break;
   }
+  if constexpr (kAudits) audit_after(done);
   return done;
-}
-
-/// Returns false when it sets refused_.
-bool CachingAllocator::execute_rare(const Instruction& instruction) {
-  switch (instruction.verb) {
-    case Verb::kUse:
-      record_stream(instruction.id, instruction.stream);
-      break;
-    case Verb::kSync:
-      clock_.synchronize(instruction.stream);
-      break;
-    case Verb::kSyncDevice:
-      clock_.synchronize_device();
-      break;
-    case Verb::kEmptyCache:
-      empty_cache();
-      break;
-    case Verb::kResetPeak:
-      reset_peak();
-      break;
-    case Verb::kDeviceBytes:
-      if (instruction.id == 0) {
-        device_.give_back(instruction.bytes);
-      } else if (!device_.take(instruction.bytes)) {
-        // A library that gets no memory fails outside PyTorch's allocator.
-        refused_ = true;
-        failure_ = OutOfMemory{};
-        failure_.requested_bytes = instruction.bytes;
-        failure_.device_free_bytes = device_.free_bytes();
-        return false;
-      }
-      break;
-    case Verb::kAlloc:
-    case Verb::kFree:
-    case Verb::kLaunch:
-    case Verb::kRecord:
-    case Verb::kWait:
-    case Verb::kSyncEvent:
-    case Verb::kHostAlloc:
-    case Verb::kHostFree:
-    case Verb::kHostUse:
-    case Verb::kHostEmptyCache:
-    case Verb::kPageable:
-    case Verb::kMark:
-    case Verb::kPoint:
-      break;
-  }
-  return true;
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/alloc/caching_allocator.h"
+#include "sim/base/audit.h"
 #include "sim/base/check.h"
 
 // Memory from the driver and back: new segments, reclaiming, refusal (caching-allocator.md, 5, 7,
@@ -277,6 +278,7 @@ void CachingAllocator::release_cached(PoolKey key, bool capturing) {
 
 void CachingAllocator::empty_cache(PoolKey key) {
   release_cached(key, is_capturing(current_stream_));
+  if constexpr (kAudits) validate();
 }
 
 }  // namespace tidemark

@@ -112,13 +112,6 @@ void CachingAllocator::create_pool(PoolKey key) {
   }
 }
 
-void CachingAllocator::begin_routing(PoolKey key) {
-  create_pool(key);
-  routings_.push_back({find_private_pool(key), std::nullopt});
-  has_routing_ = true;
-  update_plain();
-}
-
 void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
   create_pool(key);
   routings_.push_back({find_private_pool(key), stream});
@@ -126,12 +119,12 @@ void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
   update_plain();
 }
 
-void CachingAllocator::end_routing(PoolKey key) {
+void CachingAllocator::end_capture(PoolKey key) {
   const auto found =
       std::find_if(routings_.begin(), routings_.end(),
                    [key](const Routing& routing) { return routing.pool->key == key; });
   TIDEMARK_CHECK(found != routings_.end(),
-                 fmt::format("no routing to pool {}, {}", key.capture, key.user));
+                 fmt::format("no capture into pool {}, {}", key.capture, key.user));
   routings_.erase(found);
   has_routing_ = !routings_.empty();
   update_plain();
@@ -162,9 +155,7 @@ void CachingAllocator::set_use_on_oom(PoolKey key, bool use) {
 
 PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
   PrivatePool* const innermost = pool == 0 ? nullptr : &private_pool({0, pool});
-  const auto accepts = [stream](const Routing& routing) {
-    return routing.capture.value_or(stream) == stream;
-  };
+  const auto accepts = [stream](const Routing& routing) { return routing.stream == stream; };
   if (settings_.version < Version{2, 10}) {
     const auto first = std::find_if(routings_.begin(), routings_.end(), accepts);
     return first != routings_.end() ? first->pool : innermost;

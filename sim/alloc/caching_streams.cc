@@ -27,7 +27,7 @@ void CachingAllocator::record_stream(RequestId id, StreamId stream) {
 bool CachingAllocator::is_in_capture(StreamId stream) const {
   if (settings_.version < Version{2, 13}) return true;
   return std::any_of(routings_.begin(), routings_.end(),
-                     [stream](const Routing& routing) { return routing.capture == stream; });
+                     [stream](const Routing& routing) { return routing.stream == stream; });
 }
 
 inline void CachingAllocator::drop_uses(BlockIndex index) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+
 namespace tidemark {
 namespace {
 
@@ -21,6 +25,30 @@ void collect_heap(const Block* blocks, BlockIndex first, std::vector<BlockIndex>
     for (; index != kNoBlock; index = blocks[index].links.right) {
       out.push_back(index);
       if (blocks[index].links.child != kNoBlock) pending.push_back(blocks[index].links.child);
+    }
+  }
+}
+
+/// Requires: `leader` leads a group. Checks its heap, below it.
+void validate_heap(const Block* blocks, BlockIndex leader) {
+  const auto place = [blocks](BlockIndex index) {
+    return fmt::format("free block at {}", blocks[index].address);
+  };
+  std::vector<BlockIndex> parents{leader};
+  while (!parents.empty()) {
+    const BlockIndex parent = parents.back();
+    parents.pop_back();
+    BlockIndex before = parent;
+    for (BlockIndex index = blocks[parent].links.child; index != kNoBlock;
+         index = blocks[index].links.right) {
+      const Block& block = blocks[index];
+      TIDEMARK_CHECK(block.is(Block::kFree) && !block.is(Block::kGroupLeader), place(index));
+      TIDEMARK_CHECK(block.links.left == before, place(index));
+      TIDEMARK_CHECK(block.bytes == blocks[leader].bytes && block.bin == blocks[leader].bin,
+                     place(index));
+      TIDEMARK_CHECK(!FreeSet::before(block, blocks[parent]), place(index));
+      if (block.links.child != kNoBlock) parents.push_back(index);
+      before = index;
     }
   }
 }
@@ -196,6 +224,27 @@ void FreeSet::collect(const Block* blocks, std::vector<BlockIndex>& out) const {
       }
     }
   }
+}
+
+void FreeSet::validate_bin(const Block* blocks, std::size_t bin) const {
+  const bool is_used = (words_[bin / 64] >> (bin % 64) & 1U) != 0;
+  const auto place = [bin] { return fmt::format("bin {} of a free set", bin); };
+  TIDEMARK_CHECK((heads_[bin] != kNoBlock) == is_used, place());
+  TIDEMARK_CHECK(!is_used || (bin < kBins - 1 && (summary_ >> (bin / 64) & 1U) != 0), place());
+  BlockIndex before = kNoBlock;
+  for (BlockIndex leader = heads_[bin]; leader != kNoBlock; leader = blocks[leader].links.right) {
+    const Block& block = blocks[leader];
+    TIDEMARK_CHECK(block.is(Block::kFree) && block.is(Block::kGroupLeader), place());
+    TIDEMARK_CHECK(block.bin == bin && bin_of(block.bytes) == bin, place());
+    TIDEMARK_CHECK(block.links.left == before, place());
+    TIDEMARK_CHECK(before == kNoBlock || blocks[before].bytes < block.bytes, place());
+    validate_heap(blocks, leader);
+    before = leader;
+  }
+}
+
+void FreeSet::validate(const Block* blocks) const {
+  for (std::size_t bin = 0; bin < kBins; ++bin) validate_bin(blocks, bin);
 }
 
 }  // namespace tidemark

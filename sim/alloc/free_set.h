@@ -18,6 +18,21 @@ namespace tidemark {
 /// levels of bitmaps find the next bin in use. A bin holds groups of equal size, ascending in a
 /// list; a group is a pairing heap of (order, address). Cost: insert and lower_bound O(1) but for
 /// the few sizes that share a bin, erase O(1) or amortised O(log group).
+///
+///     words_   ...0 1 0 0 1...          a bit a bin
+///     heads_       |     |
+///               512 B   1.5 MiB -> 1.51 MiB      the leaders of the groups of a bin
+///               /   \                               a leader's heap, all of its size
+///            512 B  512 B
+///
+/// Invariants, which validate() checks:
+///  * A block is in the set exactly while it has Block::kFree; its `bin` is that of its size.
+///  * heads_[bin] is kNoBlock exactly where the bin's bit in words_ is 0. The last bin is empty.
+///  * A word that is not 0 has its bit in summary_. The reverse need not hold.
+///  * The groups of a bin ascend in size through links.right; links.left leads back, and is
+///    kNoBlock in the first one. Their leaders alone have Block::kGroupLeader.
+///  * All blocks of a group have one size, and none comes before its parent in the heap.
+///  * A first child's links.left is its parent, another child's its sibling before it.
 class FreeSet {
  public:
   /// Requires: blocks[index] is in no set.
@@ -65,6 +80,12 @@ class FreeSet {
   [[nodiscard]] Bytes largest(const Block* blocks) const;
   /// Appends all blocks, in order.
   void collect(const Block* blocks, std::vector<BlockIndex>& out) const;
+  /// The order among blocks of one size.
+  static bool before(const Block& a, const Block& b) {
+    return a.order != b.order ? a.order < b.order : a.address < b.address;
+  }
+  /// Checks the invariants above. Errors: InternalError. Cost: linear in the set and its bins.
+  void validate(const Block* blocks) const;
 
  private:
   static constexpr std::size_t kBins = 4096;
@@ -83,9 +104,6 @@ class FreeSet {
   /// kNoBlock when it is the only block of its bin.
   static BlockIndex neighbours(const Block& block) {
     return block.links.child | block.links.left | block.links.right;
-  }
-  static bool before(const Block& a, const Block& b) {
-    return a.order != b.order ? a.order < b.order : a.address < b.address;
   }
   [[nodiscard, gnu::always_inline]] BlockIndex first_after(std::size_t bin) {
     const std::size_t from = bin + 1;  // below kBins: the last bin is never used
@@ -135,6 +153,7 @@ class FreeSet {
   void move_linked(Block* blocks, BlockIndex index, std::size_t bin);
   void erase_linked(Block* blocks, BlockIndex index);
   void erase_from_group(Block* blocks, BlockIndex index);
+  void validate_bin(const Block* blocks, std::size_t bin) const;
 
   /// A bit a word; set where the word is not 0, and perhaps where it became so: whoever comes by
   /// clears it.

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+
 namespace tidemark {
 
 inline Books::Room Books::raise(Peaks& peaks, std::size_t at, std::int64_t level,
@@ -83,22 +87,13 @@ void Books::reset_peak() {
   }
 }
 
-void Books::reset_accumulated() {
-  for (std::size_t at = 0; at < ledgers_.size(); ++at) {
-    const auto which = static_cast<Amount>(at);
-    ledgers_[at].bases = {current(which, PoolKind::kSmall), current(which, PoolKind::kLarge)};
-    if (at < active_.size()) active_[at].bases = active_[at].pending;
-    for (Tally& tally : tallies_) tally.cells[at].allocated = 0;
-  }
-}
-
 StatArray Books::read(Amount which) const {
   const Ledger& ledger = ledgers_[static_cast<std::size_t>(which)];
   const auto cell = [&](PoolKind kind) -> Stat {
     const auto at = static_cast<std::size_t>(kind);
     const std::int64_t level = current(which, kind);
     const std::int64_t allocated = tallies_[at][which].allocated;
-    return {level, ledger.peaks.kinds[at], allocated, allocated + ledger.bases[at] - level};
+    return {level, ledger.peaks.kinds[at], allocated, allocated - level};
   };
   StatArray array;
   array.small_pool = cell(PoolKind::kSmall);
@@ -113,16 +108,39 @@ StatArray Books::read_active(Amount which) const {
   StatArray array = read(which);
   if (!was_pending_) return array;
   const Active& active = active_[static_cast<std::size_t>(which)];
-  const auto widen = [](Stat& stat, std::int64_t pending, std::int64_t base, std::int64_t peak) {
+  const auto widen = [](Stat& stat, std::int64_t pending, std::int64_t peak) {
     stat.current += pending;
-    stat.freed += base - pending;
+    stat.freed -= pending;
     stat.peak = peak;
   };
-  widen(array.all, active.pending[0] + active.pending[1], active.bases[0] + active.bases[1],
-        active.peaks.all);
-  widen(array.small_pool, active.pending[0], active.bases[0], active.peaks.kinds[0]);
-  widen(array.large_pool, active.pending[1], active.bases[1], active.peaks.kinds[1]);
+  widen(array.all, active.pending[0] + active.pending[1], active.peaks.all);
+  widen(array.small_pool, active.pending[0], active.peaks.kinds[0]);
+  widen(array.large_pool, active.pending[1], active.peaks.kinds[1]);
   return array;
+}
+
+void Books::validate() const {
+  const auto below = [](const Kinds& sums, const Peaks& peaks) {
+    return sums[0] <= peaks.kinds[0] && sums[1] <= peaks.kinds[1] && sums[0] + sums[1] <= peaks.all;
+  };
+  for (std::size_t amount = 0; amount < ledgers_.size(); ++amount) {
+    const auto place = [amount] { return fmt::format("amount {}", amount); };
+    const Ledger& ledger = ledgers_[amount];
+    for (std::size_t kind = 0; kind < tallies_.size(); ++kind) {
+      const std::int64_t room = tallies_[kind].cells[amount].room;
+      TIDEMARK_CHECK(room >= 0 && ledger.settled[kind] >= room, place());
+    }
+    TIDEMARK_CHECK(below(ledger.settled, ledger.peaks), place());
+    if (amount >= active_.size()) continue;
+    const Active& active = active_[amount];
+    const Kinds sums{ledger.settled[0] + active.pending[0], ledger.settled[1] + active.pending[1]};
+    if (was_pending_) {
+      TIDEMARK_CHECK(active.pending[0] >= 0 && active.pending[1] >= 0, place());
+      TIDEMARK_CHECK(below(sums, active.peaks), place());
+    } else {
+      TIDEMARK_CHECK(active.pending == Kinds{}, place());
+    }
+  }
 }
 
 }  // namespace tidemark

@@ -20,7 +20,7 @@ enum class Amount : std::uint8_t {
 /// settled, so that a change costs one addition to it, and a peak the test of its sign.
 struct Tally {
   struct Cell {
-    std::int64_t allocated = 0;  ///< sum of the increases since the last reset
+    std::int64_t allocated = 0;  ///< sum of the increases
     std::int64_t room = 0;       ///< how much more before a peak could move; 0 or more
   };
   std::array<Cell, 5> cells{};
@@ -37,6 +37,13 @@ struct Tally {
 /// below its own peak, both together at most what is left below the sum's: while the rooms are 0 or
 /// more no peak can have moved. `active`, which has what other streams still use beside what is
 /// allocated, limits the rooms in the same way.
+///
+/// Invariants between calls, which validate() checks, for every amount and kind:
+///  * Level and room are 0 or more. Their sum, `settled`, changes in settle() and add_pending()
+///    alone.
+///  * settled <= the kind's peak; both kinds' settled together <= the peak of the sum.
+///  * The same for settled + pending and the active peaks, from the first pending block on.
+///  * Pending amounts are 0 or more, and 0 until then.
 class Books {
  public:
   [[nodiscard]] Tally& of(PoolKind kind) { return tallies_[static_cast<std::size_t>(kind)]; }
@@ -54,7 +61,6 @@ class Books {
   void remove_pending(PoolKind kind, std::int64_t bytes);
 
   void reset_peak();
-  void reset_accumulated();
   [[nodiscard]] std::int64_t current(Amount which) const {
     return current(which, PoolKind::kSmall) + current(which, PoolKind::kLarge);
   }
@@ -69,6 +75,8 @@ class Books {
   [[nodiscard]] StatArray read(Amount which) const;
   /// What is active where `which`, kAllocations or kAllocatedBytes, is what is allocated.
   [[nodiscard]] StatArray read_active(Amount which) const;
+  /// Checks the invariants above. Errors: InternalError. Cost: constant.
+  void validate() const;
 
  private:
   using Kinds = std::array<std::int64_t, 2>;
@@ -85,12 +93,10 @@ class Books {
   static Room raise(Peaks& peaks, std::size_t at, std::int64_t level, std::int64_t other);
   struct Ledger {
     Kinds settled{};  ///< level and room together
-    Kinds bases{};    ///< levels at the last reset of the accumulated fields
     Peaks peaks;
   };
   struct Active {
     Kinds pending{};
-    Kinds bases{};  ///< pending at the last reset of the accumulated fields
     Peaks peaks;
   };
   template <Amount kWhich>

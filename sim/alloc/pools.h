@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,10 +65,10 @@ struct PrivatePool {
   BlockPool large;
 };
 
-/// Requests on `capture`, or on every stream, go to `pool`.
+/// Requests on `stream`, which captures, go to `pool`.
 struct Routing {
   PrivatePool* pool = nullptr;
-  std::optional<StreamId> capture;  ///< none: use_mem_pool
+  StreamId stream = 0;
 };
 
 }  // namespace tidemark

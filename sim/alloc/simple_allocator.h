@@ -10,8 +10,8 @@
 namespace tidemark {
 
 /// What the allocators without a cache share: the instruction loop, the table of live requests and
-/// the counting. `Model` is the allocator itself (static dispatch); it has allocate, free,
-/// record_stream, empty_cache, reset_peak. `Live` is what it keeps of a live request.
+/// the counting. `Model` is the allocator itself (static dispatch); it has allocate and
+/// free. `Live` is what it keeps of a live request.
 template <class Model, class Live>
 class SimpleAllocator : public Allocator {
  public:
@@ -75,44 +75,10 @@ class SimpleAllocator : public Allocator {
                                      instruction.pool);
       case Verb::kFree:
         model.Model::free(instruction.id);
-        break;
-      case Verb::kUse:
-        model.Model::record_stream(instruction.id, instruction.stream);
-        break;
-      case Verb::kSync:
-        clock_.synchronize(instruction.stream);
-        break;
-      case Verb::kSyncDevice:
-        clock_.synchronize_device();
-        break;
-      case Verb::kEmptyCache:
-        model.Model::empty_cache();
-        break;
-      case Verb::kResetPeak:
-        model.Model::reset_peak();
-        break;
-      case Verb::kDeviceBytes:
-        if (instruction.id == 0) {
-          device_.give_back(instruction.bytes);
-        } else {
-          refused_ = !device_.take(instruction.bytes);
-          return !refused_;
-        }
-        break;
-      case Verb::kLaunch:
-      case Verb::kRecord:
-      case Verb::kWait:
-      case Verb::kSyncEvent:
-      case Verb::kHostAlloc:
-      case Verb::kHostFree:
-      case Verb::kHostUse:
-      case Verb::kHostEmptyCache:
-      case Verb::kPageable:
-      case Verb::kMark:
-      case Verb::kPoint:
-        break;
+        return true;
+      default:
+        return execute_other(instruction, device_, clock_);
     }
-    return true;
   }
 };
 

@@ -26,7 +26,6 @@ struct Stat {
     freed += amount;
   }
   void reset_peak() { peak = current; }
-  void reset_accumulated() { allocated = freed = 0; }
   friend bool operator==(const Stat&, const Stat&) = default;
 };
 
@@ -53,11 +52,6 @@ struct StatArray {
     all.reset_peak();
     small_pool.reset_peak();
     large_pool.reset_peak();
-  }
-  void reset_accumulated() {
-    all.reset_accumulated();
-    small_pool.reset_accumulated();
-    large_pool.reset_accumulated();
   }
   friend bool operator==(const StatArray&, const StatArray&) = default;
 };

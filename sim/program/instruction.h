@@ -45,6 +45,43 @@ enum class Verb : std::uint8_t {
   kPageable,        ///< `bytes` of pageable host memory are taken (id 1) or given back (id 0)
 };
 
+/// Whom a verb concerns; the others have nothing to do for it.
+enum class Concern : std::uint8_t {
+  kAllocator,   ///< a device's allocator
+  kQueue,       ///< the order of work on streams, and its time
+  kHostMemory,  ///< pinned and pageable memory
+  kRecord,      ///< what is told of the run, and nothing that happens in it
+};
+/// The only list that sorts the verbs.
+constexpr Concern concern_of(Verb verb) {
+  switch (verb) {
+    case Verb::kAlloc:
+    case Verb::kFree:
+    case Verb::kUse:
+    case Verb::kSync:
+    case Verb::kSyncDevice:
+    case Verb::kEmptyCache:
+    case Verb::kResetPeak:
+    case Verb::kDeviceBytes:
+      return Concern::kAllocator;
+    case Verb::kLaunch:
+    case Verb::kRecord:
+    case Verb::kWait:
+    case Verb::kSyncEvent:
+      return Concern::kQueue;
+    case Verb::kHostAlloc:
+    case Verb::kHostFree:
+    case Verb::kHostUse:
+    case Verb::kHostEmptyCache:
+    case Verb::kPageable:
+      return Concern::kHostMemory;
+    case Verb::kMark:
+    case Verb::kPoint:
+      break;
+  }
+  return Concern::kRecord;
+}
+
 /// `label` says which code asked: for kMark and kPoint the name of the moment, else the operator
 /// (module path, op), for reports only. Nothing below may decide anything by it.
 struct Instruction {

@@ -27,8 +27,7 @@ class HostMemory {
   HostMemory(std::vector<EventClock*> clocks, bool keep_samples)
       : pinned_(std::move(clocks)), keeps_samples_(keep_samples) {}
 
-  /// Requires: one of kPageable, kHostAlloc, kHostFree, kHostUse and kHostEmptyCache. Cost:
-  /// constant; see PinnedMemory.
+  /// Requires: of Concern::kHostMemory. Cost: constant; see PinnedMemory.
   void execute(const Instruction& instruction, const Moment& now);
   [[nodiscard]] const PinnedStatistics& pinned_statistics() const { return pinned_.statistics(); }
   void write_state(StateImage& image) const;

@@ -10,10 +10,10 @@
 
 #include "sim/lang/syntax/names.h"
 #include "sim/lang/syntax/parser.h"
-#include "sim/yaml/yaml_fields.h"
 #include "sim/run/literals.h"
 #include "sim/run/scenario_fields.h"
 #include "sim/run/train_reader.h"
+#include "sim/yaml/yaml_fields.h"
 
 namespace tidemark {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml.h"
 #include "sim/torch/tensors/custom_op_spec.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 

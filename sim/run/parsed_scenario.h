@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/yaml/yaml.h"
 #include "sim/run/scenario.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 

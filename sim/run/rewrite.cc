@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/yaml/quoted.h"
 #include "sim/run/literals.h"
+#include "sim/yaml/quoted.h"
 
 namespace tidemark {
 namespace {

@@ -12,13 +12,13 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
-#include "sim/yaml/yaml_fields.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/scenario_fields.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
+#include "sim/yaml/yaml_fields.h"
 
 namespace tidemark {
 namespace {

@@ -9,6 +9,7 @@
 #include "sim/alloc/make_allocator.h"
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
+#include "sim/run/find_peak.h"
 
 namespace tidemark {
 namespace {
@@ -25,11 +26,6 @@ std::unique_ptr<TraceClock> trace_clock(const EventPolicy& policy) {
       break;
   }
   return nullptr;
-}
-
-PhaseBytes at_phase_end(const StatArray& now, const StatArray& peaks) {
-  return {static_cast<Bytes>(now.all.current),
-          static_cast<Bytes>(std::max(now.all.peak, peaks.all.peak))};
 }
 
 }  // namespace
@@ -138,7 +134,8 @@ struct Simulator::Device {
   Device(Simulator& simulator, const SimulatedDevice& given, std::uint8_t index)
       : memory({given.spec.total_bytes, given.spec.context_bytes, given.other_bytes, index}),
         clock(simulator, index),
-        allocator(make_allocator(given.settings, memory, clock, given.memory_fraction)) {
+        allocator(make_allocator(given.settings, memory, clock, given.memory_fraction)),
+        number(index) {
     result.spec = given.spec;
     result.settings = given.settings;
     if (!simulator.options_.keep_events) return;
@@ -151,11 +148,11 @@ struct Simulator::Device {
   std::unique_ptr<Allocator> allocator;
   History history;
   PeakKeeper peaks;
+  PhaseLog phases;
   DeviceResult result;
-  bool has_phase = false;
   bool has_context = false;            ///< made when the program first asks something of the device
   std::vector<Nanoseconds> kernel_ns;  ///< by cost; -1: not yet worked out
-  Growth left_out;
+  std::uint8_t number;
 };
 
 Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>& devices,
@@ -164,6 +161,7 @@ Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>&
       options_(options),
       engine_({.launch_overhead_ns = options.costs.launch_overhead_ns}),
       streams_(devices.size()),
+      left_out_(devices.size()),
       is_timed_(options.keep_times || options.policy.kind == EventPolicy::Kind::kSimulated) {
   TIDEMARK_CHECK(!devices.empty() && devices.size() <= 256,
                  fmt::format("{} devices", devices.size()));
@@ -196,24 +194,16 @@ StreamId Simulator::stream_of(std::uint8_t device, StreamId stream) {
 }
 
 bool Simulator::ends_run(const Instruction& instruction) const {
-  switch (instruction.verb) {
-    case Verb::kMark:
-    case Verb::kPoint:
-    case Verb::kResetPeak:
-    case Verb::kRecord:
-    case Verb::kWait:
-    case Verb::kSyncEvent:
-    case Verb::kHostAlloc:
-    case Verb::kHostFree:
-    case Verb::kHostUse:
-    case Verb::kHostEmptyCache:
-    case Verb::kPageable:
-      return true;
-    case Verb::kLaunch:
-      return is_timed_;
-    default:
-      return false;
+  switch (concern_of(instruction.verb)) {
+    case Concern::kAllocator:
+      return instruction.verb == Verb::kResetPeak;
+    case Concern::kQueue:
+      return is_timed_ || instruction.verb != Verb::kLaunch;
+    case Concern::kHostMemory:
+    case Concern::kRecord:
+      break;
   }
+  return true;
 }
 
 Outcome Simulator::execute(std::span<const Instruction> chunk) {
@@ -262,6 +252,10 @@ void Simulator::stamp(Device& device) {
 }
 
 void Simulator::execute_alone(const Instruction& instruction) {
+  if (concern_of(instruction.verb) == Concern::kHostMemory) {
+    execute_on_host(instruction);
+    return;
+  }
   switch (instruction.verb) {
     case Verb::kMark:
       begin_phase(instruction.label);
@@ -288,13 +282,6 @@ void Simulator::execute_alone(const Instruction& instruction) {
       return;
     case Verb::kSyncEvent:
       synchronize_event(instruction.id);
-      return;
-    case Verb::kHostAlloc:
-    case Verb::kHostFree:
-    case Verb::kHostUse:
-    case Verb::kHostEmptyCache:
-    case Verb::kPageable:
-      execute_on_host(instruction);
       return;
     default:
       TIDEMARK_CHECK(false, fmt::format("verb {} at instruction {}",
@@ -345,12 +332,14 @@ std::optional<bool> Simulator::query_stream(std::uint8_t device, StreamId stream
   return std::nullopt;
 }
 
+PhaseLog::Moment Simulator::moment(const Device& device) const {
+  return {static_cast<std::uint32_t>(device.history.events.size()), now()};
+}
+
 void Simulator::execute_on_host(const Instruction& instruction) {
   const Device& first = *devices_.front();
-  const std::size_t phases = first.result.phases.size();
-  host_->execute(instruction, {static_cast<std::uint32_t>(first.history.events.size()),
-                               phases == 0 ? kNoPhase : static_cast<std::uint32_t>(phases - 1),
-                               is_timed_ ? engine_.now() : 0});
+  const PhaseLog::Moment at = moment(first);
+  host_->execute(instruction, {at.event, first.phases.current(), at.time_ns});
 }
 
 void Simulator::launch(const Instruction& instruction) {
@@ -375,59 +364,35 @@ void Simulator::launch(const Instruction& instruction) {
 void Simulator::begin_phase(LabelId label) {
   for (const std::unique_ptr<Device>& device : devices_) {
     end_phase(*device);
-    PhaseResult phase;
-    phase.name = program_.labels.text(label);
-    phase.first_event = static_cast<std::uint32_t>(device->history.events.size());
-    phase.begin_ns = is_timed_ ? engine_.now() : 0;
-    device->result.phases.push_back(std::move(phase));
-    device->has_phase = true;
+    device->phases.begin(std::string(program_.labels.text(label)), moment(*device));
   }
 }
 
 void Simulator::end_phase(Device& device) {
-  const AllocatorStatistics now = statistics_of(device);
-  device.peaks.keep(now);
-  const auto events = static_cast<std::uint32_t>(device.history.events.size());
-  if (!device.has_phase && events > 0) device.result.phases.emplace_back();
-  if (!device.result.phases.empty()) {
-    const AllocatorStatistics& peaks = device.peaks.of_phase();
-    PhaseResult& phase = device.result.phases.back();
-    phase.events = events - phase.first_event;
-    phase.end_ns = is_timed_ ? engine_.now() : 0;
-    phase.allocated = at_phase_end(now.allocated_bytes, peaks.allocated_bytes);
-    phase.reserved = at_phase_end(now.reserved_bytes, peaks.reserved_bytes);
-    phase.active = at_phase_end(now.active_bytes, peaks.active_bytes);
-    phase.requested = at_phase_end(now.requested_bytes, peaks.requested_bytes);
-    phase.inactive_split_bytes = static_cast<Bytes>(now.inactive_split_bytes.all.current);
-  }
-  device.peaks.phase_began(now);
+  const AllocatorStatistics statistics = statistics_of(device);
+  device.peaks.keep(statistics);
+  device.phases.end(moment(device), statistics, device.peaks.of_phase());
+  device.peaks.phase_began(statistics);
   device.allocator->reset_peak();
 }
 
 void Simulator::measure(Device& device, LabelId label) {
-  MeasuredPoint point;
-  point.name = program_.labels.text(label);
-  point.event = static_cast<std::uint32_t>(device.history.events.size());
-  if (!device.result.phases.empty())
-    point.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
-  point.time_ns = is_timed_ ? engine_.now() : 0;
-  point.statistics = statistics_of(device);
-  raise_peaks(point.statistics, device.peaks.of_program());
-  point.device_free_bytes = device.memory.free_bytes();
-  if (!device.has_context) point.device_free_bytes += device.memory.config().context_bytes;
-  device.result.points.push_back(std::move(point));
+  AllocatorStatistics statistics = statistics_of(device);
+  raise_peaks(statistics, device.peaks.of_program());
+  const Bytes context = device.has_context ? 0 : device.memory.config().context_bytes;
+  device.phases.measure(std::string(program_.labels.text(label)), moment(device),
+                        std::move(statistics), device.memory.free_bytes() + context);
 }
 
 void Simulator::note_oom(Device& device, const Instruction& instruction, std::uint64_t index) {
   OomResult oom;
-  oom.instruction = index + left_out_instructions_;
+  oom.instruction = index + left_out_.instructions();
   oom.label = instruction.label;
   oom.figures = device.allocator->failure();
   oom.message = oom_message(oom.figures);
   if (!device.history.events.empty())
     oom.event = static_cast<std::uint32_t>(device.history.events.size() - 1);
-  if (!device.result.phases.empty())
-    oom.phase = static_cast<std::uint32_t>(device.result.phases.size() - 1);
+  oom.phase = device.phases.current();
   device.result.ooms.push_back(std::move(oom));
 }
 
@@ -463,23 +428,21 @@ std::vector<std::pair<std::string, std::int64_t>> Simulator::statistics(std::uin
   return flatten(statistics, device.result.settings.version);
 }
 
-AllocatorStatistics Simulator::statistics_of(const Device& device) {
+AllocatorStatistics Simulator::statistics_of(const Device& device) const {
   AllocatorStatistics statistics = device.allocator->statistics();
-  add_growth(statistics, {}, device.left_out.statistics, 1);
+  left_out_.add_to(device.number, statistics);
   return statistics;
 }
 
-Simulator::Moment Simulator::moment() const {
-  Moment moment;
+Growth Simulator::growth() const {
+  Growth growth;
   for (const std::unique_ptr<Device>& device : devices_) {
-    moment.devices.push_back({statistics_of(*device),
-                              device->history.events.size() + device->left_out.events,
-                              device->clock.calls() + device->left_out.device_calls,
-                              device->clock.calls_ns() + device->left_out.device_call_ns});
+    growth.devices.push_back({device->allocator->statistics(), device->history.events.size(),
+                              device->clock.calls(), device->clock.calls_ns()});
   }
-  moment.instructions = instructions_ + left_out_instructions_;
-  moment.now_ns = engine_.now();
-  return moment;
+  growth.instructions = instructions_;
+  growth.now_ns = now();
+  return growth;
 }
 
 std::size_t Simulator::write_state(StateImage& image) {
@@ -494,90 +457,50 @@ std::size_t Simulator::write_state(StateImage& image) {
     write_levels(image, device->allocator->statistics());
     device->peaks.write_state(image);
     image.put(device->result.ooms.size());
-    image.put((device->has_phase ? 1U : 0U) | (device->has_context ? 2U : 0U));
+    image.put((device->phases.has_begun() ? 1U : 0U) | (device->has_context ? 2U : 0U));
   }
   host_->write_state(image);
-  moments_.push_back(moment());
-  return moments_.size() - 1;
+  return left_out_.keep(growth());
 }
 
 void Simulator::repeat(std::size_t since, const Repeat& repeat) {
-  const Moment& then = moments_[since];
-  const Moment now = moment();
-  RepeatResult result;
-  result.repeat = repeat;
-  result.instructions = repeat.times * (now.instructions - then.instructions);
-  left_out_instructions_ += result.instructions;
-  const auto times = static_cast<std::int64_t>(repeat.times);
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const Growth& before = then.devices[i];
-    const Growth& after = now.devices[i];
-    Growth& left_out = devices_[i]->left_out;
-    add_growth(left_out.statistics, before.statistics, after.statistics, times);
-    result.events.push_back(repeat.times * (after.events - before.events));
-    result.before_event.push_back(static_cast<std::uint32_t>(devices_[i]->history.events.size()));
-    left_out.events += result.events.back();
-    left_out.device_calls += repeat.times * (after.device_calls - before.device_calls);
-    left_out.device_call_ns += times * (after.device_call_ns - before.device_call_ns);
-  }
-  if (is_timed_) {
-    result.duration_ns = times * (now.now_ns - then.now_ns);
-    engine_.shift(result.duration_ns);
-  }
-  repeats_.push_back(std::move(result));
+  const Nanoseconds duration_ns = left_out_.repeat(since, repeat, growth());
+  if (is_timed_) engine_.shift(duration_ns);
 }
 
-void Simulator::find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field) {
-  const std::vector<MemorySample>& samples = device.result.samples;
-  const auto highest =
-      std::max_element(samples.begin(), samples.end(),
-                       [&](const auto& a, const auto& b) { return a.*field < b.*field; });
-  if (highest == samples.end() || (*highest).*field == 0) return;
-  peak.event = static_cast<std::uint32_t>(highest - samples.begin());
-  // A segment is made for a request: the peak is told as of the moment when that request has its
-  // block.
-  const std::vector<Event>& events = device.result.events;
-  while (peak.event + 1 < events.size() && events[peak.event].action != Action::kAlloc &&
-         events[peak.event + 1].instruction == events[peak.event].instruction &&
-         samples[peak.event + 1].*field == (*highest).*field) {
-    ++peak.event;
+DeviceResult Simulator::finish(Device& device) {
+  end_phase(device);
+  DeviceResult& result = device.result;
+  device.phases.finish(result);
+  result.statistics = statistics_of(device);
+  raise_peaks(result.statistics, device.peaks.of_program());
+  result.segments = device.allocator->segments();
+  result.device_free_bytes = device.memory.free_bytes();
+  const Growth::Device& left_out = left_out_.of(device.number);
+  result.device_calls = device.clock.calls() + left_out.device_calls;
+  result.device_call_ns = device.clock.calls_ns() + left_out.device_call_ns;
+  if (options_.keep_events) {
+    device.allocator->finish_samples();
+    result.events = std::move(device.history.events);
+    result.samples = std::move(device.history.samples);
+    const auto peak_of = [&](Bytes MemorySample::*field) {
+      return find_peak(result, program_, field, options_.keep_live);
+    };
+    result.peak_allocated = peak_of(&MemorySample::allocated);
+    result.peak_reserved = peak_of(&MemorySample::reserved);
   }
-  peak.phase = device.result.phases.empty() ? kNoPhase : phase_of(device.result, peak.event);
-  peak.label = device.result.labels[peak.event];
-  peak.time_ns = is_timed_ ? device.result.times_ns[peak.event] : 0;
-  peak.sample = samples[peak.event];
-  if (!options_.keep_live) return;
-  peak.live = live_at(device.result, program_, peak.event);
-  for (const LiveBlock& block : peak.live) {
-    peak.by_category[static_cast<std::size_t>(block.category)] += block.block_bytes;
-  }
+  const AllocatorStatistics& peaks = device.peaks.of_run();
+  result.peak_allocated.bytes = static_cast<Bytes>(peaks.allocated_bytes.all.peak);
+  result.peak_reserved.bytes = static_cast<Bytes>(peaks.reserved_bytes.all.peak);
+  return std::move(result);
 }
 
 RunResult Simulator::finish() {
   RunResult result;
-  result.instructions = instructions_ + left_out_instructions_;
-  result.repeats = std::move(repeats_);
+  result.instructions = instructions_ + left_out_.instructions();
+  result.repeats = left_out_.finish();
   result.is_timed = is_timed_;
-  for (const std::unique_ptr<Device>& device : devices_) {
-    end_phase(*device);
-    DeviceResult& kept = device->result;
-    kept.statistics = statistics_of(*device);
-    raise_peaks(kept.statistics, device->peaks.of_program());
-    kept.segments = device->allocator->segments();
-    kept.device_free_bytes = device->memory.free_bytes();
-    kept.device_calls = device->clock.calls() + device->left_out.device_calls;
-    kept.device_call_ns = device->clock.calls_ns() + device->left_out.device_call_ns;
-    kept.peak_allocated.bytes = static_cast<Bytes>(device->peaks.of_run().allocated_bytes.all.peak);
-    kept.peak_reserved.bytes = static_cast<Bytes>(device->peaks.of_run().reserved_bytes.all.peak);
-    if (options_.keep_events) {
-      device->allocator->finish_samples();
-      kept.events = std::move(device->history.events);
-      kept.samples = std::move(device->history.samples);
-      find_peak(*device, kept.peak_allocated, &MemorySample::allocated);
-      find_peak(*device, kept.peak_reserved, &MemorySample::reserved);
-    }
-    result.devices.push_back(std::move(kept));
-  }
+  for (const std::unique_ptr<Device>& device : devices_) result.devices.push_back(finish(*device));
   result.host = host_->finish();
   if (is_timed_) {
     engine_.drain();

@@ -13,7 +13,9 @@
 #include "sim/program/source.h"
 #include "sim/run/event_policy.h"
 #include "sim/run/host_memory.h"
+#include "sim/run/left_out.h"
 #include "sim/run/peak_keeper.h"
+#include "sim/run/phase_log.h"
 #include "sim/run/run_result.h"
 
 namespace tidemark {
@@ -65,19 +67,6 @@ class Simulator final : public Sink {
  private:
   class Clock;
   struct Device;
-  /// What only grows, as it was when a state was written.
-  struct Growth {
-    AllocatorStatistics statistics;
-    std::uint64_t events = 0;
-    std::uint64_t device_calls = 0;
-    Nanoseconds device_call_ns = 0;
-  };
-  struct Moment {
-    std::vector<Growth> devices;
-    std::uint64_t instructions = 0;
-    Nanoseconds now_ns = 0;
-  };
-
   [[nodiscard]] bool ends_run(const Instruction& instruction) const;
   void execute_alone(const Instruction& instruction);
   void launch(const Instruction& instruction);
@@ -89,14 +78,18 @@ class Simulator final : public Sink {
   void synchronize_event(std::uint32_t event);
   void execute_on_host(const Instruction& instruction);
   void end_phase(Device& device);
+  DeviceResult finish(Device& device);
   void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
   /// Gives events that have no time yet the present one.
   void stamp(Device& device);
   void note_oom(Device& device, const Instruction& instruction, std::uint64_t index);
   StreamId stream_of(std::uint8_t device, StreamId stream);
-  [[nodiscard]] static AllocatorStatistics statistics_of(const Device& device);
-  [[nodiscard]] Moment moment() const;
-  void find_peak(Device& device, PeakResult& peak, Bytes MemorySample::*field);
+  [[nodiscard]] AllocatorStatistics statistics_of(const Device& device) const;
+  /// Of what was simulated.
+  [[nodiscard]] Growth growth() const;
+  /// The host's clock; 0 unless the run is timed.
+  [[nodiscard]] Nanoseconds now() const { return is_timed_ ? engine_.now() : 0; }
+  [[nodiscard]] PhaseLog::Moment moment(const Device& device) const;
 
   static constexpr StreamId kNoStream = 0xffffU;
 
@@ -113,10 +106,8 @@ class Simulator final : public Sink {
   std::vector<RecordedEvent> events_;  ///< by event number; where a policy answers for time
   std::vector<std::vector<StreamId>> streams_;  ///< the engine's number, by device and stream
   StreamId next_stream_ = 0;
-  std::uint64_t instructions_ = 0;
-  std::uint64_t left_out_instructions_ = 0;
-  std::vector<Moment> moments_;  ///< by the number that write_state() gave
-  std::vector<RepeatResult> repeats_;
+  std::uint64_t instructions_ = 0;  ///< simulated
+  LeftOut left_out_;
   bool is_timed_ = true;
 };
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml.h"
 #include "sim/run/literals.h"
 #include "sim/run/train_loop.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 

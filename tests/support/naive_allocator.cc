@@ -119,16 +119,7 @@ bool Allocator::execute(const Instruction& instruction) {
     case Verb::kRecord:
       streams_.enqueue(instruction.stream);
       break;
-    case Verb::kWait:
-    case Verb::kSyncEvent:
-    case Verb::kHostAlloc:
-    case Verb::kHostFree:
-    case Verb::kHostUse:
-    case Verb::kHostEmptyCache:
-    case Verb::kPageable:
-    case Verb::kMark:
-    case Verb::kPoint:
-    case Verb::kDeviceBytes:
+    default:
       break;
   }
   ++instruction_;

@@ -1,51 +1,21 @@
 #include "sim/study/sweep/results.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
+#include "sim/study/sweep/figures.h"
+#include "sim/study/sweep/results_query.h"
 #include "sim/study/sweep/sqlite.h"
 
 namespace tidemark {
 namespace {
-
-using Unit = ResultsTable::Column::Unit;
-
-/// The figures of a cell, in the order of the table's columns after the axes.
-struct Figure {
-  std::string_view name;
-  Unit unit;
-  std::int64_t (*of)(const CellResult&);
-};
-constexpr std::array<Figure, 8> kFigures{{
-    {"peak_allocated", Unit::kBytes,
-     [](const CellResult& r) { return static_cast<std::int64_t>(r.peak_allocated); }},
-    {"peak_reserved", Unit::kBytes,
-     [](const CellResult& r) { return static_cast<std::int64_t>(r.peak_reserved); }},
-    {"spare", Unit::kBytes, [](const CellResult& r) { return static_cast<std::int64_t>(r.spare); }},
-    {"fragmentation", Unit::kMillionths,
-     [](const CellResult& r) { return static_cast<std::int64_t>(r.fragmentation); }},
-    {"retries", Unit::kNone, [](const CellResult& r) { return r.retries; }},
-    {"ooms", Unit::kNone, [](const CellResult& r) { return r.ooms; }},
-    {"device_calls", Unit::kNone,
-     [](const CellResult& r) { return static_cast<std::int64_t>(r.device_calls); }},
-    {"time_ns", Unit::kNanoseconds, [](const CellResult& r) { return std::int64_t{r.time_ns}; }},
-}};
-
-Unit unit_of(std::string_view column) {
-  for (const Figure& figure : kFigures) {
-    if (column.ends_with(figure.name)) return figure.unit;
-  }
-  return Unit::kNone;
-}
 
 /// Texts in one: each after its length, so that any text may be in it.
 std::string packed(const std::vector<std::string>& texts) {
@@ -66,18 +36,6 @@ std::vector<std::string> unpacked(std::string_view all) {
     all.remove_prefix(at + 1 + size);
   }
   return texts;
-}
-
-ResultsValue value_of(const SqlStatement& row, int column) {
-  if (row.is_null(column)) return {};
-  if (row.is_integer(column)) return {ResultsValue::Kind::kInteger, row.integer(column), {}};
-  return {ResultsValue::Kind::kText, 0, row.text(column)};
-}
-
-/// "-peak" as ("peak", true).
-std::pair<std::string_view, bool> direction(std::string_view word) {
-  const bool is_falling = word.starts_with('-');
-  return {word.substr(is_falling ? 1 : 0), is_falling};
 }
 
 }  // namespace
@@ -125,19 +83,6 @@ struct ResultsFile::State {
     SqlStatement row = database.prepare("SELECT value FROM sweep WHERE key = ?");
     row.bind(1, key);
     return row.step() ? row.text(0) : std::string();
-  }
-
-  void require_columns(std::string_view option, const std::vector<std::string>& words,
-                       std::vector<Problem>& problems) const {
-    const std::vector<std::string> known = all_columns();
-    for (const std::string& word : words) {
-      const std::string_view name = direction(word).first;
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      problems.push_back({{},
-                          std::string(option),
-                          fmt::format("there is no column '{}'", name),
-                          did_you_mean(name, {known.begin(), known.end()})});
-    }
   }
 };
 
@@ -331,112 +276,7 @@ void ResultsFile::merge(const ResultsFile& other) {
 }
 
 ResultsTable ResultsFile::query(const ResultsQuery& query) const {
-  std::vector<Problem> problems;
-  state_->require_columns("--columns", query.columns, problems);
-  state_->require_columns("--sort", query.sort, problems);
-  state_->require_columns("--group", query.group, problems);
-  state_->require_columns("--pareto", query.pareto, problems);
-  state_->require_columns("--pivot", query.pivot, problems);
-  if (!query.pivot.empty() && query.pivot.size() != 3)
-    problems.push_back({{}, "--pivot", "expected three columns: ROW,COLUMN,VALUE", {}});
-  const std::string where =
-      fmt::format("({}\n)", query.where.empty() ? std::string("1") : query.where);
-  const std::string wrong = state_->database.complaint("SELECT cell FROM cells WHERE " + where);
-  if (!wrong.empty())
-    problems.push_back(
-        {{}, "--where", wrong, "an SQL expression: \"status = 'fits' and batch > 8\""});
-  if (!problems.empty()) throw InputError(std::move(problems));
-
-  std::string what;
-  std::string tail;
-  const auto list = [](const std::vector<std::string>& names) {
-    std::string joined;
-    for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + sql_name(name);
-    return joined;
-  };
-  std::string filter = where;
-  if (!query.pivot.empty()) {
-    what = fmt::format("{}, MAX({})", list({query.pivot[0], query.pivot[1]}),
-                       sql_name(query.pivot[2]));
-    tail = fmt::format("GROUP BY 1, 2 ORDER BY 1, 2");
-  } else if (!query.group.empty()) {
-    what = list(query.group) +
-           ", COUNT(*) AS cells, SUM(status = 'fits') AS fits, MIN(peak_reserved) AS "
-           "least_peak_reserved,"
-           " MAX(peak_reserved) AS most_peak_reserved, MAX(fragmentation) AS most_fragmentation";
-    tail = fmt::format("GROUP BY {0} ORDER BY {0}", list(query.group));
-  } else {
-    what = query.columns.empty() ? list(state_->all_columns()) : list(query.columns);
-    tail = "ORDER BY ";
-    for (const std::string& word : query.sort) {
-      const auto [name, is_falling] = direction(word);
-      tail += sql_name(name) + (is_falling ? " DESC, " : ", ");
-    }
-    tail += "cell";
-    if (!query.pareto.empty()) {
-      // Kept where no other cell that fits is at least as good in all and better in one.
-      std::string no_worse;
-      std::string better;
-      for (const std::string& word : query.pareto) {
-        const auto [name, is_larger_better] = direction(word);
-        const std::string column = sql_name(name);
-        no_worse +=
-            fmt::format(" AND other.{0} {1}= cells.{0}", column, is_larger_better ? '>' : '<');
-        better += fmt::format("{2}other.{0} {1} cells.{0}", column, is_larger_better ? '>' : '<',
-                              better.empty() ? "" : " OR ");
-      }
-      state_->database.run("DROP TABLE IF EXISTS temp.candidates");
-      state_->database.run(
-          "CREATE TEMP TABLE candidates AS SELECT * FROM cells WHERE status = 'fits' AND " + where);
-      filter = fmt::format(
-          "status = 'fits' AND {} AND NOT EXISTS (SELECT 1 FROM temp.candidates AS other WHERE "
-          "({}){})",
-          where, better, no_worse);
-    }
-  }
-
-  ResultsTable table;
-  SqlStatement row =
-      state_->database.prepare(fmt::format("SELECT {} FROM cells WHERE {} {}", what, filter, tail));
-  if (!query.pivot.empty()) {
-    table.columns.push_back({query.pivot[0], Unit::kNone});
-    std::vector<ResultsValue> heads;
-    std::vector<std::tuple<ResultsValue, ResultsValue, ResultsValue>> entries;
-    while (row.step()) {
-      entries.emplace_back(value_of(row, 0), value_of(row, 1), value_of(row, 2));
-      const ResultsValue& head = std::get<1>(entries.back());
-      if (std::find(heads.begin(), heads.end(), head) == heads.end()) heads.push_back(head);
-    }
-    std::stable_sort(heads.begin(), heads.end(), [](const ResultsValue& a, const ResultsValue& b) {
-      return std::tie(a.kind, a.integer, a.text) < std::tie(b.kind, b.integer, b.text);
-    });
-    for (const ResultsValue& head : heads) {
-      const std::string text =
-          head.kind == ResultsValue::Kind::kInteger ? std::to_string(head.integer) : head.text;
-      table.columns.push_back(
-          {fmt::format("{} = {}", query.pivot[1], text), unit_of(query.pivot[2])});
-    }
-    for (const auto& [first, head, value] : entries) {
-      if (table.rows.empty() || !(table.rows.back().front() == first)) {
-        table.rows.emplace_back(heads.size() + 1);
-        table.rows.back().front() = first;
-      }
-      const auto place = std::find(heads.begin(), heads.end(), head) - heads.begin();
-      table.rows.back()[static_cast<std::size_t>(place) + 1] = value;
-    }
-    return table;
-  }
-  for (int i = 0; i < row.columns(); ++i)
-    table.columns.push_back({row.name(i), unit_of(row.name(i))});
-  while (row.step()) {
-    if (query.limit != 0 && table.rows.size() == query.limit) {
-      ++table.left_out;
-      continue;
-    }
-    std::vector<ResultsValue>& values = table.rows.emplace_back();
-    for (int i = 0; i < row.columns(); ++i) values.push_back(value_of(row, i));
-  }
-  return table;
+  return query_cells(state_->database, state_->all_columns(), query);
 }
 
 }  // namespace tidemark

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml.h"
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/record.h"
 #include "sim/run/run.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml.h"
 #include "sim/study/advice/remedy.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml_fields.h"
 #include "sim/run/scenario_fields.h"
+#include "sim/yaml/yaml_fields.h"
 
 namespace tidemark {
 namespace {

@@ -281,116 +281,156 @@ class FinalCallbacks {
   std::vector<std::function<void()>> callbacks_;
 };
 
-}  // namespace
+/// One backward pass: nodes run from the roots on, each when all the gradients that will reach it
+/// have, the highest sequence number first. Source: torch's Engine::execute and evaluate_function.
+class BackwardPass {
+ public:
+  BackwardPass(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
+               const BackwardOptions& options)
+      : c_(c),
+        graph_(graph),
+        options_(options),
+        roots_(roots),
+        thread_(c),
+        callbacks_(c.thread()),
+        plan_(graph, vertices_of(roots)),
+        towards_(roots, options),
+        captured_(options.accumulate ? 0 : options.inputs.size()) {}
 
-TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
-                        TensorList gradients, const BackwardOptions& options) {
-  OnEngineThread thread(c);
-  FinalCallbacks callbacks(c.thread());
-  std::vector<graph::VertexId> root_vertices;
-  root_vertices.reserve(roots.size());
-  for (const Edge& root : roots) root_vertices.push_back(root.node->vertex);
-  graph::BackwardPlan plan(graph, root_vertices);
-  const OnlyTowards towards(roots, options);
+  TensorList run(TensorList gradients) {
+    start(std::move(gradients));
+    while (!ready_.empty()) run_task(*take_ready());
+    thread_.streams().finish();
+    callbacks_.run();
+    return std::move(captured_);
+  }
 
-  TensorList captured(options.accumulate ? 0 : options.inputs.size());
-  const auto capture = [&](const Node& node, TensorList& inputs) {
-    if (options.accumulate) return;
-    for (std::size_t i = 0; i < options.inputs.size(); ++i) {
-      if (options.inputs[i].node.get() == &node) captured[i] = inputs[options.inputs[i].input_nr];
+ private:
+  static std::vector<graph::VertexId> vertices_of(const std::vector<Edge>& edges) {
+    std::vector<graph::VertexId> vertices;
+    vertices.reserve(edges.size());
+    for (const Edge& edge : edges) vertices.push_back(edge.node->vertex);
+    return vertices;
+  }
+
+  /// Several roots count as one node before them, as in PyTorch: each is ready once its other
+  /// dependencies are.
+  void start(TensorList gradients) {
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      const Node& node = *roots_[i].node;
+      if (node.part == Node::Part::kNone) continue;
+      const bool last =
+          std::none_of(roots_.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots_.end(),
+                       [&node](const Edge& edge) { return edge.node.get() == &node; });
+      const std::optional<StreamOf> producer = thread_.streams().stream_for(gradients[i]);
+      deliver(roots_[i], std::move(gradients[i]), last && plan_.dependencies(node.vertex) == 0,
+              producer);
     }
-  };
+  }
 
-  std::vector<Ready> ready;
-  std::unordered_map<const Node*, std::unique_ptr<Task>> waiting;
-  const auto deliver = [&](const Edge& edge, Tensor&& gradient, bool is_ready,
-                           const std::optional<StreamOf>& producer) {
+  /// Brings a gradient to the node that `edge` leads to. `is_ready`: no other will come.
+  void deliver(const Edge& edge, Tensor&& gradient, bool is_ready,
+               const std::optional<StreamOf>& producer) {
     // Most have one gradient to wait for, and never wait.
-    const auto at = waiting.empty() ? waiting.end() : waiting.find(edge.node.get());
+    const auto at = waiting_.empty() ? waiting_.end() : waiting_.find(edge.node.get());
     std::unique_ptr<Task> fresh;
-    if (at == waiting.end()) {
+    if (at == waiting_.end()) {
       fresh = std::make_unique<Task>();
       fresh->node = edge.node;
       fresh->inputs.resize(edge.node->metadata.size());
     }
-    Task& task = fresh ? *fresh : *at->second;
-    Tensor& slot = task.inputs[edge.input_nr];
-    if (gradient.defined()) {
-      if (c.uses_streams()) {
-        task.streams.store(c, edge.input_nr, slot, std::move(gradient), producer,
-                           stream_of(*edge.node), [&c](Tensor& stored, Tensor&& incoming) {
-                             accumulate(c, stored, std::move(incoming));
-                           });
-      } else if (slot.defined()) {
-        accumulate(c, slot, std::move(gradient));
-      } else {
-        slot = std::move(gradient);
-      }
-    }
+    if (gradient.defined())
+      store(fresh ? *fresh : *at->second, edge, std::move(gradient), producer);
     if (!is_ready) {
-      if (fresh) waiting.emplace(edge.node.get(), std::move(fresh));
+      if (fresh) waiting_.emplace(edge.node.get(), std::move(fresh));
       return;
     }
-    if (fresh) {
-      ready.push_back({edge.node->sequence, std::move(fresh)});
-    } else {
-      ready.push_back({edge.node->sequence, std::move(at->second)});
-      waiting.erase(at);
-    }
-    std::push_heap(ready.begin(), ready.end(), RunsLater{});
-  };
-  // Several roots count as one node before them, as in PyTorch: each is ready once its other
-  // dependencies are.
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (roots[i].node->part == Node::Part::kNone) continue;
-    const bool last = std::none_of(roots.begin() + static_cast<std::ptrdiff_t>(i) + 1, roots.end(),
-                                   [&](const Edge& e) { return e.node == roots[i].node; });
-    const std::optional<StreamOf> producer = thread.streams().stream_for(gradients[i]);
-    deliver(roots[i], std::move(gradients[i]),
-            last && plan.dependencies(roots[i].node->vertex) == 0, producer);
+    ready_.push_back({edge.node->sequence, fresh ? std::move(fresh) : std::move(at->second)});
+    if (at != waiting_.end()) waiting_.erase(at);
+    std::push_heap(ready_.begin(), ready_.end(), RunsLater{});
   }
-  gradients.clear();
 
-  while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), RunsLater{});
-    const std::unique_ptr<Task> next = std::move(ready.back().task);
-    ready.pop_back();
-    Task& task = *next;
+  void store(Task& task, const Edge& edge, Tensor&& gradient,
+             const std::optional<StreamOf>& producer) {
+    Tensor& slot = task.inputs[edge.input_nr];
+    if (c_.uses_streams()) {
+      task.streams.store(c_, edge.input_nr, slot, std::move(gradient), producer,
+                         stream_of(*edge.node), [this](Tensor& stored, Tensor&& incoming) {
+                           accumulate(c_, stored, std::move(incoming));
+                         });
+    } else if (slot.defined()) {
+      accumulate(c_, slot, std::move(gradient));
+    } else {
+      slot = std::move(gradient);
+    }
+  }
+
+  std::unique_ptr<Task> take_ready() {
+    std::pop_heap(ready_.begin(), ready_.end(), RunsLater{});
+    std::unique_ptr<Task> task = std::move(ready_.back().task);
+    ready_.pop_back();
+    return task;
+  }
+
+  void run_task(Task& task) {
     Node& node = *task.node;
     std::optional<StreamOf> stream;
-    if (c.uses_streams()) {
+    if (c_.uses_streams()) {
       stream = stream_of(node);
-      task.streams.before_run(c, task.inputs, stream);
+      task.streams.before_run(c_, task.inputs, stream);
     }
-    const StreamGuard on_stream(c, stream);
-    {
-      // What came in lives until the last hook has run.
-      const TensorList held = node.pre_hooks.empty() ? TensorList() : task.inputs;
-      for (const auto& hook : node.pre_hooks) hook(task.inputs);
-    }
-    for (const Node::RetainedGradient& r : node.retained) {
-      retain_gradient(c, *r.tensor, task.inputs[r.output_nr]);
-    }
-    capture(node, task.inputs);
-    if (node.part == Node::Part::kEnd) continue;
-    if (graph.on_backward) graph.on_backward(node.vertex);
-    TensorList grads = call_function(c, node, std::move(task.inputs));
-    if (!options.retain_graph) {
-      const LabelScope label(c, node.name, node.label);
+    const StreamGuard on_stream(c_, stream);
+    show_inputs(node, task.inputs);
+    if (node.part == Node::Part::kEnd) return;
+    if (graph_.on_backward) graph_.on_backward(node.vertex);
+    TensorList grads = call_function(c_, node, std::move(task.inputs));
+    if (!options_.retain_graph) {
+      const LabelScope label(c_, node.name, node.label);
       node.release_variables();
     }
-    if (node.next.empty()) thread.streams().leaf(stream);
+    if (node.next.empty()) thread_.streams().leaf(stream);
     for (std::size_t i = 0; i < node.next.size(); ++i) {
       const Edge& edge = node.next[i];
       if (!edge.node || edge.node->part == Node::Part::kNone) continue;
       Tensor none;
-      deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan.arrive(edge.node->vertex),
+      deliver(edge, std::move(i < grads.size() ? grads[i] : none), plan_.arrive(edge.node->vertex),
               stream);
     }
   }
-  thread.streams().finish();
-  callbacks.run();
-  return captured;
+
+  /// To all that look at a node's gradients before it runs: hooks, retain_grad(), grad(inputs).
+  void show_inputs(const Node& node, TensorList& inputs) {
+    {
+      // What came in lives until the last hook has run.
+      const TensorList held = node.pre_hooks.empty() ? TensorList() : inputs;
+      for (const auto& hook : node.pre_hooks) hook(inputs);
+    }
+    for (const Node::RetainedGradient& retained : node.retained)
+      retain_gradient(c_, *retained.tensor, inputs[retained.output_nr]);
+    for (std::size_t i = 0; i < captured_.size(); ++i) {
+      const Edge& wanted = options_.inputs[i];
+      if (wanted.node.get() == &node) captured_[i] = inputs[wanted.input_nr];
+    }
+  }
+
+  Context& c_;
+  const graph::OpGraph& graph_;
+  const BackwardOptions& options_;
+  const std::vector<Edge>& roots_;
+  OnEngineThread thread_;
+  FinalCallbacks callbacks_;
+  graph::BackwardPlan plan_;
+  const OnlyTowards towards_;
+  TensorList captured_;       ///< the gradients of options_.inputs, where they are not accumulated
+  std::vector<Ready> ready_;  ///< a heap
+  std::unordered_map<const Node*, std::unique_ptr<Task>> waiting_;
+};
+
+}  // namespace
+
+TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
+                        TensorList gradients, const BackwardOptions& options) {
+  return BackwardPass(c, graph, roots, options).run(std::move(gradients));
 }
 
 void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,

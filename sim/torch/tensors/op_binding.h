@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "sim/ops/registry.h"
-#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/host_values.h"
+#include "sim/torch/tensors/op_signature.h"
 
 namespace tidemark::torch {
 
@@ -24,31 +25,6 @@ class BoundOp {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  enum class Type : std::uint8_t {
-    kTensor,
-    kTensorList,
-    kOperand,
-    kNumber,
-    kInt,
-    kFloat,
-    kBool,
-    kText,
-    kDType,
-    kDevice,
-    kMemoryFormat,
-    kInts,
-    kFloats,
-    kAny,
-  };
-  struct Parameter {
-    lang::Name name{};
-    Type type = Type::kAny;
-    bool optional = false;  ///< None is allowed
-    bool keyword_only = false;
-    bool rest = false;                  ///< takes the remaining positional numbers
-    std::vector<lang::Name> spellings;  ///< other names of it
-    std::optional<ops::Argument> fallback;
-  };
   struct Overload {
     const ops::OpDef* def;
     std::vector<Parameter> parameters;
@@ -56,15 +32,11 @@ class BoundOp {
   };
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
-  [[nodiscard]] bool python_type(const lang::Value& value, ops::Argument& out) const;
-  bool convert(const Parameter& parameter, const lang::Value& value, ops::Argument& out) const;
   /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
   /// the text is ours).
   void parse();
   /// The call with `out`, which the result is written into. Errors: refusals by name.
   lang::Value call_into(lang::CallArgs& args, const lang::Value& out);
-  Parameter parse_parameter(std::string_view text) const;
-  static ops::Argument parse_default(std::string_view text);
 
   Session& session_;
   std::string name_;

@@ -89,6 +89,7 @@ void check_statistics(const AllocatorStatistics& stats, const Counted& counted) 
 }
 
 void check(const CachingAllocator& allocator, const DeviceMemory& memory) {
+  allocator.validate();
   Counted counted;
   std::uint64_t end = 0;
   for (const SegmentInfo& segment : allocator.segments()) {

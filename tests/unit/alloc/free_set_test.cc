@@ -2,11 +2,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <set>
 #include <tuple>
 
 #include "sim/alloc/device_memory.h"
+#include "sim/alloc/gauge.h"
 #include "sim/alloc/walk_table.h"
+#include "sim/base/check.h"
 #include "sim/base/random.h"
 
 namespace tidemark {
@@ -58,6 +61,7 @@ TEST_CASE("a free set is the ordered set of size, order and address") {
                 (after == expected.end() ? kNoBlock : std::get<3>(*after)));
       }
       REQUIRE(free.largest(store.data()) == std::get<0>(*expected.rbegin()));
+      if (step % 16 == 0) free.validate(store.data());
     }
     std::vector<BlockIndex> order;
     free.collect(store.data(), order);
@@ -65,6 +69,45 @@ TEST_CASE("a free set is the ordered set of size, order and address") {
     for (const Key& each : expected) reference.push_back(std::get<3>(each));
     CHECK(order == reference);
   }
+}
+
+TEST_CASE("a free set tells of every link and size that is wrong") {
+  // Five blocks of 512 bytes, one group; two of 1.5 MiB and a bit, groups of one bin.
+  const auto broken = [](const std::function<void(BlockStore&)>& damage) {
+    BlockStore store;
+    FreeSet free;
+    for (std::uint64_t i = 0; i < 7; ++i) {
+      const BlockIndex index = store.create();
+      store[index].address = i << 21U;
+      store[index].bytes = i < 5 ? 512 : 3 * kMiB / 2 + (i - 5) * 512;
+      free.insert(store.data(), index);
+    }
+    free.validate(store.data());
+    damage(store);
+    try {
+      free.validate(store.data());
+    } catch (const InternalError&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK_FALSE(broken([](BlockStore&) {}));
+  CHECK(broken([](BlockStore& store) { store[1].bytes = 1024; }));
+  CHECK(broken([](BlockStore& store) { store[2].bytes = 1024; }));
+  CHECK(broken([](BlockStore& store) { store[2].address = 0, store[1].address = 512; }));
+  CHECK(broken([](BlockStore& store) { store[6].flags ^= Block::kFree; }));
+  CHECK(broken([](BlockStore& store) { store[6].flags ^= Block::kGroupLeader; }));
+  CHECK(broken([](BlockStore& store) { store[3].links.left = 6; }));
+  CHECK(broken([](BlockStore& store) { store[7].links.left = 1; }));
+  CHECK(broken([](BlockStore& store) { std::swap(store[6].bytes, store[7].bytes); }));
+}
+
+TEST_CASE("books tell of a level below zero") {
+  Books books;
+  books.increase<Amount::kAllocatedBytes>(books.of(PoolKind::kSmall), 512);
+  books.validate();
+  books.of(PoolKind::kSmall).decrease(Amount::kAllocatedBytes, 1024);
+  CHECK_THROWS_AS(books.validate(), InternalError);
 }
 
 TEST_CASE("the device hands out addresses as the policy's example says") {

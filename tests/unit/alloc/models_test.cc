@@ -59,6 +59,31 @@ struct Rig {
 
 }  // namespace
 
+TEST_CASE("what concerns no allocator passes every one by") {
+  for (const std::string_view backend : {"native", "cudaMallocAsync", "naive", "ideal"}) {
+    INFO(backend);
+    Rig rig("backend:" + std::string(backend));
+    REQUIRE(rig.malloc(0, 3 * kMiB));
+    rig.events();
+    const MemorySample before = rig.allocator->sample();
+    std::vector<Instruction> others;
+    for (int verb = 0; verb <= static_cast<int>(Verb::kPageable); ++verb) {
+      if (concern_of(static_cast<Verb>(verb)) == Concern::kAllocator) continue;
+      others.push_back({.bytes = 5 * kMiB, .id = 0, .verb = static_cast<Verb>(verb)});
+    }
+    CHECK(others.size() == 11);
+    CHECK(rig.allocator->execute(others) == 11);
+    CHECK_FALSE(rig.allocator->refused());
+    CHECK(rig.events().empty());
+    CHECK(rig.allocator->sample() == before);
+    // A library that finds no memory is refused by all of them alike.
+    const Instruction library{.bytes = 2 * kGiB, .id = 1, .verb = Verb::kDeviceBytes};
+    rig.allocator->execute(std::span(&library, 1));
+    CHECK(rig.allocator->refused());
+    CHECK(rig.allocator->failure().requested_bytes == 2 * kGiB);
+  }
+}
+
 TEST_CASE("the naive backend calls the driver for every tensor") {
   Rig rig("backend:naive", 8 * kMiB);
   CHECK(rig.malloc(0, 1000));

@@ -40,7 +40,7 @@ TEST_CASE("a capture's requests come from its pool, which lives until it is rele
   rig.allocator.begin_capture(kCapture, 1);
   REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 1, 0));  // captured
   REQUIRE(rig.allocator.allocate(1, 5 * kMiB, 0, 0));  // another stream: the default pool
-  rig.allocator.end_routing(kCapture);
+  rig.allocator.end_capture(kCapture);
   const auto segments = rig.allocator.segments();
   REQUIRE(segments.size() == 2);
   CHECK(std::count_if(segments.begin(), segments.end(),
@@ -64,7 +64,7 @@ TEST_CASE("frees of blocks that other streams used wait for the end of a capture
   REQUIRE(rig.allocator.allocate(1, 4096, 0, 0));
   CHECK(rig.count(Action::kFreeCompleted) == 0);
   CHECK(rig.allocator.statistics().active.all.current == 2);
-  rig.allocator.end_routing(kCapture);
+  rig.allocator.end_capture(kCapture);
   // The use was made during the capture: its work is known to be done, no event is waited for.
   REQUIRE(rig.allocator.allocate(2, 4096, 0, 0));
   CHECK(rig.count(Action::kFreeCompleted) == 1);
@@ -93,7 +93,7 @@ TEST_CASE("a recorded capture's events come out as PyTorch's") {
   ask(5, 3 * kMiB, 1);
   ask(6, kMiB, 1);
   allocator.set_current_stream(0);
-  allocator.end_routing(kCapture);
+  allocator.end_capture(kCapture);
   ask(7, 40, 0);
   for (const RequestId id : {4U, 5U, 6U}) allocator.free(id);
   allocator.empty_cache();  // the graph still holds its pool
@@ -178,22 +178,6 @@ TEST_CASE("a pool that does not split hands out whole blocks") {
   CHECK(statistics.requested_bytes.all.current == 2000);
   CHECK(statistics.segment.all.current == 2);
   CHECK(statistics.inactive_split.all.current == 0);
-}
-
-TEST_CASE("accumulated statistics start anew, levels and peaks stay") {
-  Rig rig;
-  REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 0));
-  rig.allocator.record_stream(0, 1);
-  rig.allocator.free(0);
-  rig.allocator.reset_accumulated();
-  REQUIRE(rig.allocator.allocate(1, 5 * kMiB, 0, 0));
-  rig.clock.synchronize_device();
-  REQUIRE(rig.allocator.allocate(2, 512, 0, 0));
-  const AllocatorStatistics statistics = rig.allocator.statistics();
-  CHECK(statistics.active.large_pool == Stat{1, 2, 1, 1});
-  CHECK(statistics.allocation.large_pool == Stat{1, 1, 1, 0});
-  CHECK(statistics.active_bytes.large_pool == Stat{5242880, 10485760, 5242880, 5242880});
-  CHECK(statistics.num_device_alloc == 1);
 }
 
 TEST_CASE("the refusal of a huge request leaves no trace") {
