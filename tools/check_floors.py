@@ -44,6 +44,7 @@ THIRD_PARTY = [
 ]
 
 MAX_LINES = 600
+MAX_LIBRARY_COLUMNS = 120
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
 UNFINISHED = re.compile(r"\b(TODO|FIXME|HACK|XXX)\b")
 PERSONAL = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/\w")
@@ -98,6 +99,26 @@ def check_file(root, file):
     return findings
 
 
+def check_library_file(root, file):
+    """A file of the library is Python, too: editors and linters read it."""
+    path = file.relative_to(root).as_posix()
+    text = file.read_text(encoding="utf-8")
+    findings = []
+    try:
+        compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        findings.append(f"{path}:{error.lineno}: not valid Python: {error.msg}")
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LIBRARY_COLUMNS:
+            findings.append(f"{path}:{number}: {len(line)} columns: more than {MAX_LIBRARY_COLUMNS}")
+        if UNFINISHED.search(line):
+            findings.append(f"{path}:{number}: unfinished work: do it, or refuse it by name")
+    if len(lines) > MAX_LINES:
+        findings.append(f"{path}:{MAX_LINES + 1}: {len(lines)} lines: more than {MAX_LINES}")
+    return findings
+
+
 def check_tree(root):
     findings = []
     unknown = {p.name for p in (root / "sim").iterdir() if p.is_dir()} - set(FLOORS)
@@ -106,6 +127,8 @@ def check_tree(root):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in (".h", ".cc", ".cu"):
                 findings += check_file(root, file)
+    for file in sorted((root / "sim" / "library").rglob("*.py")):
+        findings += check_library_file(root, file)
     return findings
 
 

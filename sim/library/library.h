@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "sim/lang/imports/library_index.h"
 
@@ -13,5 +14,8 @@ namespace tidemark::library {
 std::span<const lang::Library* const> all();
 /// Those that need no tensors: python/ and stand_ins/.
 std::span<const lang::Library* const> python();
+
+/// A module of any root; nullptr: there is none.
+const lang::LibraryModule* find(std::string_view name);
 
 }  // namespace tidemark::library

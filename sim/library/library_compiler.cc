@@ -32,7 +32,8 @@ struct Root {
   std::string_view folder;
   bool is_package;  ///< torch/nn/init.py is torch.nn.init, python/os/path.py is os.path
 };
-constexpr Root kRoots[] = {{"python", false}, {"stand_ins", false}};
+constexpr Root kRoots[] = {
+    {"python", false}, {"stand_ins", false}, {"numpy", true}, {"torch", true}};
 constexpr std::string_view kNotModelled = "not_modelled.txt";
 
 struct File {
@@ -185,6 +186,13 @@ class Writer {
     };
     function("all", roots.size());
     function("python", 2);  // kRoots: python and stand_ins
+    out_ +=
+        "const LibraryModule* find(std::string_view name) {\n"
+        "  for (const Library* root : all()) {\n"
+        "    if (const LibraryModule* found = root->find(name)) return found;\n"
+        "  }\n"
+        "  return nullptr;\n"
+        "}\n\n";
     return out_ + "}  // namespace tidemark::library\n";
   }
 

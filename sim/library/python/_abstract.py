@@ -257,7 +257,16 @@ def _members(cls):
     return out
 
 
-_none_of_them = ("__module__", "__doc__", "__annotations__", "__init__", "__qualname__", "__slots__", "_is_runtime_protocol", "__init_subclass__")
+_none_of_them = (
+    "__module__",
+    "__doc__",
+    "__annotations__",
+    "__init__",
+    "__qualname__",
+    "__slots__",
+    "_is_runtime_protocol",
+    "__init_subclass__",
+)
 
 
 class Generic:

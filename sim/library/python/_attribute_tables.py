@@ -6,7 +6,9 @@ class _View:
         self._table, self._part = table, part
 
     def _one(self, name):
-        return name if self._part == "keys" else self._table[name] if self._part == "values" else (name, self._table[name])
+        return (
+            name if self._part == "keys" else self._table[name] if self._part == "values" else (name, self._table[name])
+        )
 
     def __len__(self):
         return len(self._table)

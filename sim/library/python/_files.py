@@ -34,7 +34,9 @@ def content_of(path):
     """what the program itself put there"""
     name = clean(path)
     if name not in files:
-        _tidemark.refuse(f"there is no file '{text_of(path)}' here", "a run sees the files that the program wrote itself")
+        _tidemark.refuse(
+            f"there is no file '{text_of(path)}' here", "a run sees the files that the program wrote itself"
+        )
     return files[name]
 
 
@@ -90,7 +92,9 @@ class File:
     def _text(self):
         for piece in self._content:
             if not isinstance(piece, str):
-                _tidemark.refuse("reading a file that torch.save() wrote as bytes is not modelled", "read it with torch.load()")
+                _tidemark.refuse(
+                    "reading a file that torch.save() wrote as bytes is not modelled", "read it with torch.load()"
+                )
         return "".join(self._content)
 
     def write(self, text):

@@ -52,7 +52,14 @@ class _Argument:
     def __init__(self, flags, name, action, nargs, const, type, choices, required):
         self.flags, self.dest, self.action, self.nargs, self.const = flags, name, action, nargs, const
         self.type, self.choices, self.required = type, choices, required
-        self.takes_none = action in ("store_true", "store_false", "store_const", "count", "append_const", BooleanOptionalAction)
+        self.takes_none = action in (
+            "store_true",
+            "store_false",
+            "store_const",
+            "count",
+            "append_const",
+            BooleanOptionalAction,
+        )
 
     def convert(self, text):
         value = text if self.type is None else self.type(text)
@@ -96,8 +103,21 @@ class ArgumentParser(_Group):
         self._arguments = []
         self._subparsers = None
 
-    def add_argument(self, *flags, action="store", nargs=None, const=None, default=None, type=None, choices=None, required=False,
-                     help=None, metavar=None, dest=None, version=None):
+    def add_argument(
+        self,
+        *flags,
+        action="store",
+        nargs=None,
+        const=None,
+        default=None,
+        type=None,
+        choices=None,
+        required=False,
+        help=None,
+        metavar=None,
+        dest=None,
+        version=None,
+    ):
         long = [f for f in flags if f.startswith("--")]
         name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
         if action == "store_true":
@@ -109,7 +129,11 @@ class ArgumentParser(_Group):
         if isinstance(default, str) and type is not None and default != SUPPRESS:
             default = type(default)
         positional = not flags[0].startswith("-")
-        self._arguments.append(_Argument(flags, name, action, nargs, const, type, choices, required or positional and nargs not in ("?", "*")))
+        self._arguments.append(
+            _Argument(
+                flags, name, action, nargs, const, type, choices, required or positional and nargs not in ("?", "*")
+            )
+        )
         if default != SUPPRESS:
             self._values[name] = default
         return self._arguments[-1]
@@ -156,8 +180,18 @@ class ArgumentParser(_Group):
                     words = [*words[:at], "-" + word[2:], *words[at:]]
                 else:
                     inline = word[2:]
-            negated = [a for a in self._arguments if a.action is BooleanOptionalAction and word in ["--no-" + f[2:] for f in a.flags]]
-            if not found and not negated and not word.startswith("-") and self._subparsers is not None and word in self._subparsers._parsers:
+            negated = [
+                a
+                for a in self._arguments
+                if a.action is BooleanOptionalAction and word in ["--no-" + f[2:] for f in a.flags]
+            ]
+            if (
+                not found
+                and not negated
+                and not word.startswith("-")
+                and self._subparsers is not None
+                and word in self._subparsers._parsers
+            ):
                 inner, rest = self._subparsers._parsers[word]._parse(words[at:], known)
                 values.update(inner)
                 if self._subparsers._dest is not None:
@@ -181,17 +215,28 @@ class ArgumentParser(_Group):
                 elif one.action == "append_const":
                     values[one.dest] = (values.get(one.dest) or []) + [one.const]
                 else:
-                    values[one.dest] = {"store_true": True, "store_false": False, "store_const": one.const}.get(one.action, not negated)
+                    values[one.dest] = {"store_true": True, "store_false": False, "store_const": one.const}.get(
+                        one.action, not negated
+                    )
                 continue
             taken = [inline] if inline is not None else []
             most = one.nargs if isinstance(one.nargs, int) else 1 if one.nargs in (None, "?") else len(words)
-            while inline is None and at < len(words) and len(taken) < most and (not words[at].startswith("-") or _is_number(words[at])):
+            while (
+                inline is None
+                and at < len(words)
+                and len(taken) < most
+                and (not words[at].startswith("-") or _is_number(words[at]))
+            ):
                 taken.append(words[at])
                 at += 1
             if not taken and one.nargs in (None, "+"):
                 raise SystemExit(2)
             converted = [one.convert(t) for t in taken]
-            value = converted[0] if one.nargs is None else (converted[0] if converted else one.const) if one.nargs == "?" else converted
+            value = (
+                converted[0]
+                if one.nargs is None
+                else (converted[0] if converted else one.const) if one.nargs == "?" else converted
+            )
             values[one.dest] = (values.get(one.dest) or []) + [value] if one.action == "append" else value
         missing = ["/".join(a.flags) for a in self._arguments if a.required and a.dest not in given]
         if missing:

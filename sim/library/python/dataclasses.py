@@ -19,7 +19,17 @@ class Field:
         self._is_init_var = False
 
 
-def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=MISSING):
+def field(
+    *,
+    default=MISSING,
+    default_factory=MISSING,
+    init=True,
+    repr=True,
+    hash=None,
+    compare=True,
+    metadata=None,
+    kw_only=MISSING,
+):
     return Field(None, default, default_factory, init, repr, compare, kw_only, metadata)
 
 
@@ -70,7 +80,10 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
 
     def __init__(self, *args, **kwargs):
         if len(args) > len(by_place):
-            raise TypeError(f"{title}.__init__() takes {len(by_place) + 1} positional argument{'s' if by_place else ''} but {len(args) + 1} were given")
+            raise TypeError(
+                f"{title}.__init__() takes {len(by_place) + 1} positional "
+                f"argument{'s' if by_place else ''} but {len(args) + 1} were given"
+            )
         given = dict(zip(by_place, args))
         for name, value in kwargs.items():
             if name not in names:
@@ -78,10 +91,21 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
             if name in given:
                 raise TypeError(f"{title}.__init__() got multiple values for argument '{name}'")
             given[name] = value
-        missing = [n for n in names if n not in given and fields_[n].default is MISSING and fields_[n].default_factory is MISSING]
+        missing = [
+            n
+            for n in names
+            if n not in given and fields_[n].default is MISSING and fields_[n].default_factory is MISSING
+        ]
         if missing:
-            words = " and ".join([f"'{n}'" for n in missing]) if len(missing) < 3 else ", ".join([f"'{n}'" for n in missing[:-1]]) + f", and '{missing[-1]}'"
-            raise TypeError(f"{title}.__init__() missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: {words}")
+            words = (
+                " and ".join([f"'{n}'" for n in missing])
+                if len(missing) < 3
+                else ", ".join([f"'{n}'" for n in missing[:-1]]) + f", and '{missing[-1]}'"
+            )
+            raise TypeError(
+                f"{title}.__init__() missing {len(missing)} required positional "
+                f"argument{'s' if len(missing) > 1 else ''}: {words}"
+            )
         for f in cls.__dataclass_fields__.values():
             if f.name in given:
                 assign(self, f.name, given[f.name])
@@ -133,7 +157,21 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
     return cls
 
 
-def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, kw_only=False, slots=False, match_args=True, weakref_slot=False):
+def dataclass(
+    cls=None,
+    /,
+    *,
+    init=True,
+    repr=True,
+    eq=True,
+    order=False,
+    unsafe_hash=False,
+    frozen=False,
+    kw_only=False,
+    slots=False,
+    match_args=True,
+    weakref_slot=False,
+):
     if cls is None:
         return lambda c: _decorate(c, frozen, eq, init, repr, order, kw_only, match_args)
     return _decorate(cls, frozen, eq, init, repr, order, kw_only, match_args)

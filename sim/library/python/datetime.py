@@ -1,7 +1,14 @@
 # Every moment is the same one.
 class timedelta:
     def __init__(self, days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0):
-        self._seconds = seconds + microseconds / 1000000 + milliseconds / 1000 + 60 * minutes + 3600 * hours + 86400 * (days + 7 * weeks)
+        self._seconds = (
+            seconds
+            + microseconds / 1000000
+            + milliseconds / 1000
+            + 60 * minutes
+            + 3600 * hours
+            + 86400 * (days + 7 * weeks)
+        )
 
     @property
     def days(self):

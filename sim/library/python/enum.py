@@ -23,7 +23,9 @@ def _is_member(cls_name, name, value):
         return False
     if name.startswith("_" + cls_name + "__") or isinstance(value, nonmember):
         return False
-    return not isinstance(value, (_function, property, staticmethod, classmethod)) and not hasattr(type(value), "__get__")
+    return not isinstance(value, (_function, property, staticmethod, classmethod)) and not hasattr(
+        type(value), "__get__"
+    )
 
 
 def _plain_type(cls):

@@ -12,7 +12,9 @@ class BytesIO(File):
         if initial_bytes is not None:
             import _tidemark
 
-            _tidemark.refuse("io.BytesIO of bytes is not modelled", "there are no bytes here: torch.save() into an empty one")
+            _tidemark.refuse(
+                "io.BytesIO of bytes is not modelled", "there are no bytes here: torch.save() into an empty one"
+            )
 
     def getbuffer(self):
         return self.getvalue()

@@ -40,7 +40,9 @@ def _text(obj, indent, inner, default, sort_keys, separators):
     between, colon = separators or (", " if indent is None else ",", ": ")
     if isinstance(obj, dict):
         pairs = sorted(obj.items()) if sort_keys else obj.items()
-        items, ends = [_quoted(_key(k)) + colon + _text(v, indent, first, default, sort_keys, separators) for k, v in pairs], "{}"
+        items, ends = [
+            _quoted(_key(k)) + colon + _text(v, indent, first, default, sort_keys, separators) for k, v in pairs
+        ], "{}"
     elif isinstance(obj, (list, tuple)):
         items, ends = [_text(v, indent, first, default, sort_keys, separators) for v in obj], "[]"
     elif default is not None:
@@ -94,8 +96,14 @@ class _Reader:
 
     def value(self):
         self.blanks()
-        for word, value in (("null", None), ("true", True), ("false", False), ("NaN", float("nan")), ("Infinity", float("inf")),
-                            ("-Infinity", -float("inf"))):
+        for word, value in (
+            ("null", None),
+            ("true", True),
+            ("false", False),
+            ("NaN", float("nan")),
+            ("Infinity", float("inf")),
+            ("-Infinity", -float("inf")),
+        ):
             if self.take(word):
                 return value
         if self.take("["):

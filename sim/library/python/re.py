@@ -150,7 +150,9 @@ class _Parser:
             return _one(_class_of(c))
         if c in "bB":
             inside = c == "b"
-            return _where(lambda text, i: (((i > 0 and _is_word(text[i - 1])) != (i < len(text) and _is_word(text[i])))) == inside)
+            return _where(
+                lambda text, i: (((i > 0 and _is_word(text[i - 1])) != (i < len(text) and _is_word(text[i])))) == inside
+            )
         if c == "A":
             return _where(lambda text, i: i == 0)
         if c == "Z":

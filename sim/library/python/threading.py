@@ -1,6 +1,8 @@
 import _tidemark
 
-Thread, Timer, Condition, Barrier = [_tidemark.later("threading." + n) for n in ("Thread", "Timer", "Condition", "Barrier")]
+Thread, Timer, Condition, Barrier = [
+    _tidemark.later("threading." + n) for n in ("Thread", "Timer", "Condition", "Barrier")
+]
 
 
 class Lock:

@@ -32,10 +32,23 @@ class _Form:
         raise TypeError(f"Cannot subclass {self!r}")
 
     def __instancecheck__(self, obj):
-        if self._name in ("Iterable", "Iterator", "Generator", "Collection", "Sized", "Hashable", "Container", "Reversible"):
+        if self._name in (
+            "Iterable",
+            "Iterator",
+            "Generator",
+            "Collection",
+            "Sized",
+            "Hashable",
+            "Container",
+            "Reversible",
+        ):
             attribute = {"Iterator": "__next__", "Generator": "send", "Sized": "__len__", "Hashable": "__hash__",
                          "Container": "__contains__"}.get(self._name, "__iter__")
-            return isinstance(obj, (list, tuple, dict, set, frozenset, str, range)) and attribute in ("__iter__", "__len__", "__contains__") or hasattr(obj, attribute)
+            return (
+                isinstance(obj, (list, tuple, dict, set, frozenset, str, range))
+                and attribute in ("__iter__", "__len__", "__contains__")
+                or hasattr(obj, attribute)
+            )
         if self._name == "Callable":
             return callable(obj)
         if self._name in ("Union", "Optional") and self.__args__:
@@ -45,27 +58,79 @@ class _Form:
         return isinstance(obj, _classes[self._name])
 
 
-_classes = {"List": list, "Dict": dict, "Tuple": tuple, "Set": (set, frozenset), "FrozenSet": frozenset, "Type": type,
-            "Sequence": (list, tuple, str, range, _abstract.Sequence), "MutableSequence": (list, _abstract.MutableSequence),
-            "Mapping": (dict, _abstract.Mapping), "MutableMapping": (dict, _abstract.MutableMapping), "Text": str,
-            "AbstractSet": (set, frozenset), "MutableSet": set}
-_bases = {"List": (list,), "Dict": (dict,), "Tuple": (tuple,), "Set": (set,), "FrozenSet": (frozenset,), "Type": (type,),
-          "Mapping": (_abstract.Mapping,), "MutableMapping": (_abstract.MutableMapping,), "Sequence": (_abstract.Sequence,),
-          "MutableSequence": (_abstract.MutableSequence,), "Iterator": (_abstract.Iterator,), "Generator": (_abstract.Iterator,),
-          "Any": (), "Generic": (Generic,)}
-for _name in ("Iterable", "Collection", "Sized", "Hashable", "Container", "Reversible", "Callable", "Awaitable", "ContextManager"):
+_classes = {
+    "List": list,
+    "Dict": dict,
+    "Tuple": tuple,
+    "Set": (set, frozenset),
+    "FrozenSet": frozenset,
+    "Type": type,
+    "Sequence": (list, tuple, str, range, _abstract.Sequence),
+    "MutableSequence": (list, _abstract.MutableSequence),
+    "Mapping": (dict, _abstract.Mapping),
+    "MutableMapping": (dict, _abstract.MutableMapping),
+    "Text": str,
+    "AbstractSet": (set, frozenset),
+    "MutableSet": set,
+}
+_bases = {
+    "List": (list,),
+    "Dict": (dict,),
+    "Tuple": (tuple,),
+    "Set": (set,),
+    "FrozenSet": (frozenset,),
+    "Type": (type,),
+    "Mapping": (_abstract.Mapping,),
+    "MutableMapping": (_abstract.MutableMapping,),
+    "Sequence": (_abstract.Sequence,),
+    "MutableSequence": (_abstract.MutableSequence,),
+    "Iterator": (_abstract.Iterator,),
+    "Generator": (_abstract.Iterator,),
+    "Any": (),
+    "Generic": (Generic,),
+}
+for _name in (
+    "Iterable",
+    "Collection",
+    "Sized",
+    "Hashable",
+    "Container",
+    "Reversible",
+    "Callable",
+    "Awaitable",
+    "ContextManager",
+):
     _bases[_name] = (_abstract.Plain,)
 
-Any, Union, Optional, Callable, ClassVar, Final, Literal = [_Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")]
+Any, Union, Optional, Callable, ClassVar, Final, Literal = [
+    _Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
+]
 List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
-Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [_Form(n) for n in ("Iterable", "Iterator", "Sequence", "MutableSequence", "Mapping", "MutableMapping", "Generator")]
-Annotated, Self, NoReturn, Hashable, Collection, Sized, Text = [_Form(n) for n in ("Annotated", "Self", "NoReturn", "Hashable", "Collection", "Sized", "Text")]
-Deque, DefaultDict, OrderedDict, Counter, ChainMap, AbstractSet, MutableSet = [_Form(n) for n in ("Deque", "DefaultDict", "OrderedDict", "Counter", "ChainMap", "AbstractSet", "MutableSet")]
-Container, Reversible, Awaitable, Coroutine, AsyncIterator, AsyncIterable, AsyncGenerator = [_Form(n) for n in ("Container", "Reversible", "Awaitable", "Coroutine", "AsyncIterator", "AsyncIterable", "AsyncGenerator")]
-TypeAlias, TypeGuard, TypeIs, Never, LiteralString, Concatenate, Required = [_Form(n) for n in ("TypeAlias", "TypeGuard", "TypeIs", "Never", "LiteralString", "Concatenate", "Required")]
-NotRequired, ReadOnly, Unpack, ByteString, IO, TextIO, BinaryIO = [_Form(n) for n in ("NotRequired", "ReadOnly", "Unpack", "ByteString", "IO", "TextIO", "BinaryIO")]
-Pattern, Match, AnyStr, ContextManager, SupportsFloat, SupportsInt, SupportsIndex = [_Form(n) for n in ("Pattern", "Match", "AnyStr", "ContextManager", "SupportsFloat", "SupportsInt", "SupportsIndex")]
-AsyncContextManager, SupportsAbs, SupportsRound, SupportsBytes, MappingView = [_Form(n) for n in ("AsyncContextManager", "SupportsAbs", "SupportsRound", "SupportsBytes", "MappingView")]
+Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [
+    _Form(n) for n in ("Iterable", "Iterator", "Sequence", "MutableSequence", "Mapping", "MutableMapping", "Generator")
+]
+Annotated, Self, NoReturn, Hashable, Collection, Sized, Text = [
+    _Form(n) for n in ("Annotated", "Self", "NoReturn", "Hashable", "Collection", "Sized", "Text")
+]
+Deque, DefaultDict, OrderedDict, Counter, ChainMap, AbstractSet, MutableSet = [
+    _Form(n) for n in ("Deque", "DefaultDict", "OrderedDict", "Counter", "ChainMap", "AbstractSet", "MutableSet")
+]
+Container, Reversible, Awaitable, Coroutine, AsyncIterator, AsyncIterable, AsyncGenerator = [
+    _Form(n)
+    for n in ("Container", "Reversible", "Awaitable", "Coroutine", "AsyncIterator", "AsyncIterable", "AsyncGenerator")
+]
+TypeAlias, TypeGuard, TypeIs, Never, LiteralString, Concatenate, Required = [
+    _Form(n) for n in ("TypeAlias", "TypeGuard", "TypeIs", "Never", "LiteralString", "Concatenate", "Required")
+]
+NotRequired, ReadOnly, Unpack, ByteString, IO, TextIO, BinaryIO = [
+    _Form(n) for n in ("NotRequired", "ReadOnly", "Unpack", "ByteString", "IO", "TextIO", "BinaryIO")
+]
+Pattern, Match, AnyStr, ContextManager, SupportsFloat, SupportsInt, SupportsIndex = [
+    _Form(n) for n in ("Pattern", "Match", "AnyStr", "ContextManager", "SupportsFloat", "SupportsInt", "SupportsIndex")
+]
+AsyncContextManager, SupportsAbs, SupportsRound, SupportsBytes, MappingView = [
+    _Form(n) for n in ("AsyncContextManager", "SupportsAbs", "SupportsRound", "SupportsBytes", "MappingView")
+]
 TYPE_CHECKING = False
 
 

@@ -10,9 +10,9 @@
 #include "sim/alloc/device_memory.h"
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
+#include "sim/library/library.h"
 #include "sim/ops/registry.h"
 #include "sim/study/import/describe.h"
-#include "sim/torch/prelude.h"
 
 namespace tidemark {
 namespace {
@@ -35,16 +35,6 @@ void require_rows(const ResultsTable& table, std::string_view part, std::string_
   if (!table.rows.empty()) return;
   throw InputError(Problem{
       {}, {}, fmt::format("no {} has '{}' in its name", of, part), did_you_mean(part, names)});
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
 }
 
 /// The text from behind an open bracket to the one that closes it, each run of white space one
@@ -76,11 +66,10 @@ std::vector<std::string> parameters_of(std::string_view text) {
   return parameters;
 }
 
-/// What the constructor of a class of the prelude takes, without self and what is optimized.
-std::vector<std::string> options_of(std::string_view code, std::string_view type) {
+/// What the constructor of a class takes, without self and what is optimized.
+std::vector<std::string> options_of(std::string_view code) {
   constexpr std::string_view kInit = "def __init__(";
-  const std::size_t begin = code.find(fmt::format("\nclass {}(", type));
-  const std::size_t init = code.find(kInit, begin);
+  const std::size_t init = code.find(kInit);
   std::vector<std::string> options = parameters_of(bracketed(code.substr(init + kInit.size())));
   std::erase_if(options, [](const std::string& option) {
     return option == "self" || option == "params" || option == "*";
@@ -180,22 +169,21 @@ ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
   } else {
     table.columns = {{"optimizer"}, {"option"}, {"default"}};
   }
-  std::vector<std::pair<std::string_view, std::string_view>> classes;  // with their files' texts
-  for (const torch::PreludeFile& file : torch::prelude()) {
-    if (file.module != "torch.optim") continue;
-    for (const std::string_view type : words_of(file.defines)) {
-      const bool is_class =
-          file.text.find(fmt::format("\nclass {}(", type)) != std::string_view::npos;
-      if (is_class && type != "Optimizer") classes.emplace_back(type, file.text);
-    }
+  std::vector<std::pair<std::string_view, std::string_view>> classes;  // with their texts
+  for (const lang::LibraryName& taken : library::find("torch.optim")->names) {
+    if (taken.kind != lang::LibraryName::Kind::kMember || taken.name == "Optimizer") continue;
+    const lang::LibraryModule& file = *library::find(taken.module);
+    const lang::LibraryName& type = *file.find(taken.member);
+    const std::string_view code =
+        file.text.substr(type.place.begin, type.place.end - type.place.begin);
+    if (code.starts_with("class ")) classes.emplace_back(taken.name, code);
   }
-  std::sort(classes.begin(), classes.end());
   std::vector<std::string_view> names;
   names.reserve(classes.size());
   for (const auto& [type, code] : classes) {
     names.push_back(type);
     if (!has(type, part)) continue;
-    const std::vector<std::string> options = options_of(code, type);
+    const std::vector<std::string> options = options_of(code);
     if (is_for_people) {
       table.rows.push_back({text(type), text(fmt::format("{}", fmt::join(options, ", ")))});
       continue;

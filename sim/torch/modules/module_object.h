@@ -5,7 +5,8 @@
 namespace tidemark::torch {
 
 /// nn.Module's state: parameters, buffers and submodules in the order they were set, and the call
-/// that runs forward. What needs no speed is in the language: prelude/nn/module.py.
+/// that runs forward. What needs no speed is in the language:
+/// sim/library/torch/nn/modules/module.py.
 class ModuleObject final : public lang::HostObject {
  public:
   ModuleObject(Session& session, Ref<lang::ClassObject> type)
@@ -52,7 +53,7 @@ class ModuleObject final : public lang::HostObject {
   std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known
 };
 
-/// Adds torch._C.ModuleBase, from which the prelude's nn.Module is made.
+/// Adds torch._C.ModuleBase, from which the library's nn.Module is made.
 void add_module_class(Session& session, lang::Module& torch_c);
 
 }  // namespace tidemark::torch

@@ -4,8 +4,8 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/torch/autograd/autograd.h"
-#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/modules/module_object.h"
+#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -111,7 +111,8 @@ std::uint16_t stream_at(const Arguments& a, std::size_t i) {
   return static_cast<std::uint16_t>(a.integer(i));
 }
 
-/// Streams and events by number; the classes are in the prelude. Source: c10/cuda/CUDAStream.cpp.
+/// Streams and events by number; the classes are in torch/cuda/streams.py. Source:
+/// c10/cuda/CUDAStream.cpp.
 void add_streams(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {

@@ -4,7 +4,7 @@
 
 namespace tidemark::torch {
 
-/// torch._C: what the prelude needs of the host. Users do not call it.
+/// torch._C: what the files of sim/library need of the host. Users do not call it.
 void fill_torch_c(Session& session, lang::Module& module);
 /// Hooks of saved tensors, checkpointing, torch.autograd.Function and grad(): what of autograd is
 /// not an operator.

@@ -4,7 +4,8 @@
 
 namespace tidemark::torch {
 
-/// Makes torch, torch.nn, torch.nn.functional, torch.optim, torch.cuda and the others importable.
+/// Adds what C++ has of torch to the modules of the library (sim/library/torch): torch._C whole,
+/// operators, dtypes and classes.
 void add_modules(Session& session);
 
 }  // namespace tidemark::torch

@@ -44,7 +44,14 @@ class Filter:
 
 class Logger:
     def __init__(self, name="root", level=0):
-        self.name, self.level, self.handlers, self.propagate, self.disabled, self.parent = name, level, [], True, False, None
+        self.name, self.level, self.handlers, self.propagate, self.disabled, self.parent = (
+            name,
+            level,
+            [],
+            True,
+            False,
+            None,
+        )
 
     def log(self, level, msg, *args, **kwargs):
         """shows nothing; the text is made where a handler would show it, as a tensor's text takes memory"""

@@ -1,6 +1,13 @@
 import os.path as path
 from _abstract import MutableMapping
-from _files import drop as remove, drop_folder as rmdir, make_folder as _make_folder, move as rename, names_in as _names_in, text_of as fspath
+from _files import (
+    drop as remove,
+    drop_folder as rmdir,
+    make_folder as _make_folder,
+    move as rename,
+    names_in as _names_in,
+    text_of as fspath,
+)
 
 _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
 

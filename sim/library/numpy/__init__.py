@@ -1,0 +1,11 @@
+"""NumPy: arrays are tensors of the host."""
+import numpy.linalg as linalg
+import numpy.random as random
+from numpy._core.multiarray import ndarray
+from numpy._core.numerictypes import (
+    bool_, dtype, float16, float32, float64, int16, int32, int64, int8, uint8,
+)
+from numpy._core.umath import *
+from numpy._core.fromnumeric import *
+from numpy._core.numeric import *
+from numpy.lib.function_base import *

@@ -1,0 +1,1 @@
+"""The folder of what numpy's arrays are made of."""

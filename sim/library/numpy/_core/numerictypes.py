@@ -1,0 +1,199 @@
+import torch
+import torch._C as _C
+from numpy._core.multiarray import made, ndarray
+
+
+# An array is a tensor on the host: its sizes and type are known, its numbers where they were given or computed from
+# such.
+
+
+def refuse(what):
+    _C.refuse(f"numpy: {what} is not modelled", "compute it with torch, or from numbers that are known")
+
+
+class dtype:
+    def __init__(self, name):
+        self.name = name._name if isinstance(name, type) else str(name)
+        self.itemsize = self._torch().itemsize
+        self.kind = (
+            "b" if self.name == "bool" else "f" if "float" in self.name else "u" if self.name == "uint8" else "i"
+        )
+
+    def _torch(self):
+        return getattr(torch, self.name)
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        return f"dtype('{self.name}')"
+
+    def __eq__(self, other):
+        return self.name == dtype_of(other).name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class _Number:
+    """what a scalar of numpy's has beside Python's number"""
+
+    shape, ndim, size = (), 0, 1
+
+    def item(self):
+        return self.__class__.__mro__[2](self)
+
+    tolist = item
+
+    @property
+    def dtype(self):
+        return dtype(type(self)._name)
+
+    def astype(self, kind):
+        return made(torch.tensor(self.item()), kind)._t.item()
+
+    def copy(self):
+        return self
+
+    def mean(self):
+        return self
+
+    def __repr__(self):
+        return f"np.{type(self)._name}({self.item()!r})"
+
+    def __str__(self):
+        return str(self.item())
+
+
+def _rounded(name, value):
+    """a Python number as one of a type that holds less"""
+    if isinstance(value, ndarray):
+        value = value._t.item()
+    return torch.tensor(float(value), dtype=getattr(torch, name)).item()
+
+
+class float64(_Number, float):
+    _name = "float64"
+
+    def __new__(cls, value=0.0):
+        return float.__new__(cls, value.item() if isinstance(value, (ndarray, torch.Tensor)) else value)
+
+
+def _shortest(value):
+    """the shortest number that is this one of 32 bits"""
+    for digits in range(6, 10):
+        shorter = float(f"{value:.{digits}g}")
+        if _rounded("float32", shorter) == value:
+            return shorter
+    return value
+
+
+class float32(_Number, float):
+    _name = "float32"
+
+    def __new__(cls, value=0.0):
+        return float.__new__(cls, _rounded("float32", value))
+
+    def __str__(self):
+        return str(_shortest(self.item()))
+
+    def __repr__(self):
+        return f"np.float32({self})"
+
+
+class float16(_Number, float):
+    _name = "float16"
+
+    def __new__(cls, value=0.0):
+        return float.__new__(cls, _rounded("float16", value))
+
+
+class int64(_Number, int):
+    _name = "int64"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value.item() if isinstance(value, (ndarray, torch.Tensor)) else value)
+
+
+class int32(_Number, int):
+    _name = "int32"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class int16(_Number, int):
+    _name = "int16"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class int8(_Number, int):
+    _name = "int8"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class uint8(_Number, int):
+    _name = "uint8"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class bool_:
+    _name = "bool"
+
+    def __new__(cls, value=False):
+        return bool(value)
+
+
+_scalars = {
+    "float64": float64,
+    "float32": float32,
+    "float16": float16,
+    "int64": int64,
+    "int32": int32,
+    "int16": int16,
+    "int8": int8,
+    "uint8": uint8,
+    "bool": bool,
+}
+_order = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+_short = {
+    "f4": "float32",
+    "f8": "float64",
+    "i4": "int32",
+    "i8": "int64",
+    "float": "float64",
+    "int": "int64",
+    "f": "float32",
+    "d": "float64",
+    "u1": "uint8",
+    "f2": "float16",
+    "single": "float32",
+    "double": "float64",
+    "long": "int64",
+}
+
+
+def dtype_of(kind):
+    if isinstance(kind, dtype):
+        return kind
+    if kind is float:
+        return dtype("float64")
+    if kind is int:
+        return dtype("int64")
+    if kind is bool:
+        return dtype("bool")
+    name = kind if isinstance(kind, str) else getattr(kind, "_name", "")
+    name = _short.get(name.lstrip("<=|"), name)
+    if name not in _scalars:
+        refuse(f"the type {kind!r}")
+    return dtype(name)
+
+
+def _name_of(tensor):
+    return str(tensor.dtype).replace("torch.", "")

@@ -1,0 +1,221 @@
+import numpy._core.multiarray as _a
+
+
+def log(x):
+    return _a.apply1("log", x)
+
+
+def log2(x):
+    return _a.apply1("log2", x)
+
+
+def log10(x):
+    return _a.apply1("log10", x)
+
+
+def log1p(x):
+    return _a.apply1("log1p", x)
+
+
+def exp(x):
+    return _a.apply1("exp", x)
+
+
+def expm1(x):
+    return _a.apply1("expm1", x)
+
+
+def sqrt(x):
+    return _a.apply1("sqrt", x)
+
+
+def sin(x):
+    return _a.apply1("sin", x)
+
+
+def cos(x):
+    return _a.apply1("cos", x)
+
+
+def tan(x):
+    return _a.apply1("tan", x)
+
+
+def tanh(x):
+    return _a.apply1("tanh", x)
+
+
+def sinh(x):
+    return _a.apply1("sinh", x)
+
+
+def cosh(x):
+    return _a.apply1("cosh", x)
+
+
+def arctan(x):
+    return _a.apply1("atan", x)
+
+
+def arcsin(x):
+    return _a.apply1("asin", x)
+
+
+def arccos(x):
+    return _a.apply1("acos", x)
+
+
+def floor(x):
+    return _a.apply1("floor", x)
+
+
+def ceil(x):
+    return _a.apply1("ceil", x)
+
+
+def rint(x):
+    return _a.apply1("round", x)
+
+
+def trunc(x):
+    return _a.apply1("trunc", x)
+
+
+def abs(x):
+    return _a.apply1("abs", x, False)
+
+
+def absolute(x):
+    return _a.apply1("abs", x, False)
+
+
+def fabs(x):
+    return _a.apply1("abs", x, False)
+
+
+def square(x):
+    return _a.apply1("square", x, False)
+
+
+def sign(x):
+    return _a.apply1("sign", x, False)
+
+
+def isnan(x):
+    return _a.apply1("isnan", x, False)
+
+
+def isinf(x):
+    return _a.apply1("isinf", x, False)
+
+
+def isfinite(x):
+    return _a.apply1("isfinite", x, False)
+
+
+def negative(x):
+    return _a.apply1("neg", x, False)
+
+
+def logical_not(x):
+    return _a.apply1("logical_not", x, False)
+
+
+def add(x, y):
+    return _a.apply2("add", x, y)
+
+
+def subtract(x, y):
+    return _a.apply2("sub", x, y)
+
+
+def multiply(x, y):
+    return _a.apply2("mul", x, y)
+
+
+def divide(x, y):
+    return _a.apply2("true_divide", x, y)
+
+
+def true_divide(x, y):
+    return _a.apply2("true_divide", x, y)
+
+
+def power(x, y):
+    return _a.apply2("pow", x, y)
+
+
+def mod(x, y):
+    return _a.apply2("remainder", x, y)
+
+
+def remainder(x, y):
+    return _a.apply2("remainder", x, y)
+
+
+def floor_divide(x, y):
+    return _a.apply2("floor_divide", x, y)
+
+
+def maximum(x, y):
+    return _a.apply2("maximum", x, y)
+
+
+def minimum(x, y):
+    return _a.apply2("minimum", x, y)
+
+
+def arctan2(x, y):
+    return _a.apply2("atan2", x, y)
+
+
+def equal(x, y):
+    return _a.apply2("eq", x, y)
+
+
+def not_equal(x, y):
+    return _a.apply2("ne", x, y)
+
+
+def less(x, y):
+    return _a.apply2("lt", x, y)
+
+
+def less_equal(x, y):
+    return _a.apply2("le", x, y)
+
+
+def greater(x, y):
+    return _a.apply2("gt", x, y)
+
+
+def greater_equal(x, y):
+    return _a.apply2("ge", x, y)
+
+
+def logical_and(x, y):
+    return _a.apply2("logical_and", x, y)
+
+
+def logical_or(x, y):
+    return _a.apply2("logical_or", x, y)
+
+
+def logical_xor(x, y):
+    return _a.apply2("logical_xor", x, y)
+
+
+def bitwise_and(x, y):
+    return _a.apply2("bitwise_and", x, y)
+
+
+def bitwise_or(x, y):
+    return _a.apply2("bitwise_or", x, y)
+
+
+def fmod(x, y):
+    return _a.apply2("fmod", x, y)
+
+
+def hypot(x, y):
+    return _a.apply2("hypot", x, y)

@@ -1,0 +1,1 @@
+"""The folder of numpy's functions that are made of others."""

@@ -1,0 +1,145 @@
+import numpy._core.multiarray as _a
+import torch
+from numpy._core.fromnumeric import mean, ravel
+from numpy._core.multiarray import ndarray
+from numpy._core.numeric import _t, _together, asarray, concatenate
+from numpy._core.numerictypes import float64, int64
+
+
+def median(x, axis=None, keepdims=False):
+    return _a.reduced("median", x, axis, keepdims)
+
+
+def append(x, values, axis=None):
+    return concatenate([x, values] if axis is not None else [ravel(x), ravel(values)], 0 if axis is None else axis)
+
+
+def stack(arrays, axis=0):
+    return _a.made(torch.stack(_together(arrays), axis))
+
+
+def vstack(arrays):
+    return _a.made(torch.cat([p.reshape(1, -1) if p.dim() < 2 else p for p in _together(arrays)], 0))
+
+
+def hstack(arrays):
+    parts = _together(arrays)
+    return _a.made(torch.cat(parts, 0 if parts[0].dim() == 1 else 1))
+
+
+def column_stack(arrays):
+    return _a.made(torch.cat([p.reshape(-1, 1) if p.dim() < 2 else p for p in _together(arrays)], 1))
+
+
+def dstack(arrays):
+    return _a.made(torch.stack(_together(arrays), 2))
+
+
+def array_split(x, sections, axis=0):
+    if isinstance(sections, int):
+        return [_a.made(part) for part in torch.tensor_split(_t(x), sections, axis)]
+    return [_a.made(part) for part in torch.tensor_split(_t(x), list(sections), axis)]
+
+
+def split(x, sections, axis=0):
+    if isinstance(sections, int) and _t(x).shape[axis] % sections:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(x, sections, axis)
+
+
+def tile(x, reps):
+    return _a.made(_t(x).tile(reps if isinstance(reps, (tuple, list)) else (reps,)))
+
+
+def expand_dims(x, axis):
+    return _a.made(_t(x).unsqueeze(axis))
+
+
+def flip(x, axis=None):
+    t = _t(x)
+    return _a.made(t.flip(list(range(t.dim())) if axis is None else axis))
+
+
+def diff(x, n=1, axis=-1):
+    return _a.made(torch.diff(_t(x), n, axis))
+
+
+def unique(x, return_index=False, return_inverse=False, return_counts=False):
+    _a.refuse("unique, whose result is as long as the numbers say,")
+
+
+def isin(x, values):
+    return _a.made(torch.isin(_t(x), _t(values)))
+
+
+def quantile(x, q, axis=None):
+    t = _t(x).double()
+    known = _a.known_of(t) if axis is None and isinstance(q, (int, float)) else None
+    if known:
+        known = sorted(known)
+        at = q * (len(known) - 1)
+        low = int(at)
+        return float64(known[low] + (known[low + 1] - known[low]) * (at - low) if low + 1 < len(known) else known[low])
+    q = q if not isinstance(q, (list, tuple, ndarray)) else _t(q).double()
+    out = torch.quantile(t, q) if axis is None else torch.quantile(t, q, axis)
+    return _a.made(out) if out.dim() else _a.scalar_of(out)
+
+
+def percentile(x, q, axis=None):
+    return quantile(x, asarray(q) / 100 if isinstance(q, (list, tuple, ndarray)) else q / 100, axis)
+
+
+def average(x, axis=None, weights=None):
+    if weights is None:
+        return mean(x, axis)
+    return sum(asarray(x) * weights, axis) / sum(weights)
+
+
+def nanmean(x, axis=None):
+    return mean(x, axis)
+
+
+def atleast_1d(x):
+    t = _t(x)
+    return _a.made(t if t.dim() else t.reshape(1))
+
+
+def broadcast_to(x, shape):
+    return _a.made(_t(x).expand(shape))
+
+
+def meshgrid(*arrays, indexing="xy"):
+    return [_a.made(grid) for grid in torch.meshgrid(*_together(arrays), indexing=indexing)]
+
+
+def triu(x, k=0):
+    return _a.made(torch.triu(_t(x), k))
+
+
+def tril(x, k=0):
+    return _a.made(torch.tril(_t(x), k))
+
+
+def pad(x, pad_width, mode="constant", constant_values=0):
+    if mode != "constant":
+        _a.refuse(f"pad(mode={mode!r})")
+    t = _t(x)
+    if isinstance(pad_width, int):
+        pad_width = [(pad_width, pad_width)] * t.dim()
+    if isinstance(pad_width[0], int):
+        pad_width = [tuple(pad_width)] * t.dim()
+    amounts = []
+    for before, after in list(pad_width)[::-1]:
+        amounts += [before, after]
+    return _a.made(torch.nn.functional.pad(t, amounts, value=constant_values))
+
+
+def bincount(x, weights=None, minlength=0):
+    known = torch._C.known_integers(_t(x))
+    if known is None or weights is not None:
+        _a.refuse("bincount of numbers that are not known")
+    counts = [0] * (0 if not known else 1 + sorted(known)[-1])
+    counts += [0] * (minlength - len(counts))
+    for each in known:
+        counts[each] += 1
+    return _a.array_of(counts, int64)

@@ -1,0 +1,152 @@
+"""What torch has beside its operators: these come from the op table, dtypes and classes from C++."""
+import torch
+import torch._C as _C
+from torch._legacy_types import (
+    BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,
+    IntTensor, LongTensor, ShortTensor, _TensorType, _legacy_tensor, _tensor_types, _typed_tensor,
+    set_default_tensor_type,
+)
+from torch._refs.comparing import allclose, isclose, isin
+from torch._refs.composites import (
+    _weight_norm, arctan2, bincount, diff, equal, fill_diagonal_, inner, kron, msort, nanmean,
+    nanquantile, norm_except_dim, promote_types, quantile, result_type, scalar_tensor, sum_to_size,
+)
+from torch._refs.making import as_tensor, from_numpy, tensor
+from torch._refs.matrices import (
+    cholesky, cholesky_inverse, cholesky_solve, det, inverse, logdet, lstsq, lu, matrix_exp,
+    matrix_power, pinverse, qr, slogdet, svd, triangular_solve,
+)
+from torch._refs.native_names import (
+    asarray, batch_norm, bilinear, can_cast, combinations, cosine_embedding_loss, ctc_loss,
+    embedding, hinge_embedding_loss, instance_norm, is_nonzero, kl_div, margin_ranking_loss,
+    poisson_nll_loss, split_with_sizes, spmm, triplet_margin_loss, unravel_index, unsafe_chunk,
+    unsafe_split,
+)
+from torch._refs.random_numbers import Generator, _is_all_true, default_generator, normal
+from torch._refs.signal import (
+    bartlett_window, blackman_window, hamming_window, hann_window, istft, kaiser_window,
+)
+from torch._refs.statistics import (
+    corrcoef, cov, cumulative_trapezoid, gradient, trapezoid, trapz, vander,
+)
+from torch._refs.type_info import finfo, iinfo
+from torch._tensor_str import set_printoptions
+from torch.amp.autocast_mode import (
+    autocast, clear_autocast_cache, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled,
+)
+from torch.amp.grad_scaler import GradScaler
+from torch.autograd.grad_mode import (
+    enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
+    set_grad_enabled,
+)
+from torch.functional import (
+    broadcast_shapes, cartesian_prod, chain_matmul, stft, tensordot, unique, unique_consecutive,
+)
+from torch.random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from torch.serialization import load, save
+
+
+def _assert(condition, message):
+    assert condition, message
+
+
+def is_tensor(obj):
+    return isinstance(obj, torch.Tensor)
+
+
+def is_storage(obj):
+    return False
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    return input.is_complex()
+
+
+def numel(input):
+    return input.numel()
+
+
+def set_default_dtype(d):
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _C.set_default_dtype(d)
+
+
+def get_default_dtype():
+    return _C.default_dtype()
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    _C.set_backend("deterministic", mode)
+
+
+def set_float32_matmul_precision(precision):
+    _C.set_backend("tf32", precision != "highest")
+
+
+def compile(model=None, **options):
+    _C.refuse("torch.compile is not modelled", "run the model without it: compiled memory is another matter")
+
+
+def typename(obj):
+    return obj.type() if isinstance(obj, torch.Tensor) else type(obj).__name__
+
+
+def get_float32_matmul_precision():
+    return "high" if _C.backend("tf32") else "highest"
+
+
+def set_num_threads(count):
+    return None
+
+
+def set_num_interop_threads(count):
+    return None
+
+
+def get_num_threads():
+    return 1
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    if mode:
+        _C.refuse("anomaly detection is not modelled", "it looks for NaN in every gradient: leave it off")
+
+
+def are_deterministic_algorithms_enabled():
+    return _C.backend("deterministic")
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return False
+
+
+def get_default_device():
+    return _C.default_device()
+
+
+def set_default_device(device):
+    _C.set_default_device("cpu" if device is None else device)
+
+
+def is_warn_always_enabled():
+    return False
+
+
+def set_warn_always(b):
+    pass
+
+
+set_flush_denormal = set_warn_always
+
+
+def get_device_module(device=None):
+    return torch.cuda
+
+
+def is_inference(input):
+    return False

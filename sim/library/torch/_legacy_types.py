@@ -1,0 +1,66 @@
+import torch
+import torch._C as _C
+
+
+def _typed_tensor(dtype, device, args):
+    """sizes make memory without values, a list a tensor of its numbers, a tensor another name for itself"""
+    if len(args) == 0:
+        return torch.empty(0, dtype=dtype, device=device)
+    first = args[0]
+    if isinstance(first, torch.Size):
+        return torch.empty(first, dtype=dtype, device=device)
+    if isinstance(first, torch.Tensor):
+        if first.dtype != dtype:
+            raise TypeError(f"expected {dtype} (got {first.dtype})")
+        return first[...]
+    if isinstance(first, (list, tuple)) or getattr(type(first), "_is_numpy_array", False):
+        return torch.tensor(first, dtype=dtype, device=device)
+    return torch.empty(*args, dtype=dtype, device=device)
+
+
+def _legacy_tensor(*args, device=None):
+    return _typed_tensor(torch.get_default_dtype(), device, args)
+
+
+class _TensorType:
+    """torch.FloatTensor and its kin: numbers of one type in one kind of memory"""
+
+    def __init__(self, name, dtype, device):
+        self.name, self.dtype, self.device = name, dtype, device
+
+    def __call__(self, *args, device=None):
+        return _typed_tensor(self.dtype, self.device if device is None else device, args)
+
+    def __instancecheck__(self, obj):
+        return isinstance(obj, torch.Tensor) and obj.dtype == self.dtype and obj.is_cuda == (self.device == "cuda")
+
+    def __repr__(self):
+        return f"<class '{self.name}'>"
+
+
+_kinds = [
+    ("Float", torch.float32),
+    ("Double", torch.float64),
+    ("Half", torch.float16),
+    ("BFloat16", torch.bfloat16),
+    ("Long", torch.int64),
+    ("Int", torch.int32),
+    ("Short", torch.int16),
+    ("Char", torch.int8),
+    ("Byte", torch.uint8),
+    ("Bool", torch.bool),
+]
+_tensor_types = [_TensorType(f"torch.{place}{kind}Tensor", dtype, device)
+                 for place, device in (("", "cpu"), ("cuda.", "cuda")) for kind, dtype in _kinds]
+(FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor,
+ BoolTensor) = _tensor_types[:10]
+
+
+def set_default_tensor_type(t):
+    for kind in _tensor_types:
+        if t is kind or t == kind.name:
+            if kind.device != "cpu":
+                _C.refuse("a default type of tensors on the GPU is not modelled", "give device= where tensors are made")
+            torch.set_default_dtype(kind.dtype)
+            return
+    raise TypeError(f"invalid type object: {t}")

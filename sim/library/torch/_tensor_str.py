@@ -1,0 +1,2 @@
+def set_printoptions(**options):
+    return None

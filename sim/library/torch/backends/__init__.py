@@ -1,0 +1,2 @@
+import torch.backends.cuda as cuda
+import torch.backends.cudnn as cudnn

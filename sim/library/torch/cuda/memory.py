@@ -1,0 +1,134 @@
+import torch
+import torch._C as _C
+from torch.cuda import (
+    empty_cache, host_memory_stats, max_memory_allocated, max_memory_cached, max_memory_reserved,
+    mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_stats,
+    reset_accumulated_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
+    reset_peak_memory_stats,
+)
+
+
+def _record_memory_history(enabled="all", *args, **kwargs):
+    """every event is recorded anyway: `tidemark run --snapshot FILE` writes them"""
+
+
+def _dump_snapshot(filename="dump_snapshot.pickle", augment_with_fx_traces=False):
+    import _files
+
+    _files.keep(filename, [None])
+
+
+def _snapshot(device=None, augment_with_fx_traces=False):
+    _C.refuse("torch.cuda.memory._snapshot() is not modelled in code", "run with --snapshot FILE")
+
+
+def _set_allocator_settings(env):
+    _C.refuse(
+        f"torch.cuda.memory._set_allocator_settings({env!r}) is not modelled in code",
+        f"give --set allocator.conf={env}",
+    )
+
+
+def MemPool(*args, **kwargs):
+    _C.refuse("torch.cuda.MemPool is not modelled in code", "traces have private pools (docs/formats)")
+
+
+use_mem_pool = MemPool
+
+
+def CUDAPluggableAllocator(*args, **kwargs):
+    _C.refuse("another allocator than PyTorch's own is not modelled")
+
+
+change_current_allocator = CUDAPluggableAllocator
+
+
+def get_allocator_backend():
+    return "native"
+
+
+def caching_allocator_alloc(size, device=None, stream=None):
+    _C.refuse("torch.cuda.caching_allocator_alloc() is not modelled in code", "make a tensor of so many bytes")
+
+
+caching_allocator_delete = caching_allocator_alloc
+
+
+def set_per_process_memory_fraction(fraction, device=None):
+    _C.refuse(
+        "torch.cuda.set_per_process_memory_fraction() is not modelled in code",
+        "give the scenario's allocator.memory_fraction",
+    )
+
+
+def list_gpu_processes(device=None):
+    return "GPU:0\nno processes are running"
+
+
+def memory_snapshot(mempool_id=None):
+    _C.refuse("torch.cuda.memory_snapshot() is not modelled in code", "run with --snapshot FILE")
+
+
+# Source: the text that torch.cuda.memory_summary() of 2.11 returns, compared character by character.
+
+WIDTH = 75
+BYTES = (768 * 1024, 1024, ["B  ", "KiB", "MiB", "GiB", "TiB", "PiB"])
+COUNTS = (750 * 1000, 1000, [" ", "K", "M"])
+ROWS = [
+    ("allocated_bytes", "Allocated memory", True),
+    ("active_bytes", "Active memory", True),
+    ("requested_bytes", "Requested memory", True),
+    ("reserved_bytes", "GPU reserved memory", True),
+    ("inactive_split_bytes", "Non-releasable memory", True),
+    ("allocation", "Allocations", False),
+    ("active", "Active allocs", False),
+    ("segment", "GPU reserved segments", False),
+    ("inactive_split", "Non-releasable allocs", False),
+]
+OVERSIZE = [("oversize_allocations", "Oversize allocations"), ("oversize_segments", "Oversize GPU segments")]
+
+
+def cell(number, guide, is_bytes):
+    """`number` in the unit that suits `guide`, cut and not rounded."""
+    limit, factor, units = BYTES if is_bytes else COUNTS
+    unit = 0
+    while guide >= limit and unit + 1 < len(units):
+        number //= factor
+        guide /= factor
+        unit += 1
+    return f"{number:6d} {units[unit]}" if is_bytes else f"{number:7d} {units[unit]} "
+
+
+def row(stats, key, name, guides, is_bytes):
+    numbers = [stats[f"{key}.{part}"] for part in ("current", "peak", "allocated", "freed")]
+    guides = guides or numbers
+    cells = [cell(n, g, is_bytes) for n, g in zip(numbers, guides)]
+    return f" {name:<21} | " + " | ".join(cells) + " ", numbers
+
+
+def memory_summary(device=None, abbreviated=False):
+    device = (
+        torch.cuda.current_device()
+        if device is None
+        else torch.device(device).index if isinstance(device, str) else device
+    )
+    stats = torch.cuda.memory_stats(device)
+    heavy, light = "=" * WIDTH, "-" * WIDTH
+    lines = [
+        heavy,
+        f" {'':16} PyTorch CUDA memory summary, device ID {device:<17d} ",
+        light,
+        f"  {'':9} CUDA OOMs: {stats['num_ooms']:<12d} | {'':6} cudaMalloc retries: {stats['num_alloc_retries']:<8d}  ",
+        heavy,
+        "        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  ",
+    ]
+    for key, name, is_bytes in ROWS:
+        text, guides = row(stats, key + ".all", name, None, is_bytes)
+        lines += [light, text]
+        if not abbreviated:
+            for pool in ("large", "small"):
+                lines.append(row(stats, f"{key}.{pool}_pool", f"      from {pool} pool", guides, is_bytes)[0])
+    for key, name in OVERSIZE:
+        lines += [light, row(stats, key, name, None, False)[0]]
+    lines.append(heavy)
+    return "|" + "|\n|".join(lines) + "|\n"

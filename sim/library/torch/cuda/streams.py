@@ -1,0 +1,193 @@
+import torch
+import torch._C as _C
+
+
+def _device_index(device):
+    if device is None:
+        return torch.cuda.current_device()
+    index = device if isinstance(device, int) else torch.device(device).index
+    return torch.cuda.current_device() if index is None else index
+
+
+# A device's streams by number: 0, the default one; then 32 of each priority from 0 to -3; then those that others made.
+_POOL, _PRIORITIES = 32, 4
+_MADE_ELSEWHERE = 1 + _POOL * _PRIORITIES
+_FIRST_HANDLE, _HANDLE = 0x2F0000000000, 0x1000
+_others = {}  # number by handle
+
+
+def _handle(device_index, number):
+    if number == 0:
+        return 0
+    if number >= _MADE_ELSEWHERE:
+        return [handle for handle, other in _others.items() if other == number][0]
+    priority, place = (number - 1) // _POOL, (number - 1) % _POOL
+    return _FIRST_HANDLE + _HANDLE * (_POOL * _PRIORITIES * device_index + _PRIORITIES * place + priority)
+
+
+def _number(device_index, handle):
+    place = (handle - _handle(device_index, 1)) // _HANDLE
+    if 0 <= place < _POOL * _PRIORITIES and _handle(device_index, 1) + _HANDLE * place == handle:
+        return 1 + place % _PRIORITIES * _POOL + place // _PRIORITIES
+    if handle not in _others:
+        _others[handle] = _MADE_ELSEWHERE + len(_others)
+    return _others[handle]
+
+
+class Stream:
+    """work in order beside that of other streams; 32 of each priority a device, given out in turn"""
+
+    def __init__(self, device=None, priority=0, *, stream_id=None, device_index=None, device_type=None):
+        if stream_id is None:
+            self.device_index = _device_index(device)
+            self._index = _C.stream_from_pool(self.device_index, -max([min([priority, 0]), 1 - _PRIORITIES]))
+        else:
+            self.device_index = device_index
+            if stream_id >= _POOL * _POOL:
+                self._index = _number(device_index, stream_id)
+            else:
+                self._index = 0 if stream_id <= 0 else 1 + stream_id // _POOL + (stream_id % _POOL - 3) // 2 * _POOL
+        self.device = torch.device("cuda", self.device_index)
+
+    @staticmethod
+    def priority_range():
+        return (0, 1 - _PRIORITIES)
+
+    @property
+    def priority(self):
+        return 0 if self._index == 0 or self._index >= _MADE_ELSEWHERE else -((self._index - 1) // _POOL)
+
+    @property
+    def stream_id(self):
+        if self._index == 0 or self._index >= _MADE_ELSEWHERE:
+            return self.cuda_stream
+        return _POOL * ((self._index - 1) % _POOL) + 3 - 2 * self.priority
+
+    @property
+    def cuda_stream(self):
+        return _handle(self.device_index, self._index)
+
+    def record_event(self, event=None):
+        if event is None:
+            event = Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event):
+        event.wait(self)
+
+    def wait_stream(self, stream):
+        self.wait_event(stream.record_event())
+
+    def synchronize(self):
+        _C.synchronize_stream(self.device_index, self._index)
+
+    def query(self):
+        ended = _C.query_stream(self.device_index, self._index)
+        if ended is None:
+            _C.refuse(
+                "torch.cuda.Stream.query() is not modelled under the event policies sync and lag",
+                "record an event and query that, or use the policy simulated or ready",
+            )
+        return ended
+
+    def __enter__(self):
+        self._context = StreamContext(self)
+        return self._context.__enter__()
+
+    def __exit__(self, *error):
+        return self._context.__exit__(*error)
+
+    def __eq__(self, other):
+        return isinstance(other, Stream) and (self._index, self.device_index) == (other._index, other.device_index)
+
+    def __hash__(self):
+        return hash((self._index, self.device_index))
+
+    def __repr__(self):
+        return f"<torch.cuda.Stream device=cuda:{self.device_index} cuda_stream={hex(self.cuda_stream)}>"
+
+
+class ExternalStream(Stream):
+    """a stream that somebody else made; 0 is no such stream, and takes one of the pool's"""
+
+    def __init__(self, stream_ptr, device=None):
+        if stream_ptr == 0:
+            super().__init__(device)
+        else:
+            index = _device_index(device)
+            super().__init__(stream_id=stream_ptr, device_index=index)
+
+
+class Event:
+    """a point of a stream that others can wait for"""
+
+    def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
+        self._event, self._recorded = _C.make_event(), False
+
+    def record(self, stream=None):
+        stream = current_stream() if stream is None else stream
+        _C.record_event(self._event, stream.device_index, stream._index)
+        self._recorded = True
+
+    def wait(self, stream=None):
+        stream = current_stream() if stream is None else stream
+        if self._recorded:
+            _C.wait_event(self._event, stream.device_index, stream._index)
+
+    def synchronize(self):
+        if self._recorded:
+            _C.synchronize_event(self._event)
+
+    def query(self):
+        return not self._recorded or _C.query_event(self._event)
+
+    def elapsed_time(self, end_event):
+        return 0.0
+
+    def __repr__(self):
+        return f"<torch.cuda.Event {self._event if self._recorded else 'uninitialized'}>"
+
+
+def current_stream(device=None):
+    index = _device_index(device)
+    current = Stream(stream_id=0, device_index=index)
+    current._index = _C.current_stream(index)
+    return current
+
+
+def default_stream(device=None):
+    return Stream(stream_id=0, device_index=_device_index(device))
+
+
+def set_stream(stream):
+    if stream is None:
+        return
+    torch.cuda.set_device(stream.device_index)
+    _C.set_stream(stream.device_index, stream._index)
+
+
+class StreamContext:
+    """makes a stream the current one of its device, and the device the current one"""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __enter__(self):
+        if self.stream is None:
+            return
+        self.before = current_stream()
+        self.there = current_stream(self.stream.device_index)
+        set_stream(self.stream)
+
+    def __exit__(self, *error):
+        if self.stream is None:
+            return False
+        if self.before.device_index != self.stream.device_index:
+            set_stream(self.there)
+        set_stream(self.before)
+        return False
+
+
+def stream(stream):
+    return StreamContext(stream)

@@ -1,0 +1,176 @@
+import torch
+import torch._C as _C
+from torch.distributed.distributed_c10d import _bucket_assignment
+
+
+class _Bucket:
+    def __init__(self, indices, parameters):
+        self.indices = indices
+        variables = [parameters[i] for i in indices]
+        with torch.no_grad():
+            self.gradients = torch.empty(
+                sum([p.numel() for p in variables]), dtype=variables[0].dtype, device=variables[0].device
+            )
+            _C.set_role(self.gradients, "gradient")
+            self.views, offset = [], 0
+            for p in variables:
+                self.views.append(_C.part_like(self.gradients, offset, p))
+                offset += p.numel()
+        self.pending = len(indices)
+
+
+class _Reducer:
+    """Source: c10d::Reducer: buckets of gradients, filled as autograd makes them, reduced when full"""
+
+    def __init__(
+        self, parameters, bucket_indices, bucket_bytes_cap, first_bucket_bytes_cap, expect_sparse, find_unused, as_view
+    ):
+        self.parameters, self.expect_sparse = parameters, expect_sparse
+        self.bucket_bytes_cap, self.first_bucket_bytes_cap = bucket_bytes_cap, first_bucket_bytes_cap
+        self.find_unused, self.as_view, self.static_graph = find_unused, as_view, False
+        self.has_rebuilt, self.expects_hooks, self.require_finalize = False, False, False
+        self.rebuilt_order, self.iterations = [], 0
+        self.triggered = [0] * len(parameters)
+        self.local_used = [False] * len(parameters)
+        self.unused, self.has_marked_unused = [], False
+        self.initialize_buckets(bucket_indices)
+        self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
+        self.used_map = None
+        if find_unused:
+            self.make_used_map()
+
+    def make_used_map(self):
+        self.used_map = torch.empty(len(self.parameters), dtype=torch.int32, device=self.parameters[0].device)
+
+    def initialize_buckets(self, bucket_indices):
+        self.buckets, self.locators = [], {}
+        for indices in bucket_indices:
+            if len(indices) == 1 and self.expect_sparse[indices[0]]:
+                _C.refuse(
+                    "DistributedDataParallel with sparse gradients is not modelled",
+                    "use an embedding with sparse=False",
+                )
+            for position, index in enumerate(indices):
+                self.locators[index] = (len(self.buckets), position)
+            self.buckets.append(_Bucket(indices, self.parameters))
+
+    def set_static_graph(self):
+        self.static_graph = True
+        if not self.find_unused:
+            self.make_used_map()
+
+    # ---- buckets in the order in which gradients came
+
+    def should_rebuild(self):
+        return (self.static_graph or not self.find_unused) and not self.has_rebuilt
+
+    def rebuild_buckets(self):
+        self.ensure_prior_reduction_finished()
+        if not self.should_rebuild() or not self.rebuilt_order:
+            return False
+        indices = _bucket_assignment(
+            [self.parameters[i] for i in self.rebuilt_order],
+            [self.first_bucket_bytes_cap, self.bucket_bytes_cap],
+            self.expect_sparse,
+            self.rebuilt_order,
+        )
+        self.has_rebuilt = True
+        self.sync_bucket_indices(indices)
+        self.rebuilt_order = []
+        self.initialize_buckets(indices)
+        return True
+
+    def sync_bucket_indices(self, indices):
+        """rank 0 tells the others its buckets: all indices and their number, then the buckets' sizes"""
+        device = self.parameters[0].device
+        all_indices = torch.empty(sum([len(bucket) for bucket in indices]) + 1, dtype=torch.int32, device=device)
+        sizes = torch.empty(len(indices), dtype=torch.int32, device=device)
+        del sizes
+        del all_indices
+
+    # ---- one iteration
+
+    def ensure_prior_reduction_finished(self):
+        if self.require_finalize:
+            raise RuntimeError(
+                "Expected to have finished reduction in the prior iteration before starting a "
+                "new one. This error indicates that your "
+                "module has parameters that were not used in producing loss. You can enable "
+                "unused parameter detection by passing the "
+                "keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`"
+            )
+
+    def prepare_for_forward(self):
+        self.iterations += 1
+
+    def prepare_for_backward(self, outputs):
+        self.expects_hooks, self.require_finalize = True, True
+        self.next_bucket, self.has_marked_unused = 0, False
+        for bucket in self.buckets:
+            bucket.pending = len(bucket.indices)
+        self.unused = []
+        if self.static_graph:
+            self.triggered_now = list(self.triggered)
+        elif self.find_unused and outputs:
+            self.unused = _C.unreached(self.accumulators, outputs)
+
+    def is_first_static(self):
+        return self.static_graph and self.iterations == 1
+
+    def autograd_hook(self, index):
+        if not self.expects_hooks:
+            return
+        if (self.find_unused and not self.static_graph) or self.is_first_static():
+            if self.parameters[index].grad is not None:
+                self.local_used[index] = True
+        if self.is_first_static():
+            self.triggered[index] += 1
+            return
+        if not self.has_marked_unused:
+            self.has_marked_unused = True
+            for unused in self.unused:
+                self.mark_variable_ready(unused)
+        if self.static_graph:
+            self.triggered_now[index] -= 1
+            if self.triggered_now[index] != 0:
+                return
+        if self.should_rebuild():
+            self.rebuilt_order.append(index)
+        self.mark_variable_ready(index)
+
+    def delay_all_reduce(self):
+        """a static graph's first iteration: everything at the end of backward"""
+        self.unused = [i for i, count in enumerate(self.triggered) if count == 0]
+        if self.should_rebuild():
+            self.rebuilt_order = list(range(len(self.parameters)))
+        for index in range(len(self.parameters)):
+            self.mark_variable_ready(index)
+
+    def mark_variable_ready(self, index):
+        bucket_index, position = self.locators[index]
+        bucket = self.buckets[bucket_index]
+        parameter = self.parameters[index]
+        if self.as_view and parameter.grad is not None and not _C.same_storage(parameter.grad, bucket.gradients):
+            parameter.grad = bucket.views[position]
+        bucket.pending -= 1
+        while self.next_bucket < len(self.buckets) and self.buckets[self.next_bucket].pending == 0:
+            self.next_bucket += 1
+            if self.next_bucket == len(self.buckets):
+                if self.is_first_static():
+                    self.finalize_backward()
+                else:
+                    _C.queue_callback(self.finalize_backward)
+
+    def finalize_backward(self):
+        self.expects_hooks, self.require_finalize = False, False
+        detects = self.static_graph or self.find_unused
+        for bucket in self.buckets:
+            for position, index in enumerate(bucket.indices):
+                parameter = self.parameters[index]
+                if detects and not self.local_used[index]:
+                    continue
+                if parameter.grad is None:
+                    view = bucket.views[position]
+                    parameter.grad = view if self.as_view else view.clone()
+        if self.find_unused and not self.static_graph:
+            self.local_used = [False] * len(self.parameters)

@@ -1,0 +1,5 @@
+from torch.distributions.distribution import Distribution
+
+
+class ExponentialFamily(Distribution):
+    pass

@@ -1,0 +1,1 @@
+from torch.distributions._not_modelled import MultivariateNormal

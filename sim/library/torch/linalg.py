@@ -1,0 +1,250 @@
+import torch
+import torch._C as _C
+
+
+class LinAlgError(RuntimeError):
+    pass
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    return torch.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    if ord is None:
+        return torch.linalg_vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if dim is None and A.dim() == 2 or isinstance(dim, (tuple, list)) and len(dim) == 2:
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return torch.linalg_vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    if ord == "fro":
+        return torch.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype)
+    if ord in (1, -1, float("inf"), -float("inf")):
+        rows, columns = dim[0] % A.dim(), dim[1] % A.dim()
+        if ord in (float("inf"), -float("inf")):
+            rows, columns = columns, rows
+        sums = torch.linalg_vector_norm(A, 1, rows, keepdim, dtype=dtype)
+        if not keepdim and rows < columns:
+            columns -= 1
+        return sums.amax(columns, keepdim) if ord > 0 else sums.amin(columns, keepdim)
+    _unknown("matrix_norm of order " + repr(ord))
+
+
+def matmul(input, other):
+    return torch.matmul(input, other)
+
+
+def cross(input, other, *, dim=-1):
+    return torch.cross(input, other, dim)
+
+
+def vecdot(x, y, *, dim=-1):
+    return torch._linalg_vecdot(x, y, dim)
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    return torch.diagonal(A, offset, dim1, dim2)
+
+
+def matrix_power(A, n):
+    if n < 0:
+        _unknown("matrix_power of a negative exponent")
+    if n == 0:
+        _C.refuse("matrix_power with exponent 0 is not modelled", "use torch.eye")
+    if n == 1:
+        return A.clone()
+    if n == 2:
+        return torch.matmul(A, A)
+    if n == 3:
+        return torch.matmul(torch.matmul(A, A), A)
+    power, result = None, None
+    while n > 0:
+        power = A if power is None else torch.matmul(power, power)
+        if n % 2 == 1:
+            result = power if result is None else torch.matmul(result, power)
+        n //= 2
+    return result
+
+
+def _order(sizes):
+    """where the cheapest chain of products is split: PyTorch's own dynamic program"""
+    n = len(sizes) - 1
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            best = None
+            for k in range(i, j):
+                here = cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                if best is None or here < best:
+                    best = here
+                    split[i][j] = k
+            cost[i][j] = best
+    return split
+
+
+def _chain(tensors, split, i, j):
+    if i == j:
+        return tensors[i]
+    left = _chain(tensors, split, i, split[i][j])
+    right = _chain(tensors, split, split[i][j] + 1, j)
+    return torch.mm(left, right)
+
+
+def multi_dot(tensors):
+    if torch.is_autocast_enabled():
+        _C.refuse("multi_dot under autocast is not modelled", "write the products with @")
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
+    shape = []
+    if tensors[0].dim() == 1:
+        tensors[0] = tensors[0].unsqueeze(0)
+    else:
+        shape.append(tensors[0].size(0))
+    if tensors[-1].dim() == 1:
+        tensors[-1] = tensors[-1].unsqueeze(-1)
+    else:
+        shape.append(tensors[-1].size(1))
+    if len(tensors) == 2:
+        return torch.mm(tensors[0], tensors[1]).view(shape)
+    if len(tensors) == 3:
+        a, b, c = tensors
+        first = a.size(0) * a.size(1) * b.size(1) + a.size(0) * b.size(1) * c.size(1)
+        second = b.size(0) * b.size(1) * c.size(1) + a.size(0) * a.size(1) * c.size(1)
+        if first > second:
+            return torch.mm(a, torch.mm(b, c)).view(shape)
+        return torch.mm(torch.mm(a, b), c).view(shape)
+    sizes = [t.size(0) for t in tensors] + [tensors[-1].size(1)]
+    return _chain(tensors, _order(sizes), 0, len(tensors) - 1).view(shape)
+
+
+def _unknown(name):
+    _C.refuse(f"torch.linalg.{name} is not modelled: what cuSOLVER asks for beside PyTorch's own tensors is not known",
+              "leave it out, or put tensors of the same sizes in its place")
+
+
+def inv(A):
+    return torch._linalg_inv(A)
+
+
+def inv_ex(A, *, check_errors=False):
+    _unknown("inv_ex")
+
+
+def det(A):
+    return torch._linalg_det(A)
+
+
+def slogdet(A):
+    return torch._linalg_slogdet(A)
+
+
+def cholesky(A, *, upper=False):
+    return torch._linalg_cholesky(A, upper)
+
+
+def cholesky_ex(A, *, upper=False, check_errors=False):
+    _unknown("cholesky_ex")
+
+
+def qr(A, mode="reduced"):
+    _unknown("qr")
+
+
+def eigh(A, UPLO="L"):
+    _unknown("eigh")
+
+
+def eigvalsh(A, UPLO="L"):
+    _unknown("eigvalsh")
+
+
+def eig(A):
+    _unknown("eig")
+
+
+def eigvals(A):
+    _unknown("eigvals")
+
+
+def svd(A, full_matrices=True, *, driver=None):
+    _unknown("svd")
+
+
+def svdvals(A, *, driver=None):
+    _unknown("svdvals")
+
+
+def pinv(A, *, atol=None, rtol=None, hermitian=False):
+    _unknown("pinv")
+
+
+def solve(A, B, *, left=True):
+    if not left:
+        _C.refuse("solve with left=False is not modelled", "transpose the equation")
+    return torch._linalg_solve(A, B)
+
+
+def solve_ex(A, B, *, left=True, check_errors=False):
+    _unknown("solve_ex")
+
+
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
+    if not left:
+        _C.refuse("solve_triangular with left=False is not modelled", "transpose the equation")
+    return torch._solve_triangular(A, B, upper)
+
+
+def lstsq(A, B, rcond=None, *, driver=None):
+    _unknown("lstsq")
+
+
+def lu(A, *, pivot=True):
+    _unknown("lu")
+
+
+def lu_factor(A, *, pivot=True):
+    _unknown("lu_factor")
+
+
+def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
+    _unknown("lu_solve")
+
+
+def matrix_exp(A):
+    _unknown("matrix_exp")
+
+
+def matrix_rank(A, *, atol=None, rtol=None, hermitian=False):
+    _unknown("matrix_rank")
+
+
+def cond(A, p=None):
+    _unknown("cond")
+
+
+def householder_product(A, tau):
+    _unknown("householder_product")
+
+
+def vander(x, N=None):
+    n = x.size(-1) if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    powers = torch.cumprod(x.unsqueeze(-1).expand(list(x.shape) + [n - 1]), -1)
+    ones = powers.new_ones(list(x.shape) + [1])
+    out = torch.cat([ones, powers], -1)
+    del powers, ones
+    return out
+
+
+def tensorinv(A, ind=2):
+    _unknown("tensorinv")
+
+
+def tensorsolve(A, B, dims=None):
+    _unknown("tensorsolve")

@@ -1,0 +1,84 @@
+import torch
+import torch.nn.functional as F
+from torch.nn import Parameter
+from torch.nn.modules.lazy import _LazyNorm
+from torch.nn.modules.module import Module
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    pass
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    pass
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    pass
+
+
+class _NormBase(Module):
+
+    def __init__(
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None
+    ):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        if affine:
+            self.weight = Parameter(torch.empty(num_features, device=device, dtype=dtype))
+            self.bias = Parameter(torch.empty(num_features, device=device, dtype=dtype))
+        else:
+            self.register_parameter("weight", None)
+            self.register_parameter("bias", None)
+        if track_running_stats:
+            self.register_buffer("running_mean", torch.zeros(num_features, device=device, dtype=dtype))
+            self.register_buffer("running_var", torch.ones(num_features, device=device, dtype=dtype))
+            self.register_buffer("num_batches_tracked", torch.zeros((), dtype=torch.long, device=device))
+        else:
+            self.register_buffer("running_mean", None)
+            self.register_buffer("running_var", None)
+            self.register_buffer("num_batches_tracked", None)
+        self.reset_parameters()
+
+    def reset_running_stats(self):
+        """values alone"""
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+
+    def _check_input_dim(self, input):
+        if input.dim() not in self.ranks:
+            raise ValueError(f"expected {self.expected} input (got {input.dim()}D input)")
+
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"track_running_stats={self.track_running_stats}")
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input):
+        self._check_input_dim(input)
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        bn_training = self.training or (self.running_mean is None and self.running_var is None)
+        use_stats = not self.training or self.track_running_stats
+        return F.batch_norm(input, self.running_mean if use_stats else None, self.running_var if use_stats else None,
+                            self.weight, self.bias, bn_training, momentum, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    ranks, expected = (2, 3), "2D or 3D"
+
+
+class BatchNorm2d(_BatchNorm):
+    ranks, expected = (4,), "4D"
+
+
+class BatchNorm3d(_BatchNorm):
+    ranks, expected = (5,), "5D"
+
+
+class SyncBatchNorm(_BatchNorm):
+    ranks, expected = (2, 3, 4, 5), "at least 2D"

@@ -1,0 +1,202 @@
+import torch
+import torch._C as _C
+import torch.distributed as dist
+from torch import nn
+from torch.autograd.function import Function
+
+
+class _Sink(Function):
+    @staticmethod
+    def forward(ctx, ddp, *inputs):
+        ctx.ddp = ddp
+        return tuple([x.clone() if isinstance(x, torch.Tensor) else x for x in inputs])
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        ddp = ctx.ddp
+        if ddp.static_graph and not ddp._delay_enqueued:
+            _C.queue_callback(ddp.reducer.delay_all_reduce)
+            ddp._delay_enqueued = True
+        return (None, *grad_outputs)
+
+
+class _NoSync:
+    def __init__(self, ddp):
+        self.ddp = ddp
+
+    def __enter__(self):
+        self.before = self.ddp.require_backward_grad_sync
+        self.ddp.require_backward_grad_sync = False
+
+    def __exit__(self, *error):
+        self.ddp.require_backward_grad_sync = self.before
+        return False
+
+
+def _tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        found = []
+        for item in value:
+            found.extend(_tensors_in(item))
+        return found
+    return []
+
+
+class DistributedDataParallel(nn.Module):
+    broadcast_bucket_size = 250 * 1024 * 1024
+
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        bucket_cap_mb=None,
+        find_unused_parameters=False,
+        check_reduction=False,
+        gradient_as_bucket_view=False,
+        static_graph=False,
+        delay_all_reduce_named_params=None,
+        param_to_hook_all_reduce=None,
+        mixed_precision=None,
+        device_mesh=None,
+        skip_all_reduce_unused_params=False,
+        bucket_cap_mb_list=None,
+    ):
+        super().__init__()
+        for name, value in (
+            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
+            ("mixed_precision", mixed_precision),
+            ("device_mesh", device_mesh),
+            ("bucket_cap_mb_list", bucket_cap_mb_list),
+        ):
+            if value is not None:
+                _C.refuse("DistributedDataParallel(" + name + "=) is not modelled", "leave it out")
+        if skip_all_reduce_unused_params:
+            _C.refuse("DistributedDataParallel(skip_all_reduce_unused_params=True) is not modelled", "leave it out")
+        self.process_group = process_group or dist._get_default_group()
+        own = list(module.parameters())
+        if not any([p.requires_grad for p in own]):
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter "
+                "that requires a gradient."
+            )
+        if device_ids is not None and len(device_ids) > 1:
+            raise ValueError("device_ids can only be None or contain a single element.")
+        if not own[0].is_cuda:
+            raise RuntimeError("No backend type associated with device type cpu")
+        self.device_ids = (
+            [torch.device("cuda", d) if isinstance(d, int) else torch.device(d) for d in device_ids]
+            if device_ids
+            else None
+        )
+        self.module, self.device, self.dim = module, own[0].device, dim
+        self.broadcast_buffers, self.find_unused_parameters = broadcast_buffers, find_unused_parameters
+        self.require_backward_grad_sync, self.require_forward_param_sync = True, True
+        self.gradient_as_bucket_view, self.static_graph, self._delay_enqueued = gradient_as_bucket_view, False, False
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        first_cap = dist._DEFAULT_FIRST_BUCKET_BYTES if bucket_cap_mb is None else self.bucket_bytes_cap
+
+        parameters, expect_sparse = self._build_params_for_reducer()
+        if init_sync:
+            dist._verify_params_across_processes(parameters, self.process_group.size())
+            states = [p.detach() for p in module.parameters()]
+            if broadcast_buffers:
+                states.extend([b.detach() for b in module.buffers()])
+            dist._broadcast_coalesced(states, self.broadcast_bucket_size)
+        if static_graph or not find_unused_parameters:
+            limits = [1 << 62]
+        elif bucket_cap_mb is None:
+            limits = [first_cap, self.bucket_bytes_cap]
+        else:
+            limits = [self.bucket_bytes_cap]
+        indices = dist._bucket_assignment(parameters, limits, expect_sparse)
+        self.reducer = dist._Reducer(
+            parameters,
+            indices[::-1],
+            self.bucket_bytes_cap,
+            first_cap,
+            expect_sparse,
+            find_unused_parameters,
+            gradient_as_bucket_view,
+        )
+        if static_graph:
+            self._set_static_graph()
+
+    def _build_params_for_reducer(self):
+        parameters, expect_sparse = [], []
+        for module in self.module.modules():
+            sparse = isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and module.sparse
+            for name, p in module._parameter_items():
+                if p is not None and p.requires_grad and not any([p is q for q in parameters]):
+                    parameters.append(p)
+                    expect_sparse.append(sparse)
+        return parameters, expect_sparse
+
+    def _set_static_graph(self):
+        self.static_graph = True
+        self.reducer.set_static_graph()
+
+    def register_comm_hook(self, state, hook):
+        _C.refuse("communication hooks are not modelled", "without a hook the buckets themselves are reduced")
+
+    def no_sync(self):
+        return _NoSync(self)
+
+    def _check_inputs(self, inputs, kwargs):
+        if self.device_ids is None:
+            return
+        for x in _tensors_in(list(inputs)) + _tensors_in(kwargs):
+            if x.device != self.device_ids[0]:
+                _C.refuse(
+                    "DistributedDataParallel copies inputs of another device on a stream of its own: not modelled",
+                    "move the inputs with .to() before the call",
+                )
+
+    def forward(self, *inputs, **kwargs):
+        if torch.is_grad_enabled() and self.require_backward_grad_sync:
+            self.reducer.prepare_for_forward()
+        if torch.is_grad_enabled():
+            self.reducer.rebuild_buckets()
+        if self.broadcast_buffers and self.require_forward_param_sync:
+            buffers = list(self.module.buffers())
+            if buffers:
+                with torch.no_grad():
+                    dist._broadcast_coalesced(buffers, self.broadcast_bucket_size)
+            buffers = None
+        self._check_inputs(inputs, kwargs)
+        output = self.module(*inputs, **kwargs)
+        if torch.is_grad_enabled() and self.require_backward_grad_sync:
+            self.require_forward_param_sync = True
+            detects = self.find_unused_parameters and not self.static_graph
+            self.reducer.prepare_for_backward(_tensors_in(output) if detects else [])
+        else:
+            self.require_forward_param_sync = False
+        if (self.find_unused_parameters and not self.static_graph) or (self.static_graph and not self._delay_enqueued):
+            output = self._through_sink(output)
+        return output
+
+    def _through_sink(self, output):
+        if isinstance(output, torch.Tensor):
+            return _Sink.apply(self, output)[0] if output.requires_grad else output
+        if isinstance(output, (list, tuple)):
+            passed = _Sink.apply(self, *output)
+            return type(output)(
+                [
+                    new if isinstance(old, torch.Tensor) and old.requires_grad else old
+                    for old, new in zip(output, passed)
+                ]
+            )
+        if isinstance(output, dict):
+            return dict(zip(output.keys(), self._through_sink(list(output.values()))))
+        _C.refuse(
+            "DistributedDataParallel: outputs of type " + type(output).__name__ + " are not modelled here",
+            "return tensors",
+        )

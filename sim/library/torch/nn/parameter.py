@@ -1,0 +1,9 @@
+import torch
+
+
+def Buffer(data=None, *, persistent=True):
+    """a tensor that a module registers as a buffer when it is assigned"""
+    buffer = torch.empty(0) if data is None else data.detach().requires_grad_(data.requires_grad)
+    buffer.persistent = persistent
+    buffer._is_buffer = True
+    return buffer

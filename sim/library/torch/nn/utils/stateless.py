@@ -1,0 +1,1 @@
+from torch.func import functional_call

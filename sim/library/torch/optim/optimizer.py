@@ -1,0 +1,180 @@
+import copy
+import torch
+import torch._C as _C
+from collections import defaultdict
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class _Handle:
+    """what register_step_*_hook gives: remove() takes the hook away"""
+
+    def __init__(self, hooks, key):
+        self.hooks, self.key = hooks, key
+
+    def remove(self):
+        self.hooks.pop(self.key, None)
+
+
+class Optimizer:
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        param_groups = list(params)
+        if len(param_groups) == 0:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(param_groups[0], dict):
+            param_groups = [{"params": param_groups}]
+        for group in param_groups:
+            self.add_param_group(dict(group))
+
+    def add_param_group(self, group):
+        params = group["params"]
+        group["params"] = [params] if isinstance(params, torch.Tensor) else list(params)
+        if group["params"] and isinstance(group["params"][0], tuple):
+            group["params"] = [p for name, p in group["params"]]
+        for p in group["params"]:
+            if not isinstance(p, torch.Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            group.setdefault(name, default)
+        self.param_groups.append(group)
+
+    _keep = staticmethod(_C.as_optimizer_state)
+
+    def zero_grad(self, set_to_none=True):
+        _C.begin("zero_grad")
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad.requires_grad_(False)
+                    p.grad.zero_()
+
+    def state_dict(self):
+        """parameters by number; the tensors of the state are the optimizer's own"""
+        number = {}
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            for p in group["params"]:
+                if p not in number:
+                    number[p] = len(number)
+            packed["params"] = [number[p] for p in group["params"]]
+            groups.append(packed)
+        return {
+            "state": {number[p] if p in number else p: value for p, value in self.state.items()},
+            "param_groups": groups,
+        }
+
+    def load_state_dict(self, state_dict):
+        """the given state, not a copy of it where type and place are the parameter's"""
+        saved = copy.deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        param_of = {}
+        for group, given in zip(self.param_groups, saved):
+            if len(group["params"]) != len(given["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                )
+            for p, number in zip(group["params"], given["params"]):
+                param_of[number] = p
+        moved = {p: group.get("fused") or group.get("capturable") for group in saved for p in group["params"]}
+        state = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number in param_of:
+                state[param_of[number]] = self._placed(param_of[number], moved[number], values, None)
+            else:
+                state[number] = values
+        for group, given in zip(self.param_groups, saved):
+            given["params"] = group["params"]
+        self.state, self.param_groups = state, saved
+
+    def _placed(self, p, moved, value, key):
+        if isinstance(value, torch.Tensor):
+            if key == "step":
+                return value.to(dtype=torch.float32, device=p.device) if moved else value
+            return value.to(dtype=p.dtype, device=p.device) if p.is_floating_point() else value.to(device=p.device)
+        if isinstance(value, dict):
+            return {k: self._placed(p, moved, v, k) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._placed(p, moved, v, key) for v in value]
+        return value
+
+    def register_step_post_hook(self, hook):
+        return self._add_hook("_post_hooks", hook)
+
+    def register_step_pre_hook(self, hook):
+        return self._add_hook("_pre_hooks", hook)
+
+    def _add_hook(self, kind, hook):
+        if not hasattr(self, kind):
+            setattr(self, kind, {})
+        hooks = getattr(self, kind)
+        key = max(hooks, default=-1) + 1
+        hooks[key] = hook
+        return _Handle(hooks, key)
+
+    def _run_hooks(self, kind, closure):
+        for hook in list(getattr(self, kind, {}).values()):
+            args = (self,) if closure is None else (self, closure)
+            if hook(self, args, {}) is not None:
+                _C.refuse("an optimizer's hook that replaces arguments is not modelled", "return None from it")
+
+    def step(self, closure=None):
+        loss = None
+        _C.begin("optimizer")
+        self._run_hooks("_pre_hooks", closure)
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        before = _C.grad_enabled()
+        _C.set_grad_enabled(False)
+        try:
+            self._step()
+        finally:
+            _C.set_grad_enabled(before)
+        self._run_hooks("_post_hooks", closure)
+        _C.end_step()
+        return loss
+
+    def __repr__(self):
+        lines = [type(self).__name__ + " ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            for key in sorted(group):
+                if key != "params":
+                    lines.append(f"    {key}: {group[key]}")
+        return "\n".join(lines) + "\n)"
+
+
+def _grouped(lists):
+    """lists of tensors, parallel, split by device and dtype of the first; in the order of PyTorch's table"""
+    return _C.group_tensors(lists).values()
+
+
+def _use_foreach(params, foreach, fused):
+    """the default: lists of tensors where all are on the GPU"""
+    if foreach is None and fused is None:
+        return _C.all_on_cuda(params)
+    return bool(foreach)
+
+
+def _check_range(name, value, low=0.0, high=None):
+    if isinstance(value, torch.Tensor):
+        return
+    if value < low or (high is not None and value >= high):
+        raise ValueError(f"Invalid {name}: {value}")

@@ -1,0 +1,1 @@
+"""Folder of torch.utils.checkpoint, torch.utils.data and torch.utils.tensorboard."""

@@ -1,0 +1,134 @@
+import torch
+import torch._C as _C
+from torch.autograd.function import Function
+
+
+class _Settings:
+    """autocast as it is now, to be set again for the recomputation"""
+
+    def __init__(self):
+        self.enabled, self.dtype, self.cache_enabled = _C.autocast_state()
+
+    def restored(self):
+        return torch.autocast("cuda", dtype=self.dtype, enabled=self.enabled, cache_enabled=self.cache_enabled)
+
+
+class _Reentrant(Function):
+    @staticmethod
+    def forward(ctx, run_function, preserve_rng_state, *args):
+        ctx.run_function = run_function
+        ctx.settings = _Settings()
+        ctx.inputs, ctx.tensor_indices = [], []
+        tensor_inputs = []
+        for i, arg in enumerate(args):
+            if isinstance(arg, torch.Tensor):
+                tensor_inputs.append(arg)
+                ctx.tensor_indices.append(i)
+                ctx.inputs.append(None)
+            else:
+                ctx.inputs.append(arg)
+        ctx.save_for_backward(*tensor_inputs)
+        with torch.no_grad():
+            outputs = run_function(*args)
+        return outputs
+
+    @staticmethod
+    def backward(ctx, *args):
+        inputs = list(ctx.inputs)
+        tensors = ctx.saved_tensors
+        for i, index in enumerate(ctx.tensor_indices):
+            inputs[index] = tensors[i]
+        detached_inputs = _detached(tuple(inputs))
+        with torch.enable_grad(), ctx.settings.restored():
+            outputs = ctx.run_function(*detached_inputs)
+        if isinstance(outputs, torch.Tensor):
+            outputs = (outputs,)
+        outputs_with_grad, args_with_grad = [], []
+        for i in range(len(outputs)):
+            if isinstance(outputs[i], torch.Tensor) and outputs[i].requires_grad:
+                outputs_with_grad.append(outputs[i])
+                args_with_grad.append(args[i])
+        if len(outputs_with_grad) == 0:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        torch.autograd.backward(outputs_with_grad, args_with_grad)
+        grads = tuple(inp.grad if isinstance(inp, torch.Tensor) else None for inp in detached_inputs)
+        return (None, None) + grads
+
+
+def _detached(inputs):
+    out = []
+    for inp in inputs:
+        if not isinstance(inp, torch.Tensor):
+            out.append(inp)
+            continue
+        x = inp.detach()
+        x.requires_grad = inp.requires_grad
+        out.append(x)
+    return tuple(out)
+
+
+class _SaveInputs(Function):
+    """keeps a region's tensor arguments as saved tensors, so that an outer region packs them"""
+
+    @staticmethod
+    def forward(ctx, dummy, *tensors):
+        ctx.save_for_backward(*tensors)
+        return torch.empty((0,))
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise AssertionError("the inputs of a checkpointed region have no gradient of their own")
+
+
+def _without_reentrant(function, early_stop, args, kwargs):
+    settings = _Settings()
+    frame = _C.CheckpointFrame(early_stop)
+
+    def recompute(*inputs):
+        with settings.restored():
+            function(*inputs, **kwargs)
+
+    dummy = torch.empty((0,), requires_grad=True)
+    saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
+    if saver.grad_fn is None:
+        return function(*args, **kwargs)
+    frame.prepare(saver, recompute, [... if isinstance(a, torch.Tensor) else a for a in args])
+    del saver
+    frame.enter()
+    try:
+        return function(*args, **kwargs)
+    finally:
+        frame.exit()
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
+               early_stop=True, preserve_rng_state=True, **kwargs):
+    if context_fn is not None:
+        _C.refuse("checkpoint(context_fn=...) is not modelled", "leave context_fn out")
+    if use_reentrant is None:
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        return _Reentrant.apply(function, preserve_rng_state, *args)
+    return _without_reentrant(function, early_stop, args, kwargs)
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    if isinstance(functions, torch.nn.Sequential):
+        functions = list(functions.children())
+
+    def run_function(start, end):
+        def forward(input):
+            for j in range(start, end + 1):
+                input = functions[j](input)
+            return input
+
+        return forward
+
+    segment_size = len(functions) // segments
+    end = -1
+    for start in range(0, segment_size * (segments - 1), segment_size):
+        end = start + segment_size - 1
+        input = checkpoint(run_function(start, end), input, use_reentrant=use_reentrant, **kwargs)
+    return run_function(end + 1, len(functions) - 1)(input)

@@ -1,0 +1,226 @@
+import torch
+from torch.utils.data.dataset import IterableDataset, TensorDataset
+from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+
+
+def get_worker_info():
+    return None
+
+
+# Python's own: torch has dtypes of these names.
+_int, _float, _bool = type(1), type(1.0), type(True)
+
+
+def default_convert(data):
+    return data
+
+
+def default_collate(batch):
+    elem = batch[0]
+    if isinstance(elem, torch.Tensor):
+        return torch.stack(batch, 0)
+    if getattr(type(elem), "_is_numpy_array", False):
+        return torch.stack([torch.as_tensor(each) for each in batch], 0)
+    if isinstance(elem, _bool):
+        return torch.tensor(batch)
+    if isinstance(elem, _float):
+        return torch.tensor(batch, dtype=torch.float64)
+    if isinstance(elem, _int):
+        return torch.tensor(batch)
+    if isinstance(elem, str):
+        return batch
+    if isinstance(elem, dict):
+        return {key: default_collate([d[key] for d in batch]) for key in elem}
+    if isinstance(elem, tuple) and hasattr(elem, "_fields"):
+        return type(elem)(*(default_collate(samples) for samples in zip(*batch)))
+    if isinstance(elem, (tuple, list)):
+        size = len(elem)
+        if not all(len(sample) == size for sample in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        transposed = list(zip(*batch))
+        if isinstance(elem, tuple):
+            return [default_collate(samples) for samples in transposed]
+        return [default_collate(samples) for samples in transposed]
+    raise TypeError(
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(elem)}"
+    )
+
+
+def _is_on_host(dataset):
+    return type(dataset) is TensorDataset and not any(t.is_cuda for t in dataset.tensors)
+
+
+class _MapFetcher:
+    def __init__(self, dataset, auto_collation, collate_fn):
+        self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
+        self.makes_whole = auto_collation and collate_fn is default_collate and _is_on_host(dataset)
+
+    def fetch(self, possibly_batched_index):
+        if self.makes_whole:        # what picking and stacking samples gives; on the host only shapes matter
+            n = len(possibly_batched_index)
+            return [torch.empty((n, *t.shape[1:]), dtype=t.dtype) for t in self.dataset.tensors]
+        if self.auto_collation:
+            if hasattr(self.dataset, "__getitems__"):
+                data = self.dataset.__getitems__(possibly_batched_index)
+            else:
+                data = [self.dataset[idx] for idx in possibly_batched_index]
+        else:
+            data = self.dataset[possibly_batched_index]
+        return self.collate_fn(data)
+
+
+class _IterableFetcher:
+    def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        self.dataset_iter, self.auto_collation, self.collate_fn, self.drop_last = (
+            iter(dataset),
+            auto_collation,
+            collate_fn,
+            drop_last,
+        )
+        self.ended = False
+
+    def fetch(self, possibly_batched_index):
+        if self.ended:
+            raise StopIteration
+        if self.auto_collation:
+            data = []
+            for _ in possibly_batched_index:
+                try:
+                    data.append(next(self.dataset_iter))
+                except StopIteration:
+                    self.ended = True
+                    break
+            if len(data) == 0 or (self.drop_last and len(data) < len(possibly_batched_index)):
+                raise StopIteration
+        else:
+            data = next(self.dataset_iter)
+        return self.collate_fn(data)
+
+
+class _Endless:
+    def __iter__(self):
+        while True:
+            yield None
+
+
+def _pin_memory(data):
+    if isinstance(data, torch.Tensor):
+        return data.pin_memory()
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, dict):
+        return {key: _pin_memory(value) for key, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*[_pin_memory(value) for value in data])
+    if isinstance(data, tuple):
+        return [_pin_memory(value) for value in data]
+    if isinstance(data, list):
+        return [_pin_memory(value) for value in data]
+    return data
+
+
+class _DataLoaderIter:
+    def __init__(self, loader):
+        self._pin_memory = loader.pin_memory
+        self._sampler_iter = iter(loader._index_sampler)
+        self._length = loader
+        if isinstance(loader.dataset, IterableDataset):
+            self._fetcher = _IterableFetcher(
+                loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+            )
+        else:
+            self._fetcher = _MapFetcher(loader.dataset, loader._auto_collation, loader.collate_fn)
+
+    def __iter__(self):
+        return self
+
+    def _next_index(self):
+        return next(self._sampler_iter)
+
+    def _next_data(self):
+        index = self._next_index()
+        data = self._fetcher.fetch(index)
+        return _pin_memory(data) if self._pin_memory else data
+
+    def __next__(self):
+        data = self._next_data()
+        return data
+
+    def __len__(self):
+        return len(self._length)
+
+
+class DataLoader:
+
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
+        if num_workers < 0:
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+        if num_workers == 0 and prefetch_factor is not None:
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+                "multiprocessing, otherwise set prefetch_factor to None."
+            )
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers option needs num_workers > 0")
+        iterable = isinstance(dataset, IterableDataset)
+        if iterable and shuffle:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
+            )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
+            batch_size, drop_last = None, False
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None:
+            sampler = _Endless() if iterable else RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.sampler, self.batch_sampler, self.num_workers, self.pin_memory = (
+            sampler,
+            batch_sampler,
+            num_workers,
+            pin_memory,
+        )
+        self._auto_collation = batch_sampler is not None
+        self._index_sampler = batch_sampler if self._auto_collation else sampler
+        self.collate_fn = (
+            collate_fn if collate_fn is not None else default_collate if self._auto_collation else default_convert
+        )
+
+    def __iter__(self):
+        return _DataLoaderIter(self)
+
+    def __len__(self):
+        if isinstance(self.dataset, IterableDataset):
+            n = len(self.dataset)
+            if self.batch_size is None:
+                return n
+            return n // self.batch_size if self.drop_last else (n + self.batch_size - 1) // self.batch_size
+        return len(self._index_sampler)

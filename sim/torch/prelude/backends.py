@@ -1,4 +1,0 @@
-# module: torch.backends
-# defines: cuda cudnn
-import torch.backends.cuda as cuda
-import torch.backends.cudnn as cudnn

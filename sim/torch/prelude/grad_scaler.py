@@ -1,3 +1,0 @@
-# module: torch
-# defines: GradScaler
-from torch.amp import GradScaler

@@ -1,4 +1,0 @@
-# module: torch.nn
-# defines: DataParallel parallel
-import torch.nn.parallel as parallel
-from torch.nn.parallel import DataParallel
