@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the build cannot: that no floor of sim/ includes a higher one, that third-party code stays in its place, and
-a few habits of the house. Prints every finding as file:line: text and exits with 1 when there is one.
+that rooms keep to the same within a
+floor, and a few habits of the house. Prints every finding as file:line: text and exits with 1 when there is one.
 
     tools/check_floors.py [ROOT]
 """
@@ -31,6 +32,37 @@ FLOORS = {
     "python": "base program alloc engine timeline device format yaml lang library ops graph torch run study report",
 }
 
+# The rooms of the floors that have them, the lowest first, each with the other rooms of its floor that it may include:
+# some that stand before it. Every file of such a floor lies in a room.
+ROOMS = {
+    "lang": {
+        "values": "",
+        "syntax": "values",
+        "imports": "syntax",
+        "runtime": "values syntax imports",
+        "builtins": "values syntax imports runtime",
+    },
+    "torch": {
+        "emitter": "",
+        "autograd": "",
+        "tensors": "emitter autograd",
+        "modules": "emitter tensors",
+        "namespaces": "emitter autograd tensors modules",
+        "source": "emitter autograd tensors modules namespaces",
+    },
+    "study": {
+        "tables": "",
+        "trial": "",
+        "replay": "",
+        "sweep": "tables trial",
+        "catalogue": "tables",
+        "import": "catalogue",
+        "advice": "trial replay",
+        "explain": "trial replay advice",
+        "validate": "",
+    },
+}
+
 # Third-party headers by pattern, and the only paths that may include them.
 THIRD_PARTY = [
     (r"<yaml-cpp/", r"sim/yaml/[a-z_]+\.cc"),
@@ -43,6 +75,7 @@ THIRD_PARTY = [
     (r"<(iostream|format|expected)>", r"tests/"),
 ]
 
+CPP = (".h", ".cc", ".cu")
 MAX_LINES = 600
 MAX_LIBRARY_COLUMNS = 120
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
@@ -50,6 +83,32 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|HACK|XXX)\b")
 PERSONAL = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/\w")
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
 ALLOWED_MACROS = {"TIDEMARK_CHECK"}
+
+
+def room_of(path):
+    """The room of a file in sim/; "": it lies in its floor's own folder."""
+    parts = path.split("/")
+    return parts[2] if len(parts) > 3 else ""
+
+
+def check_room(rooms, floor, path, name, report):
+    room, other = room_of(path), room_of(name)
+    if room in rooms and other in rooms and other != room and other not in rooms[room].split():
+        report(f'room {floor}/{room} may not include room {floor}/{other} ("{name}")')
+
+
+def check_rooms_table():
+    """What is wrong with ROOMS itself: a room may include those that stand above it in the table and no other."""
+    findings = []
+    for floor, rooms in ROOMS.items():
+        lower = set()
+        for room, others in rooms.items():
+            for other in others.split():
+                if other not in lower:
+                    findings.append(f"tools/check_floors.py:1: room {floor}/{room} may include {other}, which does not "
+                                    "stand before it in ROOMS")
+            lower.add(room)
+    return findings
 
 
 def check_include(path, target, report):
@@ -70,12 +129,17 @@ def check_include(path, target, report):
         report(f'"{name}": sim/ includes nothing outside sim/')
     elif floor and other and other[1] != floor[1] and other[1] not in FLOORS[floor[1]].split():
         report(f'floor {floor[1]} may not include floor {other[1]} ("{name}")')
+    elif floor and other and other[1] == floor[1] and floor[1] in ROOMS:
+        check_room(ROOMS[floor[1]], floor[1], path, name, report)
 
 
 def check_file(root, file):
     path = file.relative_to(root).as_posix()
     lines = file.read_text(encoding="utf-8").splitlines()
     findings = []
+    parts = path.split("/")
+    if parts[0] == "sim" and parts[1] in ROOMS and file.suffix in CPP and room_of(path) not in ROOMS[parts[1]]:
+        findings.append(f"{path}:1: no room of floor {parts[1]} in tools/check_floors.py")
     for number, line in enumerate(lines, 1):
         def report(text, number=number):
             findings.append(f"{path}:{number}: {text}")
@@ -123,9 +187,10 @@ def check_tree(root):
     findings = []
     unknown = {p.name for p in (root / "sim").iterdir() if p.is_dir()} - set(FLOORS)
     findings += [f"sim/{name}:1: no floor of this name in tools/check_floors.py" for name in sorted(unknown)]
+    findings += check_rooms_table()
     for folder in ("sim", "tests", "validation"):
         for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".h", ".cc", ".cu"):
+            if file.suffix in CPP:
                 findings += check_file(root, file)
     for file in sorted((root / "sim" / "library").rglob("*.py")):
         findings += check_library_file(root, file)

@@ -3,8 +3,8 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/report/describe_report.h"
 #include "sim/run/scenario.h"
-#include "sim/study/advice/trial.h"
-#include "sim/study/import/describe.h"
+#include "sim/study/catalogue/describe.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark::cli {
 

@@ -3,7 +3,7 @@
 #include "sim/format/whole_file.h"
 #include "sim/report/graph_report.h"
 #include "sim/run/run.h"
-#include "sim/study/advice/trial.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark::cli {
 

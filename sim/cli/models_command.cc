@@ -1,5 +1,5 @@
 #include "sim/cli/catalogue.h"
-#include "sim/study/import/catalogue.h"
+#include "sim/study/catalogue/catalogue.h"
 
 namespace tidemark::cli {
 

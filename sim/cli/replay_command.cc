@@ -13,8 +13,8 @@
 #include "sim/report/agreement_report.h"
 #include "sim/report/replay_report.h"
 #include "sim/report/snapshot_export.h"
-#include "sim/study/explain/recorded_requests.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/recorded_requests.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark::cli {
 

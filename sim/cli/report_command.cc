@@ -11,7 +11,7 @@
 #include "sim/device/device.h"
 #include "sim/report/html_report.h"
 #include "sim/report/sweep_page.h"
-#include "sim/study/explain/recording_range.h"
+#include "sim/study/replay/recording_range.h"
 
 namespace tidemark::cli {
 

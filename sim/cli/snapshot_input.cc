@@ -4,7 +4,7 @@
 
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
-#include "sim/study/explain/recording_range.h"
+#include "sim/study/replay/recording_range.h"
 
 namespace tidemark::cli {
 

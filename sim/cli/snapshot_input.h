@@ -8,7 +8,7 @@
 #include "sim/cli/command.h"
 #include "sim/format/snapshot.h"
 #include "sim/report/load_recording.h"
-#include "sim/study/explain/agreement.h"
+#include "sim/study/replay/agreement.h"
 
 namespace tidemark::cli {
 

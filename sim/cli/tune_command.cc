@@ -8,7 +8,7 @@
 #include "sim/format/whole_file.h"
 #include "sim/report/tune_report.h"
 #include "sim/study/advice/tune.h"
-#include "sim/study/explain/recorded_requests.h"
+#include "sim/study/replay/recorded_requests.h"
 
 namespace tidemark::cli {
 

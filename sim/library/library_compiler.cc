@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lang/builtins/python.h"
 #include "sim/lang/imports/library_reader.h"
-#include "sim/lang/runtime/interp.h"
 #include "sim/lang/syntax/parser.h"
 
 /// A program of the build:
@@ -154,12 +154,14 @@ class Compiler {
         problems_);
     if (problems_.size() != before) return file;
     const Ref<lang::Module> globals = make_ref<lang::Module>(interp_.heap(), file.module);
-    lang::resolve(*file.entries.tree, interp_.names(), *globals, problems_);
+    lang::resolve(
+        *file.entries.tree, interp_.names(), [&](lang::Name name) { return globals->slot(name); },
+        problems_);
     return file;
   }
 
   const fs::path roots_;
-  lang::Interp interp_{lang::Interp::Options{}};
+  lang::Python interp_{{}};
   std::vector<Problem> problems_;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/run/run_result.h"
-#include "sim/study/advice/trial.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark::python {
 

@@ -16,8 +16,8 @@
 #include "sim/report/explain_report.h"
 #include "sim/report/load_recording.h"
 #include "sim/report/replay_report.h"
-#include "sim/study/explain/recorded_requests.h"
-#include "sim/study/explain/recording_range.h"
+#include "sim/study/replay/recorded_requests.h"
+#include "sim/study/replay/recording_range.h"
 
 namespace tidemark::python {
 

@@ -4,7 +4,7 @@
 
 #include "sim/format/json_writer.h"
 #include "sim/report/text.h"
-#include "sim/study/explain/agreement.h"
+#include "sim/study/replay/agreement.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/report/text.h"
-#include "sim/study/import/describe.h"
+#include "sim/study/catalogue/describe.h"
 
 namespace tidemark {
 

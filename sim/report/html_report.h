@@ -6,9 +6,9 @@
 
 #include "sim/alloc/allocator.h"
 #include "sim/run/run_result.h"
-#include "sim/study/explain/agreement.h"
 #include "sim/study/explain/memory_explain.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/agreement.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 

@@ -8,7 +8,7 @@
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
 #include "sim/run/scenario.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 

@@ -7,7 +7,7 @@
 #include "sim/base/device_spec.h"
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 

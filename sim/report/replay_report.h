@@ -7,8 +7,8 @@
 
 #include "sim/format/request_trace.h"
 #include "sim/report/text.h"
-#include "sim/study/explain/agreement.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/agreement.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 

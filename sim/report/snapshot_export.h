@@ -12,7 +12,7 @@
 #include "sim/format/snapshot_writer.h"
 #include "sim/program/event.h"
 #include "sim/run/run_result.h"
-#include "sim/study/explain/replay.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 

@@ -12,7 +12,7 @@ namespace tidemark {
 
 /// What a scenario's code asks of the device, before any allocator: one recording serves a hundred
 /// settings and the policies sync, ready and lag of events (replay_all() in
-/// sim/study/explain/replay.h; on one stream they do not matter).
+/// sim/study/replay/replay.h; on one stream they do not matter).
 ///
 /// It is what run() would give the allocator as long as no request is refused and `asks` is false:
 /// where a replay tells of a refused request, or the code asks for memory figures, run() decides.

@@ -8,7 +8,7 @@
 #include "sim/format/whole_file.h"
 #include "sim/run/record.h"
 #include "sim/run/zoo.h"
-#include "sim/torch/sessions/model_source.h"
+#include "sim/torch/source/model_source.h"
 
 namespace tidemark {
 namespace {

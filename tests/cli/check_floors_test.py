@@ -6,8 +6,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_floors.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import check_floors  # noqa: E402
 
 
 def findings(files):
@@ -41,12 +44,46 @@ class CheckFloors(unittest.TestCase):
     def test_neighbours_may_not_include_each_other(self):
         self.assertEqual(len(findings({"sim/engine/a.cc": '#include "sim/alloc/b.h"\n'})), 1)
 
+    def test_a_lower_room_may_not_include_a_higher_one(self):
+        self.assertEqual(findings({"sim/lang/syntax/a.cc": '\n#include "sim/lang/runtime/b.h"\n'}),
+                         ['sim/lang/syntax/a.cc:2: room lang/syntax may not include room lang/runtime '
+                          '("sim/lang/runtime/b.h")'])
+        self.assertEqual(findings({"sim/lang/runtime/a.cc": '#include "sim/lang/syntax/b.h"\n',
+                                   "sim/lang/runtime/c.cc": '#include "sim/lang/runtime/d.h"\n',
+                                   "sim/run/e.cc": '#include "sim/lang/imports/f.h"\n'}), [])
+
+    def test_neighbouring_rooms_may_not_include_each_other(self):
+        self.assertEqual(len(findings({"sim/torch/autograd/a.cc": '#include "sim/torch/emitter/b.h"\n'})), 1)
+
+    def test_a_floor_with_rooms_has_its_code_in_them(self):
+        self.assertEqual(findings({"sim/torch/a.cc": ""}),
+                         ["sim/torch/a.cc:1: no room of floor torch in tools/check_floors.py"])
+        self.assertEqual(findings({"sim/torch/attic/a.h": "#pragma once\n"}),
+                         ["sim/torch/attic/a.h:1: no room of floor torch in tools/check_floors.py"])
+        self.assertEqual(findings({"sim/torch/CMakeLists.txt": "", "sim/ops/a.cc": ""}), [])
+
+    def test_the_tables_have_no_circle(self):
+        for table in (check_floors.FLOORS, *check_floors.ROOMS.values()):
+            done = set()
+            rest = {name: set(others.split()) for name, others in table.items()}
+            while rest:
+                free = {name for name, others in rest.items() if others <= done}
+                self.assertTrue(free, rest)
+                done |= free
+                rest = {name: others for name, others in rest.items() if name not in free}
+
+    def test_a_table_of_rooms_names_only_rooms_that_stand_before(self):
+        with mock.patch.dict(check_floors.ROOMS, {"x": {"low": "high", "high": ""}}, clear=True):
+            self.assertEqual(len(check_floors.check_rooms_table()), 1)
+        with mock.patch.dict(check_floors.ROOMS, {"x": {"low": "", "high": "low"}}, clear=True):
+            self.assertEqual(check_floors.check_rooms_table(), [])
+
     def test_includes_start_at_the_root_and_stay_in_sim(self):
         self.assertEqual(len(findings({"sim/base/a.cc": '#include "a.h"\n'})), 1)
         self.assertEqual(len(findings({"sim/base/a.cc": '#include "tests/support/b.h"\n'})), 1)
 
     def test_third_party_headers_have_their_places(self):
-        for path, include in [("sim/run/a.cc", "<yaml-cpp/yaml.h>"), ("sim/lang/a.h", "<yaml-cpp/yaml.h>"),
+        for path, include in [("sim/run/a.cc", "<yaml-cpp/yaml.h>"), ("sim/report/a.h", "<yaml-cpp/yaml.h>"),
                               ("sim/run/a.cc", "<boost/program_options.hpp>"), ("sim/alloc/a.cc", "<boost/graph/x.hpp>"),
                               ("sim/run/a.cc", "<sqlite3.h>"), ("sim/cli/a.cc", "<zlib.h>"),
                               ("sim/device/a.cc", "<cuda_runtime.h>"), ("sim/cli/a.cc", "<iostream>")]:

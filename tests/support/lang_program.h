@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/lang/builtins/python.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/library/library.h"
 
@@ -37,7 +38,7 @@ class LangProgram {
       return source;
     };
     options.library = library::python();
-    interp_ = std::make_unique<Interp>(std::move(options));
+    interp_ = std::make_unique<Python>(std::move(options));
     Interp& in = *interp_;
     Ref<ClassObject> type = in.make_class("probe", "__main__");
     type->construct = [this](Interp& interp, ClassObject& own, CallArgs& args) -> Value {
@@ -104,7 +105,7 @@ class LangProgram {
   };
 
   std::string output_;
-  std::unique_ptr<Interp> interp_;
+  std::unique_ptr<Python> interp_;
   Ref<Module> module_;
 };
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
-#include "sim/lang/builtins/library.h"
 
 /// What a subclass of a built-in type finds in it: __new__, __init__, and the operators as methods,
 /// for super() and for classes that borrow them (__setattr__ = dict.__setitem__).

@@ -3,8 +3,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/frame.h"
 
 /// The built-in types as classes: what int(...), list(...), type(x), super() do.
 namespace tidemark::lang {
@@ -216,156 +217,7 @@ Value make_dict(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   return dict;
 }
 
-Ref<Instance> allocate_exception(Interp& in, Ref<ClassObject> type) {
-  return make_ref<ExceptionObject>(in.heap(), std::move(type));
-}
-
 }  // namespace
-
-Ref<Dict> mapping_of(Interp& interp, const Value& value) {
-  if (value.as<Dict>() != nullptr) return value.ref<Dict>();
-  if (value.as<Instance>() == nullptr) return nullptr;
-  if (interp.type_of(value)->lookup(interp.intern("keys")) == nullptr) return nullptr;
-  Ref<Dict> out = interp.dict();
-  update_dict(interp, *out, value);
-  return out;
-}
-
-void update_dict(Interp& in, Dict& dict, const Value& from) {
-  if (const Dict* other = from.as<Dict>()) {
-    const std::vector<ValueTable::Entry> entries = other->table.entries();
-    for (const ValueTable::Entry& entry : entries) {
-      if (!entry.key.empty()) dict.table.set(in, entry.key, entry.value);
-    }
-    return;
-  }
-  const Name keys = in.intern("keys");
-  if (from.as<Instance>() != nullptr && !in.find_attr(from, keys).empty()) {
-    for (const Value& key : in.unpack(in.call_method(from, keys))) {
-      dict.table.set(in, key, in.get_item(from, key));
-    }
-    return;
-  }
-  std::size_t n = 0;
-  for (const Value& pair : in.unpack(from)) {
-    if (!in.iterable(pair)) {
-      in.type_error(
-          fmt::format("cannot convert dictionary update sequence element #{} to a sequence", n));
-    }
-    const std::vector<Value> parts = in.unpack(pair);
-    if (parts.size() != 2) {
-      in.value_error(fmt::format(
-          "dictionary update sequence element #{} has length {}; 2 is required", n, parts.size()));
-    }
-    dict.table.set(in, parts[0], parts[1]);
-    ++n;
-  }
-}
-
-void Interp::make_builtin_classes() {
-  BuiltinClasses& c = *classes_;
-  const auto plain = [&](std::string_view name, bool is_final = false) {
-    Ref<ClassObject> type = make_class(name, "builtins");
-    type->final = is_final;
-    return type;
-  };
-  c.object = plain("object");
-  c.type = plain("type");
-  c.none = plain("NoneType", true);
-  c.not_implemented = plain("NotImplementedType", true);
-  c.ellipsis = plain("ellipsis", true);
-  c.integer = plain("int");
-  c.boolean = make_class("bool", "builtins", {c.integer});
-  c.boolean->final = true;
-  c.real = plain("float");
-  c.str = plain("str");
-  c.list = plain("list");
-  c.tuple = plain("tuple");
-  c.dict = plain("dict");
-  c.set = plain("set");
-  c.frozenset = plain("frozenset");
-  c.range = plain("range", true);
-  c.slice = plain("slice", true);
-  c.function = plain("function", true);
-  c.builtin = plain("builtin_function_or_method", true);
-  c.method = plain("method", true);
-  c.method->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
-    if (args.positional != 2 || args.keyword_count > 0)
-      in.type_error("method expected 2 arguments: a function and what it is bound to");
-    if (!in.callable(args.values[0])) in.type_error("first argument must be callable");
-    return make_ref<BoundMethod>(in.heap(), args.values[0], args.values[1]);
-  };
-  c.module = plain("module");
-  c.iterator = plain("iterator", true);
-  c.generator = plain("generator", true);
-  c.property = plain("property");
-  c.static_method = plain("staticmethod");
-  c.class_method = plain("classmethod");
-  c.super = plain("super");
-  c.cell = plain("cell", true);
-  c.frame = plain("frame", true);
-  c.traceback = plain("traceback", true);
-  c.dict_keys = plain("dict_keys", true);
-  c.dict_values = plain("dict_values", true);
-  c.dict_items = plain("dict_items", true);
-
-  const auto error = [&](Ref<ClassObject>& slot, std::string_view name,
-                         const Ref<ClassObject>& base) {
-    slot = base ? make_class(name, "builtins", {base})
-                : make_class(name, "builtins", {}, allocate_exception);
-    set_builtin(intern(name), slot);
-  };
-  error(c.base_exception, "BaseException", nullptr);
-  error(c.exception, "Exception", c.base_exception);
-  error(c.system_exit, "SystemExit", c.base_exception);
-  error(c.keyboard_interrupt, "KeyboardInterrupt", c.base_exception);
-  error(c.generator_exit, "GeneratorExit", c.base_exception);
-  error(c.arithmetic_error, "ArithmeticError", c.exception);
-  error(c.overflow_error, "OverflowError", c.arithmetic_error);
-  error(c.zero_division_error, "ZeroDivisionError", c.arithmetic_error);
-  error(c.floating_point_error, "FloatingPointError", c.arithmetic_error);
-  error(c.assertion_error, "AssertionError", c.exception);
-  error(c.attribute_error, "AttributeError", c.exception);
-  error(c.buffer_error, "BufferError", c.exception);
-  error(c.eof_error, "EOFError", c.exception);
-  error(c.import_error, "ImportError", c.exception);
-  error(c.module_not_found_error, "ModuleNotFoundError", c.import_error);
-  error(c.lookup_error, "LookupError", c.exception);
-  error(c.index_error, "IndexError", c.lookup_error);
-  error(c.key_error, "KeyError", c.lookup_error);
-  error(c.memory_error, "MemoryError", c.exception);
-  error(c.name_error, "NameError", c.exception);
-  error(c.unbound_local_error, "UnboundLocalError", c.name_error);
-  error(c.os_error, "OSError", c.exception);
-  error(c.file_not_found_error, "FileNotFoundError", c.os_error);
-  error(c.timeout_error, "TimeoutError", c.os_error);
-  error(c.runtime_error, "RuntimeError", c.exception);
-  error(c.not_implemented_error, "NotImplementedError", c.runtime_error);
-  error(c.recursion_error, "RecursionError", c.runtime_error);
-  error(c.stop_iteration, "StopIteration", c.exception);
-  error(c.syntax_error, "SyntaxError", c.exception);
-  error(c.type_error, "TypeError", c.exception);
-  error(c.value_error, "ValueError", c.exception);
-  error(c.warning, "Warning", c.exception);
-  error(c.user_warning, "UserWarning", c.warning);
-  error(c.deprecation_warning, "DeprecationWarning", c.warning);
-  error(c.runtime_warning, "RuntimeWarning", c.warning);
-  error(c.future_warning, "FutureWarning", c.warning);
-  // What programs name in `except` and warnings.warn(), and nothing here raises.
-  const auto named = [&](const Ref<ClassObject>& base, std::initializer_list<const char*> names) {
-    for (const std::string_view name : names)
-      set_builtin(intern(name), make_class(name, "builtins", {base}));
-  };
-  named(c.os_error, {"BlockingIOError", "ChildProcessError", "ConnectionError", "FileExistsError",
-                     "InterruptedError", "IsADirectoryError", "NotADirectoryError",
-                     "PermissionError", "ProcessLookupError"});
-  named(c.value_error, {"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError"});
-  named(c.exception, {"ReferenceError", "StopAsyncIteration", "SystemError"});
-  named(c.warning, {"BytesWarning", "ImportWarning", "PendingDeprecationWarning", "ResourceWarning",
-                    "SyntaxWarning", "UnicodeWarning"});
-  for (const std::string_view name : {"IOError", "EnvironmentError"})
-    set_builtin(intern(name), c.os_error);
-}
 
 namespace {
 

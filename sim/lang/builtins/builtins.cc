@@ -5,54 +5,13 @@
 #include <set>
 #include <string>
 
+#include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/frame.h"
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/text.h"
 
 /// The built-in functions.
 namespace tidemark::lang {
-
-void define(Interp& interp, std::string_view signature, HostFunction function) {
-  interp.set_builtin(interp.intern(function_name(signature)),
-                     interp.function(signature, std::move(function)));
-}
-
-void define(Interp& interp, Module& module, std::string_view signature, HostFunction function) {
-  module.set(interp.intern(function_name(signature)),
-             interp.function(signature, std::move(function)));
-}
-
-void define(Interp& interp, ClassObject& type, std::string_view signature, HostFunction function) {
-  type.attrs.set(interp.intern(function_name(signature)),
-                 interp.function(signature, std::move(function)));
-}
-
-bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
-                    std::string_view function) {
-  if (const auto* other = wanted.as<ClassObject>()) {
-    if (type.derives_from(*other) || !other->metaclass || object.empty())
-      return type.derives_from(*other);
-    const Name check = in.intern("__instancecheck__");
-    if (other->metaclass->lookup(check) == nullptr) return false;
-    return in.truth(in.call_method(wanted, check, {object}));
-  }
-  if (const Tuple* tuple = wanted.as<Tuple>()) {
-    const NestedCall nested(in);
-    for (const Value& one : tuple->items) {
-      in.step();
-      if (is_instance_of(in, type, object, one, function)) return true;
-    }
-    return false;
-  }
-  if (wanted.is_none()) return type.derives_from(*in.classes().none);
-  if (const auto* instance = wanted.as<Instance>(); instance != nullptr && !object.empty()) {
-    const Name check = in.intern("__instancecheck__");
-    if (instance->type().lookup(check) != nullptr)
-      return in.truth(in.call_method(wanted, check, {object}));
-  }
-  in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
-}
 
 namespace {
 

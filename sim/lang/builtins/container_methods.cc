@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/containers.h"
 
 /// The methods of list, tuple, dict, set, int and float.
 namespace tidemark::lang {

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/frame.h"
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/frame.h"
 

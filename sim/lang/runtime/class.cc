@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/lang/runtime/interp.h"
+#include <fmt/format.h>
+
+#include "sim/lang/runtime/frame.h"
 
 namespace tidemark::lang {
 
@@ -190,5 +192,31 @@ void Instance::traverse(Visitor& visitor) const {
 }
 
 void Instance::clear() { drop_in_order(heap(), attrs_, *type_); }
+
+bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
+                    std::string_view function) {
+  if (const auto* other = wanted.as<ClassObject>()) {
+    if (type.derives_from(*other) || !other->metaclass || object.empty())
+      return type.derives_from(*other);
+    const Name check = in.intern("__instancecheck__");
+    if (other->metaclass->lookup(check) == nullptr) return false;
+    return in.truth(in.call_method(wanted, check, {object}));
+  }
+  if (const Tuple* tuple = wanted.as<Tuple>()) {
+    const NestedCall nested(in);
+    for (const Value& one : tuple->items) {
+      in.step();
+      if (is_instance_of(in, type, object, one, function)) return true;
+    }
+    return false;
+  }
+  if (wanted.is_none()) return type.derives_from(*in.classes().none);
+  if (const auto* instance = wanted.as<Instance>(); instance != nullptr && !object.empty()) {
+    const Name check = in.intern("__instancecheck__");
+    if (instance->type().lookup(check) != nullptr)
+      return in.truth(in.call_method(wanted, check, {object}));
+  }
+  in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
+}
 
 }  // namespace tidemark::lang

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "sim/lang/runtime/frame.h"
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/text.h"
 
 /// Complex numbers of Python. Source: CPython's Objects/complexobject.c.
@@ -129,9 +128,7 @@ std::string Complex::repr(Interp& /*interp*/) {
   return fmt::format("({}{}{}j)", part(value.real()), signless ? "+" : "", imaginary);
 }
 
-Value Complex::deep_copy(Interp& /*interp*/, DeepCopies& /*copies*/) {
-  return Ref<Complex>(this);
-}
+Value Complex::deep_copy(Interp& /*interp*/, DeepCopies& /*copies*/) { return Ref<Complex>(this); }
 
 Value make_complex(Interp& interp, Number number) {
   const Value* type = interp.find_builtin(interp.intern("complex"));

@@ -30,9 +30,6 @@ class Complex final : public Instance {
   static constexpr std::uint16_t kHostKind = 0xFFFE;  // no other floor's
 };
 
-/// What a literal such as 2.5j calls with 2.5; no name of a program can be this.
-inline constexpr std::string_view kImaginary = "<imaginary>";
-
 /// A complex number, as a value.
 Value make_complex(Interp& interp, std::complex<double> number);
 

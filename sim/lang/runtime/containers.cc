@@ -1,3 +1,5 @@
+#include "sim/lang/runtime/containers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -463,6 +465,46 @@ void Interp::builtin_del_item(const Value& container, const Value& key) {
     }
   }
   type_error(fmt::format("'{}' object doesn't support item deletion", type_name(container)));
+}
+
+Ref<Dict> mapping_of(Interp& interp, const Value& value) {
+  if (value.as<Dict>() != nullptr) return value.ref<Dict>();
+  if (value.as<Instance>() == nullptr) return nullptr;
+  if (interp.type_of(value)->lookup(interp.intern("keys")) == nullptr) return nullptr;
+  Ref<Dict> out = interp.dict();
+  update_dict(interp, *out, value);
+  return out;
+}
+
+void update_dict(Interp& in, Dict& dict, const Value& from) {
+  if (const Dict* other = from.as<Dict>()) {
+    const std::vector<ValueTable::Entry> entries = other->table.entries();
+    for (const ValueTable::Entry& entry : entries) {
+      if (!entry.key.empty()) dict.table.set(in, entry.key, entry.value);
+    }
+    return;
+  }
+  const Name keys = in.intern("keys");
+  if (from.as<Instance>() != nullptr && !in.find_attr(from, keys).empty()) {
+    for (const Value& key : in.unpack(in.call_method(from, keys))) {
+      dict.table.set(in, key, in.get_item(from, key));
+    }
+    return;
+  }
+  std::size_t n = 0;
+  for (const Value& pair : in.unpack(from)) {
+    if (!in.iterable(pair)) {
+      in.type_error(
+          fmt::format("cannot convert dictionary update sequence element #{} to a sequence", n));
+    }
+    const std::vector<Value> parts = in.unpack(pair);
+    if (parts.size() != 2) {
+      in.value_error(fmt::format(
+          "dictionary update sequence element #{} has length {}; 2 is required", n, parts.size()));
+    }
+    dict.table.set(in, parts[0], parts[1]);
+    ++n;
+  }
 }
 
 }  // namespace tidemark::lang

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/frame.h"
 
 /// Classes and imports.
@@ -54,22 +53,6 @@ Ref<ClassObject> Interp::make_class(std::string_view name, std::string module,
   return type;
 }
 
-std::vector<std::string> Interp::named_tuple_fields(const ClassObject& type) {
-  const Value* fields = type.lookup(intern("_fields"));
-  const Tuple* names = fields == nullptr ? nullptr : fields->as<Tuple>();
-  std::vector<std::string> out;
-  for (std::size_t i = 0; names != nullptr && i < names->items.size(); ++i) {
-    const Str* name = names->items[i].as<Str>();
-    if (name == nullptr) names = nullptr;
-    if (name != nullptr) out.push_back(name->text());
-  }
-  if (names == nullptr) {
-    type_error(fmt::format("_fields of the named tuple '{}' must be a tuple of texts",
-                           text(type.name())));
-  }
-  return out;
-}
-
 Ref<ClassObject> Interp::make_exception_class(std::string_view name, std::string module,
                                               Ref<ClassObject> base) {
   return make_class(name, std::move(module), {std::move(base)});
@@ -94,8 +77,8 @@ Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrM
       }
     }
   }
-  Ref<ClassObject> type = in.make_named_tuple_class(in.text(name), std::move(module), fields);
-  if (!defaults.empty()) set_field_defaults(in, *type, std::move(defaults));
+  Ref<ClassObject> type =
+      in.make_named_tuple_class(in.text(name), std::move(module), fields, std::move(defaults));
   for (const AttrMap::Entry& entry : attributes.entries()) {
     const auto text = in.text(entry.name);
     if (std::find(fields.begin(), fields.end(), text) == fields.end())

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/generator.h"
-#include "sim/lang/builtins/library.h"
 
 namespace tidemark::lang {
 

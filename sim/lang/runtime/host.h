@@ -51,4 +51,13 @@ void add_methods(Interp& interp, ClassObject& type, std::span<const FunctionRow>
 void add_static_methods(Interp& interp, ClassObject& type, std::span<const FunctionRow> rows);
 void add_properties(Interp& interp, ClassObject& type, std::span<const PropertyRow> rows);
 
+/// What object.__delattr__ does: a property's deleter, then own attributes. False: no such
+/// attribute.
+bool remove_attribute(Interp& interp, const Value& object, Name name);
+
+/// Adds one built-in, one function of a module, or one method, from its signature.
+void define(Interp& interp, std::string_view signature, HostFunction function);
+void define(Interp& interp, Module& module, std::string_view signature, HostFunction function);
+void define(Interp& interp, ClassObject& type, std::string_view signature, HostFunction function);
+
 }  // namespace tidemark::lang

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/host.h"
+#include "sim/lang/runtime/interp.h"
 
 /// The defaults of Instance's virtual functions: what the class says, in Python code or host
 /// functions.

@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "sim/base/stack.h"
-#include "sim/lang/builtins/library.h"
 #include "sim/lang/imports/library_index.h"
-#include "sim/lang/imports/library_loader.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/syntax/parser.h"
 
 namespace tidemark::lang {
@@ -20,8 +19,6 @@ Interp::Interp(Options options)
       values_(std::make_unique<ValueStack>()) {
   last_step_ = options_.limits.steps;
   make_builtin_classes();
-  add_builtins(*this);
-  add_library(*this);
 }
 
 Interp::~Interp() {
@@ -60,12 +57,16 @@ void Interp::guard(const std::function<void()>& body) {
 
 namespace {
 
+GlobalSlot slots_of(Module& module) {
+  return [&module](Name name) { return module.slot(name); };
+}
+
 /// `parse` makes the tree and appends what is wrong.
 template <class Parse>
 std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& parse) {
   std::vector<Problem> problems;
   std::shared_ptr<SyntaxTree> tree = parse(problems);
-  if (problems.empty()) resolve(*tree, in.names(), module, problems);
+  if (problems.empty()) resolve(*tree, in.names(), slots_of(module), problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return tree;
 }
@@ -148,7 +149,7 @@ Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source)
 void Interp::read_body(const UnreadBody& unread, Module& globals) {
   std::vector<Problem> problems;
   std::shared_ptr<SyntaxTree> tree = parse_body(unread, names(), problems);
-  if (problems.empty()) resolve_body(unread, *tree, names(), globals, problems);
+  if (problems.empty()) resolve_body(unread, *tree, names(), slots_of(globals), problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   unread.tree->bodies.push_back(std::move(tree));
 }

@@ -73,7 +73,8 @@ using ModuleResolver =
 /// Takes what print() writes, newline included.
 using PrintSink = std::function<void(std::string_view text)>;
 
-/// One program being run: names, classes, modules, the stack. Single-threaded.
+/// One program being run: names, classes, modules, the stack. Single-threaded. It knows no name
+/// yet: Python (imports/python.h) is one that has the built-ins and the library.
 ///
 /// Operations on values are Python's, errors included: they raise (throw Raised) where Python
 /// raises.
@@ -87,7 +88,6 @@ class Interp {
     /// long as the interpreter.
     std::span<const Library* const> library;
   };
-  explicit Interp(Options options = {});
   ~Interp();  // drops every module, then frees unreachable cycles
   Interp(const Interp&) = delete;
   Interp& operator=(const Interp&) = delete;
@@ -142,9 +142,11 @@ class Interp {
   Ref<Dict> dict() { return make_ref<Dict>(heap()); }
   Value function(std::string_view signature, HostFunction body);
   Value raw_function(std::string_view name, RawFunction body);
-  /// A named tuple's class ("torch.return_types.max": "values", "indices").
+  /// A named tuple's class ("torch.return_types.max": "values", "indices"). `defaults` are those of
+  /// its last fields. Requires: no more defaults than fields.
   Ref<ClassObject> make_named_tuple_class(std::string_view name, std::string module,
-                                          const std::vector<std::string>& fields);
+                                          const std::vector<std::string>& fields,
+                                          std::vector<Value> defaults = {});
   /// Its fields, which code may have set anew. Errors: TypeError for other than texts.
   std::vector<std::string> named_tuple_fields(const ClassObject& type);
 
@@ -285,6 +287,9 @@ class Interp {
   /// gc.collect(): frees unreachable cycles; the number of unreachable objects.
   std::size_t collect_garbage() { return heap().collect(); }
 
+ protected:
+  explicit Interp(Options options);
+
  private:
   friend class Evaluator;
   friend class CallDepth;
@@ -327,8 +332,8 @@ class Interp {
   std::uint64_t steps_ = 0;
   std::uint64_t last_step_ = 0;  // the limit; 0 once something has to be refused at the next step
   std::uint32_t depth_ = 0;
-  std::uintptr_t stack_base_ = 0;  // of the host's stack where the program was entered
-  std::uintptr_t stack_end_ = 0;   // how far down it may reach; 0: no program runs
+  std::uintptr_t stack_base_ = 0;       // of the host's stack where the program was entered
+  std::uintptr_t stack_end_ = 0;        // how far down it may reach; 0: no program runs
   std::vector<const Object*> in_repr_;  // the containers being written, the outermost first
 };
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
-#include "sim/lang/builtins/library.h"
 
 /// Matching of patterns, as CPython 3.11 does it.
 namespace tidemark::lang {
@@ -83,8 +83,8 @@ bool Evaluator::Matching::is_sequence(const SequencePattern* pattern, const Valu
   if (has_star ? length + 1 < wanted : length != wanted) return false;
   std::vector<Value> items = in_.unpack(subject);
   if (items.size() != length) {
-    in_.value_error(fmt::format("a sequence of {} elements, by its len(), gave {}", length,
-                                items.size()));
+    in_.value_error(
+        fmt::format("a sequence of {} elements, by its len(), gave {}", length, items.size()));
   }
   const std::size_t taken = has_star ? items.size() + 1 - wanted : 0;
   for (std::size_t i = 0, at = 0; i < wanted; ++i) {

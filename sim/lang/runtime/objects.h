@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/lang/runtime/value.h"
+#include "sim/lang/syntax/names.h"
+#include "sim/lang/values/str.h"
 
 /// The built-in containers. They hold; what Python does with them (operators, methods, messages) is
 /// the interpreter's. Orders of destruction are CPython's: a list and a tuple from the last element
@@ -16,21 +17,6 @@ namespace tidemark::lang {
 class AttrMap;
 class ClassObject;
 class Interp;
-
-class Str final : public Object {
- public:
-  explicit Str(std::string text) : Object(Kind::kStr), text_(std::move(text)) {}
-  static bool is(const Object& o) { return o.kind() == Kind::kStr; }
-  [[nodiscard]] const std::string& text() const { return text_; }
-  [[nodiscard]] std::uint64_t hash() const {
-    if (hash_ == 0) hash_ = hash_text(text_) | 1U;
-    return hash_;
-  }
-
- private:
-  std::string text_;
-  mutable std::uint64_t hash_ = 0;
-};
 
 /// What list, tuple, dict and set share: a class where they are of another than the plain one
 /// (torch.Size, OrderedDict, a user's subclass), and the attributes of a user's.

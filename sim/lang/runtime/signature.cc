@@ -200,4 +200,19 @@ void add_properties(Interp& interp, ClassObject& type, std::span<const PropertyR
   }
 }
 
+void define(Interp& interp, std::string_view signature, HostFunction function) {
+  interp.set_builtin(interp.intern(function_name(signature)),
+                     interp.function(signature, std::move(function)));
+}
+
+void define(Interp& interp, Module& module, std::string_view signature, HostFunction function) {
+  module.set(interp.intern(function_name(signature)),
+             interp.function(signature, std::move(function)));
+}
+
+void define(Interp& interp, ClassObject& type, std::string_view signature, HostFunction function) {
+  type.attrs.set(interp.intern(function_name(signature)),
+                 interp.function(signature, std::move(function)));
+}
+
 }  // namespace tidemark::lang

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/lang/runtime/value.h"
+#include "sim/lang/values/value.h"
 
 /// Python's ways to turn values into text.
 namespace tidemark::lang {

@@ -9,7 +9,7 @@
 
 #include "sim/lang/syntax/lexer.h"
 #include "sim/lang/syntax/operators.h"
-#include "sim/lang/runtime/value.h"
+#include "sim/lang/values/value.h"
 
 /// The syntax tree. Nodes are plain structs in the tree's arena; the resolver (resolve.h) fills in
 /// where each name lives, and the evaluator walks them as they are.
@@ -77,6 +77,8 @@ struct NameExpr : Expr {
 struct ConstantExpr : Expr {
   const Value* value;
 };
+/// What a literal such as 2.5j calls with 2.5; no name of a program can be this.
+inline constexpr std::string_view kImaginary = "<imaginary>";
 /// A piece of an f-string: text, or an expression with conversion and format.
 struct JoinedPart {
   const Value* text;  // null for an expression

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "sim/base/hash.h"
+
 namespace tidemark::lang {
 
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,14 +28,18 @@ std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,
 std::shared_ptr<SyntaxTree> parse_expression(std::shared_ptr<const SourceText> source, Names& names,
                                              std::vector<Problem>& problems);
 
+/// The index of a global of the module that a text belongs to, made where it is new.
+using GlobalSlot = std::function<std::size_t(Name name)>;
+
 /// Lays out the frames of everything in a tree: fills in where each name lives. Appends what is
 /// wrong with names ("name 'x' is used before its global declaration"). Requires: a tree parsed
 /// without problems.
-void resolve(SyntaxTree& tree, Names& names, class Module& globals, std::vector<Problem>& problems);
+void resolve(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
+             std::vector<Problem>& problems);
 
 /// The same for a function whose body has been parsed into `tree`; the function has it then.
 /// Requires: its statement has been resolved.
-void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names, Module& globals,
-                  std::vector<Problem>& problems);
+void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names,
+                  const GlobalSlot& globals, std::vector<Problem>& problems);
 
 }  // namespace tidemark::lang

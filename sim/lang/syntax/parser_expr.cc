@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "sim/lang/runtime/complex.h"
 #include "sim/lang/syntax/parser_impl.h"
 
 namespace tidemark::lang {

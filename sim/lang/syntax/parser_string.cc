@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "sim/lang/runtime/objects.h"
 #include "sim/lang/syntax/parser_impl.h"
+#include "sim/lang/values/str.h"
 
 namespace tidemark::lang {
 

@@ -14,7 +14,8 @@ namespace {
 /// in the order in which the compiled code first names them.
 class Resolver {
  public:
-  Resolver(SyntaxTree& tree, Names& names, Module& globals, std::vector<Problem>& problems)
+  Resolver(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
+           std::vector<Problem>& problems)
       : tree_(tree), names_(names), globals_(globals), problems_(problems) {}
 
   void run() {
@@ -457,7 +458,7 @@ class Resolver {
 
   SyntaxTree& tree_;
   Names& names_;
-  Module& globals_;
+  const GlobalSlot& globals_;
   std::vector<Problem>& problems_;
   std::deque<Scope> scopes_;
   Scope* scope_ = nullptr;
@@ -465,12 +466,13 @@ class Resolver {
 
 }  // namespace
 
-void resolve(SyntaxTree& tree, Names& names, Module& globals, std::vector<Problem>& problems) {
+void resolve(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
+             std::vector<Problem>& problems) {
   Resolver(tree, names, globals, problems).run();
 }
 
-void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names, Module& globals,
-                  std::vector<Problem>& problems) {
+void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names,
+                  const GlobalSlot& globals, std::vector<Problem>& problems) {
   Code& code = *unread.code;
   code.unread = nullptr;
   code.body = tree.body;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "sim/lang/runtime/function.h"
-
 namespace tidemark::lang {
 
 std::size_t SymbolTable::index_of(Name name) const {
@@ -38,7 +36,7 @@ namespace {
 
 class FrameLayout {
  public:
-  FrameLayout(const SyntaxTree& tree, const Names& names, Module& globals,
+  FrameLayout(const SyntaxTree& tree, const Names& names, const GlobalSlot& globals,
               std::vector<Problem>& problems)
       : tree_(tree), names_(names), globals_(globals), problems_(problems) {}
 
@@ -153,10 +151,10 @@ class FrameLayout {
         node->slot = symbol.slot;
       } else if (scope.is_module() || symbol.global || (!own && !scope.is_class())) {
         node->access = Access::kGlobal;
-        node->slot = static_cast<std::uint32_t>(globals_.slot(node->name));
+        node->slot = static_cast<std::uint32_t>(globals_(node->name));
       } else if (scope.is_class()) {
         node->access = Access::kClass;
-        node->slot = static_cast<std::uint32_t>(globals_.slot(node->name));
+        node->slot = static_cast<std::uint32_t>(globals_(node->name));
       } else {
         node->access = symbol.cell ? Access::kCell : Access::kLocal;
         node->slot = symbol.slot;
@@ -166,14 +164,14 @@ class FrameLayout {
 
   const SyntaxTree& tree_;
   const Names& names_;
-  Module& globals_;
+  const GlobalSlot& globals_;
   std::vector<Problem>& problems_;
 };
 
 }  // namespace
 
 void lay_out_frames(std::deque<Scope>& scopes, const SyntaxTree& tree, const Names& names,
-                    Module& globals, std::vector<Problem>& problems) {
+                    const GlobalSlot& globals, std::vector<Problem>& problems) {
   FrameLayout(tree, names, globals, problems).run(scopes);
 }
 

@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/lang/syntax/ast.h"
+#include "sim/lang/syntax/parser.h"
 
 /// What resolving names knows of each function, class body and module of a tree (resolve.cc), and
 /// how their frames are laid out from it (scope.cc).
 namespace tidemark::lang {
-
-class Module;
 
 struct Symbol {
   bool parameter = false;
@@ -61,6 +59,6 @@ struct Scope {
 /// Decides for every variable where it lives, and writes that into the codes and the names' nodes.
 /// Requires: a parent stands before the scopes within it. Appends what is wrong with `nonlocal`.
 void lay_out_frames(std::deque<Scope>& scopes, const SyntaxTree& tree, const Names& names,
-                    Module& globals, std::vector<Problem>& problems);
+                    const GlobalSlot& globals, std::vector<Problem>& problems);
 
 }  // namespace tidemark::lang

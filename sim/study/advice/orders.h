@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/study/advice/trial.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark {
 

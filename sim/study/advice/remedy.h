@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/study/advice/quantity.h"
-#include "sim/study/advice/trial.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/alloc/settings.h"
-#include "sim/study/explain/replay.h"
-#include "sim/study/advice/trial.h"
+#include "sim/study/replay/replay.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark {
 

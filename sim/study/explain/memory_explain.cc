@@ -10,7 +10,7 @@
 #include "sim/format/snapshot_program.h"
 #include "sim/study/explain/moment.h"
 #include "sim/study/explain/oom_answer.h"
-#include "sim/study/explain/recording_range.h"
+#include "sim/study/replay/recording_range.h"
 
 namespace tidemark {
 

@@ -11,9 +11,9 @@
 #include "sim/alloc/allocator.h"
 #include "sim/alloc/segments.h"
 #include "sim/format/snapshot.h"
-#include "sim/study/explain/agreement.h"
 #include "sim/study/explain/oom_answer.h"
-#include "sim/study/explain/purpose.h"
+#include "sim/study/replay/agreement.h"
+#include "sim/study/replay/purpose.h"
 
 namespace tidemark {
 

@@ -9,7 +9,7 @@
 #include "sim/alloc/make_allocator.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_program.h"
-#include "sim/study/explain/agreement.h"
+#include "sim/study/replay/agreement.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 #include "sim/alloc/settings_parser.h"
 #include "sim/study/explain/memory_explain.h"
 #include "sim/study/explain/moment.h"
-#include "sim/study/explain/recording_range.h"
+#include "sim/study/replay/recording_range.h"
 
 namespace tidemark {
 

@@ -8,7 +8,7 @@
 #include "sim/alloc/settings.h"
 #include "sim/base/bytes.h"
 #include "sim/format/snapshot.h"
-#include "sim/study/explain/purpose.h"
+#include "sim/study/replay/purpose.h"
 
 namespace tidemark {
 

@@ -11,7 +11,7 @@
 #include "sim/format/json_reader.h"
 #include "sim/run/literals.h"
 #include "sim/run/zoo.h"
-#include "sim/study/import/describe.h"
+#include "sim/study/catalogue/describe.h"
 
 namespace tidemark {
 namespace {

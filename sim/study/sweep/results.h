@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/study/sweep/sweep.h"
+#include "sim/study/tables/results_table.h"
 
 namespace tidemark {
 
@@ -33,32 +34,6 @@ struct ResultsQuery {
                                      ///< smaller is better, "-" before one: larger
   std::vector<std::string> pivot;    ///< three columns: rows, columns, and what stands there
   std::uint64_t limit = 0;           ///< rows; 0: all
-};
-
-struct ResultsValue {
-  enum class Kind : std::uint8_t { kNull, kInteger, kText };
-  Kind kind = Kind::kNull;
-  std::int64_t integer = 0;
-  std::string text;
-  friend bool operator==(const ResultsValue&, const ResultsValue&) = default;
-};
-
-/// Rows and columns, for any report.
-struct ResultsTable {
-  struct Column {
-    std::string name;
-    enum class Unit : std::uint8_t {
-      kNone,
-      kBytes,
-      kExactBytes,  ///< for people both: "79.2 GiB (85,017,755,648)"
-      kCount,
-      kMillionths,
-      kNanoseconds
-    } unit = Unit::kNone;
-  };
-  std::vector<Column> columns;
-  std::vector<std::vector<ResultsValue>> rows;
-  std::uint64_t left_out = 0;  ///< rows beyond the limit
 };
 
 /// The results of a sweep in an SQLite file: table `cells`, one row a cell, its axes as columns of

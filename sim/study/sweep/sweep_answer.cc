@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
-#include "sim/study/advice/remedy.h"
 #include "sim/yaml/yaml.h"
 
 namespace tidemark {

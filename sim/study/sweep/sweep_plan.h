@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/run/overrides.h"
-#include "sim/study/advice/trial.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark {
 

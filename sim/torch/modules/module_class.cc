@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/torch/modules/model_watch.h"
 #include "sim/torch/modules/module_object.h"
 #include "sim/torch/tensors/tensor_object.h"
 

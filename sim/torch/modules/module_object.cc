@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/torch/modules/model_watch.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {

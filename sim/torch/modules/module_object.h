@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
 
@@ -25,8 +25,7 @@ class ModuleObject final : public lang::HostObject {
   lang::Value call_module(lang::Interp& interp, lang::CallArgs& args);
   /// nn.Module.__delattr__. False: no such attribute.
   bool remove_member(lang::Interp& interp, lang::Name name);
-  lang::Value deep_copy(lang::Interp& interp,
-                        lang::DeepCopies& copies) override;
+  lang::Value deep_copy(lang::Interp& interp, lang::DeepCopies& copies) override;
 
   /// Source: torch's Module._replicate_for_data_parallel: the attributes, no parameters, buffers or
   /// children.

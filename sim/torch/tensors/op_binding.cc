@@ -264,7 +264,7 @@ OpTable::OpTable(Session& session) : session_(session), slots_(8192, 0) {
 
 std::size_t OpTable::slot_of(std::string_view where, std::string_view name) const {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = (lang::hash_text(name) + where.size() * 977) & mask;
+  std::size_t slot = (hash_text(name) + where.size() * 977) & mask;
   while (slots_[slot] != 0 &&
          (entries_[slots_[slot] - 1U].name != name || entries_[slots_[slot] - 1U].where != where))
     slot = (slot + 1) & mask;

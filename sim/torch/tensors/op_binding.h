@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "sim/ops/registry.h"
-#include "sim/torch/sessions/session.h"
 #include "sim/torch/tensors/host_values.h"
 #include "sim/torch/tensors/op_signature.h"
+#include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/ops/registry.h"
-#include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
 

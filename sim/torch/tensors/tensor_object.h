@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
 
@@ -26,8 +26,7 @@ class TensorObject final : public lang::HostObject {
   std::optional<std::uint64_t> hash(lang::Interp& interp) override;
   std::string repr(lang::Interp& interp) override;
   std::string format(lang::Interp& interp, std::string_view spec) override;
-  lang::Value deep_copy(lang::Interp& interp,
-                        lang::DeepCopies& copies) override;
+  lang::Value deep_copy(lang::Interp& interp, lang::DeepCopies& copies) override;
 
   ops::Tensor tensor;
   Ref<ops::Node> accumulator;  ///< of a leaf with hooks, which it keeps as long as it lives

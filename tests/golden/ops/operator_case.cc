@@ -9,9 +9,9 @@
 
 #include "sim/base/problem.h"
 #include "sim/format/whole_file.h"
-#include "sim/yaml/yaml.h"
 #include "sim/program/source.h"
-#include "sim/torch/sessions/model_source.h"
+#include "sim/torch/source/model_source.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 

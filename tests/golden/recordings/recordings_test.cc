@@ -8,7 +8,7 @@
 #include "sim/alloc/knob_values.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_program.h"
-#include "sim/study/explain/agreement.h"
+#include "sim/study/replay/agreement.h"
 
 namespace tidemark {
 namespace {

@@ -5,7 +5,7 @@
 #include "sim/base/random.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_writer.h"
-#include "sim/study/explain/agreement.h"
+#include "sim/study/replay/agreement.h"
 
 namespace tidemark {
 namespace {

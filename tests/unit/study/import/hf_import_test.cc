@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/study/import/describe.h"
+#include "sim/study/catalogue/describe.h"
 
 namespace tidemark {
 namespace {

@@ -1,0 +1,472 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/builtins/python.h"
+#include "sim/lang/runtime/containers.h"
+#include "sim/lang/syntax/ast.h"
+
+/// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what
+/// they cannot say in the language from.
+namespace tidemark::lang {
+
+namespace {
+
+double number(Interp& in, Arguments& args, std::size_t i) {
+  if (args[i].is_number()) return args[i].number();
+  if (args[i].as<Instance>() != nullptr) return args.real(i);
+  in.type_error(fmt::format("must be real number, not {}", in.type_name(args[i])));
+}
+
+[[noreturn]] void domain(Interp& in) { in.value_error("math domain error"); }
+
+template <double (*kFunction)(double)>
+Value of_one(Interp& in, Arguments& args) {
+  const double x = number(in, args, 0);
+  const double out = kFunction(x);
+  if (std::isnan(out) && !std::isnan(x)) domain(in);
+  if (std::isinf(out) && std::isfinite(x))
+    in.raise(*in.classes().overflow_error, "math range error");
+  return Value::real(out);
+}
+
+/// A function of two numbers; what is not one in both is told of the first.
+template <double (*kFunction)(double, double)>
+Value of_two(Interp& in, Arguments& args) {
+  const double x = number(in, args, 0);
+  const double y = number(in, args, 1);
+  const double out = kFunction(x, y);
+  if (std::isnan(out) && !std::isnan(x) && !std::isnan(y)) domain(in);
+  if (std::isinf(out) && std::isfinite(x) && std::isfinite(y)) {
+    if (x == 0) domain(in);  // 0 to a negative power
+    in.raise(*in.classes().overflow_error, "math range error");
+  }
+  return Value::real(out);
+}
+
+template <double (*kFunction)(double)>
+Value logarithm(Interp& in, Arguments& args) {
+  const double x = number(in, args, 0);
+  if (x <= 0) domain(in);
+  return Value::real(kFunction(x));
+}
+
+template <double (*kRound)(double)>
+Value whole(Interp& in, Arguments& args) {
+  if (args[0].is_integral()) return Value::integer(args[0].as_int());
+  const double value = kRound(number(in, args, 0));
+  if (std::isnan(value)) in.value_error("cannot convert float NaN to integer");
+  if (std::isinf(value))
+    in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
+  if (std::abs(value) >= 9.2e18)
+    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  return Value::integer(static_cast<std::int64_t>(value));
+}
+
+Value product(Interp& in, Arguments& args) {
+  Value total = args[1];
+  for (const Value& item : in.unpack(args[0])) total = in.binary(BinaryOp::kMul, total, item);
+  return total;
+}
+
+/// Exact: partial sums that do not overlap, as Python keeps them.
+Value exact_sum(Interp& in, Arguments& args) {
+  std::vector<double> partials;
+  for (const Value& item : in.unpack(args[0])) {
+    if (!item.is_number())
+      in.type_error(fmt::format("must be real number, not {}", in.type_name(item)));
+    double x = item.number();
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < partials.size(); ++i) {
+      double y = partials[i];
+      if (std::abs(x) < std::abs(y)) std::swap(x, y);
+      const double high = x + y;
+      const double low = y - (high - x);
+      if (low != 0) partials[kept++] = low;
+      x = high;
+    }
+    partials.resize(kept);
+    partials.push_back(x);
+  }
+  double total = 0;
+  for (std::size_t i = partials.size(); i > 0; --i) total += partials[i - 1];
+  return Value::real(total);
+}
+
+Value gcd(Interp& in, Arguments& args) {
+  std::uint64_t out = 0;
+  for (const Value& item : in.unpack(args[0])) {
+    if (!item.is_integral()) {
+      in.type_error(
+          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
+    }
+    const auto bits = static_cast<std::uint64_t>(item.as_int());
+    out = std::gcd(out, item.as_int() < 0 ? ~bits + 1 : bits);
+  }
+  if (out > INT64_MAX)
+    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  return Value::integer(static_cast<std::int64_t>(out));
+}
+
+Value lcm(Interp& in, Arguments& args) {
+  Value out = Value::integer(1);
+  for (const Value& item : in.unpack(args[0])) {
+    if (!item.is_integral()) {
+      in.type_error(
+          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
+    }
+    if (item.as_int() == 0) return Value::integer(0);
+    const Value size = item.as_int() < 0 ? in.unary(UnaryOp::kNeg, item) : item;
+    const std::int64_t divisor = std::gcd(out.as_int(), size.as_int());
+    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor), size);
+  }
+  return out;
+}
+
+Value isqrt(Interp& in, Arguments& args) {
+  const std::int64_t n = args.integer(0);
+  if (n < 0) in.value_error("isqrt() argument must be nonnegative");
+  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  while (root > 0 && root > n / root) --root;
+  while ((root + 1) <= n / (root + 1)) ++root;
+  return Value::integer(root);
+}
+
+Value combinations(Interp& in, Arguments& args) {
+  const std::int64_t n = args.integer(0);
+  std::int64_t k = args.integer(1);
+  if (n < 0 || k < 0) in.value_error("n and k must be non-negative integers");
+  if (k > n) return Value::integer(0);
+  if (k > n - k) k = n - k;
+  __extension__ __int128 out = 1;
+  for (std::int64_t i = 1; i <= k; ++i) {
+    out = out * (n - k + i) / i;
+    if (out > INT64_MAX)
+      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  }
+  return Value::integer(static_cast<std::int64_t>(out));
+}
+
+Value factorial(Interp& in, Arguments& args) {
+  const std::int64_t n = args.integer(0);
+  if (n < 0) in.value_error("factorial() not defined for negative values");
+  if (n > 20) in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  std::int64_t out = 1;
+  for (std::int64_t i = 2; i <= n; ++i) out *= i;
+  return Value::integer(out);
+}
+
+constexpr FunctionRow kMath[] = {
+    {"sqrt(x, /)", of_one<std::sqrt>},
+    {"exp(x, /)", of_one<std::exp>},
+    {"expm1(x, /)", of_one<std::expm1>},
+    {"sin(x, /)", of_one<std::sin>},
+    {"cos(x, /)", of_one<std::cos>},
+    {"tan(x, /)", of_one<std::tan>},
+    {"asin(x, /)", of_one<std::asin>},
+    {"acos(x, /)", of_one<std::acos>},
+    {"atan(x, /)", of_one<std::atan>},
+    {"sinh(x, /)", of_one<std::sinh>},
+    {"cosh(x, /)", of_one<std::cosh>},
+    {"tanh(x, /)", of_one<std::tanh>},
+    {"erf(x, /)", of_one<std::erf>},
+    {"gamma(x, /)", of_one<std::tgamma>},
+    {"fabs(x, /)", of_one<std::fabs>},
+    {"log2(x, /)", logarithm<std::log2>},
+    {"log10(x, /)", logarithm<std::log10>},
+    {"log1p(x, /)", of_one<std::log1p>},
+    {"log(x, base=..., /)",
+     [](Interp& in, Arguments& args) {
+       const double x = number(in, args, 0);
+       if (x <= 0) domain(in);
+       if (args[1].empty()) return Value::real(std::log(x));
+       const double base = number(in, args, 1);
+       if (base <= 0) domain(in);
+       if (base == 1) in.raise(*in.classes().zero_division_error, "float division by zero");
+       return Value::real(std::log(x) / std::log(base));
+     }},
+    {"pow(x, y, /)", of_two<std::pow>},
+    {"atan2(y, x, /)", of_two<std::atan2>},
+    {"hypot(x, y, /)", of_two<std::hypot>},
+    {"fmod(x, y, /)", of_two<std::fmod>},
+    {"copysign(x, y, /)", of_two<std::copysign>},
+    {"floor(x, /)", whole<std::floor>},
+    {"ceil(x, /)", whole<std::ceil>},
+    {"trunc(x, /)", whole<std::trunc>},
+    {"degrees(x, /)",
+     [](Interp& in, Arguments& args) {
+       return Value::real(number(in, args, 0) * 180 / std::numbers::pi);
+     }},
+    {"radians(x, /)",
+     [](Interp& in, Arguments& args) {
+       return Value::real(number(in, args, 0) * std::numbers::pi / 180);
+     }},
+    {"isnan(x, /)",
+     [](Interp& in, Arguments& args) { return Value::boolean(std::isnan(number(in, args, 0))); }},
+    {"isinf(x, /)",
+     [](Interp& in, Arguments& args) { return Value::boolean(std::isinf(number(in, args, 0))); }},
+    {"isfinite(x, /)",
+     [](Interp& in, Arguments& args) {
+       return Value::boolean(std::isfinite(number(in, args, 0)));
+     }},
+    {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)",
+     [](Interp& in, Arguments& args) {
+       const double a = number(in, args, 0);
+       const double b = number(in, args, 1);
+       const double most =
+           std::max(args.real(2) * std::max(std::abs(a), std::abs(b)), args.real(3));
+       return Value::boolean(a == b || std::abs(a - b) <= most);
+     }},
+    {"fsum(seq, /)", exact_sum},
+    {"prod(iterable, /, *, start=1)", product},
+    {"gcd(*integers)", gcd},
+    {"lcm(*integers)", lcm},
+    {"isqrt(n, /)", isqrt},
+    {"comb(n, k, /)", combinations},
+    {"factorial(n, /)", factorial},
+};
+
+Value named_tuple(Interp& in, Arguments& args) {
+  std::vector<std::string> fields;
+  if (const Str* text = args[1].as<Str>()) {
+    std::string spaced = text->text();
+    std::replace(spaced.begin(), spaced.end(), ',', ' ');
+    const Value words = in.call_method(in.str(std::move(spaced)), in.intern("split"));
+    for (const Value& word : words.as<List>()->items) fields.push_back(word.as<Str>()->text());
+  } else {
+    for (const Value& field : in.unpack(args[1])) fields.push_back(in.to_str(field));
+  }
+  std::vector<Value> defaults;
+  if (args.has(2)) {
+    defaults = in.unpack(args[2]);
+    if (defaults.size() > fields.size()) in.type_error("Got more default values than field names");
+  }
+  return in.make_named_tuple_class(args.text(0), "", fields, std::move(defaults));
+}
+
+/// Null: it has none.
+AttrMap* attributes_of(const Value& owner) {
+  if (auto* type = owner.as<ClassObject>()) return &type->attrs;
+  if (const auto* container = owner.as<Container>()) return container->attrs();
+  return &owner.as<Instance>()->attrs();
+}
+
+/// What the module _attribute_tables is made of: names, get, set and remove, of an object or a
+/// class; and the class of such tables' base, a dict to isinstance().
+void add_attribute_access(Interp& in, Module& module) {
+  const auto access = [&](std::string_view signature, HostFunction body) -> Value {
+    return in.function(signature, std::move(body));
+  };
+  module.set(
+      in.intern("attribute_access"),
+      in.tuple({access("names(owner, table)",
+                       [](Interp& interp, Arguments& args) {
+                         std::vector<Value> names;
+                         if (const auto* global = args[0].as<Module>()) {
+                           if (global->list_missing) {  // all that it has not made yet
+                             for (const std::string_view name : global->list_missing())
+                               interp.find_attr(args[0], interp.intern(name));
+                           }
+                           for (const AttrMap::Entry& entry : global->entries()) {
+                             if (!entry.value.empty())
+                               names.push_back(interp.str(std::string(interp.text(entry.name))));
+                           }
+                           return interp.list(std::move(names));
+                         }
+                         const AttrMap* table = attributes_of(args[0]);
+                         if (table == nullptr) return interp.list(std::move(names));
+                         names.reserve(table->size());
+                         for (const AttrMap::Entry& entry : table->entries())
+                           names.push_back(interp.str(std::string(interp.text(entry.name))));
+                         return interp.list(std::move(names));
+                       }),
+                access("get(owner, table, name)",
+                       [](Interp& interp, Arguments& args) {
+                         const Name name = interp.intern(args.text(2));
+                         if (args[0].as<Module>() != nullptr) {
+                           Value found = interp.find_attr(args[0], name);
+                           return found.empty() ? Value::not_implemented() : found;
+                         }
+                         const AttrMap* table = attributes_of(args[0]);
+                         const Value* own = table == nullptr ? nullptr : table->find(name);
+                         return own == nullptr ? Value::not_implemented() : *own;
+                       }),
+                access("set(owner, table, name, value)",
+                       [](Interp& interp, Arguments& args) {
+                         const Name name = interp.intern(args.text(2));
+                         if (auto* global = args[0].as<Module>()) {
+                           global->set(name, args.take(3));
+                         } else if (auto* instance = args[0].as<Instance>()) {
+                           instance->set_own(name, args.take(3));
+                         } else if (auto* container = args[0].as<Container>()) {
+                           container->set_own(name, args.take(3));
+                         } else {
+                           interp.type_error(
+                               "'mappingproxy' object does not support item assignment");
+                         }
+                         return Value::none();
+                       }),
+                access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
+                  if (args[0].as<ClassObject>() != nullptr)
+                    interp.type_error("'mappingproxy' object does not support item deletion");
+                  const Name name = interp.intern(args.text(2));
+                  if (auto* global = args[0].as<Module>()) {
+                    global->set(name, {});
+                    return Value::none();
+                  }
+                  AttrMap* table = attributes_of(args[0]);
+                  if (table != nullptr) table->remove(name);
+                  return Value::none();
+                })}));
+  const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
+  base->allocate = [](Interp& interp, Ref<ClassObject> type) {
+    return make_ref<Instance>(interp.heap(), std::move(type));
+  };
+  // Its objects are not dicts underneath.
+  base->attrs.set(known(name::kNew), *in.classes().object->attrs.find(known(name::kNew)));
+  module.set(in.intern("mapping_base"), base);
+}
+
+/// A list, dict or set of the same class with the same elements and attributes.
+Value same_elements(Interp& in, const Value& what) {
+  const Container& from = *what.as<Container>();
+  const Ref<ClassObject> type(from.type());
+  Ref<Container> copy;
+  if (from.kind() == Kind::kList) {
+    copy = make_ref<List>(in.heap(), static_cast<const List&>(from).items, type);
+  } else if (from.kind() == Kind::kDict) {
+    const auto& dict = static_cast<const Dict&>(from);
+    const Ref<Dict> same = make_ref<Dict>(in.heap(), type);
+    same->default_factory = dict.default_factory;
+    update_dict(in, *same, what);
+    copy = same;
+  } else {
+    in.refuse(fmt::format("copy.copy() of a {} is not supported", in.text(type->name())));
+  }
+  if (from.attrs() != nullptr) {
+    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    for (const AttrMap::Entry& entry : own) copy->set_own(entry.name, entry.value);
+  }
+  return copy;
+}
+
+void fill_host(Interp& in, Module& module) {
+  define(in, module, "later(name)",
+         [](Interp& interp, Arguments& args) { return make_later(interp, args.text(0)); });
+  define(in, module, "named_tuple(typename, field_names, defaults=None)", named_tuple);
+  define(in, module, "make_dict(type, factory, items)",
+         [](Interp& interp, Arguments& args) -> Value {
+           const Ref<Dict> dict = make_ref<Dict>(interp.heap(), args[0].ref<ClassObject>());
+           if (!args[1].is_none()) dict->default_factory = args[1];
+           update_dict(interp, *dict, args[2]);
+           return dict;
+         });
+  define(in, module, "set_factory(dict, factory)", [](Interp&, Arguments& args) {
+    args.object<Dict>(0, "dict").default_factory = args[1].is_none() ? Value() : args[1];
+    return Value::none();
+  });
+  define(in, module, "dict_type(name)", [](Interp& interp, Arguments& args) -> Value {
+    const Ref<ClassObject> type =
+        interp.make_class(args.text(0), "collections", {interp.classes().dict});
+    type->attrs.set(known(name::kNew), *type->lookup(known(name::kNew)));  // may be inherited from
+    return type;
+  });
+  define(in, module, "set_construct(type, function)", [](Interp&, Arguments& args) {
+    const Value function = args[1];
+    // The class and the function live as long as their module: no cycle is made.
+    args[0].as<ClassObject>()->construct = [raw = args[1].as<Function>()](
+                                               Interp& interp, ClassObject& type, CallArgs& given) {
+      std::vector<Value> values = {Ref<ClassObject>(&type)};
+      values.insert(values.end(), given.values, given.values + given.total());
+      CallArgs all{values.data(), given.positional + 1, given.keywords, given.keyword_count, false};
+      return interp.call(Value(Ref<Function>(raw)), all);
+    };
+    args[0].as<ClassObject>()->attrs.set(known(name::kFn), function);
+    return Value::none();
+  });
+  define(in, module, "deepcopy(x, memo=None)",
+         [](Interp& interp, Arguments& args) { return interp.deep_copy(args[0]); });
+  define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
+    if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
+    auto* from = args[0].as<Instance>();
+    if (from == nullptr || from->kind() != Kind::kInstance || from->type().allocate != nullptr) {
+      interp.type_error(fmt::format("copy.copy() of a {} is not supported: use copy.deepcopy()",
+                                    interp.type_name(args[0])));
+    }
+    const Ref<Instance> copy = make_ref<Instance>(interp.heap(), Ref<ClassObject>(&from->type()));
+    for (const AttrMap::Entry& entry : from->attrs().entries())
+      copy->set_own(entry.name, entry.value);
+    return copy;
+  });
+  define(in, module, "collect(generation=2)", [](Interp& interp, Arguments&) {
+    return Value::integer(static_cast<std::int64_t>(interp.collect_garbage()));
+  });
+  define(in, module, "annotations(cls)", [](Interp& interp, Arguments& args) {
+    const auto* type = args[0].as<ClassObject>();
+    const Value* own = type == nullptr ? nullptr : type->attrs.find(known(name::kAnnotations));
+    return own == nullptr ? Value(interp.dict()) : *own;
+  });
+  define(in, module, "own_attributes(cls)", [](Interp& interp, Arguments& args) -> Value {
+    const Ref<Dict> out = interp.dict();
+    for (const AttrMap::Entry& entry : args.object<ClassObject>(0, "class").attrs.entries())
+      out->table.set(interp, interp.str(std::string(interp.text(entry.name))), entry.value);
+    return out;
+  });
+  define(in, module, "parameter_names(obj)", [](Interp& interp, Arguments& args) -> Value {
+    // Of a class: those of its __init__, self left out.
+    const Value* callee = &args[0];
+    const auto* type = args[0].as<ClassObject>();
+    if (type != nullptr) callee = type->lookup(interp.intern("__init__"));
+    const auto* function = callee == nullptr ? nullptr : callee->as<Function>();
+    if (function == nullptr || function->code->parameters == nullptr)
+      interp.type_error(fmt::format("no signature found for {}", interp.repr(args[0])));
+    std::vector<Value> names;
+    const Parameters& parameters = *function->code->parameters;
+    for (const auto* list : {&parameters.positional, &parameters.keyword_only}) {
+      for (const Parameter& parameter : *list)
+        names.push_back(interp.str(std::string(interp.text(parameter.name->name))));
+    }
+    if (type != nullptr && !names.empty()) names.erase(names.begin());
+    return interp.list(std::move(names));
+  });
+  add_attribute_access(in, module);
+  define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
+    args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
+    return Value::none();
+  });
+  define(in, module, "refuse(message, hint='')", [](Interp& interp, Arguments& args) -> Value {
+    interp.refuse(args.text(0), args.text(1));
+  });
+  define(in, module, "own_attribute(cls, name)", [](Interp& interp, Arguments& args) {
+    const Value* own = args.object<ClassObject>(0, "class").attrs.find(interp.intern(args.text(1)));
+    return own == nullptr ? Value::not_implemented() : *own;
+  });
+}
+
+void fill_math(Interp& in, Module& module) {
+  add_functions(in, module, kMath);
+  module.set(in.intern("pi"), Value::real(std::numbers::pi));
+  module.set(in.intern("e"), Value::real(std::numbers::e));
+  module.set(in.intern("tau"), Value::real(2 * std::numbers::pi));
+  module.set(in.intern("inf"), Value::real(std::numeric_limits<double>::infinity()));
+  module.set(in.intern("nan"), Value::real(std::numeric_limits<double>::quiet_NaN()));
+}
+
+void add_library(Interp& in) {
+  in.add_module("math", fill_math);
+  in.add_module("_tidemark", fill_host);
+}
+
+}  // namespace
+
+Python::Python(Options options) : Interp(std::move(options)) {
+  add_builtins(*this);
+  add_library(*this);
+}
+
+}  // namespace tidemark::lang

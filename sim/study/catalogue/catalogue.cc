@@ -1,0 +1,201 @@
+#include "sim/study/catalogue/catalogue.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/alloc/device_memory.h"
+#include "sim/base/problem.h"
+#include "sim/device/device.h"
+#include "sim/library/library.h"
+#include "sim/ops/registry.h"
+#include "sim/study/catalogue/describe.h"
+
+namespace tidemark {
+namespace {
+
+using Unit = ResultsTable::Column::Unit;
+using Kind = ResultsValue::Kind;
+
+ResultsValue text(std::string_view words) { return {Kind::kText, 0, std::string(words)}; }
+ResultsValue number(std::uint64_t value) {
+  return {Kind::kInteger, static_cast<std::int64_t>(value), {}};
+}
+
+bool has(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
+}
+
+/// Refuses a `part` that no name has.
+void require_rows(const ResultsTable& table, std::string_view part, std::string_view of,
+                  const std::vector<std::string_view>& names) {
+  if (!table.rows.empty()) return;
+  throw InputError(Problem{
+      {}, {}, fmt::format("no {} has '{}' in its name", of, part), did_you_mean(part, names)});
+}
+
+/// The text from behind an open bracket to the one that closes it, each run of white space one
+/// blank.
+std::string bracketed(std::string_view text) {
+  std::string out;
+  int depth = 0;
+  for (const char c : text) {
+    if (c == ')' && depth == 0) break;
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    const bool is_space = c == ' ' || c == '\n';
+    if (!is_space || !out.ends_with(' ')) out += is_space ? ' ' : c;
+  }
+  return out;
+}
+
+/// "lr=1e-3, betas=(0.9, 0.999)" cut at the commas outside brackets.
+std::vector<std::string> parameters_of(std::string_view text) {
+  std::vector<std::string> parameters(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parameters.emplace_back();
+    } else if (c != ' ' || !parameters.back().empty()) {
+      parameters.back() += c;
+    }
+  }
+  return parameters;
+}
+
+/// What the constructor of a class takes, without self and what is optimized.
+std::vector<std::string> options_of(std::string_view code) {
+  constexpr std::string_view kInit = "def __init__(";
+  const std::size_t init = code.find(kInit);
+  std::vector<std::string> options = parameters_of(bracketed(code.substr(init + kInit.size())));
+  std::erase_if(options, [](const std::string& option) {
+    return option == "self" || option == "params" || option == "*";
+  });
+  return options;
+}
+
+}  // namespace
+
+ResultsTable device_table(std::string_view part, bool is_for_people) {
+  ResultsTable table;
+  table.columns = {{"id"},
+                   {"name"},
+                   {"total_bytes", Unit::kExactBytes},
+                   {"context_bytes", Unit::kExactBytes},
+                   {"granularity_bytes", is_for_people ? Unit::kBytes : Unit::kExactBytes},
+                   {"compute_capability"}};
+  if (!is_for_people) {
+    for (const char* name : {"multiprocessors", "l2_bytes", "memory_bytes_per_s", "aliases"})
+      table.columns.push_back({name});
+  }
+  for (const std::string_view id : device_ids()) {
+    const Device device = load_device(id);
+    const std::string aliases = fmt::format("{}", fmt::join(device.aliases, " "));
+    if (!has(id, part) && !has(device.spec.name, part) && !has(aliases, part)) continue;
+    const int capability = device.spec.compute_capability;
+    table.rows.push_back({text(id), text(device.spec.name), number(device.spec.total_bytes),
+                          number(device.spec.context_bytes), number(DeviceMemory::kGranule),
+                          text(fmt::format("{}.{}", capability / 10, capability % 10))});
+    if (is_for_people) continue;
+    std::vector<ResultsValue>& row = table.rows.back();
+    row.push_back(number(static_cast<std::uint64_t>(device.spec.sm_count)));
+    row.push_back(number(device.spec.l2_bytes));
+    row.push_back(number(device.spec.memory_bytes_per_s));
+    row.push_back(text(aliases));
+  }
+  require_rows(table, part, "device", device_ids());
+  return table;
+}
+
+ResultsTable op_table(std::string_view part, bool is_for_people) {
+  ResultsTable table;
+  if (is_for_people) {
+    table.columns = {{"where"}, {"operator"}};
+  } else {
+    table.columns = {{"name"}, {"where"}, {"signature"}, {"source"}};
+  }
+  std::vector<std::pair<std::string_view, const ops::OpDef*>> defs;
+  for (const auto& family : ops::op_families()) {
+    for (const ops::OpDef& def : family) {
+      if (!def.signature.starts_with('_'))
+        defs.emplace_back(def.signature.substr(0, def.signature.find('(')), &def);
+    }
+  }
+  std::stable_sort(defs.begin(), defs.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string_view> names;
+  names.reserve(defs.size());
+  for (const auto& [name, def] : defs) {
+    names.push_back(name);
+    if (!has(name, part)) continue;
+    if (is_for_people) {
+      table.rows.push_back({text(def->where), text(def->signature)});
+    } else {
+      table.rows.push_back({text(name), text(def->where), text(def->signature), text(def->source)});
+    }
+  }
+  require_rows(table, part, "operator", names);
+  return table;
+}
+
+ResultsTable model_table(std::string_view part, bool /*is_for_people*/) {
+  ResultsTable table;
+  table.columns = {{"name"},
+                   {"class"},
+                   {"parameters", Unit::kCount},
+                   {"parameter_bytes", Unit::kExactBytes},
+                   {"arguments"}};
+  const std::vector<ZooModel> zoo = describe_zoo();
+  std::vector<std::string_view> names;
+  names.reserve(zoo.size());
+  for (const ZooModel& entry : zoo) {
+    names.push_back(entry.name);
+    if (!has(entry.name, part)) continue;
+    const torch::WatchedModule& module = entry.model.layers.front().module;
+    table.rows.push_back({text(entry.name), text(module.type), number(module.parameters),
+                          number(module.parameter_bytes), text(entry.arguments)});
+  }
+  require_rows(table, part, "model", names);
+  return table;
+}
+
+ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
+  ResultsTable table;
+  if (is_for_people) {
+    table.columns = {{"optimizer"}, {"options"}};
+  } else {
+    table.columns = {{"optimizer"}, {"option"}, {"default"}};
+  }
+  std::vector<std::pair<std::string_view, std::string_view>> classes;  // with their texts
+  for (const lang::LibraryName& taken : library::find("torch.optim")->names) {
+    if (taken.kind != lang::LibraryName::Kind::kMember || taken.name == "Optimizer") continue;
+    const lang::LibraryModule& file = *library::find(taken.module);
+    const lang::LibraryName& type = *file.find(taken.member);
+    const std::string_view code =
+        file.text.substr(type.place.begin, type.place.end - type.place.begin);
+    if (code.starts_with("class ")) classes.emplace_back(taken.name, code);
+  }
+  std::vector<std::string_view> names;
+  names.reserve(classes.size());
+  for (const auto& [type, code] : classes) {
+    names.push_back(type);
+    if (!has(type, part)) continue;
+    const std::vector<std::string> options = options_of(code);
+    if (is_for_people) {
+      table.rows.push_back({text(type), text(fmt::format("{}", fmt::join(options, ", ")))});
+      continue;
+    }
+    for (const std::string& option : options) {
+      const std::size_t equals = std::min(option.find('='), option.size());
+      table.rows.push_back({text(type), text(option.substr(0, equals)),
+                            text(option.substr(std::min(equals + 1, option.size())))});
+    }
+  }
+  require_rows(table, part, "optimizer", names);
+  return table;
+}
+
+}  // namespace tidemark

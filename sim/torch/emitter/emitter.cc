@@ -1,0 +1,374 @@
+#include "sim/torch/emitter/emitter.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+#include "sim/ops/node.h"
+
+namespace tidemark::torch {
+
+namespace {
+
+constexpr Category category_of(ops::Role role) {
+  switch (role) {
+    case ops::Role::kTemporary:
+      return Category::kTemporary;
+    case ops::Role::kActivation:
+      return Category::kActivation;
+    case ops::Role::kInput:
+      return Category::kInput;
+    case ops::Role::kWorkspace:
+      return Category::kWorkspace;
+    case ops::Role::kGradient:
+      return Category::kGradient;
+    case ops::Role::kOptimizerState:
+      return Category::kOptimizerState;
+    case ops::Role::kParameter:
+      return Category::kParameter;
+  }
+  return Category::kUnknown;
+}
+
+CostClass cost_class(ops::KernelClass kind) {
+  switch (kind) {
+    case ops::KernelClass::kElementwise:
+      return CostClass::kElementwise;
+    case ops::KernelClass::kReduction:
+      return CostClass::kReduction;
+    case ops::KernelClass::kMatmul:
+      return CostClass::kMatmul;
+    case ops::KernelClass::kConvolution:
+      return CostClass::kConvolution;
+    case ops::KernelClass::kAttention:
+      return CostClass::kAttention;
+  }
+  check_failed("kind", __FILE__, __LINE__, "a kernel of no class");
+}
+
+constexpr CostPrecision precision_of(ops::ScalarType type) {
+  switch (type) {
+    case ops::ScalarType::kFloat16:
+      return CostPrecision::kFp16;
+    case ops::ScalarType::kBFloat16:
+      return CostPrecision::kBf16;
+    case ops::ScalarType::kFloat64:
+    case ops::ScalarType::kComplex128:
+      return CostPrecision::kFp64;
+    case ops::ScalarType::kInt8:
+      return CostPrecision::kInt8;
+    default:
+      return CostPrecision::kFp32;
+  }
+}
+
+/// A gradient: its memory is not known beforehand.
+ops::Operand operand_of(const ops::GradMetadata& m) {
+  return {m.sizes, ops::contiguous_strides(m.sizes), 0, m.dtype, ops::kNoMemory};
+}
+
+std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(device.index); }
+
+}  // namespace
+
+Emitter::Emitter(Program& program, Sink& sink, bool lockstep)
+    : program_(program), sink_(sink), lockstep_(lockstep) {
+  chunk_.reserve(kChunk + kChunk / 2);
+}
+
+void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id,
+                   Bytes bytes) {
+  Instruction instruction;
+  instruction.bytes = bytes;
+  instruction.id = id;
+  instruction.label = label();
+  instruction.stream = stream;
+  instruction.verb = verb;
+  instruction.device = number(device);
+  is_initialized_ =
+      is_initialized_ || verb == Verb::kAlloc || verb == Verb::kSync || verb == Verb::kSyncDevice;
+  chunk_.push_back(instruction);
+  ++instructions_;
+}
+
+LabelId Emitter::label() {
+  if (label_known_) return label_;
+  label_known_ = true;
+  // The operator's text is static: its address stands for it. Names that share a module path differ
+  // in the low bits.
+  const std::uint64_t key = (static_cast<std::uint64_t>(module_label_) << 48U) ^
+                            reinterpret_cast<std::uintptr_t>(op_.data());
+  const auto [at, is_new] = labels_.try_emplace(key, 0);
+  if (is_new) {
+    std::string text(program_.labels.text(module_label_));
+    if (!text.empty() && !op_.empty()) text += ": ";
+    text += op_;
+    at->second = program_.labels.intern(text);
+  }
+  return label_ = at->second;
+}
+
+ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
+  const auto id = static_cast<ops::RequestNumber>(device_of_.size());
+  device_of_.push_back(number(device));
+  program_.categories.push_back(Category::kTemporary);
+  if (stopped_) return id;
+  if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
+  if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
+  push(Verb::kAlloc, device, stream, id, bytes);
+  if (lockstep_ || chunk_.size() >= kChunk) flush();
+  return id;
+}
+
+void Emitter::release(ops::RequestNumber request) {
+  if (stopped_) return;
+  if (ops::is_pinned(request)) {
+    push(Verb::kHostFree, ops::Device{0}, 0, request & ~ops::kPinned, 0);
+    return;
+  }
+  push(Verb::kFree, ops::Device{static_cast<std::int8_t>(device_of_[request])}, 0, request, 0);
+}
+
+void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
+  if (ops::is_pinned(request)) return;
+  if (recorder_ && role == ops::Role::kActivation) recorder_->keep(request);
+  Category& category = program_.categories[request];
+  category = std::max(category, category_of(role));
+}
+
+void Emitter::flush() {
+  if (stopped_ || chunk_.empty()) return;
+  const Outcome outcome = sink_.execute(chunk_);
+  const bool at_end = outcome.failed_at && *outcome.failed_at + 1 == chunk_.size();
+  chunk_.clear();
+  if (!outcome.failed_at) return;
+  ++refused_;
+  if (lockstep_) {
+    TIDEMARK_CHECK(at_end, "a request in the middle of a lockstep chunk failed");
+    throw ops::OutOfMemory(outcome.message);
+  }
+  stopped_ = true;
+  throw RunOver{outcome.message};
+}
+
+std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
+                              const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
+  graph::OpVertex vertex;
+  vertex.name = name;
+  vertex.module = module_label;
+  vertex.instruction = instructions_;
+  vertex.payload = node;
+  const graph::VertexId v = graph_.add_vertex(vertex);
+  if (recorder_) recorder_->add_op(v, name, program_.labels.text(module_label), inputs);
+  if (details_ != nullptr) {
+    under_way_ = {op_, {}, node, {}};
+    for (const ops::Tensor* input : inputs) under_way_.shape.reads(*input);
+  }
+  std::uint32_t port = 0;
+  for (const ops::Tensor* input : inputs) {
+    if ((*input)->producer != graph::kNoVertex) {
+      graph_.add_edge((*input)->producer, graph::EdgeKind::kData, port);
+    }
+    ++port;
+  }
+  if (node != nullptr) {
+    for (const ops::Edge& edge : node->next) {
+      if (edge.node) graph_.add_edge(edge.node->vertex, graph::EdgeKind::kGradient, edge.input_nr);
+    }
+  }
+  return v;
+}
+
+void Emitter::record_graph(graph::Details& into) {
+  recorder_.emplace(into);
+  graph_.on_backward = [this](graph::VertexId v) {
+    const auto* node = static_cast<const ops::Node*>(graph_[v].payload);
+    recorder_->run_node(*node, program_.labels.text(node->label));
+  };
+}
+
+void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                     ops::KernelClass kind, ops::ScalarType precision) {
+  if (stopped_) return;
+  push_launch(device, {flops, bytes_moved, cost_class(kind), precision_of(precision)});
+  if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
+  if (const ops::KernelShape shape = shape_under_way(); !shape.outputs.empty()) take_shape(shape);
+}
+
+void Emitter::push_launch(ops::Device device, const Cost& cost) {
+  program_.costs.push_back(cost);
+  push(Verb::kLaunch, device, stream_of(device),
+       static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  if (details_ == nullptr) return;
+  details_->kernels.resize(program_.costs.size());
+  details_->kernels.back().op = program_.labels.intern(op_);
+}
+
+void Emitter::record_kernels(KernelDetails& into) {
+  details_ = &into;
+  graph_.on_backward = [this](graph::VertexId v) {
+    begin_node(*static_cast<const ops::Node*>(graph_[v].payload));
+  };
+}
+
+void Emitter::begin_node(const ops::Node& node) {
+  under_way_ = {node.name, {}, nullptr, {}};
+  ops::KernelShape& shape = under_way_.shape;
+  for (const ops::GradMetadata& m : node.metadata) shape.inputs.push_back(operand_of(m));
+  for (const ops::SavedTensor& saved : node.saved) shape.reads(saved.tensor);
+  for (const ops::Edge& edge : node.next) {
+    if (edge.node && edge.input_nr < edge.node->metadata.size())
+      shape.outputs.push_back(operand_of(edge.node->metadata[edge.input_nr]));
+  }
+}
+
+ops::KernelShape Emitter::shape_under_way() const {
+  ops::KernelShape shape = under_way_.shape;
+  if (under_way_.node != nullptr) {
+    for (const ops::GradMetadata& m : under_way_.node->metadata)
+      shape.outputs.push_back(operand_of(m));
+  }
+  if (!shape.outputs.empty()) return shape;
+  for (const auto& [request, bytes] : under_way_.asked) {
+    const ops::Dims sizes{static_cast<std::int64_t>(bytes)};
+    shape.outputs.push_back({sizes, ops::Dims{1}, 0, ops::ScalarType::kUInt8, request});
+  }
+  return shape;
+}
+
+void Emitter::take_shape(const ops::KernelShape& shape) {
+  if (stopped_ || details_ == nullptr || details_->kernels.empty()) return;
+  KernelDetails::Kernel& kernel = details_->kernels.back();
+  kernel.operands.clear();
+  kernel.shape = program_.labels.intern(ops::kernel_text(shape));
+  for (const auto* operands : {&shape.inputs, &shape.outputs}) {
+    for (const ops::Operand& operand : *operands) kernel.operands.push_back(operand.request);
+  }
+}
+
+void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
+  const std::size_t at = static_cast<std::uint8_t>(device.index);
+  if (at >= streams_.size()) streams_.resize(at + 1);
+  streams_[at] = stream;
+  has_streams_ = has_streams_ || stream != 0;
+}
+
+void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
+  if (stopped_) return;
+  const ops::Device device = from.is_cuda() ? from : to;
+  push_launch(device, {0, bytes,
+                       from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,
+                       CostPrecision::kFp32});
+  if (host_waits) synchronize(device, stream_of(device));
+}
+
+void Emitter::begin_phase(std::string_view name) {
+  if (stopped_) return;
+  if (recorder_) recorder_->begin_phase(name);
+  push(Verb::kMark, ops::Device{0}, 0, kNoRequest, 0);
+  chunk_.back().label = program_.labels.intern(name);
+}
+
+void Emitter::measure(std::string_view name, ops::Device device) {
+  if (stopped_) return;
+  push(Verb::kPoint, device, 0, kNoRequest, 0);
+  chunk_.back().label = program_.labels.intern(name);
+}
+
+void Emitter::name_phases() {
+  phase_ = "model";
+  phase_step_ = ~std::uint32_t{0};
+  begin_phase(phase_);
+}
+
+void Emitter::begin(std::string_view kind) {
+  if (phase_.empty()) return;
+  if (kind == phase_ && step_ == phase_step_) return;
+  phase_ = kind;
+  phase_step_ = step_;
+  begin_phase(fmt::format("{} {}", kind, step_));
+}
+
+void Emitter::empty_cache(ops::Device device) {
+  if (!stopped_) push(Verb::kEmptyCache, device, 0, kNoRequest, 0);
+}
+void Emitter::reset_peak(ops::Device device) {
+  if (!stopped_) push(Verb::kResetPeak, device, 0, kNoRequest, 0);
+}
+void Emitter::use(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
+  if (!stopped_ && request != ops::kNoMemory) push(Verb::kUse, device, stream, request, 0);
+}
+ops::RequestNumber Emitter::allocate_pinned(Bytes bytes) {
+  if (!stopped_) push(Verb::kHostAlloc, ops::Device{0}, 0, pinned_, bytes);
+  return ops::kPinned | pinned_++;
+}
+void Emitter::use_pinned(ops::RequestNumber request, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kHostUse, device, stream, request & ~ops::kPinned, 0);
+}
+void Emitter::empty_host_cache() {
+  if (!stopped_) push(Verb::kHostEmptyCache, ops::Device{0}, 0, kNoRequest, 0);
+}
+void Emitter::record_event(std::uint32_t event, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kRecord, device, stream, event, 0);
+}
+void Emitter::wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kWait, device, stream, event, 0);
+}
+void Emitter::synchronize(ops::Device device, std::uint16_t stream) {
+  if (!stopped_) push(Verb::kSync, device, stream, kNoRequest, 0);
+}
+void Emitter::synchronize_event(std::uint32_t event) {
+  if (!stopped_) push(Verb::kSyncEvent, ops::Device{0}, 0, event, 0);
+}
+void Emitter::synchronize_device(ops::Device device) {
+  if (!stopped_) push(Verb::kSyncDevice, device, 0, kNoRequest, 0);
+}
+
+void Emitter::initialize() {
+  if (!is_initialized_) synchronize_device(ops::Device{0});
+}
+
+Bytes Emitter::query(MemoryQuery what, ops::Device device) {
+  is_initialized_ = true;
+  flush();
+  return sink_.query(what, number(device));
+}
+PinnedStatistics Emitter::pinned_statistics() {
+  flush();
+  return sink_.pinned_statistics();
+}
+bool Emitter::query_event(std::uint32_t event) {
+  flush();
+  return sink_.query_event(event);
+}
+std::optional<bool> Emitter::query_stream(ops::Device device, std::uint16_t stream) {
+  flush();
+  return sink_.query_stream(number(device), stream);
+}
+std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Device device) {
+  flush();
+  ++statistics_;
+  return sink_.statistics(number(device));
+}
+
+std::size_t Emitter::write_state(StateImage& image) {
+  image.put_text(phase_);
+  if (!phase_.empty()) image.put(step_ - phase_step_);
+  image.put_text(op_);
+  image.put(module_label_);
+  image.put(is_initialized_ ? 1 : 0);
+  if (has_streams_ || next_event_ > 0) image.give_up("streams or events of the program's own");
+  flush();
+  return sink_.write_state(image);
+}
+
+void Emitter::repeat(std::size_t moment, const Amounts& then, const Repeat& repeat) {
+  const auto steps = static_cast<std::uint32_t>(repeat.times * (step_ - then.steps));
+  step_ += steps;
+  phase_step_ += steps;
+  sink_.repeat(moment, repeat);
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/graph/op_graph.h"
+#include "sim/ops/context.h"
+#include "sim/ops/kernel_shape.h"
+#include "sim/program/kernel_details.h"
+#include "sim/program/source.h"
+#include "sim/torch/emitter/graph_recorder.h"
+
+namespace tidemark::torch {
+
+/// The run cannot go on: a request failed that no code handles. Ends the evaluation of the model's
+/// code.
+struct RunOver {
+  std::string message;  ///< PyTorch's out-of-memory text
+};
+
+/// Turns what kernels ask for into instructions for a Sink, and what operators read and make into
+/// the computation graph.
+///
+/// `lockstep`: the code may look at the outcome (it handles OutOfMemoryError or asks for memory
+/// figures), so every request is executed before allocate() returns, and a refusal is
+/// ops::OutOfMemory there. Otherwise instructions go in chunks, and a refusal found later ends the
+/// run (RunOver).
+class Emitter final : public ops::Memory, public ops::Recorder, public ops::ShapeTaker {
+ public:
+  Emitter(Program& program, Sink& sink, bool lockstep);
+
+  // ---- ops::Memory
+  ops::RequestNumber allocate(Bytes bytes, ops::Device device, std::uint16_t stream) override;
+  void release(ops::RequestNumber request) override;
+  void set_role(ops::RequestNumber request, ops::Role role) override;
+  void use(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
+  void take_host(Bytes bytes) override { push_pageable(bytes, 1); }
+  void give_host(Bytes bytes) override { push_pageable(bytes, 0); }
+  ops::RequestNumber allocate_pinned(Bytes bytes) override;
+  void use_pinned(ops::RequestNumber request, ops::Device device, std::uint16_t stream) override;
+
+  // ---- ops::Recorder
+  std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
+                       const std::vector<const ops::Tensor*>& inputs, ops::Node* node) override;
+  void set_label(std::uint32_t module_label, std::string_view op) override {
+    module_label_ = module_label;
+    op_ = op;
+    label_known_ = false;
+    under_way_.node = nullptr;  // which may be gone when the operator ends
+  }
+  void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+              ops::KernelClass kind, ops::ScalarType precision) override;
+  void set_stream(ops::Device device, std::uint16_t stream) override;
+  void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
+  std::uint32_t record(ops::Device device, std::uint16_t stream) override {
+    record_event(next_event_, device, stream);
+    return next_event_++;
+  }
+  void wait(std::uint32_t event, ops::Device device, std::uint16_t stream) override {
+    wait_event(event, device, stream);
+  }
+
+  /// Writes the graph down as it is made, for people. Call it before anything runs.
+  void record_graph(graph::Details& into);
+  /// Keeps what each kernel works on. Call it before anything runs.
+  void record_kernels(KernelDetails& into);
+
+  // ---- ops::ShapeTaker
+  [[nodiscard]] bool asks() const override { return details_ != nullptr; }
+  void take_shape(const ops::KernelShape& shape) override;
+
+  // ---- the loop
+  /// From here on the phase is `name`.
+  void begin_phase(std::string_view name);
+  /// The statistics of this moment are kept under a name.
+  void measure(std::string_view name, ops::Device device);
+  /// Phases are named by what the program does: "model" now, then "inputs 0", "forward 0" and so
+  /// on.
+  void name_phases();
+  /// What begins now, "forward" say; nothing unless phases are named so.
+  void begin(std::string_view kind);
+  /// An optimizer has stepped: what follows is of the next step.
+  void end_step() { ++step_; }
+  void empty_cache(ops::Device device) override;
+  void reset_peak(ops::Device device);
+  /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for
+  /// all.
+  void record_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
+  void wait_event(std::uint32_t event, ops::Device device, std::uint16_t stream);
+  void synchronize(ops::Device device, std::uint16_t stream);
+  void synchronize_device(ops::Device device);
+  /// The host waits for an event. / The pinned host memory that nothing uses goes back.
+  void synchronize_event(std::uint32_t event);
+  void empty_host_cache();
+  /// An event's number, for one that is not recorded yet.
+  std::uint32_t make_event() { return next_event_++; }
+  Bytes query(MemoryQuery what, ops::Device device);
+  PinnedStatistics pinned_statistics();
+  bool query_event(std::uint32_t event);
+  std::optional<bool> query_stream(ops::Device device, std::uint16_t stream);
+  std::vector<std::pair<std::string, std::int64_t>> statistics(ops::Device device);
+  /// torch.cuda.init(), which the first request or question does by itself.
+  void initialize();
+  [[nodiscard]] bool is_initialized() const { return is_initialized_; }
+  /// What has been asked for so far. It only grows.
+  struct Amounts {
+    std::uint64_t requests = 0;
+    std::uint64_t instructions = 0;
+    std::uint64_t refused = 0;     ///< requests that were
+    std::uint64_t statistics = 0;  ///< questions for all statistics, sums and counters among them
+    std::uint32_t steps = 0;
+  };
+  [[nodiscard]] Amounts amounts() const {
+    return {device_of_.size(), instructions_, refused_, statistics_, step_};
+  }
+  /// Writes the sink's state, and what it is of the emitter's own that decides over names. Returns
+  /// the moment's number. Errors: as flush().
+  std::size_t write_state(StateImage& image);
+  /// See Sink::repeat; `then`: amounts() at that moment.
+  void repeat(std::size_t moment, const Amounts& then, const Repeat& repeat);
+  /// Gives the rest to the sink. Errors: as allocate().
+  void flush();
+  /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
+  /// run.
+  void stop() { stopped_ = true; }
+  /// A module path as a number for ops::Context::module_label.
+  std::uint32_t module_label(std::string_view path) { return program_.labels.intern(path); }
+
+  [[nodiscard]] graph::OpGraph& graph() { return graph_; }
+  [[nodiscard]] Program& program() { return program_; }
+
+ private:
+  void begin_node(const ops::Node& node);
+  [[nodiscard]] ops::KernelShape shape_under_way() const;
+  void push_launch(ops::Device device, const Cost& cost);
+  void push_pageable(Bytes bytes, std::uint32_t is_taken) {
+    if (!stopped_) push(Verb::kPageable, ops::Device{0}, 0, is_taken, bytes);
+  }
+  void push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id, Bytes bytes);
+  LabelId label();
+  [[nodiscard]] std::uint16_t stream_of(ops::Device device) const {
+    const std::size_t at = static_cast<std::uint8_t>(device.index);
+    return at < streams_.size() ? streams_[at] : std::uint16_t{0};
+  }
+
+  static constexpr std::size_t kChunk = 4096;
+  Program& program_;
+  Sink& sink_;
+  graph::OpGraph graph_;
+  std::optional<GraphRecorder> recorder_;
+  KernelDetails* details_ = nullptr;  ///< null: nobody asks
+  /// The operator or backward function under way: its kernel is taken to work on this where it
+  /// tells nothing itself.
+  struct UnderWay {
+    std::string_view op;  ///< as op_: kernels under another text are not its
+    ops::KernelShape shape;
+    const ops::Node* node = nullptr;  ///< of an operator, has the results' shapes; null: none made
+    std::vector<std::pair<RequestId, Bytes>> asked;  ///< memory since it began
+  };
+  UnderWay under_way_;
+  std::vector<Instruction> chunk_;
+  std::vector<std::uint8_t> device_of_;  ///< by request
+  std::unordered_map<std::uint64_t, LabelId> labels_;
+  std::string_view op_;
+  std::uint32_t module_label_ = 0;
+  LabelId label_ = 0;
+  ///< where the kernel runs: the device that memory was last asked of
+  std::vector<std::uint16_t> streams_;  ///< the current ones, by device
+  bool has_streams_ = false;            ///< one other than the default was ever current
+  std::uint32_t next_event_ = 0;
+  std::uint32_t pinned_ = 0;  ///< pinned requests so far
+  std::uint32_t instructions_ = 0;
+  std::uint64_t refused_ = 0;
+  std::uint64_t statistics_ = 0;
+  std::uint32_t step_ = 0;
+  std::string phase_;  ///< kind of the one named last; empty: the program names its phases itself
+  std::uint32_t phase_step_ = 0;
+  bool label_known_ = true;
+  bool is_initialized_ = false;
+  bool lockstep_;
+  bool stopped_ = false;
+};
+
+}  // namespace tidemark::torch

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/device_spec.h"
+#include "sim/base/source.h"
+#include "sim/lang/runtime/interp.h"
+#include "sim/ops/context.h"
+#include "sim/program/kernel_details.h"
+#include "sim/program/source.h"
+#include "sim/torch/modules/model_watch.h"
+#include "sim/torch/tensors/custom_op_spec.h"
+
+namespace tidemark::graph {
+class OpGraph;
+struct Details;
+}  // namespace tidemark::graph
+
+namespace tidemark::torch {
+
+/// A model and the loop that trains or runs it, as code in the model language.
+struct ModelProgram {
+  /// Run first, as the module that the loop shares: classes and functions of the model. May be
+  /// null.
+  std::shared_ptr<const SourceText> model;
+  /// Named values, bound between model and loop: name and expression.
+  std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
+  /// Operators that the user declares.
+  std::vector<CustomOpSpec> ops;
+  /// Run before the loop. May be null.
+  std::shared_ptr<const SourceText> setup;
+  /// The loop, or a whole program.
+  std::shared_ptr<const SourceText> loop;
+  /// `loop` is a program of its own: no name is there without an import, `names` are not bound, and
+  /// phases are named by what it does.
+  bool is_script = false;
+  /// Takes the graph as people look at it; null: nobody asks.
+  graph::Details* details = nullptr;
+  /// Takes what each kernel works on; null: nobody asks.
+  KernelDetails* kernels = nullptr;
+  /// Takes the models that the code calls or names; null: nobody asks.
+  std::vector<WatchedModel>* watched = nullptr;
+  /// Finds the files that the code imports. May be null.
+  lang::ModuleResolver resolver;
+  lang::Limits limits;
+  ops::Backends backends;
+  std::vector<DeviceSpec> devices;  ///< at least one
+  /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
+  bool leave_out_repeats = false;
+};
+
+/// Runs a model's code abstractly and gives what it asks of the device. Everything that the code
+/// still holds at its end stays allocated: nothing is torn down.
+class ModelSource final : public Source {
+ public:
+  /// `print` takes what the code prints; null: it is dropped.
+  ModelSource(ModelProgram program, lang::PrintSink print);
+  ~ModelSource() override;
+  /// Errors: InputError with a place in the code. An out-of-memory error that the code does not
+  /// handle ends the run: ended_by_oom() tells.
+  void run(Program& program, Sink& sink) override;
+  [[nodiscard]] bool ended_by_oom() const { return ended_by_oom_; }
+  /// PyTorch's text of the failure that ended the run; empty without one.
+  [[nodiscard]] const std::string& oom_message() const { return oom_message_; }
+  /// The computation graph that the run recorded. Requires: run() has returned.
+  [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
+
+ private:
+  ModelProgram model_;
+  lang::PrintSink print_;
+  std::unique_ptr<graph::OpGraph> graph_;
+  std::string oom_message_;
+  bool ended_by_oom_ = false;
+};
+
+}  // namespace tidemark::torch

@@ -1,0 +1,251 @@
+#include "sim/torch/tensors/session.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Value;
+
+namespace {
+
+std::string_view type_of(ops::Device device) {
+  if (device.is_cuda()) return "cuda";
+  return device == ops::kMeta ? "meta" : "cpu";
+}
+
+}  // namespace
+
+std::string DTypeObject::repr(lang::Interp& /*interp*/) {
+  return fmt::format("torch.{}", ops::info(dtype).name);
+}
+Value DTypeObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
+  const std::string_view text = interp.text(name);
+  if (text == "is_floating_point") return Value::boolean(ops::is_floating(dtype));
+  if (text == "is_complex") return Value::boolean(ops::is_complex(dtype));
+  if (text == "is_signed")
+    return Value::boolean(dtype != ops::ScalarType::kBool && dtype != ops::ScalarType::kUInt8);
+  if (text == "itemsize")
+    return Value::integer(static_cast<std::int64_t>(ops::element_bytes(dtype)));
+  return {};
+}
+
+std::string DeviceObject::str(lang::Interp& /*interp*/) {
+  return device.is_cuda() ? fmt::format("cuda:{}", device.index) : std::string(type_of(device));
+}
+std::string DeviceObject::repr(lang::Interp& interp) {
+  (void)interp;
+  if (!device.is_cuda()) return fmt::format("device(type='{}')", type_of(device));
+  return fmt::format("device(type='cuda', index={})", device.index);
+}
+Value DeviceObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
+  const std::string_view text = interp.text(name);
+  if (text == "type") return interp.str(std::string(type_of(device)));
+  if (text == "index") return device.is_cuda() ? Value::integer(device.index) : Value::none();
+  return {};
+}
+Value DeviceObject::compare(lang::Interp& /*interp*/, lang::CompareOp op, const Value& other) {
+  if (op != lang::CompareOp::kEq && op != lang::CompareOp::kNe) return {};
+  const auto* device_object = other.as<DeviceObject>();
+  if (device_object == nullptr) return {};
+  return Value::boolean((device == device_object->device) == (op == lang::CompareOp::kEq));
+}
+std::optional<std::uint64_t> DeviceObject::hash(lang::Interp& /*interp*/) {
+  return static_cast<std::uint64_t>(device.index - ops::kMeta.index);
+}
+
+std::string MemoryFormatObject::repr(lang::Interp& /*interp*/) {
+  switch (format) {
+    case ops::MemoryFormat::kContiguous:
+      return "torch.contiguous_format";
+    case ops::MemoryFormat::kChannelsLast:
+      return "torch.channels_last";
+    case ops::MemoryFormat::kChannelsLast3d:
+      return "torch.channels_last_3d";
+    case ops::MemoryFormat::kPreserve:
+      return "torch.preserve_format";
+  }
+  return {};
+}
+
+namespace {
+
+constexpr std::string_view kSessionName = "__tidemark_session__";
+
+/// Carries the session through the language to where only the interpreter is at hand.
+class SessionObject final : public lang::HostObject {
+ public:
+  SessionObject(lang::Heap& heap, Ref<lang::ClassObject> type, Session& owner)
+      : HostObject(heap, std::move(type), kSessionKind), session(owner) {}
+  static bool is(const lang::Object& o) { return o.host_kind() == kSessionKind; }
+  Session& session;
+};
+
+}  // namespace
+
+Session& session_of(lang::Interp& interp) {
+  return interp.find_builtin(interp.intern(kSessionName))->as<SessionObject>()->session;
+}
+
+Session::Session(lang::Interp& interpreter, Emitter& emit, std::vector<DeviceSpec> specs)
+    : interp(interpreter),
+      emitter(emit),
+      devices(std::move(specs)),
+      device_count(static_cast<int>(devices.size())),
+      c(emit, emit, devices.front()),
+      ops_(std::make_unique<OpTable>(*this)) {
+  add_values();
+  interp.set_builtin(
+      interp.intern(kSessionName),
+      make_ref<SessionObject>(interp.heap(), interp.make_class("Session", "torch._C"), *this));
+  add_tensor_class(*this);
+}
+
+Session::~Session() = default;
+
+void Session::release() {
+  return_types.clear();
+  c.cast_cache.clear();
+  c.main_thread.pack_hooks.clear();
+  c.engine_thread.pack_hooks.clear();
+  ops_->release();
+  dtypes.clear();
+  formats.clear();
+}
+
+void Session::add_values() {
+  size_class = interp.make_class("Size", "torch", {interp.classes().tuple});
+  size_class->construct = [](lang::Interp& in, lang::ClassObject& own,
+                             lang::CallArgs& args) -> Value {
+    std::vector<Value> sizes;
+    if (args.positional > 0) sizes = in.unpack(args.values[0]);
+    return make_ref<lang::Tuple>(in.heap(), std::move(sizes), Ref<lang::ClassObject>(&own));
+  };
+  dtype_class = interp.make_class("dtype", "torch");
+  device_class = interp.make_class("device", "torch");
+  memory_format_class = interp.make_class("memory_format", "torch");
+  out_of_memory =
+      interp.make_exception_class("OutOfMemoryError", "torch", interp.classes().runtime_error);
+  for (std::size_t i = 0; i < ops::kScalarTypes.size(); ++i) {
+    const auto type = static_cast<ops::ScalarType>(i);
+    dtypes.emplace(static_cast<std::uint8_t>(i),
+                   make_ref<DTypeObject>(interp.heap(), dtype_class, type));
+  }
+  for (const auto format : {ops::MemoryFormat::kContiguous, ops::MemoryFormat::kChannelsLast,
+                            ops::MemoryFormat::kChannelsLast3d, ops::MemoryFormat::kPreserve}) {
+    formats.emplace(static_cast<std::uint8_t>(format),
+                    make_ref<MemoryFormatObject>(interp.heap(), memory_format_class, format));
+  }
+  device_class->final = true;
+  device_class->construct = [this](lang::Interp&, lang::ClassObject&,
+                                   lang::CallArgs& args) -> Value {
+    if (args.positional == 0 && args.keyword_count == 0)
+      interp.type_error("device() missing argument");
+    ops::Device device = device_from(args.values[0]);
+    if (args.positional > 1 && args.values[1].is_int()) {
+      device.index = static_cast<std::int8_t>(args.values[1].as_int());
+    }
+    return wrap(device);
+  };
+  // `with device:` makes it that of new tensors.
+  device_class->attrs.set(
+      interp.intern("__enter__"),
+      interp.function("__enter__(self)", [this](lang::Interp&, lang::Arguments& a) {
+        default_devices.push_back(c.default_device);
+        c.default_device = device_from(a[0]);
+        return a.take(0);
+      }));
+  device_class->attrs.set(
+      interp.intern("__exit__"),
+      interp.function("__exit__(self, *error)", [this](lang::Interp&, lang::Arguments&) {
+        c.default_device = default_devices.back();
+        default_devices.pop_back();
+        return Value::none();
+      }));
+  size_class->attrs.set(interp.intern("numel"),
+                        interp.function("numel(self)", [](lang::Interp&, lang::Arguments& a) {
+                          std::int64_t n = 1;
+                          for (const Value& item : a.object<lang::Tuple>(0, "torch.Size").items)
+                            n *= item.as_int();
+                          return Value::integer(n);
+                        }));
+}
+
+Value Session::wrap(ops::Tensor tensor) {
+  if (!tensor.defined()) return Value::none();
+  if (tensor->wrapper != nullptr) {
+    return Ref<TensorObject>(static_cast<TensorObject*>(tensor->wrapper));
+  }
+  const Ref<lang::ClassObject>& type = tensor->is_parameter ? parameter_class : tensor_class;
+  return make_ref<TensorObject>(*this, type, std::move(tensor));
+}
+
+Value Session::wrap(ops::Device device) {
+  return make_ref<DeviceObject>(interp.heap(), device_class, device);
+}
+
+Value Session::wrap(ops::ScalarType dtype) const {
+  return dtypes.at(static_cast<std::uint8_t>(dtype));
+}
+
+Value Session::size_of(const ops::Dims& dims) {
+  std::vector<Value> items;
+  items.reserve(dims.size());
+  for (const std::int64_t size : dims) items.push_back(Value::integer(size));
+  return make_ref<lang::Tuple>(interp.heap(), std::move(items), size_class);
+}
+
+Value Session::tuple_of(const ops::TensorList& tensors) {
+  std::vector<Value> items;
+  items.reserve(tensors.size());
+  for (const ops::Tensor& tensor : tensors) items.push_back(wrap(tensor));
+  return interp.tuple(std::move(items));
+}
+
+ops::Device Session::device_from(const Value& given) {
+  const Value& value = lang::plain_of(given);
+  if (const auto* object = value.as<DeviceObject>()) return object->device;
+  std::int64_t index = -1;
+  std::string shown = interp.repr(value);
+  if (value.is_int()) {
+    index = value.as_int();
+  } else if (const auto* text = value.as<lang::Str>()) {
+    std::string_view name = text->text();
+    if (name == "cpu") return ops::kHost;
+    if (name == "meta") return ops::kMeta;
+    if (name == "cuda") return current_device;
+    if (!name.starts_with("cuda:")) {
+      interp.runtime_error(
+          fmt::format("Expected one of cpu, cuda device type at start of device string: {}", name));
+    }
+    name.remove_prefix(5);
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) {
+      interp.runtime_error(fmt::format("Invalid device string: '{}'", text->text()));
+    }
+  } else {
+    interp.type_error(fmt::format("expected a device, not {}", interp.type_name(value)));
+  }
+  if (index < 0 || index >= device_count) {
+    interp.runtime_error(
+        fmt::format("CUDA error: invalid device ordinal: {} (this scenario has {} device{})", shown,
+                    device_count, device_count == 1 ? "" : "s"));
+  }
+  return ops::Device{static_cast<std::int8_t>(index)};
+}
+
+void Session::raise_op_error(const ops::OpError& error) {
+  const std::string_view text = error.what();
+  if (text.starts_with("Dimension out of range") ||
+      text.find("out of range for tensor of size") != text.npos ||
+      text.starts_with("too many indices")) {
+    interp.raise(*interp.classes().index_error, std::string(text));
+  }
+  interp.runtime_error(std::string(text));
+}
+
+}  // namespace tidemark::torch

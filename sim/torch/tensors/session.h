@@ -1,0 +1,146 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/lang/runtime/exceptions.h"
+#include "sim/ops/context.h"
+#include "sim/torch/emitter/emitter.h"
+
+namespace tidemark::torch {
+
+/// Kinds of host objects, for lang::Object::host_kind().
+enum HostKind : std::uint16_t {
+  kTensorKind = 1,
+  kModuleKind,
+  kDTypeKind,
+  kDeviceKind,
+  kMemoryFormatKind,
+  kStreamKind,
+  kEventKind,
+  kSessionKind,
+  kCheckpointKind,
+  kNodeKind,
+  kAccumulatorKind,
+};
+
+/// torch.dtype and torch.memory_format values, torch.device.
+class DTypeObject final : public lang::HostObject {
+ public:
+  DTypeObject(lang::Heap& heap, Ref<lang::ClassObject> type, ops::ScalarType scalar)
+      : HostObject(heap, std::move(type), kDTypeKind), dtype(scalar) {}
+  static bool is(const lang::Object& o) { return o.host_kind() == kDTypeKind; }
+  std::string repr(lang::Interp& interp) override;
+  lang::Value get_missing_attr(lang::Interp& interp, lang::Name name) override;
+  const ops::ScalarType dtype;
+};
+
+class DeviceObject final : public lang::HostObject {
+ public:
+  DeviceObject(lang::Heap& heap, Ref<lang::ClassObject> type, ops::Device where)
+      : HostObject(heap, std::move(type), kDeviceKind), device(where) {}
+  static bool is(const lang::Object& o) { return o.host_kind() == kDeviceKind; }
+  std::string repr(lang::Interp& interp) override;
+  std::string str(lang::Interp& interp) override;
+  lang::Value get_missing_attr(lang::Interp& interp, lang::Name name) override;
+  lang::Value compare(lang::Interp& interp, lang::CompareOp op, const lang::Value& other) override;
+  std::optional<std::uint64_t> hash(lang::Interp& interp) override;
+  const ops::Device device;
+};
+
+class MemoryFormatObject final : public lang::HostObject {
+ public:
+  MemoryFormatObject(lang::Heap& heap, Ref<lang::ClassObject> type, ops::MemoryFormat which)
+      : HostObject(heap, std::move(type), kMemoryFormatKind), format(which) {}
+  static bool is(const lang::Object& o) { return o.host_kind() == kMemoryFormatKind; }
+  std::string repr(lang::Interp& interp) override;
+  const ops::MemoryFormat format;
+};
+
+/// What to do about an operator that is not modelled.
+inline constexpr const char* kWayOut =
+    "declare it as a custom op: docs/scenario.md; docs/language.md lists what is modelled";
+
+class ModelWatch;
+class OpTable;
+
+/// One program in torch's words: the interpreter, the operators' context, and the classes and
+/// objects that stand for torch in the language. Make it before any code runs, and add torch's
+/// modules to it (namespaces/torch_module.h); destroy it after the interpreter's modules are gone.
+class Session {
+ public:
+  /// Requires: at least one device.
+  Session(lang::Interp& interp, Emitter& emitter, std::vector<DeviceSpec> devices);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  lang::Interp& interp;
+  Emitter& emitter;
+  const std::vector<DeviceSpec> devices;
+  const int device_count;
+  ops::Context c;
+  ops::Device current_device{0};
+  std::vector<ops::Device> default_devices;  ///< those outside the `with device:` under way
+
+  // Classes.
+  Ref<lang::ClassObject> tensor_class, parameter_class, module_class, size_class, dtype_class,
+      device_class, memory_format_class, out_of_memory;
+
+  /// The language's object for a tensor: the same one as long as somebody holds it. None for an
+  /// undefined one.
+  lang::Value wrap(ops::Tensor tensor);
+  lang::Value wrap(ops::Device device);
+  lang::Value wrap(ops::ScalarType dtype) const;
+  lang::Value size_of(const ops::Dims& dims);
+  lang::Value tuple_of(const ops::TensorList& tensors);
+
+  /// "cuda", "cuda:1", "cpu", a torch.device or an index. Errors: Python's RuntimeError.
+  ops::Device device_from(const lang::Value& value);
+
+  /// Runs an operator and turns its errors into Python's: OpError into RuntimeError (IndexError for
+  /// a dimension out of range), OutOfMemory into torch.OutOfMemoryError, NotModelled into the end
+  /// of the program with a message.
+  template <class F>
+  auto guarded(F&& body) {
+    try {
+      return body();
+    } catch (const ops::NotModelled& e) {
+      interp.refuse(e.what(), kWayOut);
+    } catch (const ops::OpError& e) {
+      raise_op_error(e);
+    } catch (const ops::OutOfMemory& e) {
+      interp.raise(*out_of_memory, e.what());
+    }
+  }
+  [[noreturn]] void raise_op_error(const ops::OpError& error);
+
+  std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
+  std::unordered_map<std::uint8_t, lang::Value> formats;
+  std::unordered_map<std::string, Ref<lang::ClassObject>>
+      return_types;                        ///< torch.return_types, by name
+  std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
+  /// Host threads that the program started and waits for, one after another.
+  std::vector<std::unique_ptr<ops::Thread>> workers;
+  ModelWatch* watch = nullptr;  ///< looks on; null: nobody does
+  bool moves_module = false;    ///< a module is being moved: what is copied is no input
+
+  /// Drops what the session itself holds of the language. Call it when the program has ended,
+  /// before the interpreter goes.
+  void release();
+
+  [[nodiscard]] OpTable& op_table() { return *ops_; }
+
+ private:
+  void add_values();
+  std::unique_ptr<OpTable> ops_;
+};
+
+/// The session that an interpreter belongs to; for host code that gets nothing else. Requires:
+/// there is one.
+Session& session_of(lang::Interp& interp);
+
+}  // namespace tidemark::torch
