@@ -309,23 +309,23 @@ std::string calibration_yaml(const Calibration& c) {
 
 Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const lang::YamlNode root = lang::parse_yaml(source);
+  const yaml::Node root = yaml::parse(source);
   std::vector<Problem> problems;
-  lang::YamlFields fields(root, {}, problems);
+  yaml::Fields fields(root, {}, problems);
   fields.require("schema_version");
   fields.integer("schema_version", 2, 2);
   Calibration calibration;
   for (const char* key : {"device", "receipt", "entries"}) fields.require(key);
-  if (const lang::YamlNode* node = fields.get("device")) {
-    lang::YamlFields device(*node, "device", problems);
+  if (const yaml::Node* node = fields.get("device")) {
+    yaml::Fields device(*node, "device", problems);
     calibration.device = device.text("name").value_or("");
     calibration.compute_capability =
         static_cast<int>(device.integer("compute_capability", 10, 999).value_or(0));
     calibration.total_bytes = device.bytes("total_bytes").value_or(0);
     device.done();
   }
-  if (const lang::YamlNode* node = fields.get("receipt")) {
-    lang::YamlFields receipt(*node, "receipt", problems);
+  if (const yaml::Node* node = fields.get("receipt")) {
+    yaml::Fields receipt(*node, "receipt", problems);
     calibration.driver = receipt.text("driver").value_or("");
     calibration.cuda = receipt.text("cuda").value_or("");
     calibration.date = receipt.text("date").value_or("");
@@ -336,13 +336,13 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
     calibration.pytorch = receipt.text("pytorch").value_or("");
     receipt.done();
   }
-  if (const lang::YamlNode* node = fields.get("entries")) {
-    lang::YamlFields entries(*node, "entries", problems);
+  if (const yaml::Node* node = fields.get("entries")) {
+    yaml::Fields entries(*node, "entries", problems);
     for (const std::string_view key : calibration_keys()) {
       entries.require(key);
-      const lang::YamlNode* each = entries.get(key);
+      const yaml::Node* each = entries.get(key);
       if (each == nullptr) continue;
-      lang::YamlFields entry(*each, entries.path_of(key), problems);
+      yaml::Fields entry(*each, entries.path_of(key), problems);
       entry.require("value");
       entry.require("basis");
       const auto value = entry.integer("value", 0, kMost);
@@ -353,9 +353,9 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
     }
     entries.done();
   }
-  if (const lang::YamlNode* node = fields.get("fits")) {
-    for (const lang::YamlNode& item : node->items) {
-      lang::YamlFields fit(item, "fits", problems);
+  if (const yaml::Node* node = fields.get("fits")) {
+    for (const yaml::Node& item : node->items) {
+      yaml::Fields fit(item, "fits", problems);
       calibration.fits.push_back({fit.text("what").value_or(""),
                                   fit.integer("held_out", 0, kMost).value_or(0),
                                   fit.integer("mean_error_ppm", 0, kMost).value_or(0),
@@ -363,9 +363,9 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
       fit.done();
     }
   }
-  if (const lang::YamlNode* node = fields.get("workspaces")) {
-    for (const lang::YamlNode& item : node->items) {
-      lang::YamlFields point(item, "workspaces", problems);
+  if (const yaml::Node* node = fields.get("workspaces")) {
+    for (const yaml::Node& item : node->items) {
+      yaml::Fields point(item, "workspaces", problems);
       calibration.workspaces.push_back({point.text("pass").value_or(""),
                                         point.text("dtype").value_or(""),
                                         point.integer("batch", 1, kMost).value_or(1),

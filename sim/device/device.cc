@@ -16,25 +16,20 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlFields;
-using lang::YamlNode;
+namespace form = yaml::form;
 
-using lang::YamlField;
-using lang::YamlForm;
-namespace form = lang::form;
+constexpr yaml::Form kText = form::text();
+constexpr yaml::Form kBytes = form::integer(1);
 
-constexpr YamlForm kText = form::text();
-constexpr YamlForm kBytes = form::integer(1);
+constexpr yaml::Field kRateFields[] = {{"fp32", form::integer(1), "dense, without sparsity"},
+                                       {"tf32", form::integer(1), "tensor cores"},
+                                       {"fp16", form::integer(1), "tensor cores"},
+                                       {"bf16", form::integer(1), "tensor cores"},
+                                       {"fp64", form::integer(1), "dense, without sparsity"},
+                                       {"fp8", form::integer(1), "tensor cores"}};
+constexpr yaml::Map kRatesMap{kRateFields};
 
-constexpr YamlField kRateFields[] = {{"fp32", form::integer(1), "dense, without sparsity"},
-                                     {"tf32", form::integer(1), "tensor cores"},
-                                     {"fp16", form::integer(1), "tensor cores"},
-                                     {"bf16", form::integer(1), "tensor cores"},
-                                     {"fp64", form::integer(1), "dense, without sparsity"},
-                                     {"fp8", form::integer(1), "tensor cores"}};
-constexpr lang::YamlMap kRatesMap{kRateFields};
-
-constexpr YamlField kDeviceFileFields[] = {
+constexpr yaml::Field kDeviceFileFields[] = {
     {"schema_version", form::integer(1, 1), "the version of this format", true},
     {"id", kText, "short name: h100-sxm-80gb", true},
     {"name", kText, "as the driver says it", true},
@@ -86,15 +81,15 @@ Bytes shared_memory_per_sm(Bytes per_block_optin, int capability) {
   return per_block_optin == 0 || capability < 80 ? per_block_optin : per_block_optin + kKiB;
 }
 
-std::vector<std::string> texts(YamlFields& fields, std::string_view key) {
+std::vector<std::string> texts(yaml::Fields& fields, std::string_view key) {
   std::vector<std::string> result;
-  const YamlNode* list = fields.get(key);
+  const yaml::Node* list = fields.get(key);
   if (list == nullptr) return result;
-  if (list->kind != YamlNode::Kind::kList) {
+  if (list->kind != yaml::Node::Kind::kList) {
     fields.report(*list, key, fmt::format("expected a list, found {}", describe(*list)));
     return result;
   }
-  for (const YamlNode& item : list->items) {
+  for (const yaml::Node& item : list->items) {
     if (item.is_text()) {
       result.push_back(item.text);
     } else {
@@ -106,7 +101,7 @@ std::vector<std::string> texts(YamlFields& fields, std::string_view key) {
 
 class Reader {
  public:
-  explicit Reader(const YamlNode& root) : fields_(root, {}, problems_, kDeviceFileMap) {}
+  explicit Reader(const yaml::Node& root) : fields_(root, {}, problems_, kDeviceFileMap) {}
 
   Device read() {
     fields_.require_all();
@@ -146,7 +141,7 @@ class Reader {
   }
 
   void read_capability() {
-    const YamlNode* node = fields_.get("compute_capability");
+    const yaml::Node* node = fields_.get("compute_capability");
     if (node == nullptr) return;
     const std::optional<int> read = node->is_text() ? parse_capability(node->text) : std::nullopt;
     if (!read) {
@@ -157,10 +152,10 @@ class Reader {
   }
 
   void read_totals_seen() {
-    const YamlNode* list = fields_.get("total_memory_seen");
+    const yaml::Node* list = fields_.get("total_memory_seen");
     if (list == nullptr) return;
-    for (const YamlNode& item : list->items) {
-      const std::optional<std::int64_t> value = yaml_integer(item);
+    for (const yaml::Node& item : list->items) {
+      const std::optional<std::int64_t> value = yaml::integer(item);
       if (value && *value > 0) {
         device_.total_bytes_seen.push_back(static_cast<Bytes>(*value));
       } else {
@@ -171,9 +166,9 @@ class Reader {
   }
 
   void read_rates() {
-    const YamlNode* node = fields_.get("peak_flops");
+    const yaml::Node* node = fields_.get("peak_flops");
     if (node == nullptr) return;
-    YamlFields rates(*node, "peak_flops", problems_, kRatesMap);
+    yaml::Fields rates(*node, "peak_flops", problems_, kRatesMap);
     const auto rate = [&](std::string_view key) {
       return static_cast<std::uint64_t>(rates.integer(key).value_or(0));
     };
@@ -188,9 +183,9 @@ class Reader {
   }
 
   void read_confidence() {
-    const YamlNode* node = fields_.get("confidence");
+    const yaml::Node* node = fields_.get("confidence");
     if (node == nullptr) return;
-    for (const lang::YamlEntry& entry : node->entries)
+    for (const yaml::Entry& entry : node->entries)
       device_.confidence.emplace_back(entry.key, entry.value.text);
   }
 
@@ -210,16 +205,16 @@ class Reader {
   }
 
   std::vector<Problem> problems_;
-  YamlFields fields_;
+  yaml::Fields fields_;
   Device device_;
 };
 
 }  // namespace
 
-constexpr lang::YamlMap kDeviceFileMap{kDeviceFileFields};
+constexpr yaml::Map kDeviceFileMap{kDeviceFileFields};
 
 Device parse_device(const std::shared_ptr<const SourceText>& source) {
-  const YamlNode root = lang::parse_yaml(source);
+  const yaml::Node root = yaml::parse(source);
   return Reader(root).read();
 }
 

@@ -26,7 +26,7 @@ struct Device {
 };
 
 /// The keys of a device file.
-extern const lang::YamlMap kDeviceFileMap;
+extern const yaml::Map kDeviceFileMap;
 
 /// Reads a device file. `source->name` is printed before each problem.
 /// Errors: InputError with all problems.

@@ -5,10 +5,6 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlField;
-using lang::YamlForm;
-using lang::YamlMap;
-
 /// As parse_bytes() reads them.
 constexpr std::string_view kAmount = "^[0-9._]+ *([KMGT]iB|[kKMGT]?B)?$";
 
@@ -16,7 +12,7 @@ class Writer {
  public:
   explicit Writer(std::string& out) : json_(out) {}
 
-  void document(const YamlMap& map, std::string_view title) {
+  void document(const yaml::Map& map, std::string_view title) {
     json_.begin_object();
     json_.member("$schema", "http://json-schema.org/draft-07/schema#");
     json_.member("title", title);
@@ -27,10 +23,10 @@ class Writer {
 
  private:
   /// The members of a schema for a map with the keys of a table.
-  void object(const YamlMap& map, bool may_be_null) {
+  void object(const yaml::Map& map, bool may_be_null) {
     types({"object"}, may_be_null);
     json_.key("properties").begin_object();
-    for (const YamlField& field : map.fields) {
+    for (const yaml::Field& field : map.fields) {
       json_.key(field.key).begin_object();
       json_.member("description", field.about);
       value(field.form, !field.required);
@@ -38,7 +34,7 @@ class Writer {
     }
     json_.end_object();
     bool has_required = false;
-    for (const YamlField& field : map.fields) {
+    for (const yaml::Field& field : map.fields) {
       if (!field.required) continue;
       if (!has_required) json_.key("required").begin_array(true);
       has_required = true;
@@ -61,10 +57,10 @@ class Writer {
   }
 
   /// The members of a schema for a value of any of the forms that `form` begins.
-  void value(const YamlForm& form, bool may_be_null) {
+  void value(const yaml::Form& form, bool may_be_null) {
     if (form.otherwise == nullptr) return one(form, may_be_null);
     json_.key("anyOf").begin_array();
-    for (const YamlForm* each = &form; each != nullptr; each = each->otherwise) {
+    for (const yaml::Form* each = &form; each != nullptr; each = each->otherwise) {
       json_.begin_object();
       one(*each, may_be_null && each == &form);
       json_.end_object();
@@ -72,8 +68,8 @@ class Writer {
     json_.end_array();
   }
 
-  void one(const YamlForm& form, bool may_be_null) {
-    using Kind = YamlForm::Kind;
+  void one(const yaml::Form& form, bool may_be_null) {
+    using Kind = yaml::Form::Kind;
     switch (form.kind) {
       case Kind::kAny:
         break;
@@ -90,7 +86,7 @@ class Writer {
       case Kind::kNumber:
         types({form.kind == Kind::kInteger ? "integer" : "number"}, may_be_null);
         json_.member("minimum", form.least);
-        if (form.most != YamlForm::kNoLimit) json_.member("maximum", form.most);
+        if (form.most != yaml::Form::kNoLimit) json_.member("maximum", form.most);
         break;
       case Kind::kBoolean:
         types({"boolean"}, may_be_null);
@@ -127,14 +123,14 @@ class Writer {
 
   /// What the items of a list, or the values of a map, may be; they may be null where they may be
   /// anything.
-  void of(std::string_view key, const YamlForm& form) {
-    if (form.item->kind == YamlForm::Kind::kAny) return;
+  void of(std::string_view key, const yaml::Form& form) {
+    if (form.item->kind == yaml::Form::Kind::kAny) return;
     json_.key(key).begin_object();
-    value(*form.item, form.kind == YamlForm::Kind::kMapOf);
+    value(*form.item, form.kind == yaml::Form::Kind::kMapOf);
     json_.end_object();
   }
 
-  void examples(const YamlForm& form) {
+  void examples(const yaml::Form& form) {
     if (form.examples == nullptr) return;
     json_.key("examples").begin_array(true);
     for (const std::string_view text : form.examples()) json_.value(text);
@@ -146,7 +142,7 @@ class Writer {
 
 }  // namespace
 
-std::string json_schema(const YamlMap& map, std::string_view title) {
+std::string json_schema(const yaml::Map& map, std::string_view title) {
   std::string out;
   Writer(out).document(map, title);
   return out;

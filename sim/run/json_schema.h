@@ -11,6 +11,6 @@ namespace tidemark {
 /// reader of the table refuses: unknown keys, values of another type or out of range, missing keys
 /// that are always required. Null stands for a key that is not given, as for the reader. Ends in a
 /// line break.
-std::string json_schema(const lang::YamlMap& map, std::string_view title);
+std::string json_schema(const yaml::Map& map, std::string_view title);
 
 }  // namespace tidemark

@@ -8,10 +8,7 @@
 
 namespace tidemark {
 
-using lang::YamlEntry;
-using lang::YamlNode;
-
-const Parameter* named_parameter(const YamlNode& node, const std::vector<Parameter>& params) {
+const Parameter* named_parameter(const yaml::Node& node, const std::vector<Parameter>& params) {
   if (!node.is_plain()) return nullptr;
   const auto found = std::find_if(params.begin(), params.end(), [&](const Parameter& parameter) {
     return parameter.name == node.text;
@@ -19,32 +16,32 @@ const Parameter* named_parameter(const YamlNode& node, const std::vector<Paramet
   return found == params.end() ? nullptr : &*found;
 }
 
-std::string quoted_literal(std::string_view text) { return lang::quoted(text); }
+std::string quoted_literal(std::string_view text) { return yaml::quoted(text); }
 
-std::string literal_of(const YamlNode& node, const std::vector<Parameter>& params) {
+std::string literal_of(const yaml::Node& node, const std::vector<Parameter>& params) {
   switch (node.kind) {
-    case YamlNode::Kind::kNull:
+    case yaml::Node::Kind::kNull:
       return "None";
-    case YamlNode::Kind::kList: {
+    case yaml::Node::Kind::kList: {
       std::vector<std::string> items;
-      for (const YamlNode& item : node.items) items.push_back(literal_of(item, params));
+      for (const yaml::Node& item : node.items) items.push_back(literal_of(item, params));
       return fmt::format("[{}]", fmt::join(items, ", "));
     }
-    case YamlNode::Kind::kMap: {
+    case yaml::Node::Kind::kMap: {
       std::vector<std::string> entries;
-      for (const YamlEntry& entry : node.entries) {
+      for (const yaml::Entry& entry : node.entries) {
         entries.push_back(quoted_literal(entry.key) + ": " + literal_of(entry.value, params));
       }
       return fmt::format("{{{}}}", fmt::join(entries, ", "));
     }
-    case YamlNode::Kind::kScalar:
+    case yaml::Node::Kind::kScalar:
       break;
   }
   if (named_parameter(node, params) != nullptr) return node.text;
-  if (const std::optional<bool> truth = yaml_boolean(node)) return *truth ? "True" : "False";
-  if (const std::optional<std::int64_t> integer = yaml_integer(node))
+  if (const std::optional<bool> truth = yaml::boolean(node)) return *truth ? "True" : "False";
+  if (const std::optional<std::int64_t> integer = yaml::integer(node))
     return std::to_string(*integer);
-  if (yaml_number(node)) return node.text;
+  if (yaml::number(node)) return node.text;
   return quoted_literal(node.text);
 }
 

@@ -19,11 +19,11 @@ struct Parameter {
 };
 
 /// The parameter that a plain scalar names; nullptr: none.
-const Parameter* named_parameter(const lang::YamlNode& node, const std::vector<Parameter>& params);
+const Parameter* named_parameter(const yaml::Node& node, const std::vector<Parameter>& params);
 
 /// A YAML value as a literal of the model language: null, true, false, numbers, text, lists and
 /// maps; a plain scalar that is a parameter's name is that name.
-std::string literal_of(const lang::YamlNode& node, const std::vector<Parameter>& params);
+std::string literal_of(const yaml::Node& node, const std::vector<Parameter>& params);
 
 /// A text in double quotes, escaped.
 std::string quoted_literal(std::string_view text);

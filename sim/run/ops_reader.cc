@@ -18,16 +18,13 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlFields;
-using lang::YamlNode;
 using torch::CustomExpression;
 using torch::CustomOpSpec;
 using torch::CustomStep;
 
 /// The parameters' names, in order. Problems of the text are told as of the whole of it: what is
 /// parsed has more around it.
-std::vector<std::string> parameters_of(const YamlNode& node, const std::string& path,
+std::vector<std::string> parameters_of(const yaml::Node& node, const std::string& path,
                                        std::vector<Problem>& problems) {
   lang::Names names;
   std::vector<Problem> found;
@@ -57,7 +54,7 @@ std::vector<std::string> parameters_of(const YamlNode& node, const std::string& 
 
 class OpReader {
  public:
-  OpReader(const YamlEntry& entry, std::vector<Problem>& problems)
+  OpReader(const yaml::Entry& entry, std::vector<Problem>& problems)
       : fields_(entry.value, fmt::format("ops.{}", entry.key), problems, kOpMap),
         problems_(problems) {
     spec_.name = entry.key;
@@ -67,8 +64,8 @@ class OpReader {
 
   CustomOpSpec read() {
     check_name();
-    if (fields_.node().kind != YamlNode::Kind::kMap) return std::move(spec_);
-    if (const YamlNode* function = fields_.get("function")) {
+    if (fields_.node().kind != yaml::Node::Kind::kMap) return std::move(spec_);
+    if (const yaml::Node* function = fields_.get("function")) {
       read_function(*function);
       fields_.done();
       return std::move(spec_);
@@ -92,7 +89,7 @@ class OpReader {
  private:
   using Names = std::set<std::string>;
 
-  void report(const YamlNode& at, const std::string& path, std::string message,
+  void report(const yaml::Node& at, const std::string& path, std::string message,
               std::string hint = {}) {
     problems_.push_back({at.at, path, std::move(message), std::move(hint)});
   }
@@ -114,17 +111,17 @@ class OpReader {
     }
   }
 
-  CustomExpression expression(const YamlNode& node, const std::string& path) {
+  CustomExpression expression(const yaml::Node& node, const std::string& path) {
     if (node.is_text()) {
       check_expression(node, path, problems_);
       return {embedded_source(node), node.at, path};
     }
-    if (node.kind != YamlNode::Kind::kList) {
+    if (node.kind != yaml::Node::Kind::kList) {
       report(node, path, fmt::format("expected an expression, found {}", describe(node)));
       return {};
     }
     std::string text = "(";
-    for (const YamlNode& item : node.items) {
+    for (const yaml::Node& item : node.items) {
       if (item.is_text()) check_expression(item, path, problems_);
       if (!item.is_text())
         report(item, path, fmt::format("expected an expression, found {}", describe(item)));
@@ -138,7 +135,7 @@ class OpReader {
     return {std::move(source), node.at, path};
   }
 
-  void read_function(const YamlNode& node) {
+  void read_function(const yaml::Node& node) {
     const std::string path = fields_.path_of("function");
     const std::size_t dot = node.is_text() ? node.text.rfind('.') : std::string::npos;
     if (dot == std::string::npos || !is_identifier(node.text.substr(dot + 1))) {
@@ -150,7 +147,7 @@ class OpReader {
   }
 
   void read_parameters() {
-    const YamlNode* node = fields_.get("args");
+    const yaml::Node* node = fields_.get("args");
     if (node == nullptr) return;
     const std::string path = fields_.path_of("args");
     if (!node->is_text()) {
@@ -163,11 +160,11 @@ class OpReader {
   }
 
   void read_let() {
-    const YamlNode* node = fields_.get("let");
+    const yaml::Node* node = fields_.get("let");
     if (node == nullptr) return;
-    if (node->kind != YamlNode::Kind::kMap)
+    if (node->kind != yaml::Node::Kind::kMap)
       return fields_.report(*node, "let", fmt::format("expected a map, found {}", describe(*node)));
-    for (const YamlEntry& entry : node->entries) {
+    for (const yaml::Entry& entry : node->entries) {
       const std::string path = fmt::format("{}.let.{}", spec_.path, entry.key);
       if (!is_identifier(entry.key))
         problems_.push_back({entry.key_at, path, fmt::format("'{}' is no name", entry.key), {}});
@@ -179,20 +176,20 @@ class OpReader {
   /// Returns the names of what was made.
   Names read_steps(std::string_view key, std::vector<CustomStep>& into, Names usable, Names whole) {
     Names made;
-    const YamlNode* node = fields_.get(key);
+    const yaml::Node* node = fields_.get(key);
     if (node == nullptr) return made;
-    if (node->kind != YamlNode::Kind::kList) {
+    if (node->kind != yaml::Node::Kind::kList) {
       fields_.report(*node, key,
                      fmt::format("expected a list of steps, found {}", describe(*node)));
       return made;
     }
     for (std::size_t i = 0; i < node->items.size(); ++i) {
-      const YamlNode& item = node->items[i];
+      const yaml::Node& item = node->items[i];
       const std::string path = fmt::format("{}[{}]", fields_.path_of(key), i);
-      if (item.kind != YamlNode::Kind::kMap || item.entries.size() != 1) {
+      if (item.kind != yaml::Node::Kind::kMap || item.entries.size() != 1) {
         report(item, path,
                fmt::format("expected one step, NAME: {{...}} or free: NAME, found {}",
-                           item.kind == YamlNode::Kind::kMap ? "several keys" : describe(item)));
+                           item.kind == yaml::Node::Kind::kMap ? "several keys" : describe(item)));
         continue;
       }
       CustomStep step = read_step(item.entries[0], path, usable, whole, made);
@@ -215,7 +212,7 @@ class OpReader {
     return made;
   }
 
-  CustomStep read_step(const YamlEntry& entry, const std::string& path, const Names& usable,
+  CustomStep read_step(const yaml::Entry& entry, const std::string& path, const Names& usable,
                        const Names& whole, const Names& made) {
     CustomStep step;
     step.name = entry.key;
@@ -232,10 +229,10 @@ class OpReader {
     }
     if (!is_identifier(entry.key))
       problems_.push_back({entry.key_at, path, fmt::format("'{}' is no name", entry.key), {}});
-    YamlFields map(entry.value, path, problems_, kOpStepMap);
+    yaml::Fields map(entry.value, path, problems_, kOpStepMap);
     read_kind(entry, map, step, usable, whole);
     const auto optional = [&](std::string_view key, CustomExpression& into) {
-      if (const YamlNode* node = map.get(key)) into = expression(*node, map.path_of(key));
+      if (const yaml::Node* node = map.get(key)) into = expression(*node, map.path_of(key));
     };
     using Kind = CustomStep::Kind;
     if (step.kind == Kind::kShape || step.kind == Kind::kLike) optional("dtype", step.dtype);
@@ -246,7 +243,7 @@ class OpReader {
     return step;
   }
 
-  void read_kind(const YamlEntry& entry, YamlFields& map, CustomStep& step, const Names& usable,
+  void read_kind(const yaml::Entry& entry, yaml::Fields& map, CustomStep& step, const Names& usable,
                  const Names& whole) {
     using Kind = CustomStep::Kind;
     static constexpr auto kKinds =
@@ -256,7 +253,7 @@ class OpReader {
                                                           {"bytes", Kind::kBytes}});
     std::string_view first;
     for (const auto& [key, kind] : kKinds) {
-      const YamlNode* node = map.get(key);
+      const yaml::Node* node = map.get(key);
       if (node == nullptr) continue;
       if (!first.empty()) {
         map.report(*node, key, fmt::format("cannot stand beside {}", first));
@@ -278,8 +275,8 @@ class OpReader {
                    nearest(step.of, among));
       }
     }
-    if (first.empty() &&
-        (entry.value.kind == YamlNode::Kind::kMap || entry.value.kind == YamlNode::Kind::kNull)) {
+    if (first.empty() && (entry.value.kind == yaml::Node::Kind::kMap ||
+                          entry.value.kind == yaml::Node::Kind::kNull)) {
       problems_.push_back({entry.key_at, step.path,
                            fmt::format("what '{}' is, is missing", entry.key),
                            "give shape, like, contiguous or bytes"});
@@ -287,13 +284,13 @@ class OpReader {
   }
 
   void read_returns(const Names& made) {
-    const YamlNode* node = fields_.get("returns");
+    const yaml::Node* node = fields_.get("returns");
     if (node == nullptr) return;
-    spec_.returns_tuple = node->kind == YamlNode::Kind::kList;
-    const std::vector<YamlNode> items =
-        spec_.returns_tuple ? node->items : std::vector<YamlNode>{*node};
-    for (const YamlNode& item : items) {
-      if (item.kind == YamlNode::Kind::kNull) {
+    spec_.returns_tuple = node->kind == yaml::Node::Kind::kList;
+    const std::vector<yaml::Node> items =
+        spec_.returns_tuple ? node->items : std::vector<yaml::Node>{*node};
+    for (const yaml::Node& item : items) {
+      if (item.kind == yaml::Node::Kind::kNull) {
         spec_.returns.emplace_back();
         continue;
       }
@@ -313,14 +310,14 @@ class OpReader {
 
   void read_names(std::string_view key, std::vector<std::string>& into, const Names& among,
                   std::string_view otherwise) {
-    const YamlNode* node = fields_.get(key);
+    const yaml::Node* node = fields_.get(key);
     if (node == nullptr) return;
-    if (node->kind != YamlNode::Kind::kList) {
+    if (node->kind != yaml::Node::Kind::kList) {
       fields_.report(*node, key,
                      fmt::format("expected a list of names, found {}", describe(*node)));
       return;
     }
-    for (const YamlNode& item : node->items) {
+    for (const yaml::Node& item : node->items) {
       if (!among.contains(item.text)) {
         fields_.report(item, key, fmt::format("'{}' is {}", item.text, otherwise),
                        nearest(item.text, among));
@@ -332,8 +329,8 @@ class OpReader {
   }
 
   void read_backward(const Names& arguments) {
-    const YamlNode* backward = fields_.get("backward");
-    const YamlNode* gradients = fields_.get("gradients");
+    const yaml::Node* backward = fields_.get("backward");
+    const yaml::Node* gradients = fields_.get("gradients");
     if (backward == nullptr && gradients == nullptr) return;
     spec_.has_backward = true;
     Names whole(spec_.saves.begin(), spec_.saves.end());
@@ -350,14 +347,14 @@ class OpReader {
       fields_.require("gradients");
       return;
     }
-    if (gradients->kind != YamlNode::Kind::kMap) {
+    if (gradients->kind != yaml::Node::Kind::kMap) {
       fields_.report(*gradients, "gradients",
                      fmt::format("expected a map, found {}", describe(*gradients)));
       return;
     }
     whole.insert(made.begin(), made.end());
     whole.insert(contiguous_.begin(), contiguous_.end());
-    for (const YamlEntry& entry : gradients->entries) {
+    for (const yaml::Entry& entry : gradients->entries) {
       const std::string path = fmt::format("{}.gradients.{}", spec_.path, entry.key);
       if (!arguments.contains(entry.key)) {
         problems_.push_back({entry.key_at, path,
@@ -372,7 +369,7 @@ class OpReader {
     }
   }
 
-  YamlFields fields_;
+  yaml::Fields fields_;
   std::vector<Problem>& problems_;
   CustomOpSpec spec_;
   Names contiguous_;  ///< made by `contiguous`: an argument's memory perhaps
@@ -380,10 +377,10 @@ class OpReader {
 
 }  // namespace
 
-std::vector<CustomOpSpec> read_ops(const YamlNode& node, std::vector<Problem>& problems) {
+std::vector<CustomOpSpec> read_ops(const yaml::Node& node, std::vector<Problem>& problems) {
   std::vector<CustomOpSpec> specs;
-  const YamlFields map(node, "ops", problems);
-  for (const YamlEntry& entry : node.entries) specs.push_back(OpReader(entry, problems).read());
+  const yaml::Fields map(node, "ops", problems);
+  for (const yaml::Entry& entry : node.entries) specs.push_back(OpReader(entry, problems).read());
   return specs;
 }
 

@@ -10,7 +10,6 @@ namespace tidemark {
 
 /// Reads the `ops:` of a scenario. Source: docs/scenario.md, "Custom ops".
 /// Errors: appended to `problems`; the result is fit for use only when there were none.
-std::vector<torch::CustomOpSpec> read_ops(const lang::YamlNode& node,
-                                          std::vector<Problem>& problems);
+std::vector<torch::CustomOpSpec> read_ops(const yaml::Node& node, std::vector<Problem>& problems);
 
 }  // namespace tidemark

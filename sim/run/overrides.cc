@@ -15,44 +15,41 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlNode;
-
 bool is_among(std::string_view word, const std::vector<std::string_view>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// The value of `key`, made when it is not there. `at`: the override's place.
-YamlNode& child(YamlNode& node, const std::string& key, const SourceSpan& at) {
-  if (YamlNode* found = node.find(key)) return *found;
-  node.kind = YamlNode::Kind::kMap;
-  YamlEntry entry{key, at, {}};
+yaml::Node& child(yaml::Node& node, const std::string& key, const SourceSpan& at) {
+  if (yaml::Node* found = node.find(key)) return *found;
+  node.kind = yaml::Node::Kind::kMap;
+  yaml::Entry entry{key, at, {}};
   entry.value.at = at;
   node.entries.push_back(std::move(entry));
   return node.entries.back().value;
 }
 
 /// The value of `key`, which the map is left without; null where it has none.
-YamlNode take(YamlNode& root, std::string_view key) {
+yaml::Node take(yaml::Node& root, std::string_view key) {
   const auto at = std::find_if(root.entries.begin(), root.entries.end(),
-                               [&](const YamlEntry& entry) { return entry.key == key; });
+                               [&](const yaml::Entry& entry) { return entry.key == key; });
   if (at == root.entries.end()) return {};
-  YamlNode value = std::move(at->value);
+  yaml::Node value = std::move(at->value);
   root.entries.erase(at);
   return value;
 }
 
 class Setter {
  public:
-  explicit Setter(YamlNode& root) : root_(root) {}
+  explicit Setter(yaml::Node& root) : root_(root) {}
 
   void set(const Override& one) {
     auto source = std::make_shared<SourceText>();
     source->name = "--set " + one.path;
     source->text = one.value;
-    YamlNode value;
+    yaml::Node value;
     try {
-      value = lang::parse_yaml(source);
+      value = yaml::parse(source);
     } catch (const InputError& error) {
       problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
       return;
@@ -61,13 +58,13 @@ class Setter {
   }
 
   /// Puts a value where `one.path` leads. `origin`: what stands before the path in messages.
-  void place(const Override& one, YamlNode value, std::string origin) {
+  void place(const Override& one, yaml::Node value, std::string origin) {
     origin_ = std::move(origin);
     at_ = value.at;
     std::vector<PathStep> steps = path_steps(one.path);
     if (steps.empty() || steps.front().index) return lost(one, "is no path", {});
     if (!complete(one, steps)) return;
-    YamlNode* node = &root_;
+    yaml::Node* node = &root_;
     for (const PathStep& step : steps) {
       node = next(one, *node, step, value.at);
       if (node == nullptr) return;
@@ -83,7 +80,7 @@ class Setter {
   /// Finds what the first word means.
   bool complete(const Override& one, std::vector<PathStep>& steps) {
     const std::string& word = steps.front().key;
-    const YamlNode* params = root_.find("params");
+    const yaml::Node* params = root_.find("params");
     const std::vector<std::string_view> keys = kScenarioMap.keys();
     const bool is_parameter = params != nullptr && params->find(word) != nullptr;
     const bool is_script_constant = !is_among(word, keys) && root_.find("script") != nullptr;
@@ -96,7 +93,7 @@ class Setter {
         if (root_.find("train") != nullptr)
           known.insert(known.end(), of_train.begin(), of_train.end());
         if (params != nullptr) {
-          for (const YamlEntry& entry : params->entries) known.push_back(entry.key);
+          for (const yaml::Entry& entry : params->entries) known.push_back(entry.key);
         }
         lost(one, fmt::format("leads nowhere: there is no '{}'", word), did_you_mean(word, known));
         return false;
@@ -106,12 +103,13 @@ class Setter {
     return true;
   }
 
-  YamlNode* next(const Override& one, YamlNode& node, const PathStep& step, const SourceSpan& at) {
+  yaml::Node* next(const Override& one, yaml::Node& node, const PathStep& step,
+                   const SourceSpan& at) {
     if (step.index) {
-      if (node.kind == YamlNode::Kind::kList && *step.index < node.items.size())
+      if (node.kind == yaml::Node::Kind::kList && *step.index < node.items.size())
         return &node.items[*step.index];
       lost(one,
-           node.kind == YamlNode::Kind::kList
+           node.kind == yaml::Node::Kind::kList
                ? fmt::format("leads nowhere: the list has {} values", node.items.size())
                : fmt::format("leads nowhere: [{}] of {}", *step.index, describe(node)),
            {});
@@ -119,14 +117,14 @@ class Setter {
     }
     const bool is_device_name = &node == root_.find("device") && node.is_text();
     if (is_device_name) {
-      YamlEntry name{"name", node.at, node};
-      YamlNode map;
-      map.kind = YamlNode::Kind::kMap;
+      yaml::Entry name{"name", node.at, node};
+      yaml::Node map;
+      map.kind = yaml::Node::Kind::kMap;
       map.at = node.at;
       map.entries.push_back(std::move(name));
       node = std::move(map);
     }
-    if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull)
+    if (node.kind == yaml::Node::Kind::kMap || node.kind == yaml::Node::Kind::kNull)
       return &child(node, step.key, at);
     lost(one, fmt::format("leads nowhere: '{}' of {}", step.key, describe(node)), {});
     return nullptr;
@@ -138,7 +136,7 @@ class Setter {
         {is_option ? SourceSpan{} : at_, origin_ + one.path, std::move(message), std::move(hint)});
   }
 
-  YamlNode& root_;
+  yaml::Node& root_;
   std::vector<Problem> problems_;
   std::string origin_;
   SourceSpan at_;
@@ -154,26 +152,26 @@ Override parse_override(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-void apply_overrides(YamlNode& root, const std::vector<Override>& overrides) {
+void apply_overrides(yaml::Node& root, const std::vector<Override>& overrides) {
   Setter setter(root);
   for (const Override& one : overrides) setter.set(one);
   setter.finish();
 }
 
-std::vector<std::string> variant_names(const YamlNode& root) {
+std::vector<std::string> variant_names(const yaml::Node& root) {
   std::vector<std::string> names;
-  const YamlNode* variants = root.find("variants");
+  const yaml::Node* variants = root.find("variants");
   if (variants == nullptr) return names;
   std::vector<Problem> problems;
-  if (variants->kind != YamlNode::Kind::kMap) {
+  if (variants->kind != yaml::Node::Kind::kMap) {
     problems.push_back({variants->at,
                         "variants",
                         fmt::format("expected a map of names, found {}", describe(*variants)),
                         {}});
   }
-  for (const YamlEntry& entry : variants->entries) {
+  for (const yaml::Entry& entry : variants->entries) {
     names.push_back(entry.key);
-    if (entry.value.kind == YamlNode::Kind::kMap || entry.value.kind == YamlNode::Kind::kNull)
+    if (entry.value.kind == yaml::Node::Kind::kMap || entry.value.kind == yaml::Node::Kind::kNull)
       continue;
     problems.push_back({entry.value.at, "variants." + entry.key,
                         fmt::format("expected a map of overrides, found {}", describe(entry.value)),
@@ -183,7 +181,7 @@ std::vector<std::string> variant_names(const YamlNode& root) {
   return names;
 }
 
-void apply_variant(YamlNode& root, const std::string& variant) {
+void apply_variant(yaml::Node& root, const std::string& variant) {
   const std::vector<std::string> names = variant_names(root);
   const auto known = std::find(names.begin(), names.end(), variant);
   if (!variant.empty() && known == names.end()) {
@@ -194,15 +192,15 @@ void apply_variant(YamlNode& root, const std::string& variant) {
                 names.empty() ? "the scenario has no variants" : "there is no such variant",
                 names.empty() ? std::string() : did_you_mean(variant, words)});
   }
-  const YamlNode variants = take(root, "variants");
+  const yaml::Node variants = take(root, "variants");
   if (variant.empty()) return;
   Setter setter(root);
-  for (const YamlEntry& entry : variants.find(variant)->entries) {
+  for (const yaml::Entry& entry : variants.find(variant)->entries) {
     setter.place({entry.key, {}}, entry.value, fmt::format("variants.{}.", variant));
   }
   setter.finish();
 }
 
-lang::YamlNode take_sweep(YamlNode& root) { return take(root, "sweep"); }
+yaml::Node take_sweep(yaml::Node& root) { return take(root, "sweep"); }
 
 }  // namespace tidemark

@@ -23,19 +23,19 @@ Override parse_override(std::string_view text);
 /// then a key of the file, then a key of `train`. Keys that a map may have are made where they are
 /// not there; whether they exist is for the reader of the scenario to say. Errors: InputError with
 /// all paths that lead nowhere, each with a suggestion, and all values that are not YAML.
-void apply_overrides(lang::YamlNode& root, const std::vector<Override>& overrides);
+void apply_overrides(yaml::Node& root, const std::vector<Override>& overrides);
 
 /// The names under `variants:` of a scenario, in order.
 /// Errors: InputError when it is no map of maps.
-std::vector<std::string> variant_names(const lang::YamlNode& root);
+std::vector<std::string> variant_names(const yaml::Node& root);
 
 /// Takes `variants:` out of the scenario and puts the values of the one named `variant` where their
 /// paths lead, as apply_overrides() does; empty: of none. Errors: InputError as above, and when
 /// there is no such variant.
-void apply_variant(lang::YamlNode& root, const std::string& variant);
+void apply_variant(yaml::Node& root, const std::string& variant);
 
 /// Takes `sweep:` out of the scenario: null where there is none. What it says is for `tidemark
 /// sweep` (sim/study/sweep/sweep_plan.h); a scenario runs as it stands.
-lang::YamlNode take_sweep(lang::YamlNode& root);
+yaml::Node take_sweep(yaml::Node& root);
 
 }  // namespace tidemark

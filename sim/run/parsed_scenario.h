@@ -9,7 +9,7 @@
 namespace tidemark {
 
 /// parse_scenario() of `text` that is parsed into `root`, for who reads one text many times.
-Scenario parse_scenario(lang::YamlNode root, const SourceText& text, const std::string& folder,
+Scenario parse_scenario(yaml::Node root, const SourceText& text, const std::string& folder,
                         const std::vector<Override>& overrides, const std::string& variant);
 
 }  // namespace tidemark

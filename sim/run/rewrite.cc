@@ -15,49 +15,46 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlNode;
-
 /// Equal to whoever reads it: the order of keys and the way of quoting do not count, but plain text
 /// is not quoted text (numbers, parameters).
-bool is_same(const YamlNode& a, const YamlNode& b) {
+bool is_same(const yaml::Node& a, const yaml::Node& b) {
   if (a.kind != b.kind || a.text != b.text || a.is_plain() != b.is_plain() ||
       a.items.size() != b.items.size() || a.entries.size() != b.entries.size())
     return false;
   for (std::size_t i = 0; i < a.items.size(); ++i) {
     if (!is_same(a.items[i], b.items[i])) return false;
   }
-  return std::all_of(a.entries.begin(), a.entries.end(), [&](const YamlEntry& entry) {
-    const YamlNode* other = b.find(entry.key);
+  return std::all_of(a.entries.begin(), a.entries.end(), [&](const yaml::Entry& entry) {
+    const yaml::Node* other = b.find(entry.key);
     return other != nullptr && is_same(entry.value, *other);
   });
 }
 
 std::string key_text(const std::string& key) {
-  return is_identifier(key) ? key : lang::quoted(key);
+  return is_identifier(key) ? key : yaml::quoted(key);
 }
 
 /// On one line: {conf: "max_split_size_mb:128"}.
-std::string flow_text(const YamlNode& node) {
+std::string flow_text(const yaml::Node& node) {
   std::string out;
   switch (node.kind) {
-    case YamlNode::Kind::kList:
-      for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + flow_text(item);
+    case yaml::Node::Kind::kList:
+      for (const yaml::Node& item : node.items) out += (out.empty() ? "" : ", ") + flow_text(item);
       return "[" + out + "]";
-    case YamlNode::Kind::kMap:
-      for (const YamlEntry& entry : node.entries)
+    case yaml::Node::Kind::kMap:
+      for (const yaml::Entry& entry : node.entries)
         out += (out.empty() ? "" : ", ") + key_text(entry.key) + ": " + flow_text(entry.value);
       return "{" + out + "}";
-    case YamlNode::Kind::kNull:
-    case YamlNode::Kind::kScalar:
-      return yaml_text(node);
+    case yaml::Node::Kind::kNull:
+    case yaml::Node::Kind::kScalar:
+      return yaml::text(node);
   }
   return out;
 }
 
 /// A text of several lines as a block, each line after `indent` spaces; std::nullopt: a block
 /// cannot hold it.
-std::optional<std::string> block_text(const YamlNode& node, std::size_t indent) {
+std::optional<std::string> block_text(const yaml::Node& node, std::size_t indent) {
   const std::string& text = node.text;
   const bool has_lines = node.is_text() && !node.is_plain() && text.find('\n') != std::string::npos;
   if (!has_lines || text.front() == ' ' || text.front() == '\n' || text.ends_with("\n\n"))
@@ -73,20 +70,20 @@ std::optional<std::string> block_text(const YamlNode& node, std::size_t indent) 
   return out;
 }
 
-std::string value_text(const YamlNode& node, std::size_t indent) {
+std::string value_text(const yaml::Node& node, std::size_t indent) {
   return block_text(node, indent).value_or(flow_text(node));
 }
 
 /// The whole tree, a line a key; what lies deeper than two keys on one line.
-std::string fresh_text(const YamlNode& root) {
+std::string fresh_text(const yaml::Node& root) {
   std::string out;
-  for (const YamlEntry& entry : root.entries) {
-    if (entry.value.kind != YamlNode::Kind::kMap || entry.value.entries.empty()) {
+  for (const yaml::Entry& entry : root.entries) {
+    if (entry.value.kind != yaml::Node::Kind::kMap || entry.value.entries.empty()) {
       out += fmt::format("{}: {}\n", key_text(entry.key), value_text(entry.value, 2));
       continue;
     }
     out += key_text(entry.key) + ":\n";
-    for (const YamlEntry& inner : entry.value.entries)
+    for (const yaml::Entry& inner : entry.value.entries)
       out += fmt::format("  {}: {}\n", key_text(inner.key), value_text(inner.value, 4));
   }
   return out;
@@ -103,7 +100,7 @@ class Editor {
   }
 
   /// std::nullopt: some difference has no place of its own.
-  std::optional<std::string> edited(const YamlNode& before, const YamlNode& after) {
+  std::optional<std::string> edited(const yaml::Node& before, const yaml::Node& after) {
     compare(before, after, nullptr);
     if (is_lost_) return std::nullopt;
     std::stable_sort(edits_.begin(), edits_.end(),
@@ -125,16 +122,16 @@ class Editor {
     std::string text;
   };
 
-  void compare(const YamlNode& before, const YamlNode& after, const YamlEntry* entry) {
+  void compare(const yaml::Node& before, const yaml::Node& after, const yaml::Entry* entry) {
     if (is_same(before, after)) return;
-    const bool are_maps = before.kind == YamlNode::Kind::kMap && after.kind == before.kind;
+    const bool are_maps = before.kind == yaml::Node::Kind::kMap && after.kind == before.kind;
     const bool keeps_keys =
         are_maps && std::all_of(before.entries.begin(), before.entries.end(),
-                                [&](const YamlEntry& e) { return after.find(e.key) != nullptr; });
+                                [&](const yaml::Entry& e) { return after.find(e.key) != nullptr; });
     if (keeps_keys) {
-      for (const YamlEntry& each : after.entries) {
+      for (const yaml::Entry& each : after.entries) {
         const auto old = std::find_if(before.entries.begin(), before.entries.end(),
-                                      [&](const YamlEntry& e) { return e.key == each.key; });
+                                      [&](const yaml::Entry& e) { return e.key == each.key; });
         if (old != before.entries.end()) {
           compare(old->value, each.value, &*old);
         } else {
@@ -143,7 +140,7 @@ class Editor {
       }
       return;
     }
-    const bool are_lists = before.kind == YamlNode::Kind::kList && after.kind == before.kind &&
+    const bool are_lists = before.kind == yaml::Node::Kind::kList && after.kind == before.kind &&
                            before.items.size() == after.items.size();
     if (are_lists) {
       for (std::size_t i = 0; i < before.items.size(); ++i)
@@ -215,22 +212,22 @@ class Editor {
     return line_end(last);
   }
   /// Past the value's last character; npos: not known.
-  [[nodiscard]] std::size_t past(const YamlNode& node) const {
+  [[nodiscard]] std::size_t past(const yaml::Node& node) const {
     const std::size_t begin = offset(node.at);
     const char first = at(begin);
     if (first == '{' || first == '[') return past_bracket(begin);
-    if (node.kind == YamlNode::Kind::kNull) return std::string::npos;
+    if (node.kind == yaml::Node::Kind::kNull) return std::string::npos;
     if (first == '|' || first == '>') {
       std::size_t indent = 0;
       while (at(lines_[node.at.line - 1] + indent) == ' ') ++indent;
       return past_block(node.at.line, indent + 1);
     }
     if (!node.is_text()) return past_block(node.at.line, node.at.column - 1);
-    if (node.style == YamlNode::Style::kQuoted) return past_quote(begin);
+    if (node.style == yaml::Node::Style::kQuoted) return past_quote(begin);
     return offset(node.at.end_line, node.at.end_column);
   }
 
-  void replace(const YamlNode& before, const YamlNode& after, const YamlEntry* entry) {
+  void replace(const yaml::Node& before, const yaml::Node& after, const yaml::Entry* entry) {
     std::size_t begin = offset(before.at);
     const std::size_t end = past(before);
     if (end == std::string::npos) {
@@ -253,7 +250,7 @@ class Editor {
     edits_.push_back({begin, end, std::move(text)});
   }
 
-  void insert(const YamlNode& map, const YamlEntry& entry) {
+  void insert(const yaml::Node& map, const yaml::Entry& entry) {
     const std::size_t begin = offset(map.at);
     if (at(begin) == '{') {
       const std::size_t end = past_bracket(begin);
@@ -307,24 +304,24 @@ std::string led_from(const std::string& path, const std::string& folder,
 }
 
 /// Makes every relative path of a scenario lead from another folder.
-void move_paths(YamlNode& root, const std::string& folder, const std::string& new_folder) {
-  const auto move = [&](YamlNode& node) {
+void move_paths(yaml::Node& root, const std::string& folder, const std::string& new_folder) {
+  const auto move = [&](yaml::Node& node) {
     if (node.is_text()) node.text = led_from(node.text, folder, new_folder);
   };
-  const auto move_device = [&](YamlNode& node) {
+  const auto move_device = [&](yaml::Node& node) {
     if (node.text.find('/') != std::string::npos || node.text.ends_with(".yaml")) move(node);
   };
-  if (YamlNode* device = root.find("device")) {
-    YamlNode* name = device->find("name");
+  if (yaml::Node* device = root.find("device")) {
+    yaml::Node* name = device->find("name");
     move_device(name == nullptr ? *device : *name);
   }
-  if (YamlNode* script = root.find("script")) move(*script);
-  YamlNode* model = root.find("model");
+  if (yaml::Node* script = root.find("script")) move(*script);
+  yaml::Node* model = root.find("model");
   if (model == nullptr) return;
-  if (YamlNode* file = model->find("file")) move(*file);
-  if (YamlNode* path = model->find("path")) {
+  if (yaml::Node* file = model->find("file")) move(*file);
+  if (yaml::Node* path = model->find("path")) {
     move(*path);
-    for (YamlNode& item : path->items) move(item);
+    for (yaml::Node& item : path->items) move(item);
   }
 }
 
@@ -340,15 +337,15 @@ std::string leading_comments(const std::string& text) {
 std::string rewritten_scenario(const std::shared_ptr<const SourceText>& text,
                                const std::vector<Override>& overrides, const std::string& variant,
                                const std::string& folder, const std::string& new_folder) {
-  const YamlNode before = lang::parse_yaml(text);
-  YamlNode after = before;
+  const yaml::Node before = yaml::parse(text);
+  yaml::Node after = before;
   // Sections that a run does not read stay as they are.
-  YamlNode sections = before;
+  yaml::Node sections = before;
   apply_variant(after, variant);
   take_sweep(after);
   apply_overrides(after, overrides);
   for (const std::string_view key : {"variants", "sweep"}) {
-    for (YamlEntry& entry : sections.entries) {
+    for (yaml::Entry& entry : sections.entries) {
       if (entry.key == key) after.entries.push_back(std::move(entry));
     }
   }
@@ -359,7 +356,7 @@ std::string rewritten_scenario(const std::shared_ptr<const SourceText>& text,
   if (auto edited = Editor(text->text).edited(before, after)) {
     try {
       const auto again = std::make_shared<const SourceText>(SourceText{text->name, *edited});
-      if (is_same(lang::parse_yaml(again), after)) return std::move(*edited);
+      if (is_same(yaml::parse(again), after)) return std::move(*edited);
     } catch (const InputError&) {
       // The text has a form that the editor does not know: written anew.
     }

@@ -23,10 +23,6 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlFields;
-using lang::YamlNode;
-
 /// Names that the loop or the language gives a meaning; no parameter may hide them.
 constexpr auto kReserved = std::to_array<std::string_view>(
     {"torch",    "nn",    "F",     "math",     "phase", "mark",   "model", "opt",    "scaler",
@@ -47,7 +43,7 @@ std::string folder_of(const std::string& path) {
 
 class Reader {
  public:
-  Reader(const YamlNode& root, const SourceText& source, std::string folder)
+  Reader(const yaml::Node& root, const SourceText& source, std::string folder)
       : source_(source),
         folder_(folder.empty() ? "." : std::move(folder)),
         fields_(root, {}, problems_, kScenarioMap) {}
@@ -62,7 +58,7 @@ class Reader {
     read_allocator();
     read_backends();
     read_params();
-    if (const YamlNode* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
+    if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     if (fields_.get("script") != nullptr) {
       read_script();
     } else {
@@ -114,7 +110,7 @@ class Reader {
       return;
     }
     fields_.require("device");
-    const YamlNode* node = fields_.get("device");
+    const yaml::Node* node = fields_.get("device");
     scenario_.device_count = fields_.integer("device_count").value_or(1);
     if (node == nullptr) return;
     if (node->is_text()) {
@@ -122,9 +118,9 @@ class Reader {
           [&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
       return;
     }
-    YamlFields map(*node, "device", problems_, kDeviceMap);
+    yaml::Fields map(*node, "device", problems_, kDeviceMap);
     map.require_all();
-    const YamlNode* name = map.get("name");
+    const yaml::Node* name = map.get("name");
     if (name != nullptr && name->is_text()) {
       collect([&] {
         scenario_.device = load_device(name->text, folder_, name->at, "device.name").spec;
@@ -154,7 +150,7 @@ class Reader {
 
   void read_allocator() {
     Version version = kDefaultVersion;
-    if (const YamlNode* node = fields_.get("pytorch")) {
+    if (const yaml::Node* node = fields_.get("pytorch")) {
       try {
         version = parse_version("pytorch", node->text);
       } catch (const InputError& error) {
@@ -165,10 +161,10 @@ class Reader {
       }
     }
     scenario_.settings.version = version;
-    const YamlNode* node = fields_.get("allocator");
+    const yaml::Node* node = fields_.get("allocator");
     if (node == nullptr) return;
-    YamlFields map(*node, "allocator", problems_, kAllocatorMap);
-    const YamlNode* conf = map.get("conf");
+    yaml::Fields map(*node, "allocator", problems_, kAllocatorMap);
+    const yaml::Node* conf = map.get("conf");
     if (conf != nullptr && conf->is_text()) {
       collect([&] {
         ParsedSettings parsed = parse_settings(embedded_source(*conf), version);
@@ -194,19 +190,19 @@ class Reader {
   }
 
   void read_backends() {
-    const YamlNode* node = fields_.get("backends");
+    const yaml::Node* node = fields_.get("backends");
     if (node == nullptr) return;
-    YamlFields map(*node, "backends", problems_, kBackendsMap);
+    yaml::Fields map(*node, "backends", problems_, kBackendsMap);
     ops::Backends& backends = scenario_.backends;
-    const YamlNode* cudnn = map.get("cudnn");
+    const yaml::Node* cudnn = map.get("cudnn");
     const bool is_word = cudnn != nullptr && cudnn->is_text();
     if (is_word && cudnn->text == "benchmark") {
       backends.cudnn_benchmark = true;
-    } else if (cudnn != nullptr && !yaml_boolean(*cudnn)) {
+    } else if (cudnn != nullptr && !yaml::boolean(*cudnn)) {
       map.report(*cudnn, "cudnn",
                  fmt::format("expected true, false or benchmark, found {}", describe(*cudnn)));
     } else if (cudnn != nullptr) {
-      backends.cudnn = *yaml_boolean(*cudnn);
+      backends.cudnn = *yaml::boolean(*cudnn);
     }
     const auto read = [&](std::string_view key, bool& into) {
       into = map.boolean(key).value_or(into);
@@ -222,10 +218,10 @@ class Reader {
   }
 
   void read_params() {
-    const YamlNode* node = fields_.get("params");
+    const yaml::Node* node = fields_.get("params");
     if (node == nullptr) return;
-    YamlFields map(*node, "params", problems_);
-    for (const YamlEntry& entry : node->entries) {
+    yaml::Fields map(*node, "params", problems_);
+    for (const yaml::Entry& entry : node->entries) {
       map.get(entry.key);
       if (!is_identifier(entry.key)) {
         problems_.push_back({entry.key_at, "params", fmt::format("'{}' is no name", entry.key),
@@ -240,7 +236,7 @@ class Reader {
         continue;
       }
       Parameter parameter{entry.key, literal_of(entry.value, scenario_.params),
-                          yaml_integer(entry.value)};
+                          yaml::integer(entry.value)};
       if (const Parameter* other = named_parameter(entry.value, scenario_.params))
         parameter.integer = other->integer;
       scenario_.params.push_back(std::move(parameter));
@@ -250,7 +246,7 @@ class Reader {
   /// A whole program: its own model, data and loop.
   void read_script() {
     for (const std::string_view key : {"model", "layers", "train", "loop"}) {
-      if (const YamlNode* node = fields_.get(key))
+      if (const yaml::Node* node = fields_.get(key))
         fields_.report(*node, key, "cannot stand beside script");
     }
     scenario_.is_script = true;
@@ -264,8 +260,8 @@ class Reader {
   }
 
   void read_model() {
-    const YamlNode* model = fields_.get("model");
-    const YamlNode* layers = fields_.get("layers");
+    const yaml::Node* model = fields_.get("model");
+    const yaml::Node* layers = fields_.get("layers");
     if (model != nullptr && layers != nullptr)
       fields_.report(*layers, "layers", "cannot stand beside model");
     if (model == nullptr && layers == nullptr && fields_.get("loop") == nullptr)
@@ -279,18 +275,18 @@ class Reader {
     }
   }
 
-  void read_layers(const YamlNode& node) {
-    if (node.kind != YamlNode::Kind::kList || node.items.empty()) {
+  void read_layers(const yaml::Node& node) {
+    if (node.kind != yaml::Node::Kind::kList || node.items.empty()) {
       fields_.report(
           node, "layers",
           fmt::format("expected a list of modules, found {}",
-                      node.items.empty() && node.kind == YamlNode::Kind::kList ? "an empty one"
-                                                                               : describe(node)));
+                      node.items.empty() && node.kind == yaml::Node::Kind::kList ? "an empty one"
+                                                                                 : describe(node)));
       return;
     }
     std::vector<std::string> layers;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
-      const YamlNode& item = node.items[i];
+      const yaml::Node& item = node.items[i];
       const std::string path = fmt::format("layers[{}]", i);
       if (!item.is_text()) {
         problems_.push_back(
@@ -308,13 +304,13 @@ class Reader {
     scenario_.model.import_folders = {folder_};
   }
 
-  void read_model_map(const YamlNode& node) {
-    YamlFields map(node, "model", problems_, kModelMap);
+  void read_model_map(const yaml::Node& node) {
+    yaml::Fields map(node, "model", problems_, kModelMap);
     ModelSpec& model = scenario_.model;
     const std::optional<std::string> file = map.text("file");
-    const YamlNode* code = map.get("code");
+    const yaml::Node* code = map.get("code");
     if (file && code != nullptr) map.report(*code, "code", "cannot stand beside file");
-    if (!file && code == nullptr && node.kind == YamlNode::Kind::kMap) {
+    if (!file && code == nullptr && node.kind == yaml::Node::Kind::kMap) {
       problems_.push_back({node.at, "model", "the model's text is missing", "give file or code"});
     }
     if (file) {
@@ -329,27 +325,27 @@ class Reader {
         map.report(*code, "code", fmt::format("expected text, found {}", describe(*code)));
       model.import_folders.push_back(folder_);
     }
-    if (const YamlNode* path = map.get("path")) read_import_path(map, *path);
+    if (const yaml::Node* path = map.get("path")) read_import_path(map, *path);
     read_callable(map);
     map.done();
   }
 
-  void read_import_path(YamlFields& map, const YamlNode& path) {
-    const auto add = [&](const YamlNode& node) {
+  void read_import_path(yaml::Fields& map, const yaml::Node& path) {
+    const auto add = [&](const yaml::Node& node) {
       if (node.is_text()) {
         scenario_.model.import_folders.push_back(joined_path(folder_, node.text));
       } else {
         map.report(node, "path", fmt::format("expected a folder, found {}", describe(node)));
       }
     };
-    if (path.kind != YamlNode::Kind::kList) return add(path);
-    for (const YamlNode& item : path.items) add(item);
+    if (path.kind != yaml::Node::Kind::kList) return add(path);
+    for (const yaml::Node& item : path.items) add(item);
   }
 
-  void read_callable(YamlFields& map) {
-    const YamlNode* type = map.get("class");
-    const YamlNode* function = map.get("function");
-    const YamlNode* callee = type != nullptr ? type : function;
+  void read_callable(yaml::Fields& map) {
+    const yaml::Node* type = map.get("class");
+    const yaml::Node* function = map.get("function");
+    const yaml::Node* callee = type != nullptr ? type : function;
     if (type != nullptr && function != nullptr)
       map.report(*function, "function", "cannot stand beside class");
     if (callee == nullptr && fields_.get("loop") != nullptr) return;  // the loop makes its own
@@ -365,14 +361,14 @@ class Reader {
     }
     check_expression(*callee, map.path_of(key), problems_);
     std::vector<std::string> arguments;
-    if (const YamlNode* args = map.get("args")) {
+    if (const yaml::Node* args = map.get("args")) {
       if (args->is_text()) {
         map.report(*args, "args",
                    fmt::format("expected a map or a list, found {}", describe(*args)));
       }
-      for (const YamlNode& item : args->items)
+      for (const yaml::Node& item : args->items)
         arguments.push_back(literal_of(item, scenario_.params));
-      for (const YamlEntry& entry : args->entries) {
+      for (const yaml::Entry& entry : args->entries) {
         if (!is_identifier(entry.key)) {
           problems_.push_back({entry.key_at,
                                "model.args",
@@ -387,8 +383,8 @@ class Reader {
   }
 
   void read_loop() {
-    const YamlNode* train = fields_.get("train");
-    const YamlNode* loop = fields_.get("loop");
+    const yaml::Node* train = fields_.get("train");
+    const yaml::Node* loop = fields_.get("loop");
     if (train != nullptr && loop != nullptr)
       fields_.report(*loop, "loop", "cannot stand beside train");
     if (train == nullptr && loop == nullptr && !fields_.is_misspelt("train") &&
@@ -420,7 +416,7 @@ class Reader {
   const SourceText& source_;
   std::string folder_;
   std::vector<Problem> problems_;
-  YamlFields fields_;
+  yaml::Fields fields_;
   Scenario scenario_;
 };
 
@@ -428,10 +424,10 @@ class Reader {
 
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides, const std::string& variant) {
-  return parse_scenario(lang::parse_yaml(text), *text, folder, overrides, variant);
+  return parse_scenario(yaml::parse(text), *text, folder, overrides, variant);
 }
 
-Scenario parse_scenario(YamlNode root, const SourceText& text, const std::string& folder,
+Scenario parse_scenario(yaml::Node root, const SourceText& text, const std::string& folder,
                         const std::vector<Override>& overrides, const std::string& variant) {
   apply_variant(root, variant);
   take_sweep(root);
@@ -455,7 +451,7 @@ Scenario load_scenario(const std::string& path, const std::vector<Override>& ove
 }
 
 std::vector<std::string> load_variant_names(const std::string& path) {
-  return variant_names(lang::parse_yaml(scenario_text(path)));
+  return variant_names(yaml::parse(scenario_text(path)));
 }
 
 }  // namespace tidemark

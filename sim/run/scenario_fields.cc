@@ -8,9 +8,7 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlField;
-using lang::YamlForm;
-namespace form = lang::form;
+namespace form = yaml::form;
 
 template <class... Words>
 constexpr std::array<std::string_view, sizeof...(Words)> words(Words... each) {
@@ -20,26 +18,26 @@ constexpr std::array<std::string_view, sizeof...(Words)> words(Words... each) {
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 62;
 
 constexpr std::string_view kName = "^[A-Za-z_][A-Za-z0-9_]*$";
-constexpr YamlForm kAny = form::any();
-constexpr YamlForm kText = form::text();
-constexpr YamlForm kBoolean = form::boolean();
-constexpr YamlForm kParameter = form::name(kName);
-constexpr YamlForm kMapOfAny = form::map_of(kAny);
-constexpr YamlForm kListOfAny = form::list_of(kAny);
-constexpr YamlForm kListOfText = form::list_of(kText);
+constexpr yaml::Form kAny = form::any();
+constexpr yaml::Form kText = form::text();
+constexpr yaml::Form kBoolean = form::boolean();
+constexpr yaml::Form kParameter = form::name(kName);
+constexpr yaml::Form kMapOfAny = form::map_of(kAny);
+constexpr yaml::Form kListOfAny = form::list_of(kAny);
+constexpr yaml::Form kListOfText = form::list_of(kText);
 
 /// A whole number, or the name of a parameter.
-constexpr YamlForm kSize = form::integer(0).either(kParameter);
-constexpr YamlForm kCount = form::integer(1).either(kParameter);
+constexpr yaml::Form kSize = form::integer(0).either(kParameter);
+constexpr yaml::Form kCount = form::integer(1).either(kParameter);
 /// The same in every step, or one a step.
-constexpr YamlForm kListOfCounts = form::list_of(kCount, 1);
-constexpr YamlForm kNamedOrListed = form::name(kName).either(kListOfCounts);
-constexpr YamlForm kCounts = form::integer(1).either(kNamedOrListed);
+constexpr yaml::Form kListOfCounts = form::list_of(kCount, 1);
+constexpr yaml::Form kNamedOrListed = form::name(kName).either(kListOfCounts);
+constexpr yaml::Form kCounts = form::integer(1).either(kNamedOrListed);
 
-constexpr YamlForm kShape = form::list_of(kSize);
-constexpr YamlForm kTensorAsMap = form::map(kTensorMap);
-constexpr YamlForm kTensorAsText = form::text().either(kTensorAsMap);
-constexpr YamlForm kTensor = form::list_of(kSize).either(kTensorAsText);
+constexpr yaml::Form kShape = form::list_of(kSize);
+constexpr yaml::Form kTensorAsMap = form::map(kTensorMap);
+constexpr yaml::Form kTensorAsText = form::text().either(kTensorAsMap);
+constexpr yaml::Form kTensor = form::list_of(kSize).either(kTensorAsText);
 
 // Enumerations of Scenario, TrainSpec and ops go by these orders.
 constexpr auto kAllocatorBackends = words("native", "cudaMallocAsync", "naive", "ideal");
@@ -57,27 +55,27 @@ constexpr auto kModes = words("train", "eval");
 constexpr auto kEmptyCaches = words("never", "each_step");
 constexpr auto kOoms = words("raise", "stop", "next");
 
-constexpr YamlForm kDeviceAsMap = form::map(kDeviceMap);
-constexpr YamlForm kOptimizerAsMap = form::map(kOptimizerMap);
-constexpr YamlForm kDdpAsMap = form::map(kDdpMap);
-constexpr YamlForm kNamedOrDdp = form::name(kName).either(kDdpAsMap);
-constexpr YamlForm kCudnnWord = form::choice(kCudnn);
-constexpr YamlForm kOp = form::map(kOpMap);
+constexpr yaml::Form kDeviceAsMap = form::map(kDeviceMap);
+constexpr yaml::Form kOptimizerAsMap = form::map(kOptimizerMap);
+constexpr yaml::Form kDdpAsMap = form::map(kDdpMap);
+constexpr yaml::Form kNamedOrDdp = form::name(kName).either(kDdpAsMap);
+constexpr yaml::Form kCudnnWord = form::choice(kCudnn);
+constexpr yaml::Form kOp = form::map(kOpMap);
 
-constexpr YamlForm kFreed = form::name(kName);
-constexpr YamlForm kStep = form::map(kOpStepMap).either(kFreed);
-constexpr YamlForm kNamedStep = form::map_of(kStep, kName);
-constexpr YamlForm kExpressions = form::list_of(kText);
-constexpr YamlForm kExpression = form::text().either(kExpressions);
-constexpr YamlForm kMapOfText = form::map_of(kText);
+constexpr yaml::Form kFreed = form::name(kName);
+constexpr yaml::Form kStep = form::map(kOpStepMap).either(kFreed);
+constexpr yaml::Form kNamedStep = form::map_of(kStep, kName);
+constexpr yaml::Form kExpressions = form::list_of(kText);
+constexpr yaml::Form kExpression = form::text().either(kExpressions);
+constexpr yaml::Form kMapOfText = form::map_of(kText);
 
-constexpr YamlForm kRange = form::map(kSweepRangeMap);
-constexpr YamlForm kValues = form::list_of(kAny, 1).either(kRange);
-constexpr YamlForm kAxes = form::map_of(kValues);
-constexpr YamlForm kListOfAxes = form::list_of(kAxes);
-constexpr YamlForm kWhen = form::map(kSweepWhenMap);
+constexpr yaml::Form kRange = form::map(kSweepRangeMap);
+constexpr yaml::Form kValues = form::list_of(kAny, 1).either(kRange);
+constexpr yaml::Form kAxes = form::map_of(kValues);
+constexpr yaml::Form kListOfAxes = form::list_of(kAxes);
+constexpr yaml::Form kWhen = form::map(kSweepWhenMap);
 
-constexpr YamlField kScenarioFields[] = {
+constexpr yaml::Field kScenarioFields[] = {
     {"schema_version", form::integer(1, 1), "the version of this format", true},
     {"name", kText, "a title, carried to reports"},
     {"notes", kText, "text that is carried to reports"},
@@ -98,13 +96,13 @@ constexpr YamlField kScenarioFields[] = {
     {"variants", form::map_of(kMapOfAny), "named sets of overrides, with the keys of --set"},
     {"sweep", form::map(kSweepMap), "what `tidemark sweep` varies"}};
 
-constexpr YamlField kDeviceFields[] = {
+constexpr yaml::Field kDeviceFields[] = {
     {"name", form::text_like(&device_ids), "id, alias or path of the device that is changed", true},
     {"total", form::bytes(), "memory of the device: 24GiB"},
     {"context", form::bytes(), "gone once a CUDA context exists"},
     {"other", form::bytes(), "held by other processes (default 0)"}};
 
-constexpr YamlField kAllocatorFields[] = {
+constexpr yaml::Field kAllocatorFields[] = {
     {"conf", kText, "the text of PYTORCH_ALLOC_CONF: expandable_segments:True"},
     {"memory_fraction", form::number(0, 1),
      "as torch.cuda.set_per_process_memory_fraction (default: no limit)"},
@@ -113,7 +111,7 @@ constexpr YamlField kAllocatorFields[] = {
     {"event_policy", form::text("^(simulated|sync|ready|lag:[0-9]+)$"),
      "when a block that another stream used is free again (default simulated)"}};
 
-constexpr YamlField kBackendsFields[] = {
+constexpr yaml::Field kBackendsFields[] = {
     {"cudnn", form::boolean().either(kCudnnWord), "cuDNN's convolutions (default true)"},
     {"cudnn_workspace", form::bytes(), "what each convolution asks for (default 0)"},
     {"cudnn_sdp", kBoolean, "cuDNN's attention (default true)"},
@@ -123,7 +121,7 @@ constexpr YamlField kBackendsFields[] = {
     {"tf32", kBoolean, "TensorFloat-32 in products of matrices (default false)"},
     {"deterministic", kBoolean, "torch.use_deterministic_algorithms (default false)"}};
 
-constexpr YamlField kModelFields[] = {
+constexpr yaml::Field kModelFields[] = {
     {"file", kText, "a Python file with the model, beside this file"},
     {"code", kText, "its text, in place of a file"},
     {"path", form::text().either(kListOfText), "further folders in which import looks"},
@@ -131,7 +129,7 @@ constexpr YamlField kModelFields[] = {
     {"function", kText, "the same: a function, or an expression"},
     {"args", form::map_of(kAny).either(kListOfAny), "arguments: by name, or a list"}};
 
-constexpr YamlField kTrainFields[] = {
+constexpr yaml::Field kTrainFields[] = {
     {"steps", kCount, "how many (default: the length of a list among the next three, else 3)"},
     {"batch", kCounts, "samples of a step, or a list with one number a step"},
     {"seq", kCounts, "the length of sequences, or one a step"},
@@ -167,14 +165,15 @@ constexpr YamlField kTrainFields[] = {
     {"del_outputs", kBoolean, "del out, loss at the end of a step (default false)"},
     {"oom", form::choice(kOoms), "what a refused request does (default raise)"}};
 
-constexpr YamlField kTensorFields[] = {
+constexpr yaml::Field kTensorFields[] = {
     {"shape", kShape, "sizes without the batch", true},
     {"dtype", form::choice(kDtypeNames), "float32, or long for targets, unless told"}};
 
-constexpr YamlField kOptimizerFields[] = {{"class", kText, "a class of the text's namespace", true},
-                                          {"args", kMapOfAny, "its further arguments"}};
+constexpr yaml::Field kOptimizerFields[] = {
+    {"class", kText, "a class of the text's namespace", true},
+    {"args", kMapOfAny, "its further arguments"}};
 
-constexpr YamlField kDdpFields[] = {
+constexpr yaml::Field kDdpFields[] = {
     {"world_size", kCount, "ranks, of which this is rank 0", true},
     {"broadcast_buffers", kBoolean, "as DistributedDataParallel has it"},
     {"find_unused_parameters", kBoolean, "as DistributedDataParallel has it"},
@@ -183,7 +182,7 @@ constexpr YamlField kDdpFields[] = {
     {"bucket_cap_mb", form::number(0, 1 << 20), "as DistributedDataParallel has it"}};
 
 // What an op needs depends on `function`: its reader says what is missing.
-constexpr YamlField kOpFields[] = {
+constexpr yaml::Field kOpFields[] = {
     {"args", kText, "the parameters, as Python writes them"},
     {"let", form::map_of(kExpression, kName), "named values for the expressions, in order"},
     {"forward", form::list_of(kNamedStep), "steps, in order: NAME: {...} or free: NAME"},
@@ -194,7 +193,7 @@ constexpr YamlField kOpFields[] = {
     {"gradients", kMapOfText, "argument: the tensor that holds its gradient"},
     {"function", kText, "in place of all these: my_ops.scan"}};
 
-constexpr YamlField kOpStepFields[] = {
+constexpr yaml::Field kOpStepFields[] = {
     {"shape", kExpression, "the sizes of a new tensor"},
     {"like", kText, "as torch.empty_like of that tensor"},
     {"contiguous", kText, "that tensor, or a contiguous copy"},
@@ -204,38 +203,38 @@ constexpr YamlField kOpStepFields[] = {
     {"keep", kBoolean, "a workspace that stays, one a device and stream"},
     {"when", kExpression, "without whose truth the step is left out"}};
 
-constexpr YamlField kSweepFields[] = {
+constexpr yaml::Field kSweepFields[] = {
     {"grid", kAxes, "paths as --set has them: values; every combination is a cell"},
     {"zip", form::map_of(kValues).either(kListOfAxes), "paths whose values go in step"},
     {"when", form::list_of(kWhen), "further axes where a condition holds"},
     {"exclude", form::list_of(kMapOfAny), "cells for which all of one entry holds"}};
 
-constexpr YamlField kSweepRangeFields[] = {
+constexpr yaml::Field kSweepRangeFields[] = {
     {"from", form::integer(-kMostSteps, kMostSteps), "the first value", true},
     {"to", form::integer(-kMostSteps, kMostSteps), "the last that may be reached", true},
     {"step", form::integer(1, kMostSteps), "what is added from one to the next"},
     {"times", form::integer(2, kMostSteps), "what multiplies one into the next"}};
 
-constexpr YamlField kSweepWhenFields[] = {
+constexpr yaml::Field kSweepWhenFields[] = {
     {"if", kMapOfAny, "path: the value, or a list of values, for which this holds", true},
     {"grid", kAxes, "as in sweep"},
     {"zip", form::map_of(kValues).either(kListOfAxes), "as in sweep"}};
 
 }  // namespace
 
-constexpr lang::YamlMap kScenarioMap{kScenarioFields};
-constexpr lang::YamlMap kDeviceMap{kDeviceFields};
-constexpr lang::YamlMap kAllocatorMap{kAllocatorFields};
-constexpr lang::YamlMap kBackendsMap{kBackendsFields};
-constexpr lang::YamlMap kModelMap{kModelFields};
-constexpr lang::YamlMap kTrainMap{kTrainFields};
-constexpr lang::YamlMap kTensorMap{kTensorFields};
-constexpr lang::YamlMap kOptimizerMap{kOptimizerFields};
-constexpr lang::YamlMap kDdpMap{kDdpFields};
-constexpr lang::YamlMap kOpMap{kOpFields};
-constexpr lang::YamlMap kOpStepMap{kOpStepFields};
-constexpr lang::YamlMap kSweepMap{kSweepFields};
-constexpr lang::YamlMap kSweepRangeMap{kSweepRangeFields};
-constexpr lang::YamlMap kSweepWhenMap{kSweepWhenFields};
+constexpr yaml::Map kScenarioMap{kScenarioFields};
+constexpr yaml::Map kDeviceMap{kDeviceFields};
+constexpr yaml::Map kAllocatorMap{kAllocatorFields};
+constexpr yaml::Map kBackendsMap{kBackendsFields};
+constexpr yaml::Map kModelMap{kModelFields};
+constexpr yaml::Map kTrainMap{kTrainFields};
+constexpr yaml::Map kTensorMap{kTensorFields};
+constexpr yaml::Map kOptimizerMap{kOptimizerFields};
+constexpr yaml::Map kDdpMap{kDdpFields};
+constexpr yaml::Map kOpMap{kOpFields};
+constexpr yaml::Map kOpStepMap{kOpStepFields};
+constexpr yaml::Map kSweepMap{kSweepFields};
+constexpr yaml::Map kSweepRangeMap{kSweepRangeFields};
+constexpr yaml::Map kSweepWhenMap{kSweepWhenFields};
 
 }  // namespace tidemark

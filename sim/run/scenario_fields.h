@@ -8,19 +8,19 @@ namespace tidemark {
 // What depends on several keys (a loop beside `train`, names that code has to have) is for the
 // readers. Source: docs/scenario.md.
 
-extern const lang::YamlMap kScenarioMap;
-extern const lang::YamlMap kDeviceMap;
-extern const lang::YamlMap kAllocatorMap;
-extern const lang::YamlMap kBackendsMap;
-extern const lang::YamlMap kModelMap;
-extern const lang::YamlMap kTrainMap;
-extern const lang::YamlMap kTensorMap;
-extern const lang::YamlMap kOptimizerMap;
-extern const lang::YamlMap kDdpMap;
-extern const lang::YamlMap kOpMap;
-extern const lang::YamlMap kOpStepMap;
-extern const lang::YamlMap kSweepMap;
-extern const lang::YamlMap kSweepRangeMap;
-extern const lang::YamlMap kSweepWhenMap;
+extern const yaml::Map kScenarioMap;
+extern const yaml::Map kDeviceMap;
+extern const yaml::Map kAllocatorMap;
+extern const yaml::Map kBackendsMap;
+extern const yaml::Map kModelMap;
+extern const yaml::Map kTrainMap;
+extern const yaml::Map kTensorMap;
+extern const yaml::Map kOptimizerMap;
+extern const yaml::Map kDdpMap;
+extern const yaml::Map kOpMap;
+extern const yaml::Map kOpStepMap;
+extern const yaml::Map kSweepMap;
+extern const yaml::Map kSweepRangeMap;
+extern const yaml::Map kSweepWhenMap;
 
 }  // namespace tidemark

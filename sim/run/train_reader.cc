@@ -15,9 +15,6 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlFields;
-using lang::YamlNode;
-
 /// Source: torch/optim/__init__.py of 2.11.
 constexpr std::array<std::string_view, 15> kOptimizers{
     "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam",  "AdamW", "Adamax",    "LBFGS",
@@ -65,7 +62,8 @@ bool mentions(std::string_view expression, std::string_view name) {
 
 class Reader {
  public:
-  Reader(const YamlNode& node, const std::vector<Parameter>& params, std::vector<Problem>& problems)
+  Reader(const yaml::Node& node, const std::vector<Parameter>& params,
+         std::vector<Problem>& problems)
       : fields_(node, "train", problems, kTrainMap), params_(params), problems_(problems) {}
 
   TrainSpec read() {
@@ -81,16 +79,17 @@ class Reader {
   }
 
  private:
-  void report(const YamlNode& at, std::string_view key, std::string message,
+  void report(const yaml::Node& at, std::string_view key, std::string message,
               std::string hint = {}) {
     fields_.report(at, key, std::move(message), std::move(hint));
   }
-  [[nodiscard]] std::optional<std::int64_t> integer_of(const YamlNode& node) const {
+  [[nodiscard]] std::optional<std::int64_t> integer_of(const yaml::Node& node) const {
     const Parameter* parameter = named_parameter(node, params_);
-    return parameter != nullptr ? parameter->integer : yaml_integer(node);
+    return parameter != nullptr ? parameter->integer : yaml::integer(node);
   }
   /// A whole number of at least `least`, as it is written, or a parameter's name.
-  std::optional<std::string> count(const YamlNode& node, std::string_view key, std::int64_t least) {
+  std::optional<std::string> count(const yaml::Node& node, std::string_view key,
+                                   std::int64_t least) {
     const std::optional<std::int64_t> value = integer_of(node);
     if (!value) {
       std::string found = describe(node);
@@ -107,11 +106,11 @@ class Reader {
     return named_parameter(node, params_) != nullptr ? node.text : std::to_string(*value);
   }
   void read_count(std::string_view key, std::string& into) {
-    const YamlNode* node = fields_.get(key);
+    const yaml::Node* node = fields_.get(key);
     if (node == nullptr) return;
     if (auto text = count(*node, key, fields_.form(key).least)) into = std::move(*text);
   }
-  [[nodiscard]] std::string suggestion(const YamlNode& node) const {
+  [[nodiscard]] std::string suggestion(const yaml::Node& node) const {
     if (!node.is_plain()) return {};
     std::vector<std::string_view> names;
     for (const Parameter& parameter : params_) names.push_back(parameter.name);
@@ -124,15 +123,15 @@ class Reader {
     const std::array<std::pair<std::string_view, StepValues*>, 3> sizes{
         {{"batch", &spec_.batch}, {"seq", &spec_.seq}, {"image", &spec_.image}}};
     for (const auto& [key, values] : sizes) {
-      const YamlNode* node = fields_.get(key);
+      const yaml::Node* node = fields_.get(key);
       if (node == nullptr) continue;
-      values->is_list = node->kind == YamlNode::Kind::kList;
+      values->is_list = node->kind == yaml::Node::Kind::kList;
       if (!values->is_list) {
         if (auto text = count(*node, key, 1)) values->values = {std::move(*text)};
         continue;
       }
       if (node->items.empty()) report(*node, key, "an empty list");
-      for (const YamlNode& item : node->items) {
+      for (const yaml::Node& item : node->items) {
         if (auto text = count(item, key, 1)) values->values.push_back(std::move(*text));
       }
       if (listed != 0 && listed != node->items.size()) {
@@ -144,7 +143,7 @@ class Reader {
     }
     if (listed != 0) spec_.steps = std::to_string(listed);
     read_count("steps", spec_.steps);
-    const YamlNode* steps = fields_.get("steps");
+    const yaml::Node* steps = fields_.get("steps");
     if (steps == nullptr || listed == 0) return;
     const std::optional<std::int64_t> value = integer_of(*steps);
     if (value && static_cast<std::size_t>(*value) != listed) {
@@ -153,9 +152,9 @@ class Reader {
     }
   }
 
-  std::optional<BatchTensor> shape(const YamlNode& list, std::string_view key,
+  std::optional<BatchTensor> shape(const yaml::Node& list, std::string_view key,
                                    std::string_view dtype) {
-    if (list.kind != YamlNode::Kind::kList) {
+    if (list.kind != yaml::Node::Kind::kList) {
       report(list, key,
              fmt::format("expected a shape (a list of sizes), found {}", describe(list)));
       return std::nullopt;
@@ -163,7 +162,7 @@ class Reader {
     BatchTensor tensor;
     tensor.host = "torch.zeros(batch";
     bool is_whole = true;
-    for (const YamlNode& item : list.items) {
+    for (const yaml::Node& item : list.items) {
       if (item.is_plain() && (item.text == "seq" || item.text == "image")) {
         if ((item.text == "seq" ? spec_.seq : spec_.image).values.empty()) {
           report(item, key, fmt::format("'{0}' needs train.{0}", item.text));
@@ -182,16 +181,16 @@ class Reader {
     return is_whole ? std::optional(tensor) : std::nullopt;
   }
 
-  std::optional<BatchTensor> tensor(const YamlNode& node, std::string_view key,
+  std::optional<BatchTensor> tensor(const yaml::Node& node, std::string_view key,
                                     std::string_view usual_dtype) {
-    if (node.kind == YamlNode::Kind::kList) return shape(node, key, usual_dtype);
+    if (node.kind == yaml::Node::Kind::kList) return shape(node, key, usual_dtype);
     if (node.is_text()) {
       check_expression(node, fields_.path_of(key), problems_);
       return BatchTensor{node.text, std::nullopt, std::nullopt};
     }
-    YamlFields map(node, fields_.path_of(key), problems_, kTensorMap);
+    yaml::Fields map(node, fields_.path_of(key), problems_, kTensorMap);
     map.require_all();
-    const YamlNode* sizes = map.get("shape");
+    const yaml::Node* sizes = map.get("shape");
     const std::optional<std::size_t> dtype = map.choice("dtype");
     map.done();
     return sizes == nullptr
@@ -200,10 +199,10 @@ class Reader {
   }
 
   void read_batch() {
-    const YamlNode* data = fields_.get("data");
-    const YamlNode* input = fields_.get("input");
-    const YamlNode* inputs = fields_.get("inputs");
-    const YamlNode* target = fields_.get("target");
+    const yaml::Node* data = fields_.get("data");
+    const yaml::Node* input = fields_.get("input");
+    const yaml::Node* inputs = fields_.get("inputs");
+    const yaml::Node* target = fields_.get("target");
     if (data != nullptr) {
       for (const auto& [node, key] :
            {std::pair{input, "input"}, std::pair{inputs, "inputs"}, std::pair{target, "target"}}) {
@@ -227,10 +226,10 @@ class Reader {
       report(*inputs, "inputs", "cannot stand beside input");
     if (input != nullptr) {
       if (auto read = tensor(*input, "input", "float32")) spec_.inputs.push_back(std::move(*read));
-    } else if (inputs != nullptr && inputs->kind != YamlNode::Kind::kList) {
+    } else if (inputs != nullptr && inputs->kind != yaml::Node::Kind::kList) {
       report(*inputs, "inputs", fmt::format("expected a list, found {}", describe(*inputs)));
     } else if (inputs != nullptr) {
-      for (const YamlNode& item : inputs->items) {
+      for (const yaml::Node& item : inputs->items) {
         if (auto read = tensor(item, "inputs", "float32")) spec_.inputs.push_back(std::move(*read));
       }
     }
@@ -243,7 +242,7 @@ class Reader {
   }
 
   void read_loss() {
-    const YamlNode* node = fields_.get("loss");
+    const yaml::Node* node = fields_.get("loss");
     if (node == nullptr) return;
     if (!node->is_text()) {
       report(*node, "loss",
@@ -261,15 +260,15 @@ class Reader {
   }
 
   void read_optimizer() {
-    const YamlNode* node = fields_.get("optimizer");
+    const yaml::Node* node = fields_.get("optimizer");
     if (node == nullptr) return;
-    if (node->kind == YamlNode::Kind::kMap) {
-      YamlFields map(*node, "train.optimizer", problems_, kOptimizerMap);
+    if (node->kind == yaml::Node::Kind::kMap) {
+      yaml::Fields map(*node, "train.optimizer", problems_, kOptimizerMap);
       map.require_all();
       spec_.optimizer = map.text("class").value_or("");
       spec_.optimizer_arguments.clear();
-      if (const YamlNode* args = map.get("args")) {
-        for (const lang::YamlEntry& entry : args->entries) {
+      if (const yaml::Node* args = map.get("args")) {
+        for (const yaml::Entry& entry : args->entries) {
           spec_.optimizer_arguments +=
               fmt::format("{}{}={}", spec_.optimizer_arguments.empty() ? "" : ", ", entry.key,
                           literal_of(entry.value, params_));
@@ -322,15 +321,15 @@ class Reader {
 
   /// `ddp`: how many ranks, or a map with that and options of the wrapper.
   void read_ddp() {
-    const YamlNode* node = fields_.get("ddp");
+    const yaml::Node* node = fields_.get("ddp");
     if (node == nullptr) return;
-    if (node->kind != YamlNode::Kind::kMap) {
+    if (node->kind != yaml::Node::Kind::kMap) {
       if (auto world = count(*node, "ddp", 1)) spec_.ddp_world = std::move(*world);
       return;
     }
-    YamlFields map(*node, "train.ddp", problems_, kDdpMap);
+    yaml::Fields map(*node, "train.ddp", problems_, kDdpMap);
     map.require_all();
-    if (const YamlNode* world = map.get("world_size")) {
+    if (const yaml::Node* world = map.get("world_size")) {
       if (auto text = count(*world, "ddp.world_size", 1)) spec_.ddp_world = std::move(*text);
     }
     for (const std::string_view key : {"broadcast_buffers", "find_unused_parameters",
@@ -339,7 +338,7 @@ class Reader {
         spec_.ddp_arguments += fmt::format(", {}={}", key, *value ? "True" : "False");
       }
     }
-    if (const YamlNode* cap = map.get("bucket_cap_mb")) {
+    if (const yaml::Node* cap = map.get("bucket_cap_mb")) {
       if (map.number("bucket_cap_mb"))
         spec_.ddp_arguments += fmt::format(", bucket_cap_mb={}", cap->text);
     }
@@ -350,7 +349,7 @@ class Reader {
     read_count("accumulate", spec_.accumulate);
     read_boolean("set_to_none", spec_.set_to_none);
     read_choice("zero_grad", spec_.zero_grad_at);
-    if (const YamlNode* node = fields_.get("clip")) {
+    if (const yaml::Node* node = fields_.get("clip")) {
       if (fields_.number("clip")) spec_.clip = node->text;
     }
     spec_.clip_foreach = fields_.boolean("clip_foreach");
@@ -372,12 +371,12 @@ class Reader {
     }
     if (!has_target) {
       for (const std::string_view key : {"metric", "validate_every"}) {
-        if (const YamlNode* node = fields_.get(key)) report(*node, key, "needs a target");
+        if (const yaml::Node* node = fields_.get(key)) report(*node, key, "needs a target");
       }
     }
   }
 
-  YamlFields fields_;
+  yaml::Fields fields_;
   const std::vector<Parameter>& params_;
   std::vector<Problem>& problems_;
   TrainSpec spec_;
@@ -385,12 +384,12 @@ class Reader {
 
 }  // namespace
 
-TrainSpec read_train(const YamlNode& node, const std::vector<Parameter>& params,
+TrainSpec read_train(const yaml::Node& node, const std::vector<Parameter>& params,
                      std::vector<Problem>& problems) {
   return Reader(node, params, problems).read();
 }
 
-void check_expression(const YamlNode& node, const std::string& path,
+void check_expression(const yaml::Node& node, const std::string& path,
                       std::vector<Problem>& problems) {
   lang::Names names;
   std::vector<Problem> found;

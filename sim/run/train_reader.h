@@ -12,11 +12,11 @@ namespace tidemark {
 
 /// Reads the `train:` of a scenario. Source: docs/scenario.md, "Train".
 /// Errors: appended to `problems`; the result is fit for use only when there were none.
-TrainSpec read_train(const lang::YamlNode& node, const std::vector<Parameter>& params,
+TrainSpec read_train(const yaml::Node& node, const std::vector<Parameter>& params,
                      std::vector<Problem>& problems);
 
 /// Checks that `text`, which stands at `node`, is one expression of the model language.
-void check_expression(const lang::YamlNode& node, const std::string& path,
+void check_expression(const yaml::Node& node, const std::string& path,
                       std::vector<Problem>& problems);
 
 }  // namespace tidemark

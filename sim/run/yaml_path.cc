@@ -28,9 +28,9 @@ std::vector<PathStep> path_steps(std::string_view path) {
   return steps;
 }
 
-const lang::YamlNode* find_path(const lang::YamlNode& root, std::string_view path) {
+const yaml::Node* find_path(const yaml::Node& root, std::string_view path) {
   const std::vector<PathStep> steps = path_steps(path);
-  const lang::YamlNode* node = steps.empty() ? nullptr : &root;
+  const yaml::Node* node = steps.empty() ? nullptr : &root;
   for (const PathStep& step : steps) {
     if (node == nullptr) break;
     if (!step.index) {

@@ -20,6 +20,6 @@ struct PathStep {
 std::vector<PathStep> path_steps(std::string_view path);
 
 /// What stands where a path leads; nullptr: nothing, or it is no path.
-const lang::YamlNode* find_path(const lang::YamlNode& root, std::string_view path);
+const yaml::Node* find_path(const yaml::Node& root, std::string_view path);
 
 }  // namespace tidemark

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 
 /// A text in double quotes, escaped so that YAML and the model language both read it back.
 std::string quoted(std::string_view text);
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

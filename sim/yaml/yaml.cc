@@ -12,7 +12,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 namespace {
 
 /// Builds nodes from yaml-cpp's events: no tree of its own in between, and each key's place is
@@ -36,31 +36,30 @@ class Builder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    YamlNode node = node_at(mark);
-    node.kind = YamlNode::Kind::kScalar;
+    Node node = node_at(mark);
+    node.kind = Node::Kind::kScalar;
     node.text = value;
     if (tag == "!") {
       const char first = at(mark);
-      node.style =
-          first == '|' || first == '>' ? YamlNode::Style::kBlock : YamlNode::Style::kQuoted;
+      node.style = first == '|' || first == '>' ? Node::Style::kBlock : Node::Style::kQuoted;
     }
-    const bool is_null = node.style == YamlNode::Style::kPlain && (value == "null" || value == "~");
-    if (is_null) node.kind = YamlNode::Kind::kNull;
+    const bool is_null = node.style == Node::Style::kPlain && (value == "null" || value == "~");
+    if (is_null) node.kind = Node::Kind::kNull;
     node.at = span(mark, written_length(node, mark));
     add(std::move(node), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    open(mark, YamlNode::Kind::kList, anchor, style);
+    open(mark, Node::Kind::kList, anchor, style);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    open(mark, YamlNode::Kind::kMap, anchor, style);
+    open(mark, Node::Kind::kMap, anchor, style);
   }
   void OnMapEnd() override { close(); }
 
-  YamlNode take() {
+  Node take() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return std::move(root_);
   }
@@ -76,10 +75,10 @@ class Builder final : public YAML::EventHandler {
 
  private:
   struct Open {
-    YamlNode node;
+    Node node;
     YAML::anchor_t anchor = 0;
     bool is_flow = false;                                  ///< in brackets or braces
-    std::optional<YamlNode> key;                           ///< of a map: read, its value is next
+    std::optional<Node> key;                               ///< of a map: read, its value is next
     std::unordered_map<std::string, std::uint32_t> lines;  ///< of the keys so far
   };
 
@@ -87,8 +86,8 @@ class Builder final : public YAML::EventHandler {
     problems_.push_back({std::move(where), {}, std::move(message), {}});
     throw InputError(problems_);
   }
-  YamlNode node_at(const YAML::Mark& mark) const {
-    YamlNode node;
+  Node node_at(const YAML::Mark& mark) const {
+    Node node;
     node.at = span(mark, 1);
     return node;
   }
@@ -97,15 +96,15 @@ class Builder final : public YAML::EventHandler {
     return position < source_->text.size() ? source_->text[position] : '\0';
   }
   /// How many columns the scalar takes on its first line.
-  std::size_t written_length(const YamlNode& node, const YAML::Mark& mark) const {
+  std::size_t written_length(const Node& node, const YAML::Mark& mark) const {
     const auto begin = static_cast<std::size_t>(mark.pos);
     const std::string& text = source_->text;
     if (begin >= text.size()) return 1;
     const std::size_t line_end = std::min(text.find('\n', begin), text.size());
-    if (node.style == YamlNode::Style::kPlain) {
+    if (node.style == Node::Style::kPlain) {
       return std::max<std::size_t>(1, std::min(node.text.size(), line_end - begin));
     }
-    if (node.style == YamlNode::Style::kBlock) return 1;
+    if (node.style == Node::Style::kBlock) return 1;
     const char quote = text[begin];
     for (std::size_t i = begin + 1; i < line_end; ++i) {
       if (quote == '"' && text[i] == '\\') {
@@ -120,17 +119,17 @@ class Builder final : public YAML::EventHandler {
     }
     return line_end - begin;
   }
-  static std::size_t weight(const YamlNode& node) {
+  static std::size_t weight(const Node& node) {
     std::size_t nodes = 1;
-    for (const YamlNode& item : node.items) nodes += weight(item);
-    for (const YamlEntry& entry : node.entries) nodes += weight(entry.value);
+    for (const Node& item : node.items) nodes += weight(item);
+    for (const Entry& entry : node.entries) nodes += weight(entry.value);
     return nodes;
   }
   void count(std::size_t nodes, const SourceSpan& where) {
     nodes_ += nodes;
-    if (nodes_ > kMaxYamlNodes) fail(where, fmt::format("more than {} values", kMaxYamlNodes));
+    if (nodes_ > kMaxNodes) fail(where, fmt::format("more than {} values", kMaxNodes));
   }
-  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor,
+  void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor,
             YAML::EmitterStyle::value style) {
     Open entry;
     entry.is_flow = style == YAML::EmitterStyle::Flow;
@@ -144,7 +143,7 @@ class Builder final : public YAML::EventHandler {
     stack_.pop_back();
     add(std::move(entry.node), entry.anchor);
   }
-  void add(YamlNode node, YAML::anchor_t anchor) {
+  void add(Node node, YAML::anchor_t anchor) {
     count(1, node.at);
     if (anchor != 0) anchors_[anchor] = node;
     if (stack_.empty()) {
@@ -152,7 +151,7 @@ class Builder final : public YAML::EventHandler {
       return;
     }
     Open& parent = stack_.back();
-    if (parent.node.kind == YamlNode::Kind::kList) {
+    if (parent.node.kind == Node::Kind::kList) {
       const bool goes_on = parent.is_flow && !parent.node.items.empty() &&
                            has_open_parenthesis(parent.node.items.back());
       if (goes_on && node.is_plain()) {
@@ -161,7 +160,7 @@ class Builder final : public YAML::EventHandler {
       }
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
-      if (node.kind == YamlNode::Kind::kList || node.kind == YamlNode::Kind::kMap) {
+      if (node.kind == Node::Kind::kList || node.kind == Node::Kind::kMap) {
         fail(node.at, fmt::format("a key must be a word, found {}", describe(node)));
       }
       parent.key = std::move(node);
@@ -170,19 +169,19 @@ class Builder final : public YAML::EventHandler {
     }
   }
   /// `Linear(784, 512)` in a flow list or map is one text, though YAML parts it at the comma.
-  static bool has_open_parenthesis(const YamlNode& node) {
+  static bool has_open_parenthesis(const Node& node) {
     if (!node.is_plain()) return false;
     std::ptrdiff_t open = 0;
     for (const char c : node.text) open += c == '(' ? 1 : c == ')' ? -1 : 0;
     return open > 0;
   }
-  static void append(YamlNode& to, const YamlNode& more) {
+  static void append(Node& to, const Node& more) {
     to.text += ", " + more.text;
     to.at.end_line = more.at.end_line;
     to.at.end_column = more.at.end_column;
   }
-  void add_entry(Open& parent, YamlNode value) {
-    const bool goes_on = parent.is_flow && value.kind == YamlNode::Kind::kNull &&
+  void add_entry(Open& parent, Node value) {
+    const bool goes_on = parent.is_flow && value.kind == Node::Kind::kNull &&
                          !parent.node.entries.empty() &&
                          has_open_parenthesis(parent.node.entries.back().value);
     if (goes_on && parent.key->is_plain()) {
@@ -190,7 +189,7 @@ class Builder final : public YAML::EventHandler {
       parent.key.reset();
       return;
     }
-    YamlEntry entry;
+    Entry entry;
     entry.key = std::move(parent.key->text);
     entry.key_at = parent.key->at;
     entry.value = std::move(value);
@@ -211,9 +210,9 @@ class Builder final : public YAML::EventHandler {
 
   std::shared_ptr<const SourceText> source_;
   std::vector<Open> stack_;
-  std::unordered_map<YAML::anchor_t, YamlNode> anchors_;
+  std::unordered_map<YAML::anchor_t, Node> anchors_;
   std::vector<Problem> problems_;
-  YamlNode root_;
+  Node root_;
   std::size_t nodes_ = 0;
 };
 
@@ -240,18 +239,16 @@ std::string yaml_hint(std::string_view text, const YAML::Exception& error) {
 
 }  // namespace
 
-const YamlNode* YamlNode::find(std::string_view key) const {
-  for (const YamlEntry& entry : entries) {
+const Node* Node::find(std::string_view key) const {
+  for (const Entry& entry : entries) {
     if (entry.key == key) return &entry.value;
   }
   return nullptr;
 }
 
-YamlNode* YamlNode::find(std::string_view key) {
-  return const_cast<YamlNode*>(std::as_const(*this).find(key));
-}
+Node* Node::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
 
-YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source) {
+Node parse(const std::shared_ptr<const SourceText>& source) {
   Builder builder(source);
   std::istringstream input(source->text);
   try {
@@ -270,7 +267,7 @@ YamlNode parse_yaml(const std::shared_ptr<const SourceText>& source) {
   return builder.take();
 }
 
-std::optional<std::int64_t> yaml_integer(const YamlNode& node) {
+std::optional<std::int64_t> integer(const Node& node) {
   if (!node.is_plain()) return std::nullopt;
   std::string_view text = node.text;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -281,7 +278,7 @@ std::optional<std::int64_t> yaml_integer(const YamlNode& node) {
   return value;
 }
 
-std::optional<double> yaml_number(const YamlNode& node) {
+std::optional<double> number(const Node& node) {
   if (!node.is_plain()) return std::nullopt;
   std::string_view text = node.text;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -294,39 +291,39 @@ std::optional<double> yaml_number(const YamlNode& node) {
   return value;
 }
 
-std::optional<bool> yaml_boolean(const YamlNode& node) {
+std::optional<bool> boolean(const Node& node) {
   if (!node.is_plain()) return std::nullopt;
   if (node.text == "true" || node.text == "True" || node.text == "TRUE") return true;
   if (node.text == "false" || node.text == "False" || node.text == "FALSE") return false;
   return std::nullopt;
 }
 
-std::string describe(const YamlNode& node) {
+std::string describe(const Node& node) {
   constexpr std::size_t kShown = 40;
   switch (node.kind) {
-    case YamlNode::Kind::kList:
+    case Node::Kind::kList:
       return "a list";
-    case YamlNode::Kind::kMap:
+    case Node::Kind::kMap:
       return "a map";
-    case YamlNode::Kind::kNull:
+    case Node::Kind::kNull:
       return "nothing";
-    case YamlNode::Kind::kScalar:
+    case Node::Kind::kScalar:
       break;
   }
-  if (node.style == YamlNode::Style::kBlock) return "a text of several lines";
+  if (node.style == Node::Style::kBlock) return "a text of several lines";
   if (node.text.size() <= kShown) return fmt::format("'{}'", node.text);
   return fmt::format("'{}...'", std::string_view(node.text).substr(0, kShown));
 }
 
-std::shared_ptr<const SourceText> embedded_source(const YamlNode& node) {
+std::shared_ptr<const SourceText> embedded_source(const Node& node) {
   auto result = std::make_shared<SourceText>();
   const SourceText& outer = *node.at.source;
   result->name = outer.name;
   result->text = node.text;
   result->first_line = outer.first_line + node.at.line - 1;
   result->indent = outer.indent + node.at.column - 1;
-  if (node.style == YamlNode::Style::kQuoted) ++result->indent;
-  if (node.style != YamlNode::Style::kBlock) return result;
+  if (node.style == Node::Style::kQuoted) ++result->indent;
+  if (node.style != Node::Style::kBlock) return result;
   // The text begins on the line below; its indentation is that of its first line that is not empty.
   ++result->first_line;
   std::istringstream lines(outer.text);
@@ -341,4 +338,4 @@ std::shared_ptr<const SourceText> embedded_source(const YamlNode& node) {
   return result;
 }
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

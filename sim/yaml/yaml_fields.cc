@@ -8,61 +8,59 @@
 
 #include "sim/base/check.h"
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 
-YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems)
+Fields::Fields(const Node& node, std::string path, std::vector<Problem>& problems)
     : node_(node), path_(std::move(path)), problems_(problems) {
-  if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) return;
+  if (node.kind == Node::Kind::kMap || node.kind == Node::Kind::kNull) return;
   problems_.push_back(
       {node.at, path_, fmt::format("expected a map, found {}", describe(node)), {}});
 }
 
-YamlFields::YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems,
-                       const YamlMap& map)
-    : YamlFields(node, std::move(path), problems) {
+Fields::Fields(const Node& node, std::string path, std::vector<Problem>& problems, const Map& map)
+    : Fields(node, std::move(path), problems) {
   map_ = &map;
 }
 
-const YamlForm& YamlFields::form(std::string_view key) const {
-  const YamlField* field = map_ == nullptr ? nullptr : map_->find(key);
+const Form& Fields::form(std::string_view key) const {
+  const Field* field = map_ == nullptr ? nullptr : map_->find(key);
   TIDEMARK_CHECK(field != nullptr, fmt::format("no key '{}' in the table of {}", key, path_));
   return field->form;
 }
 
-std::string YamlFields::path_of(std::string_view key) const {
+std::string Fields::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-void YamlFields::report(const YamlNode& at, std::string_view key, std::string message,
-                        std::string hint) {
+void Fields::report(const Node& at, std::string_view key, std::string message, std::string hint) {
   problems_.push_back({at.at, path_of(key), std::move(message), std::move(hint)});
 }
 
-void YamlFields::wrong(const YamlNode& at, std::string_view key, std::string_view wanted) {
+void Fields::wrong(const Node& at, std::string_view key, std::string_view wanted) {
   report(at, key, fmt::format("expected {}, found {}", wanted, describe(at)));
 }
 
-const YamlNode* YamlFields::get(std::string_view key) {
+const Node* Fields::get(std::string_view key) {
   TIDEMARK_CHECK(map_ == nullptr || map_->find(key) != nullptr,
                  fmt::format("no key '{}' in the table of {}", key, path_));
   asked_.push_back(key);
-  const YamlNode* value = node_.find(key);
-  return value == nullptr || value->kind == YamlNode::Kind::kNull ? nullptr : value;
+  const Node* value = node_.find(key);
+  return value == nullptr || value->kind == Node::Kind::kNull ? nullptr : value;
 }
 
-std::optional<std::string> YamlFields::text(std::string_view key) {
-  const YamlNode* value = get(key);
+std::optional<std::string> Fields::text(std::string_view key) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_text()) return value->text;
   wrong(*value, key, "text");
   return std::nullopt;
 }
 
-std::optional<std::int64_t> YamlFields::integer(std::string_view key, std::int64_t least,
-                                                std::int64_t most) {
-  const YamlNode* value = get(key);
+std::optional<std::int64_t> Fields::integer(std::string_view key, std::int64_t least,
+                                            std::int64_t most) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
-  const std::optional<std::int64_t> read = yaml_integer(*value);
+  const std::optional<std::int64_t> read = yaml::integer(*value);
   if (!read) {
     wrong(*value, key, "an integer");
   } else if (*read < least || *read > most) {
@@ -76,15 +74,15 @@ std::optional<std::int64_t> YamlFields::integer(std::string_view key, std::int64
   return std::nullopt;
 }
 
-std::optional<std::int64_t> YamlFields::integer(std::string_view key) {
-  const YamlForm& limits = form(key);
+std::optional<std::int64_t> Fields::integer(std::string_view key) {
+  const Form& limits = form(key);
   return integer(key, limits.least, limits.most);
 }
 
-std::optional<double> YamlFields::number(std::string_view key, double least, double most) {
-  const YamlNode* value = get(key);
+std::optional<double> Fields::number(std::string_view key, double least, double most) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
-  const std::optional<double> read = yaml_number(*value);
+  const std::optional<double> read = yaml::number(*value);
   if (!read) {
     wrong(*value, key, "a number");
   } else if (*read < least || *read > most) {
@@ -96,32 +94,32 @@ std::optional<double> YamlFields::number(std::string_view key, double least, dou
   return std::nullopt;
 }
 
-std::optional<double> YamlFields::number(std::string_view key) {
-  const YamlForm& limits = form(key);
+std::optional<double> Fields::number(std::string_view key) {
+  const Form& limits = form(key);
   return number(key, static_cast<double>(limits.least),
-                limits.most == YamlForm::kNoLimit ? std::numeric_limits<double>::max()
-                                                  : static_cast<double>(limits.most));
+                limits.most == Form::kNoLimit ? std::numeric_limits<double>::max()
+                                              : static_cast<double>(limits.most));
 }
 
-std::optional<bool> YamlFields::boolean(std::string_view key) {
-  const YamlNode* value = get(key);
+std::optional<bool> Fields::boolean(std::string_view key) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
-  const std::optional<bool> read = yaml_boolean(*value);
+  const std::optional<bool> read = yaml::boolean(*value);
   if (!read) wrong(*value, key, "true or false");
   return read;
 }
 
-std::optional<Bytes> YamlFields::bytes(std::string_view key) {
-  const YamlNode* value = get(key);
+std::optional<Bytes> Fields::bytes(std::string_view key) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
   const std::optional<Bytes> read = value->is_text() ? parse_bytes(value->text) : std::nullopt;
   if (!read) wrong(*value, key, "an amount of memory (\"24GiB\", \"512MiB\", or whole bytes)");
   return read;
 }
 
-std::optional<std::size_t> YamlFields::choice(std::string_view key,
-                                              std::span<const std::string_view> choices) {
-  const YamlNode* value = get(key);
+std::optional<std::size_t> Fields::choice(std::string_view key,
+                                          std::span<const std::string_view> choices) {
+  const Node* value = get(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_text()) {
     const auto found = std::find(choices.begin(), choices.end(), value->text);
@@ -134,40 +132,40 @@ std::optional<std::size_t> YamlFields::choice(std::string_view key,
   return std::nullopt;
 }
 
-std::optional<std::size_t> YamlFields::choice(std::string_view key) {
+std::optional<std::size_t> Fields::choice(std::string_view key) {
   return choice(key, form(key).choices);
 }
 
-bool YamlFields::is_misspelt(std::string_view key) const {
+bool Fields::is_misspelt(std::string_view key) const {
   TIDEMARK_CHECK(map_ != nullptr, "a map without a table");
-  return std::any_of(node_.entries.begin(), node_.entries.end(), [&](const YamlEntry& entry) {
+  return std::any_of(node_.entries.begin(), node_.entries.end(), [&](const Entry& entry) {
     return map_->find(entry.key) == nullptr && !did_you_mean(entry.key, {key}).empty();
   });
 }
 
-void YamlFields::require(std::string_view key) {
-  if (node_.kind != YamlNode::Kind::kMap && node_.kind != YamlNode::Kind::kNull) return;
+void Fields::require(std::string_view key) {
+  if (node_.kind != Node::Kind::kMap && node_.kind != Node::Kind::kNull) return;
   if (get(key) != nullptr) return;
   if (map_ != nullptr && is_misspelt(key)) return;
-  const YamlNode* value = node_.find(key);
+  const Node* value = node_.find(key);
   problems_.push_back(
       {value != nullptr ? value->at : node_.at, path_, fmt::format("'{}' is missing", key), {}});
 }
 
-void YamlFields::require_all() {
+void Fields::require_all() {
   TIDEMARK_CHECK(map_ != nullptr, "a map without a table");
-  for (const YamlField& field : map_->fields) {
+  for (const Field& field : map_->fields) {
     if (field.required) require(field.key);
   }
 }
 
-void YamlFields::done() {
+void Fields::done() {
   std::sort(asked_.begin(), asked_.end());
-  for (const YamlEntry& entry : node_.entries) {
+  for (const Entry& entry : node_.entries) {
     if (std::binary_search(asked_.begin(), asked_.end(), entry.key)) continue;
     problems_.push_back({entry.key_at, path_, fmt::format("unknown key '{}'", entry.key),
                          did_you_mean(entry.key, asked_)});
   }
 }
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

@@ -10,23 +10,22 @@
 #include "sim/yaml/yaml.h"
 #include "sim/yaml/yaml_form.h"
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 
 /// Reads one map strictly: each key is asked for by name and type, done() reports the keys nobody
 /// asked for. What is wrong goes to a list, with place and path, and the value counts as not given,
 /// so that one pass finds everything.
-class YamlFields {
+class Fields {
  public:
   /// `path`: of the map itself ("train"), empty for the whole file. Requires: node and problems
   /// outlive it. A node that is no map is a problem, and has no keys; null is an empty map.
-  YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems);
+  Fields(const Node& node, std::string path, std::vector<Problem>& problems);
   /// With the table of its keys, which limits and choices are taken from. Only these may be asked
   /// for.
-  YamlFields(const YamlNode& node, std::string path, std::vector<Problem>& problems,
-             const YamlMap& map);
+  Fields(const Node& node, std::string path, std::vector<Problem>& problems, const Map& map);
 
   /// The value, whatever it is; nullptr: not there or null.
-  const YamlNode* get(std::string_view key);
+  const Node* get(std::string_view key);
   bool has(std::string_view key) { return get(key) != nullptr; }
   /// Any scalar as it is written.
   std::optional<std::string> text(std::string_view key);
@@ -53,20 +52,20 @@ class YamlFields {
 
   /// "train.batch".
   [[nodiscard]] std::string path_of(std::string_view key) const;
-  [[nodiscard]] const YamlNode& node() const { return node_; }
+  [[nodiscard]] const Node& node() const { return node_; }
   /// Of the table. Requires: the key is in it.
-  [[nodiscard]] const YamlForm& form(std::string_view key) const;
-  void report(const YamlNode& at, std::string_view key, std::string message, std::string hint = {});
+  [[nodiscard]] const Form& form(std::string_view key) const;
+  void report(const Node& at, std::string_view key, std::string message, std::string hint = {});
   [[nodiscard]] std::vector<Problem>& problems() const { return problems_; }
 
  private:
-  void wrong(const YamlNode& at, std::string_view key, std::string_view wanted);
+  void wrong(const Node& at, std::string_view key, std::string_view wanted);
 
-  const YamlNode& node_;
+  const Node& node_;
   std::string path_;
   std::vector<Problem>& problems_;
-  const YamlMap* map_ = nullptr;
+  const Map* map_ = nullptr;
   std::vector<std::string_view> asked_;
 };
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

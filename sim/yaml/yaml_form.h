@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 
-struct YamlMap;
+struct Map;
 
 /// What a value of a map may be. The tables of these are what readers take limits and choices from,
 /// and what the schema for editors is made of. Made by the functions below; what they point to
 /// lives as long as the program.
-struct YamlForm {
+struct Form {
   enum class Kind : std::uint8_t {
     kAny,      ///< anything
     kText,     ///< any scalar, as it is written
@@ -36,34 +36,34 @@ struct YamlForm {
   std::span<const std::string_view> choices;
   std::string_view
       pattern;  ///< a regular expression for a text, or the keys of a kMapOf; empty: any
-  const YamlMap* map = nullptr;
-  const YamlForm* item = nullptr;
+  const Map* map = nullptr;
+  const Form* item = nullptr;
   std::vector<std::string_view> (*examples)() = nullptr;  ///< texts to offer; null: none
-  const YamlForm* otherwise = nullptr;  ///< another form that the value may have; null: none
+  const Form* otherwise = nullptr;  ///< another form that the value may have; null: none
 
   /// The same with another form to choose from, which must outlive it.
-  [[nodiscard]] constexpr YamlForm either(const YamlForm& other) const {
-    YamlForm both = *this;
+  [[nodiscard]] constexpr Form either(const Form& other) const {
+    Form both = *this;
     both.otherwise = &other;
     return both;
   }
 };
 
 /// One key that a map may have.
-struct YamlField {
+struct Field {
   std::string_view key;
-  YamlForm form;
+  Form form;
   std::string_view about;  ///< one line for people who write the file
   bool required = false;
 };
 
 /// All keys that a map may have, in the order in which they are documented.
-struct YamlMap {
-  std::span<const YamlField> fields;
+struct Map {
+  std::span<const Field> fields;
 
   /// nullptr: there is no such key.
-  [[nodiscard]] constexpr const YamlField* find(std::string_view key) const {
-    for (const YamlField& field : fields) {
+  [[nodiscard]] constexpr const Field* find(std::string_view key) const {
+    for (const Field& field : fields) {
       if (field.key == key) return &field;
     }
     return nullptr;
@@ -71,66 +71,66 @@ struct YamlMap {
   [[nodiscard]] std::vector<std::string_view> keys() const {
     std::vector<std::string_view> keys;
     keys.reserve(fields.size());
-    for (const YamlField& field : fields) keys.push_back(field.key);
+    for (const Field& field : fields) keys.push_back(field.key);
     return keys;
   }
 };
 
 namespace form {
 
-constexpr YamlForm of_kind(YamlForm::Kind kind) {
-  YamlForm form;
+constexpr Form of_kind(Form::Kind kind) {
+  Form form;
   form.kind = kind;
   return form;
 }
-constexpr YamlForm any() { return of_kind(YamlForm::Kind::kAny); }
-constexpr YamlForm boolean() { return of_kind(YamlForm::Kind::kBoolean); }
-constexpr YamlForm bytes() { return of_kind(YamlForm::Kind::kBytes); }
-constexpr YamlForm text(std::string_view pattern = {}) {
-  YamlForm form = of_kind(YamlForm::Kind::kText);
+constexpr Form any() { return of_kind(Form::Kind::kAny); }
+constexpr Form boolean() { return of_kind(Form::Kind::kBoolean); }
+constexpr Form bytes() { return of_kind(Form::Kind::kBytes); }
+constexpr Form text(std::string_view pattern = {}) {
+  Form form = of_kind(Form::Kind::kText);
   form.pattern = pattern;
   return form;
 }
-constexpr YamlForm name(std::string_view pattern) {
-  YamlForm form = of_kind(YamlForm::Kind::kName);
+constexpr Form name(std::string_view pattern) {
+  Form form = of_kind(Form::Kind::kName);
   form.pattern = pattern;
   return form;
 }
-constexpr YamlForm text_like(std::vector<std::string_view> (*examples)()) {
-  YamlForm form = of_kind(YamlForm::Kind::kText);
+constexpr Form text_like(std::vector<std::string_view> (*examples)()) {
+  Form form = of_kind(Form::Kind::kText);
   form.examples = examples;
   return form;
 }
-constexpr YamlForm limited(YamlForm::Kind kind, std::int64_t least, std::int64_t most) {
-  YamlForm form = of_kind(kind);
+constexpr Form limited(Form::Kind kind, std::int64_t least, std::int64_t most) {
+  Form form = of_kind(kind);
   form.least = least;
   form.most = most;
   return form;
 }
-constexpr YamlForm integer(std::int64_t least, std::int64_t most = YamlForm::kNoLimit) {
-  return limited(YamlForm::Kind::kInteger, least, most);
+constexpr Form integer(std::int64_t least, std::int64_t most = Form::kNoLimit) {
+  return limited(Form::Kind::kInteger, least, most);
 }
-constexpr YamlForm number(std::int64_t least, std::int64_t most = YamlForm::kNoLimit) {
-  return limited(YamlForm::Kind::kNumber, least, most);
+constexpr Form number(std::int64_t least, std::int64_t most = Form::kNoLimit) {
+  return limited(Form::Kind::kNumber, least, most);
 }
-constexpr YamlForm choice(std::span<const std::string_view> choices) {
-  YamlForm form = of_kind(YamlForm::Kind::kChoice);
+constexpr Form choice(std::span<const std::string_view> choices) {
+  Form form = of_kind(Form::Kind::kChoice);
   form.choices = choices;
   return form;
 }
-constexpr YamlForm map(const YamlMap& map) {
-  YamlForm form = of_kind(YamlForm::Kind::kMap);
+constexpr Form map(const Map& map) {
+  Form form = of_kind(Form::Kind::kMap);
   form.map = &map;
   return form;
 }
-constexpr YamlForm map_of(const YamlForm& item, std::string_view pattern = {}) {
-  YamlForm form = of_kind(YamlForm::Kind::kMapOf);
+constexpr Form map_of(const Form& item, std::string_view pattern = {}) {
+  Form form = of_kind(Form::Kind::kMapOf);
   form.item = &item;
   form.pattern = pattern;
   return form;
 }
-constexpr YamlForm list_of(const YamlForm& item, std::int64_t least = 0) {
-  YamlForm form = of_kind(YamlForm::Kind::kListOf);
+constexpr Form list_of(const Form& item, std::int64_t least = 0) {
+  Form form = of_kind(Form::Kind::kListOf);
   form.item = &item;
   form.least = least;
   return form;
@@ -138,4 +138,4 @@ constexpr YamlForm list_of(const YamlForm& item, std::int64_t least = 0) {
 
 }  // namespace form
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

@@ -3,7 +3,7 @@
 #include "sim/yaml/quoted.h"
 #include "sim/yaml/yaml.h"
 
-namespace tidemark::lang {
+namespace tidemark::yaml {
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -21,22 +21,22 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string yaml_text(const YamlNode& node) {
+std::string text(const Node& node) {
   std::string out;
   switch (node.kind) {
-    case YamlNode::Kind::kNull:
+    case Node::Kind::kNull:
       return "null";
-    case YamlNode::Kind::kScalar:
+    case Node::Kind::kScalar:
       return node.is_plain() ? node.text : quoted(node.text);
-    case YamlNode::Kind::kList:
-      for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + yaml_text(item);
+    case Node::Kind::kList:
+      for (const Node& item : node.items) out += (out.empty() ? "" : ", ") + text(item);
       return "[" + out + "]";
-    case YamlNode::Kind::kMap:
-      for (const YamlEntry& entry : node.entries)
-        out += (out.empty() ? "" : ", ") + quoted(entry.key) + ": " + yaml_text(entry.value);
+    case Node::Kind::kMap:
+      for (const Entry& entry : node.entries)
+        out += (out.empty() ? "" : ", ") + quoted(entry.key) + ": " + text(entry.value);
       return "{" + out + "}";
   }
   return out;
 }
 
-}  // namespace tidemark::lang
+}  // namespace tidemark::yaml

@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/parallel.h"
 #include "sim/base/problem.h"
 #include "sim/run/rewrite.h"
 #include "sim/study/advice/fit.h"
-#include "sim/base/parallel.h"
 
 namespace tidemark {
 namespace {

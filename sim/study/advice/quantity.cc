@@ -14,9 +14,6 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlNode;
-
 /// What people call the things that they vary, by the names that scenarios and scripts give them.
 struct Alias {
   std::string_view word;
@@ -48,10 +45,10 @@ std::string lower(std::string_view text) {
 }
 
 std::optional<std::int64_t> integer_in(const std::string& text) {
-  YamlNode node;
-  node.kind = YamlNode::Kind::kScalar;
+  yaml::Node node;
+  node.kind = yaml::Node::Kind::kScalar;
   node.text = text;
-  return yaml_integer(node);
+  return yaml::integer(node);
 }
 
 class Finder {
@@ -81,16 +78,17 @@ class Finder {
   };
 
   Found by_alias(const Alias& alias) const {
-    const YamlNode* train = root_.find("train");
-    const YamlNode* own = train == nullptr || alias.key.empty() ? nullptr : train->find(alias.key);
-    if (own != nullptr && own->kind == YamlNode::Kind::kList)
+    const yaml::Node* train = root_.find("train");
+    const yaml::Node* own =
+        train == nullptr || alias.key.empty() ? nullptr : train->find(alias.key);
+    if (own != nullptr && own->kind == yaml::Node::Kind::kList)
       return {std::nullopt, "the scenario gives one a step", "set a single value"};
     if (own != nullptr) return by_path(fmt::format("train.{}", alias.key));
     for (const std::string_view name : alias.names) {
       if (auto named = by_name(name)) return {std::move(named), {}, {}};
     }
-    if (const YamlNode* args = find_path(root_, "model.args")) {
-      for (const YamlEntry& entry : args->entries) {
+    if (const yaml::Node* args = find_path(root_, "model.args")) {
+      for (const yaml::Entry& entry : args->entries) {
         if (std::find(alias.names.begin(), alias.names.end(), lower(entry.key)) !=
             alias.names.end())
           return by_path(fmt::format("model.args.{}", entry.key));
@@ -102,8 +100,8 @@ class Finder {
 
   /// A parameter or a script's constant, whatever its case.
   std::optional<Quantity> by_name(std::string_view name) const {
-    if (const YamlNode* params = root_.find("params")) {
-      for (const YamlEntry& entry : params->entries) {
+    if (const yaml::Node* params = root_.find("params")) {
+      for (const yaml::Entry& entry : params->entries) {
         const auto value = integer_at(entry.value);
         if (value && (entry.key == name || lower(entry.key) == name))
           return Quantity{"params." + entry.key, *value};
@@ -123,8 +121,8 @@ class Finder {
       if (auto named = by_name(name)) return {std::move(named), {}, {}};
       return {std::nullopt, "is no parameter with an integer value", did_you_mean(name, words())};
     }
-    const YamlNode* node = find_path(root_, path);
-    if (node == nullptr || node->kind == YamlNode::Kind::kNull)
+    const yaml::Node* node = find_path(root_, path);
+    if (node == nullptr || node->kind == yaml::Node::Kind::kNull)
       return {Quantity{std::string(path), 1}, {}, {}};
     if (node->is_plain()) {
       if (auto named = by_name(node->text); named && named->path == "params." + node->text)
@@ -135,25 +133,25 @@ class Finder {
   }
 
   /// A number, or the parameter that a plain text names.
-  std::optional<std::int64_t> integer_at(const YamlNode& node) const {
-    if (const auto value = yaml_integer(node)) return value;
-    const YamlNode* params = root_.find("params");
+  std::optional<std::int64_t> integer_at(const yaml::Node& node) const {
+    if (const auto value = yaml::integer(node)) return value;
+    const yaml::Node* params = root_.find("params");
     if (!node.is_plain() || params == nullptr) return std::nullopt;
-    const YamlNode* named = params->find(node.text);
-    return named == nullptr ? std::nullopt : yaml_integer(*named);
+    const yaml::Node* named = params->find(node.text);
+    return named == nullptr ? std::nullopt : yaml::integer(*named);
   }
 
   std::vector<std::string_view> words() const {
     std::vector<std::string_view> words{"batch", "length", "layers", "device"};
-    if (const YamlNode* params = root_.find("params")) {
-      for (const YamlEntry& entry : params->entries) words.push_back(entry.key);
+    if (const yaml::Node* params = root_.find("params")) {
+      for (const yaml::Entry& entry : params->entries) words.push_back(entry.key);
     }
     words.reserve(words.size() + constants_.size());
     for (const Constant& constant : constants_) words.push_back(constant.name);
     return words;
   }
 
-  YamlNode root_;
+  yaml::Node root_;
   std::shared_ptr<const SourceText> script_;
   std::vector<Constant> constants_;
 };

@@ -136,10 +136,10 @@ Applied bucket_view(const ScenarioSource& source, const Scenario& scenario, unsi
   if (!scenario.train || scenario.train->ddp_world.empty() ||
       scenario.train->ddp_arguments.find("gradient_as_bucket_view") != std::string::npos)
     return std::nullopt;
-  const lang::YamlNode root = read_tree(source);
-  const lang::YamlNode* ddp = find_path(root, "train.ddp");
+  const yaml::Node root = read_tree(source);
+  const yaml::Node* ddp = find_path(root, "train.ddp");
   const std::string text = "DistributedDataParallel(gradient_as_bucket_view=True)";
-  if (ddp != nullptr && ddp->kind == lang::YamlNode::Kind::kMap)
+  if (ddp != nullptr && ddp->kind == yaml::Node::Kind::kMap)
     return set_train("ddp.gradient_as_bucket_view", "true", text);
   return set_train(
       "ddp",

@@ -57,7 +57,7 @@ CellResult summarise(const RunResult& run) {
 class Lot {
  public:
   /// `root`: the source's text, parsed.
-  Lot(const ScenarioSource& source, const lang::YamlNode& root, bool is_shared)
+  Lot(const ScenarioSource& source, const yaml::Node& root, bool is_shared)
       : source_(source), root_(root), is_shared_(is_shared) {}
 
   CellResult result_of(const SweepCell& cell) {
@@ -85,7 +85,7 @@ class Lot {
   }
 
   const ScenarioSource& source_;
-  const lang::YamlNode& root_;
+  const yaml::Node& root_;
   bool is_shared_;
   std::optional<Recording> recording_;
 };
@@ -96,7 +96,7 @@ class SweepRunner::State {
  public:
   State(const ScenarioSource& source, const SweepPlan& plan, SweepOptions options)
       : source_(source),
-        root_(lang::parse_yaml(source.text)),
+        root_(yaml::parse(source.text)),
         plan_(plan),
         options_(std::move(options)),
         cursor_(plan) {
@@ -156,7 +156,7 @@ class SweepRunner::State {
   }
 
   const ScenarioSource& source_;
-  lang::YamlNode root_;
+  yaml::Node root_;
   const SweepPlan& plan_;
   SweepOptions options_;
   LotRange lots_;

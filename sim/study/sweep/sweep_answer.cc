@@ -121,8 +121,8 @@ void add_effects(const SweepCells& cells, SweepAnswer& answer, std::size_t axis)
 SweepCells load_cells(const ResultsFile& results, const std::string& where, std::uint64_t most) {
   SweepCells out;
   const ScenarioSource source = source_of(results.origin());
-  const lang::YamlNode root = lang::parse_yaml(source.text);
-  if (const lang::YamlNode* name = root.find("name")) out.name = name->text;
+  const yaml::Node root = yaml::parse(source.text);
+  if (const yaml::Node* name = root.find("name")) out.name = name->text;
   for (const SweepAxis& axis : parse_sweep(source).axes) {
     for (std::size_t i = 0; i < axis.paths.size(); ++i) {
       const bool is_number = std::all_of(axis.values[i].begin(), axis.values[i].end(),

@@ -14,16 +14,13 @@
 namespace tidemark {
 namespace {
 
-using lang::YamlEntry;
-using lang::YamlNode;
-
 constexpr std::string_view kVariant = "variant";
 constexpr std::size_t kMostRangeValues = 100'000;
 
-SweepValue value_of(const YamlNode& node) {
-  std::string yaml = yaml_text(node);
+SweepValue value_of(const yaml::Node& node) {
+  std::string yaml = yaml::text(node);
   std::string shown = node.is_text() ? node.text : yaml;
-  return {std::move(yaml), std::move(shown), lang::yaml_integer(node).has_value()};
+  return {std::move(yaml), std::move(shown), yaml::integer(node).has_value()};
 }
 
 bool is_allocator_path(std::string_view path) {
@@ -35,23 +32,23 @@ class Reader {
   explicit Reader(const ScenarioSource& source) : source_(source) {}
 
   SweepPlan read() {
-    YamlNode root = lang::parse_yaml(source_.text);
-    const YamlNode sweep = take_sweep(root);
-    if (sweep.kind == YamlNode::Kind::kNull) {
+    yaml::Node root = yaml::parse(source_.text);
+    const yaml::Node sweep = take_sweep(root);
+    if (sweep.kind == yaml::Node::Kind::kNull) {
       throw InputError(Problem{{source_.text, 1, 1, 1, 1},
                                "sweep",
                                "the scenario has no sweep section",
                                "write sweep: {grid: {batch: [8, 16, 32]}}"});
     }
-    lang::YamlFields fields(sweep, "sweep", problems_, kSweepMap);
-    if (const YamlNode* grid = fields.get("grid")) read_grid(*grid, "sweep.grid", {});
-    if (const YamlNode* zip = fields.get("zip")) read_zips(*zip, "sweep.zip", {});
-    if (const YamlNode* when = fields.get("when")) read_when(*when);
+    yaml::Fields fields(sweep, "sweep", problems_, kSweepMap);
+    if (const yaml::Node* grid = fields.get("grid")) read_grid(*grid, "sweep.grid", {});
+    if (const yaml::Node* zip = fields.get("zip")) read_zips(*zip, "sweep.zip", {});
+    if (const yaml::Node* when = fields.get("when")) read_when(*when);
     if (plan_.axes.empty() && problems_.empty())
       report(sweep, "sweep", "nothing varies", "give grid, zip, or both");
     // Conditions name axes by their place: exclusions are read when the places are final.
     order();
-    if (const YamlNode* exclude = fields.get("exclude")) read_exclude(*exclude);
+    if (const yaml::Node* exclude = fields.get("exclude")) read_exclude(*exclude);
     fields.done();
     try_paths();
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -59,31 +56,31 @@ class Reader {
   }
 
  private:
-  void report(const YamlNode& at, std::string path, std::string message, std::string hint = {}) {
+  void report(const yaml::Node& at, std::string path, std::string message, std::string hint = {}) {
     problems_.push_back({at.at, std::move(path), std::move(message), std::move(hint)});
   }
 
-  bool is_map(const YamlNode& node, const std::string& path, std::string_view of) {
-    if (node.kind == YamlNode::Kind::kMap) return true;
+  bool is_map(const yaml::Node& node, const std::string& path, std::string_view of) {
+    if (node.kind == yaml::Node::Kind::kMap) return true;
     report(node, path, fmt::format("expected a map of {}, found {}", of, describe(node)));
     return false;
   }
 
   /// A list, or {from, to, step} or {from, to, times}.
-  std::vector<SweepValue> read_values(const YamlNode& node, const std::string& path) {
+  std::vector<SweepValue> read_values(const yaml::Node& node, const std::string& path) {
     std::vector<SweepValue> values;
-    if (node.kind == YamlNode::Kind::kList) {
-      for (const YamlNode& item : node.items) values.push_back(value_of(item));
+    if (node.kind == yaml::Node::Kind::kList) {
+      for (const yaml::Node& item : node.items) values.push_back(value_of(item));
       if (values.empty()) report(node, path, "expected at least one value");
       return values;
     }
-    if (node.kind != YamlNode::Kind::kMap) {
+    if (node.kind != yaml::Node::Kind::kMap) {
       report(node, path,
              fmt::format("expected a list of values or a range, found {}", describe(node)),
              "write [8, 16, 32], or {from: 8, to: 32, times: 2}");
       return values;
     }
-    lang::YamlFields range(node, path, problems_, kSweepRangeMap);
+    yaml::Fields range(node, path, problems_, kSweepRangeMap);
     range.require_all();
     const auto from = range.integer("from");
     const auto to = range.integer("to");
@@ -115,7 +112,7 @@ class Reader {
   }
 
   /// Whether a path may be varied here: once in a sweep.
-  void note_path(const YamlEntry& entry, const std::string& path) {
+  void note_path(const yaml::Entry& entry, const std::string& path) {
     for (const SweepAxis& axis : plan_.axes) {
       if (std::find(axis.paths.begin(), axis.paths.end(), entry.key) == axis.paths.end()) continue;
       problems_.push_back({entry.key_at, path, "varied twice", {}});
@@ -124,10 +121,10 @@ class Reader {
     places_.emplace_back(entry.key, entry.key_at);
   }
 
-  void read_grid(const YamlNode& grid, const std::string& path,
+  void read_grid(const yaml::Node& grid, const std::string& path,
                  const std::vector<SweepAxis::Condition>& conditions) {
     if (!is_map(grid, path, "paths to values")) return;
-    for (const YamlEntry& entry : grid.entries) {
+    for (const yaml::Entry& entry : grid.entries) {
       const std::string at = fmt::format("{}.{}", path, entry.key);
       note_path(entry, at);
       std::vector<SweepValue> values = read_values(entry.value, at);
@@ -136,9 +133,9 @@ class Reader {
     }
   }
 
-  void read_zips(const YamlNode& zip, const std::string& path,
+  void read_zips(const yaml::Node& zip, const std::string& path,
                  const std::vector<SweepAxis::Condition>& conditions) {
-    if (zip.kind != YamlNode::Kind::kList) {
+    if (zip.kind != yaml::Node::Kind::kList) {
       read_zip(zip, path, conditions);
       return;
     }
@@ -146,12 +143,12 @@ class Reader {
       read_zip(zip.items[i], fmt::format("{}[{}]", path, i), conditions);
   }
 
-  void read_zip(const YamlNode& zip, const std::string& path,
+  void read_zip(const yaml::Node& zip, const std::string& path,
                 const std::vector<SweepAxis::Condition>& conditions) {
     if (!is_map(zip, path, "paths to values")) return;
     SweepAxis axis;
     axis.conditions = conditions;
-    for (const YamlEntry& entry : zip.entries) {
+    for (const yaml::Entry& entry : zip.entries) {
       const std::string at = fmt::format("{}.{}", path, entry.key);
       note_path(entry, at);
       std::vector<SweepValue> values = read_values(entry.value, at);
@@ -169,29 +166,29 @@ class Reader {
     if (!axis.paths.empty()) plan_.axes.push_back(std::move(axis));
   }
 
-  void read_when(const YamlNode& when) {
-    if (when.kind != YamlNode::Kind::kList) {
+  void read_when(const yaml::Node& when) {
+    if (when.kind != yaml::Node::Kind::kList) {
       report(when, "sweep.when", fmt::format("expected a list, found {}", describe(when)),
              "write - {if: {PATH: VALUE}, grid: {PATH: [VALUES]}}");
       return;
     }
     for (std::size_t i = 0; i < when.items.size(); ++i) {
       const std::string path = fmt::format("sweep.when[{}]", i);
-      lang::YamlFields fields(when.items[i], path, problems_, kSweepWhenMap);
+      yaml::Fields fields(when.items[i], path, problems_, kSweepWhenMap);
       fields.require_all();
       std::vector<SweepAxis::Condition> conditions;
-      if (const YamlNode* condition = fields.get("if"))
+      if (const yaml::Node* condition = fields.get("if"))
         conditions = read_conditions(*condition, path + ".if");
       if (!fields.has("grid") && !fields.has("zip"))
         report(when.items[i], path, "nothing varies", "give grid, zip, or both");
-      if (const YamlNode* grid = fields.get("grid")) read_grid(*grid, path + ".grid", conditions);
-      if (const YamlNode* zip = fields.get("zip")) read_zips(*zip, path + ".zip", conditions);
+      if (const yaml::Node* grid = fields.get("grid")) read_grid(*grid, path + ".grid", conditions);
+      if (const yaml::Node* zip = fields.get("zip")) read_zips(*zip, path + ".zip", conditions);
       fields.done();
     }
   }
 
-  void read_exclude(const YamlNode& exclude) {
-    if (exclude.kind != YamlNode::Kind::kList) {
+  void read_exclude(const yaml::Node& exclude) {
+    if (exclude.kind != yaml::Node::Kind::kList) {
       report(exclude, "sweep.exclude", fmt::format("expected a list, found {}", describe(exclude)),
              "write - {PATH: VALUE, PATH: VALUE}");
       return;
@@ -204,14 +201,15 @@ class Reader {
     }
   }
 
-  std::vector<SweepAxis::Condition> read_conditions(const YamlNode& node, const std::string& path) {
+  std::vector<SweepAxis::Condition> read_conditions(const yaml::Node& node,
+                                                    const std::string& path) {
     std::vector<SweepAxis::Condition> conditions;
     if (!is_map(node, path, "paths to values")) return conditions;
-    for (const YamlEntry& entry : node.entries) {
+    for (const yaml::Entry& entry : node.entries) {
       const std::string at = fmt::format("{}.{}", path, entry.key);
       SweepAxis::Condition condition;
-      if (entry.value.kind == YamlNode::Kind::kList) {
-        for (const YamlNode& item : entry.value.items) condition.values.push_back(value_of(item));
+      if (entry.value.kind == yaml::Node::Kind::kList) {
+        for (const yaml::Node& item : entry.value.items) condition.values.push_back(value_of(item));
       } else {
         condition.values.push_back(value_of(entry.value));
       }
@@ -278,7 +276,7 @@ class Reader {
     for (const SweepAxis& axis : plan_.axes) {
       for (std::size_t p = 0; p < axis.paths.size(); ++p) {
         try {
-          YamlNode root = lang::parse_yaml(source_.text);
+          yaml::Node root = yaml::parse(source_.text);
           const bool is_variant = axis.paths[p] == kVariant;
           apply_variant(root, is_variant ? axis.values[p].front().shown : source_.variant);
           take_sweep(root);

@@ -22,8 +22,8 @@ Scenario read_scenario(const ScenarioSource& source) {
   return parse_scenario(source.text, source.folder, source.overrides, source.variant);
 }
 
-lang::YamlNode read_tree(const ScenarioSource& source) {
-  lang::YamlNode root = lang::parse_yaml(source.text);
+yaml::Node read_tree(const ScenarioSource& source) {
+  yaml::Node root = yaml::parse(source.text);
   apply_variant(root, source.variant);
   take_sweep(root);
   apply_overrides(root, source.overrides);

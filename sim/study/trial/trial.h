@@ -25,7 +25,7 @@ ScenarioSource open_scenario(const std::string& path, std::vector<Override> over
 Scenario read_scenario(const ScenarioSource& source);
 /// The file's tree with the variant and the overrides in it, without sections that a run does not
 /// read. Errors: InputError.
-lang::YamlNode read_tree(const ScenarioSource& source);
+yaml::Node read_tree(const ScenarioSource& source);
 /// `more` after the overrides that are there.
 ScenarioSource overridden(const ScenarioSource& source, const std::vector<Override>& more);
 /// The scenario on a device that has room for whatever is asked (kRoomyBytes).

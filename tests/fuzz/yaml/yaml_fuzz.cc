@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(data, data + size);
   try {
     const auto source = std::make_shared<const SourceText>(SourceText{"fuzz.yaml", text});
-    lang::describe(lang::parse_yaml(source));
+    yaml::describe(yaml::parse(source));
   } catch (const InputError& error) {
     if (error.problems().empty()) __builtin_trap();
     render_problems(error.problems());

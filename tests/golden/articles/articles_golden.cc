@@ -26,15 +26,12 @@
 
 #include "sim/format/events_csv.h"
 #include "sim/format/whole_file.h"
-#include "sim/yaml/yaml.h"
 #include "sim/run/run.h"
 #include "sim/timeline/diff.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 namespace {
-
-using lang::YamlEntry;
-using lang::YamlNode;
 
 const std::string kData = TIDEMARK_SOURCE_DIR "/tests/golden/articles/";
 const std::string kConfigs = TIDEMARK_SOURCE_DIR "/configs/articles/";
@@ -124,7 +121,7 @@ std::vector<Event> without_last_frees(std::vector<Event> events, const std::vect
 
 class Comparer {
  public:
-  Comparer(const YamlNode& recorded, const RunResult& result, const Figures& excepted)
+  Comparer(const yaml::Node& recorded, const RunResult& result, const Figures& excepted)
       : recorded_(recorded), result_(result), excepted_(excepted) {}
 
   Comparison compare(std::int64_t change) {
@@ -153,20 +150,20 @@ class Comparer {
 
   void compare_points(std::int64_t change) {
     collect();
-    const YamlNode& points = *recorded_.find("points");
+    const yaml::Node& points = *recorded_.find("points");
     if (points.entries.size() != measured_.size()) {
       note(fmt::format("{} points marked, recorded {}", measured_.size(), points.entries.size()));
     }
-    for (const YamlEntry& point : points.entries) {
+    for (const yaml::Entry& point : points.entries) {
       ++comparison_.points;
       const auto found = measured_.find(point.key);
       if (found == measured_.end()) {
         note(fmt::format("'{}' was not reached", point.key));
         continue;
       }
-      for (const YamlEntry& cell : point.value.entries) {
+      for (const yaml::Entry& cell : point.value.entries) {
         if (holds(excepted_, cell.key)) continue;
-        const std::int64_t wanted = yaml_integer(cell.value).value_or(-1) + change;
+        const std::int64_t wanted = yaml::integer(cell.value).value_or(-1) + change;
         const std::int64_t got = figure(*found->second.first, *found->second.second, cell.key);
         if (wanted != got) {
           note(fmt::format("'{}': {} is {}, recorded {} ({:+})", point.key, cell.key, got, wanted,
@@ -178,10 +175,10 @@ class Comparer {
 
   /// Every refusal that PyTorch's handler saw, in order, and the errors that it printed.
   void compare_texts() {
-    const YamlNode* notes = recorded_.find("notes");
+    const yaml::Node* notes = recorded_.find("notes");
     std::size_t refusals = 0;
     if (notes != nullptr) {
-      for (const YamlEntry& entry : notes->entries) {
+      for (const yaml::Entry& entry : notes->entries) {
         const std::string& text = entry.value.text;
         if (text.starts_with("CUDA out of memory")) {
           const std::vector<OomResult>& ooms = result_.devices[0].ooms;
@@ -202,7 +199,7 @@ class Comparer {
   }
 
   void compare_events() {
-    const YamlNode* trace = recorded_.find("trace");
+    const yaml::Node* trace = recorded_.find("trace");
     if (trace == nullptr) return;
     const std::string path = kData + trace->find("file")->text;
     std::vector<Event> wanted = renumbered(read_events_csv(read_whole_file(path), path).events);
@@ -219,7 +216,7 @@ class Comparer {
                      diff.first.value_or(0)));
   }
 
-  const YamlNode& recorded_;
+  const yaml::Node& recorded_;
   const RunResult& result_;
   const Figures& excepted_;
   std::map<std::string, std::pair<const MeasuredPoint*, const DeviceSpec*>> measured_;
@@ -228,7 +225,8 @@ class Comparer {
 
 /// "S21/empty_cache" as file and variant; "base" is the file as it stands.
 /// Twice: all of it, and without what is excepted.
-std::pair<Comparison, Comparison> compare_variant(const std::string& name, const YamlNode& recorded,
+std::pair<Comparison, Comparison> compare_variant(const std::string& name,
+                                                  const yaml::Node& recorded,
                                                   const Figures& excepted, std::int64_t change) {
   const std::size_t slash = name.find('/');
   const std::string file = kConfigs + name.substr(0, slash) + ".yaml";
@@ -272,13 +270,13 @@ int run_all(const Request& request) {
   auto source = std::make_shared<SourceText>();
   source->name = path;
   source->text = read_whole_file(path);
-  const YamlNode numbers = lang::parse_yaml(source);  // JSON is YAML
+  const yaml::Node numbers = yaml::parse(source);  // JSON is YAML
   fmt::print("{:<44} {:>6} {:>7} {:>8}\n", "variant", "points", "events", "ms");
   std::size_t runs = 0;
   std::size_t exact = 0;
   std::size_t excepted = 0;
   std::vector<std::string> failed;
-  for (const YamlEntry& entry : numbers.entries) {
+  for (const yaml::Entry& entry : numbers.entries) {
     const bool is_wanted =
         request.names.empty() ||
         std::any_of(request.names.begin(), request.names.end(),

@@ -17,13 +17,13 @@ namespace tidemark {
 
 namespace {
 
-std::string text_of(const lang::YamlNode& node, std::string_view key) {
-  const lang::YamlNode* value = node.find(key);
+std::string text_of(const yaml::Node& node, std::string_view key) {
+  const yaml::Node* value = node.find(key);
   return value == nullptr ? std::string() : value->text;
 }
 
-bool flag_of(const lang::YamlNode& node, std::string_view key, bool fallback) {
-  const lang::YamlNode* value = node.find(key);
+bool flag_of(const yaml::Node& node, std::string_view key, bool fallback) {
+  const yaml::Node* value = node.find(key);
   return value == nullptr ? fallback : value->text == "true";
 }
 
@@ -141,9 +141,9 @@ std::string with_order_of(const std::string& recorded, const std::string& simula
 
 std::vector<OperatorCase> read_operator_cases(const std::string& path, const std::string& group) {
   const auto source = std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)});
-  const lang::YamlNode root = lang::parse_yaml(source);
+  const yaml::Node root = yaml::parse(source);
   std::vector<OperatorCase> out;
-  for (const lang::YamlNode& item : root.items) {
+  for (const yaml::Node& item : root.items) {
     OperatorCase c;
     c.group = group;
     c.name = text_of(item, "case");
@@ -154,9 +154,9 @@ std::vector<OperatorCase> read_operator_cases(const std::string& path, const std
     c.cudnn = flag_of(item, "cudnn", true);
     const std::string run = text_of(item, "run");
     c.forward = run.empty() ? text_of(item, "body") : "return " + run + "\n";
-    const lang::YamlNode* dtypes = item.find("dtypes");
+    const yaml::Node* dtypes = item.find("dtypes");
     if (dtypes == nullptr) continue;
-    for (const lang::YamlNode& dtype : dtypes->items) {
+    for (const yaml::Node& dtype : dtypes->items) {
       c.dtype = dtype.text;
       out.push_back(c);
     }

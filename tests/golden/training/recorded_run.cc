@@ -7,29 +7,27 @@
 
 #include "sim/format/events_csv.h"
 #include "sim/format/whole_file.h"
-#include "sim/yaml/yaml.h"
 #include "sim/timeline/diff.h"
+#include "sim/yaml/yaml.h"
 
 namespace tidemark {
 namespace {
 
-using lang::YamlNode;
-
 /// JSON is YAML.
-YamlNode read_json(const std::string& path) {
+yaml::Node read_json(const std::string& path) {
   auto source = std::make_shared<SourceText>();
   source->name = path;
   source->text = read_whole_file(path);
-  return lang::parse_yaml(source);
+  return yaml::parse(source);
 }
 
-const YamlNode& member(const YamlNode& node, std::string_view key) {
-  static const YamlNode kNone;
-  const YamlNode* found = node.find(key);
+const yaml::Node& member(const yaml::Node& node, std::string_view key) {
+  static const yaml::Node kNone;
+  const yaml::Node* found = node.find(key);
   return found == nullptr ? kNone : *found;
 }
 
-std::int64_t number(const YamlNode& node) { return yaml_integer(node).value_or(-1); }
+std::int64_t number(const yaml::Node& node) { return yaml::integer(node).value_or(-1); }
 
 std::string event_text(const std::vector<Event>& events, std::size_t i,
                        const std::vector<std::uint32_t>& order) {
@@ -171,13 +169,13 @@ RecordedRun read_recorded_run(const std::string& folder) {
   RecordedRun run;
   const std::string events = folder + "/events.csv.gz";
   run.events = read_events_csv(read_whole_file(events), events).events;
-  const YamlNode stats = read_json(folder + "/stats.json.gz");
-  for (const lang::YamlEntry& entry : member(stats, "stats").entries) {
+  const yaml::Node stats = read_json(folder + "/stats.json.gz");
+  for (const yaml::Entry& entry : member(stats, "stats").entries) {
     run.statistics.emplace_back(entry.key, number(entry.value));
   }
-  for (const YamlNode& node : member(stats, "phases").items) {
+  for (const yaml::Node& node : member(stats, "phases").items) {
     RecordedRun::Phase phase;
-    for (const lang::YamlEntry& entry : node.entries) {
+    for (const yaml::Entry& entry : node.entries) {
       if (entry.key == "phase") {
         phase.name = entry.value.text;
       } else if (entry.key == "first_event") {
@@ -190,9 +188,9 @@ RecordedRun read_recorded_run(const std::string& folder) {
     }
     run.phases.push_back(std::move(phase));
   }
-  const YamlNode config = read_json(folder + "/config.json");
+  const yaml::Node config = read_json(folder + "/config.json");
   run.frees_in_no_order = config.find("frees_in_no_order") != nullptr;
-  for (const YamlNode& node : member(config, "oom_events").items) {
+  for (const yaml::Node& node : member(config, "oom_events").items) {
     run.ooms.push_back({member(node, "phase").text, member(node, "message").text,
                         static_cast<Bytes>(number(member(node, "requested"))),
                         static_cast<Bytes>(number(member(node, "device_free")))});

@@ -5,21 +5,21 @@
 namespace tidemark {
 namespace {
 
-namespace form = lang::form;
+namespace form = yaml::form;
 
 constexpr std::array<std::string_view, 2> kColours{"red", "blue"};
-constexpr lang::YamlForm kName = form::text("^[a-z]+$");
-constexpr lang::YamlForm kParameter = form::name("^[a-z]+$");
-constexpr lang::YamlForm kCount = form::integer(1).either(kParameter);
-constexpr lang::YamlField kInnerFields[] = {{"size", form::bytes(), "how large", true}};
-constexpr lang::YamlMap kInner{kInnerFields};
-constexpr lang::YamlField kFields[] = {{"version", form::integer(1, 2), "of the format", true},
-                                       {"share", form::number(0, 1), "a part"},
-                                       {"colour", form::choice(kColours), "of all"},
-                                       {"counts", form::list_of(kCount, 1), "how many"},
-                                       {"inner", form::map(kInner), "more of it"},
-                                       {"names", form::map_of(kName, "^[A-Z]$"), "by letter"}};
-constexpr lang::YamlMap kMap{kFields};
+constexpr yaml::Form kName = form::text("^[a-z]+$");
+constexpr yaml::Form kParameter = form::name("^[a-z]+$");
+constexpr yaml::Form kCount = form::integer(1).either(kParameter);
+constexpr yaml::Field kInnerFields[] = {{"size", form::bytes(), "how large", true}};
+constexpr yaml::Map kInner{kInnerFields};
+constexpr yaml::Field kFields[] = {{"version", form::integer(1, 2), "of the format", true},
+                                   {"share", form::number(0, 1), "a part"},
+                                   {"colour", form::choice(kColours), "of all"},
+                                   {"counts", form::list_of(kCount, 1), "how many"},
+                                   {"inner", form::map(kInner), "more of it"},
+                                   {"names", form::map_of(kName, "^[A-Z]$"), "by letter"}};
+constexpr yaml::Map kMap{kFields};
 
 TEST_CASE("a table of keys becomes a schema: what is not required may be null, as for the reader") {
   CHECK(json_schema(kMap, "Sample") == R"json({

@@ -7,7 +7,7 @@ namespace {
 
 std::string literal(const std::string& yaml, const std::vector<Parameter>& params = {}) {
   const auto source = std::make_shared<SourceText>(SourceText{"t.yaml", "v: " + yaml});
-  return literal_of(lang::parse_yaml(source).entries.at(0).value, params);
+  return literal_of(yaml::parse(source).entries.at(0).value, params);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_CASE("the ways to say what a batch is") {
 TEST_CASE("readers ask for every key of their tables") {
   const auto head = std::string(kHead);
   struct Place {
-    const lang::YamlMap& map;
+    const yaml::Map& map;
     std::vector<std::string> texts;  // one of which asks for a key that stands for KEY
   };
   const std::vector<Place> places{

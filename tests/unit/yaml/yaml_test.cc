@@ -13,7 +13,7 @@ std::shared_ptr<const SourceText> source(std::string text) {
   return std::make_shared<SourceText>(SourceText{"file.yaml", std::move(text)});
 }
 
-YamlNode parse(std::string text) { return parse_yaml(source(std::move(text))); }
+yaml::Node parse(std::string text) { return yaml::parse(source(std::move(text))); }
 
 std::string problem_of(const std::string& text) {
   try {
@@ -27,46 +27,46 @@ std::string problem_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("values keep their kinds, their texts and their places") {
-  const YamlNode root = parse("a: 1\nb: {c: [x, \"2\", null], d: 'it''s'}\ne:\n");
-  REQUIRE(root.kind == YamlNode::Kind::kMap);
+  const yaml::Node root = parse("a: 1\nb: {c: [x, \"2\", null], d: 'it''s'}\ne:\n");
+  REQUIRE(root.kind == yaml::Node::Kind::kMap);
   REQUIRE(root.entries.size() == 3);
   CHECK(root.entries[1].key == "b");
   CHECK(root.entries[1].key_at.line == 2);
-  const YamlNode* list = root.find("b")->find("c");
+  const yaml::Node* list = root.find("b")->find("c");
   REQUIRE(list != nullptr);
   REQUIRE(list->items.size() == 3);
   CHECK(list->items[0].at.column == 9);
   CHECK(list->items[0].at.end_column == 10);
-  CHECK(list->items[1].style == YamlNode::Style::kQuoted);
+  CHECK(list->items[1].style == yaml::Node::Style::kQuoted);
   CHECK(list->items[1].at.end_column == 15);
-  CHECK(list->items[2].kind == YamlNode::Kind::kNull);
-  const YamlNode* quoted = root.find("b")->find("d");
+  CHECK(list->items[2].kind == yaml::Node::Kind::kNull);
+  const yaml::Node* quoted = root.find("b")->find("d");
   CHECK(quoted->text == "it's");
   CHECK(quoted->at.end_column - quoted->at.column == 7);
-  CHECK(root.find("e")->kind == YamlNode::Kind::kNull);
+  CHECK(root.find("e")->kind == yaml::Node::Kind::kNull);
   CHECK(root.find("f") == nullptr);
-  CHECK(parse("").kind == YamlNode::Kind::kNull);
+  CHECK(parse("").kind == yaml::Node::Kind::kNull);
 }
 
 TEST_CASE("numbers and truth are plain scalars by YAML's core rules") {
   const auto node = [](const char* text) {
     return parse(std::string("v: ") + text).entries.at(0).value;
   };
-  CHECK(yaml_integer(node("010")) == 10);
-  CHECK(yaml_integer(node("-3")) == -3);
-  CHECK(yaml_integer(node("+3")) == 3);
-  CHECK_FALSE(yaml_integer(node("++3")));
-  CHECK_FALSE(yaml_integer(node("3.0")));
-  CHECK_FALSE(yaml_integer(node("\"3\"")));
-  CHECK_FALSE(yaml_integer(node("9223372036854775808")));
-  CHECK(yaml_number(node("1e-3")) == 0.001);
-  CHECK(yaml_number(node("7")) == 7.0);
-  CHECK_FALSE(yaml_number(node("inf")));
-  CHECK_FALSE(yaml_number(node("1e999")));
-  CHECK(yaml_boolean(node("true")) == true);
-  CHECK(yaml_boolean(node("False")) == false);
-  CHECK_FALSE(yaml_boolean(node("yes")));
-  CHECK_FALSE(yaml_boolean(node("'true'")));
+  CHECK(yaml::integer(node("010")) == 10);
+  CHECK(yaml::integer(node("-3")) == -3);
+  CHECK(yaml::integer(node("+3")) == 3);
+  CHECK_FALSE(yaml::integer(node("++3")));
+  CHECK_FALSE(yaml::integer(node("3.0")));
+  CHECK_FALSE(yaml::integer(node("\"3\"")));
+  CHECK_FALSE(yaml::integer(node("9223372036854775808")));
+  CHECK(yaml::number(node("1e-3")) == 0.001);
+  CHECK(yaml::number(node("7")) == 7.0);
+  CHECK_FALSE(yaml::number(node("inf")));
+  CHECK_FALSE(yaml::number(node("1e999")));
+  CHECK(yaml::boolean(node("true")) == true);
+  CHECK(yaml::boolean(node("False")) == false);
+  CHECK_FALSE(yaml::boolean(node("yes")));
+  CHECK_FALSE(yaml::boolean(node("'true'")));
 }
 
 TEST_CASE("what is not YAML is told with its place") {
@@ -88,22 +88,22 @@ TEST_CASE("what is not YAML is told with its place") {
 }
 
 TEST_CASE("a call in a flow list or map is one text") {
-  const YamlNode root = parse(
+  const yaml::Node root = parse(
       "layers: [Linear(784, 512), ReLU(), Conv2d(3, 8, (3, 3), bias=False), x]\n"
       "train: {optimizer: SGD(lr=0.1, momentum=0.9), steps: 3}\n");
-  const YamlNode* layers = root.find("layers");
+  const yaml::Node* layers = root.find("layers");
   REQUIRE(layers->items.size() == 4);
   CHECK(layers->items[0].text == "Linear(784, 512)");
   CHECK(layers->items[0].at.end_column - layers->items[0].at.column == 16);
   CHECK(layers->items[2].text == "Conv2d(3, 8, (3, 3), bias=False)");
   REQUIRE(root.find("train")->entries.size() == 2);
   CHECK(root.find("train")->find("optimizer")->text == "SGD(lr=0.1, momentum=0.9)");
-  const YamlNode block = parse("- f(1\n- 2)\n");
+  const yaml::Node block = parse("- f(1\n- 2)\n");
   CHECK(block.items.size() == 2);
 }
 
 TEST_CASE("aliases stand for their anchors, within a limit") {
-  const YamlNode root = parse("a: &x [1, 2]\nb: *x\n");
+  const yaml::Node root = parse("a: &x [1, 2]\nb: *x\n");
   REQUIRE(root.find("b")->items.size() == 2);
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 10; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("aliases stand for their anchors, within a limit") {
 }
 
 TEST_CASE("code inside YAML keeps the file's lines and columns") {
-  const YamlNode root = parse("a: 1\nloop: |\n    x = 1\n    y = z\nexpr: \"f(x)\"\n");
+  const yaml::Node root = parse("a: 1\nloop: |\n    x = 1\n    y = z\nexpr: \"f(x)\"\n");
   const auto loop = embedded_source(*root.find("loop"));
   CHECK(loop->text == "x = 1\ny = z\n");
   CHECK(render_problem({{loop, 2, 5, 2, 6}, {}, "no z", {}}) ==
@@ -126,11 +126,11 @@ TEST_CASE("code inside YAML keeps the file's lines and columns") {
 }
 
 TEST_CASE("a map is read strictly, and all that is wrong is told at once") {
-  const YamlNode root = parse(
+  const yaml::Node root = parse(
       "steps: many\nlr: 5\nfits: perhaps\ntotal: 24 apples\nmode: trian\nbatchs: 3\nseq: -1\ntext: "
       "[1]\n");
   std::vector<Problem> problems;
-  YamlFields fields(root, "train", problems);
+  yaml::Fields fields(root, "train", problems);
   CHECK_FALSE(fields.integer("steps", 1, 100));
   CHECK_FALSE(fields.number("lr", 0, 1));
   CHECK_FALSE(fields.boolean("fits"));
@@ -160,9 +160,9 @@ TEST_CASE("a map is read strictly, and all that is wrong is told at once") {
 }
 
 TEST_CASE("a map reads what is right") {
-  const YamlNode root = parse("n: 3\nx: 0.5\nb: true\nm: 24GiB\nt: word\nnothing: null\n");
+  const yaml::Node root = parse("n: 3\nx: 0.5\nb: true\nm: 24GiB\nt: word\nnothing: null\n");
   std::vector<Problem> problems;
-  YamlFields fields(root, "", problems);
+  yaml::Fields fields(root, "", problems);
   CHECK(fields.integer("n", 1, 3) == 3);
   CHECK(fields.number("x", 0, 1) == 0.5);
   CHECK(fields.boolean("b") == true);
