@@ -6,6 +6,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/cub.h"
+#include "sim/ops/index_error.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
@@ -69,8 +70,8 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
   while (out.tensors.size() > self.sizes().size() && !out.tensors.back().defined())
     out.tensors.pop_back();
   if (out.tensors.size() > self.sizes().size()) {
-    throw OpError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(),
-                              out.tensors.size()));
+    throw IndexError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(),
+                                 out.tensors.size()));
   }
   bool seen = false;
   bool gap = false;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/ops/complex_ops.h"
+#include "sim/ops/index_error.h"
 #include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
@@ -219,7 +220,7 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
   const auto d = static_cast<std::size_t>(wrap_dim(dim, x.dim()));
   const std::int64_t size = x.sizes()[d];
   if (index < -size || index >= size) {
-    throw OpError(
+    throw IndexError(
         fmt::format("select(): index {} out of range for tensor of size {} at dimension {}", index,
                     to_string(x.sizes()), dim));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/ops/index_error.h"
 #include "sim/ops/node.h"
 
 namespace tidemark::ops {
@@ -155,7 +156,7 @@ Dims channels_last_strides(const Dims& sizes) {
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
   const std::int64_t bound = std::max<std::int64_t>(rank, 1);
   if (dim < -bound || dim >= bound) {
-    throw OpError(
+    throw IndexError(
         fmt::format("Dimension out of range (expected to be in range of [{}, {}], but got {})",
                     -bound, bound - 1, dim));
   }

@@ -389,7 +389,10 @@ void Interp::no_attribute(const Value& object, Name name) {
   }
   std::erase_if(candidates,
                 [&](std::string_view c) { return c.starts_with("__") || c == text(name); });
-  raise(*classes_->attribute_error, std::move(message), did_you_mean(text(name), candidates));
+  std::string hint = did_you_mean(text(name), candidates);
+  const std::string more = options_.missing_hint ? options_.missing_hint(object) : std::string();
+  if (!more.empty()) hint += (hint.empty() ? "" : "; ") + more;
+  raise(*classes_->attribute_error, std::move(message), std::move(hint));
 }
 
 Value Interp::find_method(Value object, Name name, Value& self) {

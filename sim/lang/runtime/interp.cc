@@ -71,17 +71,6 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& pa
   return tree;
 }
 
-std::shared_ptr<SyntaxTree> prepared_file(Interp& in, Module& module,
-                                          std::shared_ptr<const SourceText> source) {
-  return prepared(in, module, [&](std::vector<Problem>& problems) {
-    return parse_module(std::move(source), in.names(), problems);
-  });
-}
-
-}  // namespace
-
-namespace {
-
 /// The text that a file begins with; None: it begins otherwise.
 Value docstring(const Seq<Stmt*>& body) {
   if (body.empty() || body[0]->kind != StmtKind::kExpr) return Value::none();
@@ -93,6 +82,15 @@ Value docstring(const Seq<Stmt*>& body) {
 
 }  // namespace
 
+std::shared_ptr<SyntaxTree> Interp::prepared_file(Module& module,
+                                                  std::shared_ptr<const SourceText> source) {
+  std::shared_ptr<SyntaxTree> tree = prepared(*this, module, [&](std::vector<Problem>& problems) {
+    return parse_module(std::move(source), names(), problems);
+  });
+  if (tree->handles_exceptions && options_.handles_exceptions) options_.handles_exceptions();
+  return tree;
+}
+
 Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const std::string& name) {
   Ref<Module> module = make_ref<Module>(heap(), name);
   module->set(known(name::kName), str(name));
@@ -100,7 +98,7 @@ Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const s
   modules_[name] = module;
   module_order_.push_back(module);
   try {
-    const std::shared_ptr<SyntaxTree> tree = prepared_file(*this, *module, std::move(source));
+    const std::shared_ptr<SyntaxTree> tree = prepared_file(*module, std::move(source));
     module->set(known(name::kDoc), docstring(tree->body));
     Evaluator::run_module_body(*this, *module, tree);
   } catch (...) {
@@ -118,7 +116,7 @@ Ref<Module> Interp::run(std::shared_ptr<const SourceText> source, std::string_vi
 
 void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source) {
   guard([&] {
-    const std::shared_ptr<SyntaxTree> tree = prepared_file(*this, module, std::move(source));
+    const std::shared_ptr<SyntaxTree> tree = prepared_file(module, std::move(source));
     Evaluator::run_module_body(*this, module, tree);
   });
 }

@@ -87,6 +87,11 @@ class Interp {
     /// The roots of the library (imports/library_index.h), no module in two of them. They live as
     /// long as the interpreter.
     std::span<const Library* const> library;
+    /// What to do about a name that an object (a module among them) does not have, after what the
+    /// message says; empty: nothing to say. May be null.
+    std::function<std::string(const Value& object)> missing_hint;
+    /// Called before a text of the user's is run in which some `try` has an `except`. May be null.
+    std::function<void()> handles_exceptions;
   };
   ~Interp();  // drops every module, then frees unreachable cycles
   Interp(const Interp&) = delete;
@@ -314,6 +319,9 @@ class Interp {
   [[nodiscard]] const LibraryModule* library_module(std::string_view name) const;
   [[nodiscard]] bool is_own_module(const std::string& name) const;
   Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
+  /// The tree of a file that is about to run in a module. Errors: InputError.
+  std::shared_ptr<struct SyntaxTree> prepared_file(Module& module,
+                                                   std::shared_ptr<const SourceText> source);
   void read_body(const struct UnreadBody& unread, Module& globals);
 
   Options options_;

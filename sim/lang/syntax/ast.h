@@ -465,8 +465,9 @@ struct UnreadBody {
 struct SyntaxTree : std::enable_shared_from_this<SyntaxTree> {
   std::shared_ptr<const SourceText> source;
   Seq<Stmt*> body;
-  Expr* expression = nullptr;  // of parse_expression
-  std::deque<Code> codes;      // the first is the module's
+  Expr* expression = nullptr;       // of parse_expression
+  bool handles_exceptions = false;  // some `try` has an `except`; unread bodies aside
+  std::deque<Code> codes;           // the first is the module's
   std::deque<Value> constants;
   std::deque<std::string> strings;
   std::deque<UnreadBody> unread;

@@ -511,6 +511,7 @@ Stmt* Parser::try_statement() {
   } else if (handlers.empty()) {
     fail(word.at, "'try' needs an 'except' or a 'finally'");
   }
+  tree_.handles_exceptions = tree_.handles_exceptions || !handlers.empty();
   return make(TryStmt{{StmtKind::kTry, word.at, false}, body, seq(handlers), otherwise, finally});
 }
 

@@ -73,8 +73,7 @@ std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(devic
 
 }  // namespace
 
-Emitter::Emitter(Program& program, Sink& sink, bool lockstep)
-    : program_(program), sink_(sink), lockstep_(lockstep) {
+Emitter::Emitter(Program& program, Sink& sink) : program_(program), sink_(sink) {
   chunk_.reserve(kChunk + kChunk / 2);
 }
 
@@ -136,6 +135,12 @@ void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
   if (recorder_ && role == ops::Role::kActivation) recorder_->keep(request);
   Category& category = program_.categories[request];
   category = std::max(category, category_of(role));
+}
+
+void Emitter::answer_at_once() {
+  if (lockstep_) return;
+  flush();
+  lockstep_ = true;
 }
 
 void Emitter::flush() {

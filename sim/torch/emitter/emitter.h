@@ -24,13 +24,16 @@ struct RunOver {
 /// Turns what kernels ask for into instructions for a Sink, and what operators read and make into
 /// the computation graph.
 ///
-/// `lockstep`: the code may look at the outcome (it handles OutOfMemoryError or asks for memory
-/// figures), so every request is executed before allocate() returns, and a refusal is
-/// ops::OutOfMemory there. Otherwise instructions go in chunks, and a refusal found later ends the
-/// run (RunOver).
+/// Instructions go to the sink in chunks, and a refusal found later ends the run (RunOver), until
+/// answer_at_once() is called.
 class Emitter final : public ops::Memory, public ops::Recorder, public ops::ShapeTaker {
  public:
-  Emitter(Program& program, Sink& sink, bool lockstep);
+  Emitter(Program& program, Sink& sink);
+
+  /// From here on the code may look at the outcome (it handles exceptions): every request is
+  /// executed before allocate() returns, and a refusal is ops::OutOfMemory there. Errors: RunOver,
+  /// where a request made before is refused.
+  void answer_at_once();
 
   // ---- ops::Memory
   ops::RequestNumber allocate(Bytes bytes, ops::Device device, std::uint16_t stream) override;
@@ -180,7 +183,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   std::uint32_t phase_step_ = 0;
   bool label_known_ = true;
   bool is_initialized_ = false;
-  bool lockstep_;
+  bool lockstep_ = false;  ///< see answer_at_once()
   bool stopped_ = false;
 };
 

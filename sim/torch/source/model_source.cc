@@ -1,6 +1,5 @@
 #include "sim/torch/source/model_source.h"
 
-#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -11,41 +10,27 @@
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
 #include "sim/torch/tensors/session.h"
+#include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
 
 namespace {
 
-/// Whether a keyword stands in a text as a word of its own. It may stand in a comment or string:
-/// the answer then costs some speed, never exactness.
-bool has_keyword(const std::shared_ptr<const SourceText>& source, std::string_view word) {
-  if (!source) return false;
-  const std::string_view text = source->text;
-  const auto is_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_name(text[at - 1]);
-    const bool ends = at + word.size() == text.size() || !is_name(text[at + word.size()]);
-    if (begins && ends) return true;
-  }
-  return false;
+/// What to do about a name that torch does not have; empty: the object is none of torch's.
+std::string way_out(const lang::Value& object) {
+  const auto* module = object.as<lang::Module>();
+  const bool is_of_torch = module != nullptr
+                               ? module->name == "torch" || module->name.starts_with("torch.")
+                               : object.as<TensorObject>() != nullptr;
+  return is_of_torch ? kWayOut : std::string();
 }
 
-/// The same error; where torch or a package has no such name, with what to do about it.
+/// The same error; where a package is not there, with what to do about it.
 lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
-  const std::string_view text = error.message;
-  const bool is_of_torch =
-      error.type_name == "AttributeError" &&
-      (text.starts_with("module 'torch") || text.starts_with("'Tensor' object") ||
-       text.starts_with("'Parameter' object"));
   Problem problem = error.problems().front();
-  if (is_of_torch || error.type_name == "ModuleNotFoundError") {
+  if (error.type_name == "ModuleNotFoundError") {
     if (!problem.hint.empty()) problem.hint += "; ";
-    problem.hint += is_of_torch
-                        ? kWayOut
-                        : "operators of a package can be declared as custom ops: docs/scenario.md";
+    problem.hint += "operators of a package can be declared as custom ops: docs/scenario.md";
   }
   return {std::move(problem), error.type_name, error.message, error.stack};
 }
@@ -66,9 +51,7 @@ ModelSource::ModelSource(ModelProgram program, lang::PrintSink print)
 ModelSource::~ModelSource() = default;
 
 void ModelSource::run(Program& program, Sink& sink) {
-  // Code that handles exceptions may go on after a refused request: it must learn of it at once.
-  const bool lockstep = has_keyword(model_.model, "except") || has_keyword(model_.loop, "except");
-  Emitter emitter(program, sink, lockstep);
+  Emitter emitter(program, sink);
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
   if (model_.kernels != nullptr) emitter.record_kernels(*model_.kernels);
   lang::Interp::Options options;
@@ -80,6 +63,9 @@ void ModelSource::run(Program& program, Sink& sink) {
   };
   options.resolver = model_.resolver;
   options.library = library::all();
+  options.missing_hint = way_out;
+  // Code that handles exceptions may go on after a refused request: it must learn of it at once.
+  options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
   {
     lang::Python interp(std::move(options));
     Session session(interp, emitter, model_.devices);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -58,7 +59,8 @@ Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
     if (!is_object(bound)) return bound;
     return session.interp.call_method(bound, session.interp.intern("__index__"));
   };
-  return make_ref<lang::Slice>(session.interp.heap(), part(slice.start), part(slice.stop), part(slice.step));
+  return make_ref<lang::Slice>(session.interp.heap(), part(slice.start), part(slice.stop),
+                               part(slice.step));
 }
 
 /// The sizes of the tensor that a list of positions becomes.
@@ -117,7 +119,7 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
   std::int64_t specified = 0;
   for (const Value& k : keys) specified += consumed(k);
   if (specified > self.dim()) {
-    throw ops::OpError(fmt::format("too many indices for tensor of dimension {}", self.dim()));
+    throw ops::IndexError(fmt::format("too many indices for tensor of dimension {}", self.dim()));
   }
   Sliced out{self, {}, false};
   std::int64_t dim = 0;

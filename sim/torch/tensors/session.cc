@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "sim/ops/index_error.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -239,13 +240,10 @@ ops::Device Session::device_from(const Value& given) {
 }
 
 void Session::raise_op_error(const ops::OpError& error) {
-  const std::string_view text = error.what();
-  if (text.starts_with("Dimension out of range") ||
-      text.find("out of range for tensor of size") != text.npos ||
-      text.starts_with("too many indices")) {
-    interp.raise(*interp.classes().index_error, std::string(text));
-  }
-  interp.runtime_error(std::string(text));
+  lang::ClassObject& type = dynamic_cast<const ops::IndexError*>(&error) != nullptr
+                                ? *interp.classes().index_error
+                                : *interp.classes().runtime_error;
+  interp.raise(type, error.what());
 }
 
 }  // namespace tidemark::torch

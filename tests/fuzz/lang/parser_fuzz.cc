@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::shared_ptr<SyntaxTree> tree = parse_module(source, names, problems);
   if (problems.empty()) {
     const Ref<Module> module = make_ref<Module>(*heap, "fuzz");
-    resolve(*tree, names, *module, problems);
+    resolve(
+        *tree, names, [&](Name name) { return module->slot(name); }, problems);
   }
   for (const Problem& problem : problems) {
     if (problem.message.empty() || problem.at.line == 0) __builtin_trap();

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "sim/ops/tensor.h"
+
+namespace tidemark::ops {
+
+/// An index, or a dimension's number, that is not there: Python's IndexError.
+class IndexError final : public OpError {
+ public:
+  using OpError::OpError;
+};
+
+}  // namespace tidemark::ops
