@@ -38,6 +38,7 @@ ROOMS = {
     "lang": {
         "values": "",
         "syntax": "values",
+        "edit": "values syntax",
         "imports": "syntax",
         "runtime": "values syntax imports",
         "builtins": "values syntax imports runtime",

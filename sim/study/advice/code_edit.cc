@@ -1,33 +1,100 @@
 #include "sim/study/advice/code_edit.h"
 
-#include <cctype>
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/run/literals.h"
 
 namespace tidemark {
+namespace {
+
+using namespace lang;
+
+bool is_same_name(const Expr& a, const Expr& b) {
+  return a.kind == ExprKind::kName && b.kind == ExprKind::kName &&
+         static_cast<const NameExpr&>(a).name == static_cast<const NameExpr&>(b).name;
+}
+
+/// The value of `x.append(VALUE)` and the like; nullptr: it is another expression.
+const Expr* appended(const UserCode& code, const Expr& node) {
+  if (node.kind != ExprKind::kCall) return nullptr;
+  const auto& call = static_cast<const CallExpr&>(node);
+  if (call.callee->kind != ExprKind::kAttribute) return nullptr;
+  if (call.arguments.size != 1 || !call.keywords.empty()) return nullptr;
+  const std::string_view method = code.name(static_cast<const AttributeExpr*>(call.callee)->name);
+  const bool keeps = method == "append" || method == "appendleft" || method == "add";
+  return keeps ? call.arguments[0] : nullptr;
+}
+
+const Expr* kept_by(const UserCode& code, const Stmt& statement) {
+  switch (statement.kind) {
+    case StmtKind::kExpr:
+      return appended(code, *static_cast<const ExprStmt&>(statement).value);
+    case StmtKind::kAugAssign: {
+      const auto& grown = static_cast<const AugAssignStmt&>(statement);
+      return grown.op == BinaryOp::kAdd ? grown.value : nullptr;
+    }
+    case StmtKind::kAssign: {
+      const auto& assigned = static_cast<const AssignStmt&>(statement);
+      if (assigned.targets.size != 1) return nullptr;
+      const Expr& target = *assigned.targets[0];
+      if (target.kind == ExprKind::kSubscript) return assigned.value;
+      if (assigned.value->kind != ExprKind::kBinary) return nullptr;
+      const auto& sum = static_cast<const BinaryExpr&>(*assigned.value);
+      return sum.op == BinaryOp::kAdd && is_same_name(target, *sum.left) ? sum.right : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+std::string line_at(const std::string& text, std::size_t at) {
+  const std::size_t from = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  std::string line = text.substr(from, text.find('\n', at) - from);
+  line.erase(0, line.find_first_not_of(' '));
+  return line;
+}
+
+}  // namespace
 
 bool has_own_loop(const Scenario& scenario) {
   return !scenario.train && !scenario.is_script && scenario.loop;
 }
 
-Override loop_with(const Scenario& scenario, std::size_t begin, std::size_t end,
-                   std::string_view replacement) {
-  std::string after = scenario.loop->text;
-  after.replace(begin, end - begin, replacement);
-  return {"loop", quoted_literal(after)};
-}
-
-std::size_t closing_bracket(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == '(' || text[at] == '[' || text[at] == '{') ++depth;
-    if ((text[at] == ')' || text[at] == ']' || text[at] == '}') && --depth == 0) return at;
+UserCode::Imports names_around_loop(const Scenario& scenario) {
+  UserCode::Imports names{{"nn", "torch.nn"}, {"F", "torch.nn.functional"}};
+  if (scenario.model.source) {
+    for (const auto& [name, path] : UserCode(scenario.model.source).imports()) names[name] = path;
   }
-  return std::string_view::npos;
+  return names;
 }
 
-bool is_word_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+Override loop_with(const Scenario& scenario, std::vector<Edit> edits) {
+  return {"loop", quoted_literal(edited(scenario.loop->text, std::move(edits)))};
+}
+
+std::string shown_edit(const Scenario& scenario, const std::vector<Edit>& edits) {
+  const std::string& text = scenario.loop->text;
+  const std::string after = edited(text, edits);
+  const std::uint32_t at = edits.front().at.begin;
+  const auto line = std::count(text.begin(), text.begin() + at, '\n') + scenario.loop->first_line;
+  return fmt::format("line {}: {}  ->  {}", line, line_at(text, at), line_at(after, at));
+}
+
+std::vector<const Expr*> kept_values(const UserCode& code) {
+  std::vector<const Expr*> values;
+  for (const Stmt* statement : code.statements()) {
+    const Expr* value = kept_by(code, *statement);
+    if (value == nullptr) continue;
+    if (value->kind == ExprKind::kList) {
+      const auto& items = static_cast<const SequenceExpr*>(value)->items;
+      if (items.size == 1) value = items[0];
+    }
+    values.push_back(value);
+  }
+  return values;
 }
 
 }  // namespace tidemark

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cstddef>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "sim/lang/edit/user_code.h"
 #include "sim/run/overrides.h"
 #include "sim/run/scenario.h"
 
@@ -13,14 +14,20 @@ namespace tidemark {
 /// not a script.
 bool has_own_loop(const Scenario& scenario);
 
-/// The loop's text with [begin, end) replaced. Requires: has_own_loop().
-Override loop_with(const Scenario& scenario, std::size_t begin, std::size_t end,
-                   std::string_view replacement);
+/// What names stand for in a loop without an import of its own: those that every loop has, and what
+/// the model's text imports.
+lang::UserCode::Imports names_around_loop(const Scenario& scenario);
 
-/// Where the bracket that opens at `open` closes; npos: nowhere.
-std::size_t closing_bracket(std::string_view text, std::size_t open);
+/// The loop's text with edits made. Requires: has_own_loop().
+Override loop_with(const Scenario& scenario, std::vector<lang::Edit> edits);
 
-/// A letter, a digit or '_'.
-bool is_word_character(char c);
+/// The line on which an edit begins, before and after, for people: "line 5: a  ->  b". Requires:
+/// has_own_loop(); at least one edit, the first in the text first.
+std::string shown_edit(const Scenario& scenario, const std::vector<lang::Edit>& edits);
+
+/// What keeps a value beyond the turn of the loop that makes it: `x.append(VALUE)`, `x += VALUE`,
+/// `x = x + VALUE`, `x[key] = VALUE`. Of a list of one, [VALUE], the value in it. In the order of
+/// the text.
+std::vector<const lang::Expr*> kept_values(const lang::UserCode& code);
 
 }  // namespace tidemark

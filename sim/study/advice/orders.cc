@@ -1,6 +1,7 @@
 #include "sim/study/advice/orders.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/random.h"
-#include "sim/run/literals.h"
 #include "sim/run/script.h"
 #include "sim/study/advice/code_edit.h"
 #include "sim/study/advice/quantity.h"
@@ -21,98 +21,106 @@ using Order = std::vector<std::size_t>;
 
 /// Numbers that a scenario goes through, one a step.
 struct NumberList {
-  std::string path;  ///< of an override; "loop": the text between `begin` and `end`
+  std::string path;  ///< of an override; "loop": the loop's text, at `place`
   std::vector<std::string> texts;
   std::vector<std::int64_t> numbers;
-  std::size_t begin = 0;  ///< past the opening bracket
-  std::size_t end = 0;    ///< at the closing one
+  lang::Place place{};  ///< from the first number to the last
 };
 
-/// "1, 2, 3" as its parts; empty where one of them is no whole number.
-NumberList list_of(std::string path, std::string_view text, const Scenario& scenario) {
+/// No numbers where one of the texts is no whole number.
+NumberList list_of(std::string path, std::vector<std::string> texts, const Scenario& scenario) {
   NumberList list;
   list.path = std::move(path);
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string part(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    part.erase(0, std::min(part.find_first_not_of(" \n\t"), part.size()));
-    part.erase(part.find_last_not_of(" \n\t") + 1);
-    if (part.empty() && text.empty()) break;  // a comma at the end
-    const std::optional<std::int64_t> number = integer_of(scenario, part);
+  for (std::string& text : texts) {
+    const std::optional<std::int64_t> number = integer_of(scenario, text);
     if (!number) return {};
-    list.texts.push_back(std::move(part));
+    list.texts.push_back(std::move(text));
     list.numbers.push_back(*number);
   }
   return list;
 }
 
-/// Whether some `for` goes through the list: `in NAME:`, `in enumerate(NAME)`, `in zip(NAME, ...)`.
-bool is_gone_through(std::string_view code, std::string_view name) {
-  for (std::size_t at = code.find(" in "); at != std::string_view::npos;
-       at = code.find(" in ", at + 1)) {
-    const std::size_t stop = std::min(code.find('\n', at), code.size());
-    const std::string_view line = code.substr(at, stop - at);
-    for (std::size_t hit = line.find(name); hit != std::string_view::npos;
-         hit = line.find(name, hit + 1)) {
-      const std::size_t past = hit + name.size();
-      const bool is_whole = !is_word_character(line[hit - 1]) &&
-                            (past == line.size() || !is_word_character(line[past]));
-      if (is_whole) return true;
+/// [1, 2, 3] or (1, 2, 3); nullptr: another expression.
+const lang::SequenceExpr* as_sequence(const lang::Expr& node) {
+  const bool is_one = node.kind == lang::ExprKind::kList || node.kind == lang::ExprKind::kTuple;
+  return is_one ? &static_cast<const lang::SequenceExpr&>(node) : nullptr;
+}
+
+std::vector<std::string> items_of(const lang::UserCode& code, const lang::SequenceExpr& sequence) {
+  std::vector<std::string> texts;
+  for (const lang::Expr* item : sequence.items) texts.emplace_back(code.text(*item));
+  return texts;
+}
+
+/// The items of a literal's text; none where it is no list.
+std::vector<std::string> items_of(std::string_view literal) {
+  const lang::UserCode code(
+      std::make_shared<const SourceText>(SourceText{"", std::string(literal)}));
+  const lang::SequenceExpr* sequence =
+      code.expressions().empty() ? nullptr : as_sequence(*code.expressions().front());
+  return sequence == nullptr ? std::vector<std::string>() : items_of(code, *sequence);
+}
+
+/// Whether some `for` goes through the list: `in NAME`, `in enumerate(NAME)`, `in zip(NAME, ...)`.
+bool is_gone_through(const lang::UserCode& code, std::string_view name) {
+  const auto is_it = [&](const lang::Expr& node) {
+    return node.kind == lang::ExprKind::kName &&
+           code.name(static_cast<const lang::NameExpr&>(node).name) == name;
+  };
+  for (const lang::Stmt* statement : code.statements()) {
+    if (statement->kind == lang::StmtKind::kFor &&
+        contains(*static_cast<const lang::ForStmt*>(statement)->iterable, is_it))
+      return true;
+  }
+  for (const lang::Expr* node : code.expressions()) {
+    if (node->kind != lang::ExprKind::kComprehension) continue;
+    for (const lang::Clause& clause : static_cast<const lang::ComprehensionExpr*>(node)->clauses) {
+      if (contains(*clause.iterable, is_it)) return true;
     }
   }
   return false;
 }
 
 /// `NAME = [1, 2, 3]` of the loop's text.
-void add_spelled_out(const Scenario& scenario, std::vector<NumberList>& lists) {
-  const std::string& text = scenario.loop->text;
-  constexpr std::string_view kOpening = " = [";
-  for (std::size_t at = text.find(kOpening); at != std::string::npos;
-       at = text.find(kOpening, at + 1)) {
-    const std::size_t open = at + kOpening.size() - 1;
-    const std::size_t close = closing_bracket(text, open);
-    std::size_t name = at;
-    while (name > 0 && is_word_character(text[name - 1])) --name;
-    if (close == std::string::npos || name == at) continue;
-    if (!is_gone_through(text, std::string_view(text).substr(name, at - name))) continue;
-    NumberList list =
-        list_of("loop", std::string_view(text).substr(open + 1, close - open - 1), scenario);
-    list.begin = open + 1;
-    list.end = close;
+void add_spelled_out(const Scenario& scenario, const lang::UserCode& code,
+                     std::vector<NumberList>& lists) {
+  for (const lang::Stmt* statement : code.statements()) {
+    if (statement->kind != lang::StmtKind::kAssign) continue;
+    const auto* assigned = static_cast<const lang::AssignStmt*>(statement);
+    const lang::SequenceExpr* sequence = as_sequence(*assigned->value);
+    const lang::Expr& target = *assigned->targets[0];
+    if (sequence == nullptr || sequence->items.empty() || assigned->targets.size != 1) continue;
+    if (target.kind != lang::ExprKind::kName || !is_gone_through(code, code.text(target))) continue;
+    NumberList list = list_of("loop", items_of(code, *sequence), scenario);
+    const lang::Seq<lang::Expr*>& items = sequence->items;
+    list.place = {code.extent(*items[0]).begin, code.extent(*items[items.size - 1]).end};
     lists.push_back(std::move(list));
   }
-}
-
-std::string_view without_brackets(std::string_view text) {
-  if (text.size() < 2 || (text.front() != '[' && text.front() != '(')) return {};
-  return text.substr(1, text.size() - 2);
 }
 
 std::vector<NumberList> lists_of(const Scenario& scenario) {
   std::vector<NumberList> lists;
   const auto add_train = [&](std::string_view key, const StepValues& values) {
     if (values.is_list)
-      lists.push_back(list_of(fmt::format("train.{}", key),
-                              fmt::format("{}", fmt::join(values.values, ",")), scenario));
+      lists.push_back(list_of(fmt::format("train.{}", key), values.values, scenario));
   };
   if (scenario.train) {
     add_train("batch", scenario.train->batch);
     add_train("seq", scenario.train->seq);
     add_train("image", scenario.train->image);
   } else {
-    const std::string& code = scenario.loop->text;
+    const lang::UserCode code(scenario.loop);
     for (const Parameter& parameter : scenario.params) {
       if (!scenario.is_script && is_gone_through(code, parameter.name))
-        lists.push_back(
-            list_of("params." + parameter.name, without_brackets(parameter.value), scenario));
+        lists.push_back(list_of("params." + parameter.name, items_of(parameter.value), scenario));
     }
-    for (const ScriptConstant& constant : script_constants(scenario.is_script ? code : "")) {
+    for (const ScriptConstant& constant :
+         scenario.is_script ? script_constants(scenario.loop) : std::vector<ScriptConstant>()) {
       if (is_gone_through(code, constant.name))
-        lists.push_back(list_of(fmt::format("params.{}", constant.name),
-                                without_brackets(constant.value), scenario));
+        lists.push_back(
+            list_of(fmt::format("params.{}", constant.name), items_of(constant.value), scenario));
     }
-    if (has_own_loop(scenario)) add_spelled_out(scenario, lists);
+    if (has_own_loop(scenario)) add_spelled_out(scenario, code, lists);
   }
   const std::size_t least = scenario.train ? 2 : 3;
   std::erase_if(lists, [&](const NumberList& list) { return list.numbers.size() < least; });
@@ -125,22 +133,18 @@ std::vector<NumberList> lists_of(const Scenario& scenario) {
 std::vector<Override> in_order(const Scenario& scenario, const std::vector<NumberList>& lists,
                                const Order& order) {
   std::vector<Override> overrides;
-  // Texts of the loop from the last to the first, so that places before stay what they are.
-  std::string loop = scenario.loop ? scenario.loop->text : std::string();
-  bool has_loop = false;
-  for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
+  std::vector<lang::Edit> edits;
+  for (const NumberList& list : lists) {
     std::string numbers;
     for (const std::size_t step : order)
-      numbers += (numbers.empty() ? "" : ", ") + list->texts[step];
-    if (list->path == "loop") {
-      loop.replace(list->begin, list->end - list->begin, numbers);
-      has_loop = true;
+      numbers += (numbers.empty() ? "" : ", ") + list.texts[step];
+    if (list.path == "loop") {
+      edits.push_back({list.place, std::move(numbers)});
     } else {
-      overrides.push_back({list->path, "[" + numbers + "]"});
+      overrides.push_back({list.path, "[" + numbers + "]"});
     }
   }
-  std::reverse(overrides.begin(), overrides.end());
-  if (has_loop) overrides.push_back({"loop", quoted_literal(loop)});
+  if (!edits.empty()) overrides.push_back(loop_with(scenario, std::move(edits)));
   return overrides;
 }
 

@@ -56,7 +56,7 @@ class Finder {
   explicit Finder(const ScenarioSource& source) : root_(read_tree(source)) {
     if (root_.find("script") == nullptr) return;
     script_ = read_scenario(source).loop;
-    for (const ScriptConstant& constant : script_constants(script_->text)) {
+    for (const ScriptConstant& constant : script_constants(script_)) {
       if (const auto value = integer_in(std::string(constant.value)))
         constants_.push_back({std::string(constant.name), *value});
     }

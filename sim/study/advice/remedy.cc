@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "sim/lang/values/str.h"
 #include "sim/run/literals.h"
 #include "sim/run/yaml_path.h"
 #include "sim/study/advice/code_edit.h"
@@ -30,25 +31,32 @@ Applied set_train(std::string_view key, std::string value, std::string text) {
   return Change{{{fmt::format("train.{}", key), std::move(value)}}, std::move(text)};
 }
 
-/// The loop's text with [begin, end) replaced, told as the line before and after.
-Applied edit_loop(const Scenario& scenario, std::size_t begin, std::size_t end,
-                  std::string_view replacement) {
+/// Edits of the loop's text, told as the line before and after.
+Applied edit_loop(const Scenario& scenario, std::vector<lang::Edit> edits) {
   if (!has_own_loop(scenario)) return std::nullopt;
-  const std::string& text = scenario.loop->text;
-  const auto line_at = [](const std::string& all, std::size_t at) {
-    const std::size_t from = at == 0 ? 0 : all.rfind('\n', at - 1) + 1;
-    std::string line = all.substr(from, all.find('\n', at) - from);
-    line.erase(0, line.find_first_not_of(' '));
-    return line;
-  };
-  std::string after = text;
-  after.replace(begin, end - begin, replacement);
-  const std::size_t line = static_cast<std::size_t>(std::count(
-                               text.begin(), text.begin() + static_cast<long>(begin), '\n')) +
-                           scenario.loop->first_line;
-  return Change{
-      {loop_with(scenario, begin, end, replacement)},
-      fmt::format("line {}: {}  ->  {}", line, line_at(text, begin), line_at(after, begin))};
+  std::string text = shown_edit(scenario, edits);
+  return Change{{loop_with(scenario, std::move(edits))}, std::move(text)};
+}
+
+/// A line put before the loop's first.
+Applied begin_loop_with(const Scenario& scenario, std::string line) {
+  return edit_loop(scenario, {{{}, std::move(line) + "\n"}});
+}
+
+const lang::CallExpr* as_call(const lang::Expr& node) {
+  return node.kind == lang::ExprKind::kCall ? &static_cast<const lang::CallExpr&>(node) : nullptr;
+}
+
+/// What a call's callee is called last: "append" of x.y.append(z); empty: it has no name.
+std::string_view callee_name(const lang::UserCode& code, const lang::CallExpr& call) {
+  switch (call.callee->kind) {
+    case lang::ExprKind::kName:
+      return code.name(static_cast<const lang::NameExpr*>(call.callee)->name);
+    case lang::ExprKind::kAttribute:
+      return code.name(static_cast<const lang::AttributeExpr*>(call.callee)->name);
+    default:
+      return {};
+  }
 }
 
 Applied expandable(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
@@ -71,37 +79,55 @@ Applied set_to_none(const ScenarioSource& /*source*/, const Scenario& scenario,
     if (scenario.train->set_to_none) return std::nullopt;
     return set_train("set_to_none", "true", "zero_grad(set_to_none=True)");
   }
-  constexpr std::string_view kOff = "set_to_none=False";
-  const std::size_t at = scenario.loop->text.find(kOff);
-  if (at == std::string::npos) return std::nullopt;
-  return edit_loop(scenario, at, at + kOff.size(), "set_to_none=True");
+  const lang::UserCode code(scenario.loop);
+  for (const lang::Expr* node : code.expressions()) {
+    const lang::CallExpr* call = as_call(*node);
+    const lang::Expr* given = call == nullptr ? nullptr : keyword_of(code, *call, "set_to_none");
+    if (given == nullptr || code.text(*given) != "False") continue;
+    return edit_loop(scenario, {{given->place, "True"}});
+  }
+  return std::nullopt;
+}
+
+/// Whether an optimizer's call says nothing of how its steps are made.
+bool leaves_open(const lang::UserCode& code, const lang::CallExpr& call) {
+  return keyword_of(code, call, "fused") == nullptr &&
+         keyword_of(code, call, "foreach") == nullptr &&
+         std::none_of(call.keywords.begin(), call.keywords.end(),
+                      [](const lang::Keyword& keyword) { return keyword.spread; });
+}
+
+std::shared_ptr<const SourceText> as_source(std::string text) {
+  return std::make_shared<const SourceText>(SourceText{"", std::move(text)});
 }
 
 /// One more argument for an optimizer of torch.optim, where it says nothing of fused or foreach.
 Applied give_optimizer(const Scenario& scenario, std::span<const std::string_view> names,
                        std::string_view argument) {
-  const auto is_open = [](std::string_view given) {
-    return given.find("fused") == std::string_view::npos &&
-           given.find("foreach") == std::string_view::npos;
-  };
+  if (scenario.train) {
+    const TrainSpec& train = *scenario.train;
+    if (train.no_grad || train.forward_only) return std::nullopt;
+    const auto name = std::find_if(names.begin(), names.end(), [&](std::string_view one) {
+      return train.optimizer == fmt::format("torch.optim.{}", one);
+    });
+    if (name == names.end()) return std::nullopt;
+    const std::string optimizer = fmt::format("{}({})", *name, train.optimizer_arguments);
+    const lang::UserCode code(as_source(optimizer));
+    const lang::CallExpr* call =
+        code.expressions().empty() ? nullptr : as_call(*code.expressions().front());
+    if (call == nullptr || !leaves_open(code, *call)) return std::nullopt;
+    const std::string with = edited(optimizer, with_argument(code, *call, argument));
+    return set_train("optimizer", quoted_literal(with), with);
+  }
+  const lang::UserCode code(scenario.loop);
+  const lang::UserCode::Imports around = names_around_loop(scenario);
   for (const std::string_view name : names) {
-    const std::string call = fmt::format("torch.optim.{}", name);
-    if (scenario.train) {
-      const TrainSpec& train = *scenario.train;
-      if (train.no_grad || train.forward_only || train.optimizer != call) continue;
-      const std::string& given = train.optimizer_arguments;
-      if (!is_open(given)) return std::nullopt;
-      const std::string optimizer =
-          fmt::format("{}({}{}{})", name, given, given.empty() ? "" : ", ", argument);
-      return set_train("optimizer", quoted_literal(optimizer), optimizer);
+    for (const lang::Expr* node : code.expressions()) {
+      const lang::CallExpr* call = as_call(*node);
+      if (call == nullptr || !leaves_open(code, *call)) continue;
+      if (code.path(*call->callee, around) != fmt::format("torch.optim.{}", name)) continue;
+      return edit_loop(scenario, with_argument(code, *call, argument));
     }
-    const std::string& text = scenario.loop->text;
-    const std::size_t at = text.find(call + "(");
-    if (at == std::string::npos) continue;
-    const std::size_t end = closing_bracket(text, at + call.size());
-    if (end == std::string::npos) continue;
-    if (is_open(std::string_view(text).substr(at, end - at)))
-      return edit_loop(scenario, end, end, fmt::format(", {}", argument));
   }
   return std::nullopt;
 }
@@ -134,7 +160,8 @@ Applied zero_grad_early(const ScenarioSource& /*source*/, const Scenario& scenar
 
 Applied bucket_view(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   if (!scenario.train || scenario.train->ddp_world.empty() ||
-      scenario.train->ddp_arguments.find("gradient_as_bucket_view") != std::string::npos)
+      lang::UserCode(as_source(fmt::format("f({})", scenario.train->ddp_arguments)))
+          .mentions("gradient_as_bucket_view"))
     return std::nullopt;
   const yaml::Node root = read_tree(source);
   const yaml::Node* ddp = find_path(root, "train.ddp");
@@ -163,15 +190,32 @@ Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, u
   if (Applied own = switch_on(scenario, "checkpoint", "checkpointing, by the scenario's switch"))
     return own;
   const auto& model = scenario.model.source;
-  const bool heeds = model && model->text.find("checkpoint_mode") != std::string::npos;
+  const bool heeds = model && lang::UserCode(model).mentions("checkpoint_mode");
   if (!heeds) return std::nullopt;
   if (scenario.train) {
     if (scenario.train->checkpoint != TrainSpec::Checkpoint::kNone || scenario.train->no_grad)
       return std::nullopt;
     return set_train("checkpoint", "every-block", "checkpoint every block of the model");
   }
-  if (scenario.loop->text.find("checkpoint_mode") != std::string::npos) return std::nullopt;
-  return edit_loop(scenario, 0, 0, "model.checkpoint_mode = \"every-block\"\n");
+  if (lang::UserCode(scenario.loop).mentions("checkpoint_mode")) return std::nullopt;
+  return begin_loop_with(scenario, "model.checkpoint_mode = \"every-block\"");
+}
+
+/// phase("forward"), phase(f"forward {i}").
+bool is_forward_phase(const lang::UserCode& code, const lang::Expr& node) {
+  const lang::CallExpr* call = as_call(node);
+  if (call == nullptr || callee_name(code, *call) != "phase" || call->arguments.empty())
+    return false;
+  const lang::Expr* name = call->arguments[0];
+  const lang::Value* begin = nullptr;
+  if (name->kind == lang::ExprKind::kConstant) {
+    begin = static_cast<const lang::ConstantExpr*>(name)->value;
+  } else if (name->kind == lang::ExprKind::kJoined) {
+    const auto& parts = static_cast<const lang::JoinedExpr*>(name)->parts;
+    begin = parts.empty() ? nullptr : parts[0].text;
+  }
+  const auto* text = begin == nullptr ? nullptr : begin->as<lang::Str>();
+  return text != nullptr && text->text().starts_with("forward");
 }
 
 Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
@@ -185,14 +229,18 @@ Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, uns
     return set_train("precision", kind,
                      fmt::format("autocast to {}", has_bf16 ? "bfloat16" : "float16"));
   }
-  const std::string& text = scenario.loop->text;
-  if (text.find("autocast") != std::string::npos) return std::nullopt;
-  for (const std::string_view opening : {"with phase(f\"forward", "with phase(\"forward"}) {
-    const std::size_t at = text.find(opening);
-    if (at == std::string::npos) continue;
-    return edit_loop(scenario, at, at + 5,
-                     fmt::format("with torch.autocast(\"cuda\", {}), ",
-                                 has_bf16 ? "torch.bfloat16" : "torch.float16"));
+  const lang::UserCode code(scenario.loop);
+  if (code.mentions("autocast")) return std::nullopt;
+  for (const lang::Stmt* statement : code.statements()) {
+    if (statement->kind != lang::StmtKind::kWith) continue;
+    const auto& items = static_cast<const lang::WithStmt*>(statement)->items;
+    if (std::none_of(items.begin(), items.end(),
+                     [&](const auto& item) { return is_forward_phase(code, *item.manager); }))
+      continue;
+    const std::uint32_t at = code.extent(*items[0].manager).begin;
+    return edit_loop(scenario, {{{at, at},
+                                 fmt::format("torch.autocast(\"cuda\", {}), ",
+                                             has_bf16 ? "torch.bfloat16" : "torch.float16")}});
   }
   return std::nullopt;
 }
@@ -220,67 +268,39 @@ Applied smaller_batch(const ScenarioSource& source, const Scenario& /*scenario*/
   return quantity_change("batch", *batch, batch->value >> level);
 }
 
-/// What a line keeps beyond it: [begin, end) of the loop's text.
-struct Kept {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-std::size_t line_end(const std::string& text, std::size_t at) {
-  return std::min(text.find('\n', at), text.size());
-}
-
-/// `x.append(VALUE)`, `x.add(VALUE)`, `x += VALUE`, `x = x + VALUE`, `x[key] = VALUE`, from `at`
-/// on.
-std::optional<Kept> kept_at(const std::string& text, std::size_t at) {
-  const std::string_view rest = std::string_view(text).substr(at);
-  for (const std::string_view call : {".append(", ".appendleft(", ".add("}) {
-    if (!rest.starts_with(call)) continue;
-    const std::size_t end = closing_bracket(text, at + call.size() - 1);
-    if (end == std::string::npos) return std::nullopt;
-    return Kept{at + call.size(), end};
-  }
-  if (rest.starts_with(" += ")) return Kept{at + 4, line_end(text, at)};
-  if (rest.starts_with("] = ")) return Kept{at + 4, line_end(text, at)};
-  if (!rest.starts_with(" = ")) return std::nullopt;
-  std::size_t name = at;
-  while (name > 0 && is_word_character(text[name - 1])) --name;
-  const std::string again = text.substr(name, at - name) + " + ";
-  if (again.size() == 3 || !rest.substr(3).starts_with(again)) return std::nullopt;
-  return Kept{at + 3 + again.size(), line_end(text, at)};
+/// Whether a value that is kept may be a tensor of the device: no number, text or collection, and
+/// nothing brings it to the host already (in a choice it may do so on one way alone).
+bool may_hold_memory(const lang::UserCode& code, const lang::Expr& value) {
+  using Kind = lang::ExprKind;
+  constexpr std::array kKinds{Kind::kName,  Kind::kAttribute, Kind::kCall,       Kind::kSubscript,
+                              Kind::kUnary, Kind::kBinary,    Kind::kConditional};
+  if (std::find(kKinds.begin(), kKinds.end(), value.kind) == kKinds.end()) return false;
+  const bool is_choice =
+      contains(value, [](const lang::Expr& node) { return node.kind == Kind::kConditional; });
+  const bool is_on_host = contains(value, [&](const lang::Expr& node) {
+    const lang::CallExpr* call = as_call(node);
+    if (call == nullptr) return false;
+    const std::string_view name = callee_name(code, *call);
+    return call->callee->kind == Kind::kAttribute ? name == "item" || name == "cpu"
+                                                  : name == "float" || name == "int";
+  });
+  return is_choice || !is_on_host;
 }
 
 /// The level-th place where the loop keeps a tensor: its value goes to the host, without its graph.
 Applied keep_numbers(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
   if (!has_own_loop(scenario)) return std::nullopt;
-  const std::string& text = scenario.loop->text;
-  unsigned found = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    std::optional<Kept> kept = kept_at(text, at);
-    if (!kept) continue;
-    std::string value = text.substr(kept->begin, kept->end - kept->begin);
-    if (value.size() > 2 && value.front() == '[' && closing_bracket(value, 0) == value.size() - 1) {
-      ++kept->begin;
-      --kept->end;
-      value = value.substr(1, value.size() - 2);
-    }
-    if (value.empty() ||
-        (!is_word_character(value.back()) && value.back() != ')' && value.back() != ']'))
-      continue;
-    if (value.front() == '"' || std::isdigit(static_cast<unsigned char>(value.front())) != 0)
-      continue;
-    const bool is_choice = value.find(" if ") != std::string::npos;
-    const bool is_number = value.find(".item()") != std::string::npos ||
-                           value.find(".cpu()") != std::string::npos ||
-                           value.starts_with("float(") || value.starts_with("int(");
-    if (is_number && !is_choice) continue;
-    if (++found != level) continue;
-    const bool is_simple = value.find(' ') == std::string::npos;
-    return edit_loop(
-        scenario, kept->begin, kept->end,
-        is_simple ? value + ".detach().cpu()" : fmt::format("({}).detach().cpu()", value));
-  }
-  return std::nullopt;
+  const lang::UserCode code(scenario.loop);
+  std::vector<const lang::Expr*> values = kept_values(code);
+  std::erase_if(values, [&](const lang::Expr* value) { return !may_hold_memory(code, *value); });
+  if (values.size() < level) return std::nullopt;
+  const lang::Expr& value = *values[level - 1];
+  const bool needs_brackets = value.kind == lang::ExprKind::kUnary ||
+                              value.kind == lang::ExprKind::kBinary ||
+                              value.kind == lang::ExprKind::kConditional;
+  const std::string text(code.text(value));
+  return edit_loop(scenario, {{code.extent(value),
+                               (needs_brackets ? "(" + text + ")" : text) + ".detach().cpu()"}});
 }
 
 Applied no_grad(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
@@ -289,11 +309,11 @@ Applied no_grad(const ScenarioSource& /*source*/, const Scenario& scenario, unsi
     return Change{{{"train.forward_only", "false"}, {"train.no_grad", "true"}},
                   "forward under torch.no_grad()"};
   }
-  const std::string& text = scenario.loop->text;
-  if (text.find(".backward(") != std::string::npos || text.find("no_grad") != std::string::npos ||
-      text.find("set_grad_enabled") != std::string::npos)
-    return std::nullopt;
-  return edit_loop(scenario, 0, 0, "torch.set_grad_enabled(False)\n");
+  const lang::UserCode code(scenario.loop);
+  for (const std::string_view name : {"backward", "no_grad", "set_grad_enabled"}) {
+    if (code.mentions(name)) return std::nullopt;
+  }
+  return begin_loop_with(scenario, "torch.set_grad_enabled(False)");
 }
 
 Applied others_away(const ScenarioSource& /*source*/, const Scenario& scenario,
