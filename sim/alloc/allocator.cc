@@ -110,8 +110,7 @@ std::string oom_message(const OutOfMemory& failure) {
   const Bytes private_free = failure.private_free_bytes;
   std::string text = fmt::format(
       "CUDA out of memory. Tried to allocate {}. GPU {} has a total capacity of {} of which {} is "
-      "free. "
-      "Including non-PyTorch memory, this process has {} memory in use. ",
+      "free. Including non-PyTorch memory, this process has {} memory in use. ",
       format_bytes(failure.segment_bytes), failure.device, format_bytes(failure.device_total_bytes),
       format_bytes(failure.device_free_bytes), format_bytes(failure.process_bytes));
   if (failure.limit_bytes != kUnlimitedBytes) {

@@ -24,8 +24,8 @@ struct MemorySample {
   Bytes active = 0;     ///< allocated or waiting for other streams; block sizes
   Bytes allocated = 0;  ///< block sizes
   Bytes requested = 0;  ///< what the active blocks' callers asked for
-  Bytes inactive_split =
-      0;  ///< free parts of split segments (expandable ones not counted, as PyTorch)
+  /// Free parts of split segments (expandable ones not counted, as PyTorch).
+  Bytes inactive_split = 0;
   Bytes largest_free = 0;  ///< the largest free block
   friend bool operator==(const MemorySample&, const MemorySample&) = default;
 };
@@ -33,14 +33,14 @@ struct MemorySample {
 /// What an allocator did, in order. Switched on by Allocator::set_history; off, it costs nothing.
 struct History {
   std::vector<Event> events;
-  std::vector<MemorySample>
-      samples;  ///< one an event when `sampling`; complete after Allocator::finish_samples()
+  /// One an event when `sampling`; complete after Allocator::finish_samples().
+  std::vector<MemorySample> samples;
   bool sampling = false;
   void append(std::span<const Event> more);
 };
 
 /// Why the last request was refused, and the figures that PyTorch's message repeats. Source:
-/// caching-allocator.md, 14.2.
+/// docs/rules/allocator.md#14.2.
 struct OutOfMemory {
   enum class Kind : std::uint8_t {
     kDevice,    ///< the device or the limit is full
@@ -52,8 +52,8 @@ struct OutOfMemory {
   RequestId id = kNoRequest;
   Bytes requested_bytes = 0;
   Bytes rounded_bytes = 0;
-  Bytes segment_bytes =
-      0;  ///< what the driver would have been asked for: the size that the message names
+  /// What the driver would have been asked for: the size that the message names.
+  Bytes segment_bytes = 0;
   Bytes device_free_bytes = 0;
   Bytes device_total_bytes = 0;
   Bytes limit_bytes = kUnlimitedBytes;
@@ -124,7 +124,7 @@ class Allocator {
   bool refused_ = false;
 };
 
-/// The text of torch.OutOfMemoryError, word for word. Source: caching-allocator.md, 14.2.
+/// The text of torch.OutOfMemoryError, word for word. Source: docs/rules/allocator.md#14.2.
 std::string oom_message(const OutOfMemory& failure);
 
 }  // namespace tidemark

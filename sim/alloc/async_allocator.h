@@ -22,16 +22,17 @@ struct AsyncBlock {
 /// `backend:cudaMallocAsync`: PyTorch hands every request to the driver's stream-ordered memory
 /// pool, whose release threshold it sets to the maximum. The counting (exact requested bytes, `all`
 /// alone, no counters) is PyTorch's and measured; the pool is a model of the driver's:
-///  * it grows by chunks of 32 MiB, or of the request rounded up to 2 MiB where that is more or 32
-///  MiB cannot be had;
-///  * a freed range is reused, best fit and lowest address first, when its streams are the
-///  request's own or are done; else,
-///    before the pool grows, by making the request's stream wait for them (the driver's internal
-///    dependencies);
-///  * it keeps what is freed until a trim (empty_cache, or from 2.14 on a failed request) gives
-///  back chunks that are free.
+///  * It grows by chunks of 32 MiB, or of the request rounded up to 2 MiB where that is more or
+///    where 32 MiB cannot be had.
+///  * A freed range is reused, best fit and lowest address first, when its streams are the
+///  request's
+///    own or are done. Otherwise, before the pool grows, the request's stream is made to wait for
+///    them (the driver's internal dependencies).
+///  * It keeps what is freed until a trim (empty_cache, or from 2.14 on a failed request) gives
+///  back
+///    chunks that are free.
 /// PyTorch keeps no history or snapshot of this backend; events and segments here are Tidemark's.
-/// Source: caching-allocator.md, 19.
+/// Source: docs/rules/allocator.md#17.
 class AsyncAllocator final : public SimpleAllocator<AsyncAllocator, AsyncBlock> {
  public:
   static constexpr Bytes kAlignment = 512;

@@ -16,7 +16,7 @@ using BlockIndex = std::uint32_t;
 inline constexpr BlockIndex kNoBlock = 0;
 
 /// One block of a segment, a cache line. Which of PyTorch's objects survives a split or a merge
-/// shows in snapshots (caching-allocator.md, 2.2): its fields stay, whatever record holds them.
+/// shows in snapshots (docs/rules/allocator.md#2.2): its fields stay, whatever record holds them.
 struct alignas(64) Block {
   /// Two bytes: a store to one byte might, for the compiler, change anything.
   using Flags = std::uint16_t;

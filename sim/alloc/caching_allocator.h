@@ -26,7 +26,7 @@ enum class Way : std::uint8_t { kLong, kShort, kShortest };
 
 /// PyTorch's native caching allocator of one device: for the same requests the same blocks, events,
 /// statistics and refusals, for every setting and version that AllocatorSettings names. Source:
-/// caching-allocator.md; section numbers in the comments below and in the .cc files are its.
+/// docs/rules/allocator.md.
 ///
 /// A simulator gives it instructions through execute(), or calls allocate, free, ... one by one in
 /// program order, after set_instruction(). Calls to the driver show as segment_* events and as
@@ -74,8 +74,8 @@ class CachingAllocator final : public Allocator {
 
   /// torch.cuda.set_per_process_memory_fraction(). Range: [0, 1].
   void set_memory_fraction(double fraction);
-  /// New settings at run time. The caller keeps what an absent key keeps (16.4); the version and
-  /// the limit stay.
+  /// New settings at run time. The caller keeps what an absent key keeps
+  /// (docs/rules/settings.md#4); the version and the limit stay.
   void set_settings(const AllocatorSettings& settings);
 
   /// Private pools (13). A pool is created by its first use, with a use count of 1 that belongs to
@@ -107,7 +107,7 @@ class CachingAllocator final : public Allocator {
     std::vector<PendingEvent> items;
     std::size_t head = 0;
   };
-  /// One request on its way through section 5.
+  /// One request on its way through docs/rules/allocator.md#5.
   struct Request {
     RequestId id = kNoRequest;
     Bytes bytes = 0;
@@ -311,11 +311,11 @@ class CachingAllocator final : public Allocator {
   bool counts_searches_ = false;  ///< garbage collection is on
   bool has_counted_ = false;      ///< and was at some time: Block::age_base means something
   std::uint64_t seen_progress_ = kNeverSeen;  ///< of the clock, when events were last looked at
-  std::uint32_t next_order_ =
-      0;  ///< creation counter of 2.12, registration counter of 2.13 and later
+  /// Creation counter of 2.12, registration counter of 2.13 and later.
+  std::uint32_t next_order_ = 0;
   StreamId current_stream_ = 0;
-  Bytes completing_bytes_ =
-      0;  ///< active, neither allocated nor pending: of the free that is being noted
+  /// Active, neither allocated nor pending: of the free that is being noted.
+  Bytes completing_bytes_ = 0;
 
   StatArray segment_;
   StatArray reserved_bytes_;
@@ -333,8 +333,8 @@ class CachingAllocator final : public Allocator {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> unused_lanes_;
   std::map<PoolKey, std::unique_ptr<PrivatePool>> private_pools_;
-  std::vector<std::pair<PoolKey, StatArray>>
-      gone_pools_;                         ///< their reserved bytes stay in the statistics
+  /// Their reserved bytes stay in the statistics.
+  std::vector<std::pair<PoolKey, StatArray>> gone_pools_;
   std::vector<PrivatePool*> use_on_oom_;   ///< latest first
   WalkTable freeable_;                     ///< see walk_key
   std::map<std::uint64_t, Bytes> ranges_;  ///< expandable: begin -> page size

@@ -7,7 +7,7 @@
 #include "sim/base/problem.h"
 
 // Expandable segments: reserved ranges of addresses that get memory page by page
-// (caching-allocator.md, 12).
+// (docs/rules/allocator.md#12).
 
 namespace tidemark {
 

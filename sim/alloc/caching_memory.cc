@@ -6,8 +6,8 @@
 #include "sim/base/audit.h"
 #include "sim/base/check.h"
 
-// Memory from the driver and back: new segments, reclaiming, refusal (caching-allocator.md, 5, 7,
-// 11, 14).
+// Memory from the driver and back: new segments, reclaiming, refusal (docs/rules/allocator.md#5,
+// #7, #11, #14).
 
 namespace tidemark {
 namespace {

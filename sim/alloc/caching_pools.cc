@@ -7,7 +7,7 @@
 #include "sim/base/check.h"
 
 // Settings in force, and pools: the default ones, private ones and the routing to them
-// (caching-allocator.md, 13, 14.1).
+// (docs/rules/allocator.md#13, #14.1).
 
 namespace tidemark {
 

@@ -2,7 +2,7 @@
 
 #include "sim/alloc/caching_allocator.h"
 
-// What an allocator tells of itself (caching-allocator.md, 15, 17.3).
+// What an allocator tells of itself (docs/rules/allocator.md#15, docs/rules/snapshots.md#3).
 
 namespace tidemark {
 

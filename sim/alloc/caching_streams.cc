@@ -2,7 +2,7 @@
 
 #include "sim/alloc/caching_allocator.h"
 
-// Blocks that other streams use: record_stream, events, captures (caching-allocator.md, 10).
+// Blocks that other streams use: record_stream, events, captures (docs/rules/allocator.md#10).
 
 namespace tidemark {
 

@@ -15,7 +15,7 @@ namespace tidemark {
 /// the policy `driver`. Policy `recorded`: addresses in a given order, for replaying what a real
 /// driver answered. Several allocators (processes' libraries, backends) may share one object; it
 /// must outlive them. Derive from it to place memory otherwise, on a real device for example.
-/// Source: formats.md, "Device address policy".
+/// Source: docs/rules/devices.md#3.1, #3.2.
 class DeviceMemory {
  public:
   struct Config {
@@ -103,8 +103,8 @@ class DeviceMemory {
   Ranges unused_;
   Ranges unused_virtual_;
   Recording recording_;
-  std::map<Bytes, std::size_t>
-      next_recorded_;  ///< by size: where in recording_.segments to look on
+  /// By size: where in recording_.segments to look on.
+  std::map<Bytes, std::size_t> next_recorded_;
   std::size_t next_reservation_ = 0;
   std::set<std::uint64_t> recorded_live_;  ///< addresses given out by the recording
   std::size_t unrecorded_ = 0;

@@ -14,7 +14,8 @@ namespace tidemark {
 /// never in a program without them.
 ///
 /// Tickets are what cudaEventRecord gives: rising on each stream. A simulator derives its own clock
-/// from this class and answers from simulated time; the policies of traces (formats.md) are below.
+/// from this class and answers from simulated time; the policies of traces (docs/rules/traces.md#3)
+/// are below.
 class EventClock {
  public:
   using Ticket = std::uint64_t;

@@ -12,7 +12,7 @@
 namespace tidemark {
 
 /// The free, mapped blocks of one pool and stream in PyTorch's order: size, then Block::order, then
-/// address (caching-allocator.md, 4). Intrusive: the links are in the blocks.
+/// address (docs/rules/allocator.md#4). Intrusive: the links are in the blocks.
 ///
 /// Sizes fall into 4096 bins, each of one size up to 1 MiB and of 1/128 of an octave above; two
 /// levels of bitmaps find the next bin in use. A bin holds groups of equal size, ascending in a

@@ -7,7 +7,7 @@
 
 namespace tidemark {
 
-/// How much address space one expandable range reserves. Source: caching-allocator.md, 12.1.
+/// How much address space one expandable range reserves. Source: docs/rules/allocator.md#12.1.
 struct ExpandableReserve {
   enum class Kind : std::uint8_t { kFull, kFraction, kBytes };
   Kind kind = Kind::kFull;  ///< kFull: 9/8 of the device's total
@@ -18,7 +18,7 @@ struct ExpandableReserve {
 
 /// The values of the settings that PYTORCH_ALLOC_CONF may name, one field each; the defaults are
 /// those of an empty text. Plain data: the parser (knobs.cc) checks ranges, the allocator reads.
-/// Source: caching-allocator.md, 1, 3.2 and 16.3.
+/// Source: docs/rules/allocator.md#1, docs/rules/allocator.md#3.2, docs/rules/settings.md#3.
 struct KnobValues {
   Bytes large_segment_bytes = kDefaultLargeSegmentBytes;  ///< whole MiB, > 10 MiB
   Bytes max_split_bytes = kUnlimitedBytes;

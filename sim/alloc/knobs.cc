@@ -70,8 +70,8 @@ void read_memory_fraction(SettingsReader& reader, KnobValues& values) {
   values.per_process_memory_fraction = value;
 }
 
-/// Divisions are kept in 32 bits: the guard of caching-allocator.md 3.1 keeps larger ones from ever
-/// mattering.
+/// Divisions are kept in 32 bits: the guard of docs/rules/allocator.md#3.1 keeps larger ones from
+/// ever mattering.
 std::uint32_t kept_divisions(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 31U));
 }

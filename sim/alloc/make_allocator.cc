@@ -13,7 +13,7 @@ std::unique_ptr<Allocator> make_allocator(const AllocatorSettings& settings, Dev
                                           EventClock& clock,
                                           std::optional<double> memory_fraction) {
   // The allocators without a cache floor the limit, as the asynchronous backend does
-  // (caching-allocator.md, 19).
+  // (docs/rules/allocator.md#17).
   const auto limit = [&](double fraction) {
     return static_cast<Bytes>(fraction * static_cast<double>(device.total_bytes()));
   };

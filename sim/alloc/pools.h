@@ -17,7 +17,7 @@ struct BlockPool;
 struct PrivatePool;
 
 /// A rest of at least `from` bytes is split off, from requests smaller than `below`
-/// (caching-allocator.md, 8.1).
+/// (docs/rules/allocator.md#8.1).
 struct SplitRule {
   Bytes from = 0;
   Bytes below = 0;
@@ -41,8 +41,8 @@ struct BlockPool {
   static constexpr std::size_t kNear = 64;
   std::array<Lane*, kNear> near{};  ///< of the first streams, by stream; nullptr: none yet
   std::vector<Lane*> lanes;         ///< all, ascending by stream
-  std::map<std::pair<StreamId, std::uint64_t>, BlockIndex>
-      unmapped;  ///< of expandable ranges, by address
+  /// Of expandable ranges, by address.
+  std::map<std::pair<StreamId, std::uint64_t>, BlockIndex> unmapped;
 };
 
 inline Lane* find_lane(const BlockPool& pool, StreamId stream) {
@@ -53,7 +53,7 @@ inline Lane* find_lane(const BlockPool& pool, StreamId stream) {
   return nullptr;
 }
 
-/// A pool of a capture or of a MemPool object. Source: caching-allocator.md, 13.
+/// A pool of a capture or of a MemPool object. Source: docs/rules/allocator.md#13.
 struct PrivatePool {
   PoolKey key;
   int use_count = 1;

@@ -17,7 +17,7 @@ constexpr std::string_view block_state_name(BlockState state) {
 }
 
 /// A block as a snapshot shows it. An inactive block's requested size is a left-over of its last
-/// life (caching-allocator.md, 2.2).
+/// life (docs/rules/allocator.md#2.2).
 struct BlockInfo {
   std::uint64_t address = 0;
   Bytes bytes = 0;
@@ -28,7 +28,7 @@ struct BlockInfo {
 };
 
 /// One cudaMalloc, or one maximal mapped range of an expandable reservation. Source:
-/// caching-allocator.md, 17.3.
+/// docs/rules/snapshots.md#3.
 struct SegmentInfo {
   std::uint64_t address = 0;
   Bytes total_bytes = 0;

@@ -22,7 +22,8 @@ struct ParsedSettings {
 /// separator that 2.9 and later let pass passes here). `conf->name` is printed before each problem.
 /// Errors: InputError with every problem, in the order of the text; each message is or ends in
 /// PyTorch's own, where it has one worth reading; a key that only other releases know is unknown
-/// here. Cost: linear in the text. Source: caching-allocator.md, 3.2, 16 and 18.
+/// here. Cost: linear in the text. Source: docs/rules/allocator.md#3.2, docs/rules/settings.md,
+/// docs/rules/allocator.md#16.
 ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version version);
 
 /// The same for a text without a file. `name`: where it came from ("--alloc-conf").

@@ -4,7 +4,7 @@
 
 namespace tidemark {
 
-/// Sizes that no setting changes. Source: caching-allocator.md, 1.
+/// Sizes that no setting changes. Source: docs/rules/allocator.md#1.
 inline constexpr Bytes kMinBlockBytes = 512;
 inline constexpr Bytes kSmallMaxBytes = kMiB;  ///< largest rounded request of a small pool
 /// A small pool's segment, its expandable page.

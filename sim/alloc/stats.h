@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-/// One cell of PyTorch's statistics. Source: caching-allocator.md, 15.1.
+/// One cell of PyTorch's statistics. Source: docs/rules/allocator.md#15.1.
 struct Stat {
   std::int64_t current = 0;
   std::int64_t peak = 0;
@@ -65,7 +65,7 @@ struct PoolKey {
 };
 
 /// All that torch.cuda.memory_stats() knows of one device. Bytes and counts.
-/// Source: caching-allocator.md, 15.
+/// Source: docs/rules/allocator.md#15.
 struct AllocatorStatistics {
   StatArray allocation;
   StatArray segment;

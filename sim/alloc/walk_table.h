@@ -11,7 +11,7 @@ namespace tidemark {
 
 /// A set of small numbers that is walked in the order of PyTorch's open-addressing hash table,
 /// which decides the order of events: the streams recorded on a block, the streams that have events
-/// outstanding, the private pools that may be freed. Source: caching-allocator.md, 20.
+/// outstanding, the private pools that may be freed. Source: docs/rules/allocator.md#18.3.
 class WalkTable {
  public:
   using Key = std::uint32_t;

@@ -26,16 +26,18 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
     std::string_view name;
     Bytes factor;
   };
-  static constexpr std::array<Unit, 10> kUnits{{{"KiB", kKiB},
-                                                {"MiB", kMiB},
-                                                {"GiB", kGiB},
-                                                {"TiB", kGiB * 1024},
-                                                {"kB", 1000},
-                                                {"KB", 1000},
-                                                {"MB", 1'000'000},
-                                                {"GB", 1'000'000'000},
-                                                {"TB", 1'000'000'000'000},
-                                                {"B", 1}}};
+  static constexpr std::array<Unit, 10> kUnits{{
+      {"KiB", kKiB},
+      {"MiB", kMiB},
+      {"GiB", kGiB},
+      {"TiB", kGiB * 1024},
+      {"kB", 1000},
+      {"KB", 1000},
+      {"MB", 1'000'000},
+      {"GB", 1'000'000'000},
+      {"TB", 1'000'000'000'000},
+      {"B", 1},
+  }};
   Bytes factor = 1;
   for (const Unit& unit : kUnits) {
     if (text.size() > unit.name.size() && text.ends_with(unit.name)) {

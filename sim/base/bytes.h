@@ -37,7 +37,7 @@ constexpr std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b
 }
 
 /// As PyTorch prints sizes in its messages: "512 bytes", "1.50 KiB", "20.00 MiB", "79.18 GiB".
-/// Source: caching-allocator.md 14.2.
+/// Source: docs/rules/allocator.md#14.2.
 std::string format_bytes(Bytes bytes);
 
 /// "20.00 MiB (20971520 bytes)": for people, exact bytes beside the rounded figure.

@@ -8,7 +8,7 @@
 namespace tidemark {
 
 /// What the rest of the program needs to know of one GPU. Plain data, filled from configs/devices/.
-/// Source: spec devices.md, devices.yaml.
+/// Source: docs/rules/devices.md.
 struct DeviceSpec {
   std::string id;              ///< "h100-sxm-80gb"
   std::string name;            ///< as the driver says it: "NVIDIA H100 80GB HBM3"

@@ -45,9 +45,9 @@ std::string pytorch_at_hand() {
   const std::string torch = find_torch();
   const TemporaryFile file("");
   const int code = run_process({torch.empty() ? python() : torch, "-c",
-                                "import importlib.metadata as m, sys; "
-                                "open(sys.argv[1], 'w').write(next((d.version for d in "
-                                "m.distributions() if d.name == 'torch'), ''))",
+                                "import importlib.metadata as m, sys; open(sys.argv[1], "
+                                "'w').write(next((d.version for d in m.distributions() if d.name "
+                                "== 'torch'), ''))",
                                 file.path()});
   return code == 0 ? read_whole_file(file.path()) : std::string();
 }
@@ -58,14 +58,11 @@ class CalibrateCommand final : public Command {
     return {"calibrate",
             "measure a GPU and write what run --calibration loads",
             "Runs tidemark-probe (built in validation/cuda) on the GPU at hand, or takes what it "
-            "printed "
-            "elsewhere, and\n"
+            "printed elsewhere, and\n"
             "writes context bytes, latencies of driver calls by size, launch overhead and achieved "
-            "rates, "
-            "each entry marked\n"
+            "rates, each entry marked\n"
             "measured, interpolated or assumed, with a receipt. It holds for that card alone. Exit "
-            "code "
-            "77: no GPU, or no probe.",
+            "code 77: no GPU, or no probe.",
             {},
             {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
              {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},

@@ -19,9 +19,9 @@ namespace tidemark::cli {
 /// device), words joined by '|'.
 struct OptionSpec {
   std::string_view name;  ///< without dashes: "format"
-  std::string_view
-      value;  ///< what stands for its value in help ("FILE"); empty: a flag. Words joined by
-              ///< '|' ("text|json|csv") are the only values accepted
+  /// What stands for its value in help ("FILE"); empty: a flag. Words joined by '|'
+  /// ("text|json|csv") are the only values accepted.
+  std::string_view value;
   std::string_view help;      ///< one line, lower case, no full stop
   std::string_view fallback;  ///< value when not given; empty: none
   bool repeats = false;       ///< may be given several times

@@ -17,11 +17,9 @@ class DescribeCommand final : public Command {
         "describe",
         "the layer table of a model: shapes, parameters, and the memory of each module",
         "Runs the model's first call and the backward after it. Of each module, its submodules "
-        "included: parameters; "
-        "'saved', what it made that is kept for backward when the call ends; 'temporaries', the "
-        "most at once of what is "
-        "not kept, forward or backward; 'workspace', of libraries first needed there. Bytes as "
-        "requested.",
+        "included: parameters; 'saved', what it made that is kept for backward when the call ends; "
+        "'temporaries', the most at once of what is not kept, forward or backward; 'workspace', of "
+        "libraries first needed there. Bytes as requested.",
         {{"MODEL", "a scenario, a training script, or with --class a Python file with a model"}},
         {{"class", "NAME", "the class or function of the file that makes the model", ""},
          {"args", "VALUE", "an argument for it: width=512, or a positional one", "", true},

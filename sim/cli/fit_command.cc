@@ -13,10 +13,8 @@ class FitCommand final : public Command {
         "fit",
         "find the largest batch, length or depth that fits, or the smallest GPU",
         "Runs whole steps, to the scenario's end, optimizer included. A value fits when no request "
-        "is refused and the headroom stays free. The "
-        "answer and the value above it have been run, and so have some values around them: more "
-        "may fit where less "
-        "does not.",
+        "is refused and the headroom stays free. The answer and the value above it have been run, "
+        "and so have some values around them: more may fit where less does not.",
         {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"}},
         {{"over", "WHAT",
           "batch, length, layers, device, a parameter's name, or the path of an integer", "batch"},

@@ -16,10 +16,9 @@ class GraphCommand final : public Command {
         "graph",
         "the computation graph of one step, for Graphviz, with bytes on its edges",
         "A box is a module in a phase (or, with --ops, one operator call), with the bytes it asks "
-        "for. Arrows: data and "
-        "gradients solid, saved for backward dashed, views of the same memory dotted, memory "
-        "written over bold. "
-        "Without --depth, modules are collapsed until the picture can be read.",
+        "for. Arrows: data and gradients solid, saved for backward dashed, views of the same "
+        "memory dotted, memory written over bold. Without --depth, modules are collapsed until the "
+        "picture can be read.",
         {{"SCENARIO", "a scenario in YAML, or a training script in Python; - for standard input"}},
         {{"step", "N", "which step", "0"},
          {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},

@@ -46,17 +46,21 @@ std::string heading(std::string_view name, const TextStyle& style) {
   return "\n" + bold(name, style) + "\n";
 }
 
-constexpr OptionSpec kProgramOptions[] = {{"help", "", "this text; after a command, its own", ""},
-                                          {"version", "", "the program's version", ""}};
+constexpr OptionSpec kProgramOptions[] = {
+    {"help", "", "this text; after a command, its own", ""},
+    {"version", "", "the program's version", ""},
+};
 
-constexpr Note kExitCodes[] = {{"0", "done"},
-                               {"1", "a comparison differs"},
-                               {"2", "wrong input"},
-                               {"3", "out of memory (--fail-on-oom)"},
-                               {"4", "a file cannot be read or written"},
-                               {"5", "an assertion failed"},
-                               {"70", "a bug in tidemark"},
-                               {"77", "no GPU"}};
+constexpr Note kExitCodes[] = {
+    {"0", "done"},
+    {"1", "a comparison differs"},
+    {"2", "wrong input"},
+    {"3", "out of memory (--fail-on-oom)"},
+    {"4", "a file cannot be read or written"},
+    {"5", "an assertion failed"},
+    {"70", "a bug in tidemark"},
+    {"77", "no GPU"},
+};
 
 constexpr Note kEnvironment[] = {
     {"NO_COLOR", "set to anything: no colour. There is none in pipes and files either"},

@@ -17,12 +17,9 @@ class ImportCommand final : public Command {
         "import",
         "make a scenario of a Hugging Face config.json",
         "Knows GPT-2, Llama, Mistral, Qwen2, BERT and ViT. The model is plain torch.nn with "
-        "Hugging "
-        "Face's modules, names "
-        "and order of operations, so that it runs under PyTorch too, and needs no transformers. It "
-        "is trained without a "
-        "key-value cache or attention mask, attention by scaled_dot_product_attention. Keys that "
-        "are not known are told.",
+        "Hugging Face's modules, names and order of operations, so that it runs under PyTorch too, "
+        "and needs no transformers. It is trained without a key-value cache or attention mask, "
+        "attention by scaled_dot_product_attention. Keys that are not known are told.",
         {{"FORMAT", "hf"}, {"CONFIG", "a config.json; - for standard input"}},
         {{"output", "FILE",
           "write the scenario there (.yaml), and the model beside it (.py); else both as one "

@@ -29,8 +29,7 @@ class InitCommand final : public Command {
         "init",
         "write a first scenario, with comments, from a few options",
         "Of a model of the zoo (`tidemark models`), whose code is written beside it to be changed, "
-        "or "
-        "of one in a Python file of yours. It is run once before it is written.",
+        "or of one in a Python file of yours. It is run once before it is written.",
         {{"FILE", "where the scenario goes (.yaml)"}},
         {{"model", "NAME", "a model of the zoo", ""},
          {"file", "FILE", "a Python file with a model", ""},

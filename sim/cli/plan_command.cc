@@ -31,11 +31,9 @@ class PlanCommand final : public Command {
         "plan",
         "write what a scenario asks of a device as a plan, for the harness on a real GPU",
         "A plan is text (docs/formats/plan.md): requests and frees with the places and driver "
-        "calls "
-        "that Tidemark\n"
+        "calls that Tidemark\n"
         "decides, kernels by kind, operands and work, stream order, marks. validation/cuda "
-        "executes it on a "
-        "real device.",
+        "executes it on a real device.",
         {{"SCENARIO", "a scenario in YAML, a training script, or a request trace (.tmt)"}},
         {{"out", "FILE", "where it goes (.gz packs it); not given: standard output", ""},
          {"job", "FILE", "write the program too, as validation/torch runs it under PyTorch", ""},

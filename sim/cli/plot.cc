@@ -109,8 +109,7 @@ void write_parquet(std::string_view table_json, const std::string& path) {
   if (code != 0) {
     throw IoError("--format parquet: " + path +
                   " was not written; it needs pyarrow: python3 -m venv ENV && ENV/bin/pip install "
-                  "pyarrow, then "
-                  "TIDEMARK_PYTHON=ENV/bin/python");
+                  "pyarrow, then TIDEMARK_PYTHON=ENV/bin/python");
   }
 }
 

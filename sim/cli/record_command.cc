@@ -35,11 +35,9 @@ class RecordCommand final : public Command {
         "record",
         "run a training script under the real PyTorch on a pretend GPU of any size",
         "Runs a user's own script, unmodified, with its real PyTorch and no GPU, and tells what "
-        "its "
-        "allocator did:\n"
+        "its allocator did:\n"
         "the peaks, and whether and where it runs out of memory. It writes the memory snapshot "
-        "that "
-        "a GPU would have\n"
+        "that a GPU would have\n"
         "given, for 'replay' (other settings) and 'explain'. Python's own PyTorch is used where it "
         "has CUDA, else\n"
         "one is installed into the cache (needs g++, Python's venv, 3 GB). Nothing is computed: "

@@ -33,12 +33,9 @@ class ResultsCommand final : public Command {
         "results",
         "ask the results of a sweep",
         "Columns are the axes of the sweep, then status, peak_allocated, peak_reserved, spare, "
-        "fragmentation "
-        "(millionths), retries, ooms, device_calls, time_ns (simulated) and message. The file is "
-        "plain SQLite, for any "
-        "other tool "
-        "too (docs/formats/results.md). `results merge OUT IN...` joins the parts of a sweep made "
-        "with --shard.",
+        "fragmentation (millionths), retries, ooms, device_calls, time_ns (simulated) and message. "
+        "The file is plain SQLite, for any other tool too (docs/formats/results.md). `results "
+        "merge OUT IN...` joins the parts of a sweep made with --shard.",
         {{"FILE", "what `tidemark sweep --out` made; or merge OUT IN..."},
          {"IN", "of merge: the file to make, then those to take in", false, true}},
         {{"where", "EXPR", "rows for which this SQL expression holds", ""},

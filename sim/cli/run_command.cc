@@ -165,8 +165,8 @@ class RunCommand final : public Command {
          {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
          {"columns", "FOLDER", "write events and amounts as one NumPy file a column", ""},
          {"why", "",
-          "say what is wrong, the proof, and the smallest change that undoes it; "
-          "by itself when a request is refused",
+          "say what is wrong, the proof, and the smallest change that undoes it; by itself when a "
+          "request is refused",
           ""},
          {"equation", "", "add the memory equation beside the truth, and what it leaves out", ""},
          {"process", "", "add what nvidia-smi would show", ""},

@@ -86,10 +86,8 @@ class SweepCommand final : public Command {
     return {"sweep",
             "run a scenario over every value of its sweep section",
             "Each combination of the values under `sweep:` (docs/scenario.md) is a cell: one run, "
-            "one row. Rows go "
-            "to an SQLite file as they are made; a sweep that was ended goes on with --resume. The "
-            "results do not "
-            "depend on the number of threads.",
+            "one row. Rows go to an SQLite file as they are made; a sweep that was ended goes on "
+            "with --resume. The results do not depend on the number of threads.",
             {{"SCENARIO", "a scenario in YAML with a sweep section; - for standard input"}},
             {{"out", "FILE",
               "where the rows go (docs/formats/results.md); without it they are only printed", ""},

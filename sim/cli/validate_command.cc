@@ -69,8 +69,7 @@ class ValidateCommand final : public Command {
         "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one, and "
         "plays a request trace\n"
         "through PyTorch's allocator; 'cuda' executes its plan with the harness of "
-        "validation/cuda; "
-        "'recorded:FOLDER' takes\n"
+        "validation/cuda; 'recorded:FOLDER' takes\n"
         "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
         "case differs, 77\n"
         "when there is no PyTorch or no device (docs/validation.md says how to get one).",

@@ -26,7 +26,7 @@ struct CostModel {
   Nanoseconds launch_overhead_ns = 5'000;
   /// The shortest kernel. General knowledge: 2 to 4 us.
   Nanoseconds kernel_floor_ns = 2'500;
-  /// Source: devices.md: bf16 products reach 73 to 87 % of the peak on A100 to GB200.
+  /// Source: docs/rules/devices.md#4: bf16 products reach 73 to 87 % of the peak on A100 to GB200.
   std::uint32_t matmul_share = 780;
   /// Convolutions and attention reach less; a middle figure, not measured.
   std::uint32_t convolution_share = 600;
@@ -34,19 +34,19 @@ struct CostModel {
   /// Elementwise and reductions are bound by traffic; their arithmetic runs at this share of the
   /// fp32 peak.
   std::uint32_t plain_share = 500;
-  /// Source: devices.md: a device copy on H200 moves 4.3 of 4.8 TB/s.
+  /// Source: docs/rules/devices.md#4: a device copy on H200 moves 4.3 of 4.8 TB/s.
   std::uint32_t memory_share = 850;
   /// Host to device and back: PCIe 4.0 x16 as pageable memory sees it. General knowledge.
   std::uint64_t host_link_bytes_per_s = 12'000'000'000;
-  /// cudaMalloc: a call, and each 2 MiB page that it maps. Source: devices.md, "time of
-  /// cudaMalloc", for the order of size.
+  /// cudaMalloc: a call, and each 2 MiB page that it maps. Source:
+  /// docs/rules/devices.md#3.3, for the order of size.
   Nanoseconds malloc_ns = 50'000;
   Nanoseconds malloc_page_ns = 1'500;
   /// cudaFree, after the wait for the device.
   Nanoseconds free_ns = 40'000;
   Nanoseconds free_page_ns = 500;
-  /// Reserving addresses; making, mapping and opening one page; taking it away. Source: devices.md,
-  /// "tens of us each".
+  /// Reserving addresses; making, mapping and opening one page; taking it away. Source:
+  /// docs/rules/devices.md#3.3.
   Nanoseconds reserve_ns = 20'000;
   Nanoseconds map_ns = 60'000;
   Nanoseconds unmap_ns = 40'000;

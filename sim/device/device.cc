@@ -21,12 +21,14 @@ namespace form = yaml::form;
 constexpr yaml::Form kText = form::text();
 constexpr yaml::Form kBytes = form::integer(1);
 
-constexpr yaml::Field kRateFields[] = {{"fp32", form::integer(1), "dense, without sparsity"},
-                                       {"tf32", form::integer(1), "tensor cores"},
-                                       {"fp16", form::integer(1), "tensor cores"},
-                                       {"bf16", form::integer(1), "tensor cores"},
-                                       {"fp64", form::integer(1), "dense, without sparsity"},
-                                       {"fp8", form::integer(1), "tensor cores"}};
+constexpr yaml::Field kRateFields[] = {
+    {"fp32", form::integer(1), "dense, without sparsity"},
+    {"tf32", form::integer(1), "tensor cores"},
+    {"fp16", form::integer(1), "tensor cores"},
+    {"bf16", form::integer(1), "tensor cores"},
+    {"fp64", form::integer(1), "dense, without sparsity"},
+    {"fp8", form::integer(1), "tensor cores"},
+};
 constexpr yaml::Map kRatesMap{kRateFields};
 
 constexpr yaml::Field kDeviceFileFields[] = {

@@ -50,17 +50,16 @@ class Engine {
  public:
   struct Options {
     Nanoseconds launch_overhead_ns = 5'000;  ///< host time to issue one operation
-    Nanoseconds event_overhead_ns =
-        1'000;  ///< host time to record an event or to make a stream wait for one
-    std::size_t launch_queue_depth =
-        1'024;  ///< unfinished operations of a stream before issuing one more waits
+    /// Host time to record an event or to make a stream wait for one.
+    Nanoseconds event_overhead_ns = 1'000;
+    /// Unfinished operations of a stream before issuing one more waits.
+    std::size_t launch_queue_depth = 1'024;
   };
 
   Engine() : Engine(Options()) {}
   explicit Engine(Options options) : options_(options) {}
 
   // ---- what the host does, in program order
-  // ------------------------------------------------------------------------
 
   /// Queues an operation that keeps `stream` busy for `duration_ns`. Requires: duration_ns >= 0.
   void launch(StreamId stream, Nanoseconds duration_ns);
@@ -92,7 +91,6 @@ class Engine {
   void drain() { synchronize_all(); }
 
   // ---- what can be asked
-  // -------------------------------------------------------------------------------------------
 
   /// Did the stream pass the point by the host's present time?
   [[nodiscard]] bool passed(Ticket ticket);

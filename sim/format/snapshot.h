@@ -27,7 +27,7 @@ struct SnapshotFrame {
   friend bool operator==(const SnapshotFrame&, const SnapshotFrame&) = default;
 };
 
-/// One entry of a device's trace. Source: caching-allocator.md, 17.2 and 17.3.
+/// One entry of a device's trace. Source: docs/rules/snapshots.md#2, #3.
 struct SnapshotEvent {
   std::int64_t time_us = 0;   ///< since the epoch; 0 where the version records none
   std::uint64_t address = 0;  ///< the device's free bytes for oom
@@ -56,8 +56,8 @@ struct SnapshotBlock {
 struct SnapshotSegment {
   std::uint64_t address = 0;
   Bytes total_bytes = 0;
-  std::size_t first_block =
-      0;  ///< its blocks are Snapshot::blocks[first_block ...], ascending, and tile it
+  /// Its blocks are Snapshot::blocks[first_block ...], ascending, and tile it.
+  std::size_t first_block = 0;
   std::size_t block_count = 0;
   StackId stack = 0;
   std::uint16_t pool = 0;
@@ -98,7 +98,8 @@ struct SnapshotPool {
   friend bool operator==(const SnapshotPool&, const SnapshotPool&) = default;
 };
 
-/// Keys of trace entries that tell releases apart. Source: caching-allocator.md, 17.3 and 18.
+/// Keys of trace entries that tell releases apart. Source: docs/rules/snapshots.md#3,
+/// docs/rules/allocator.md#16.
 struct SnapshotKeys {
   bool compile_context = false;
   bool user_metadata = false;  ///< from 2.11 on
@@ -116,8 +117,8 @@ struct Snapshot {
   std::vector<SnapshotSegment> segments;  ///< by device, then ascending by address
   std::vector<DeviceTrace> traces;        ///< by device
   std::vector<SnapshotAnnotation> annotations;
-  std::vector<std::uint64_t>
-      streams;  ///< handle of each StreamId, ascending; [0] is 0, the default stream
+  /// Handle of each StreamId, ascending; [0] is 0, the default stream.
+  std::vector<std::uint64_t> streams;
   std::vector<SnapshotPool> pools;  ///< [0]: no private pool
   SnapshotSettings settings;
   SnapshotKeys keys;

@@ -61,17 +61,17 @@ struct RecordedAddresses {
 struct SnapshotProgram {
   Program program;  ///< labels: marks (from annotations) and what each stack amounts to
   std::vector<Instruction> instructions;  ///< the start, then the recording
-  std::size_t start_instructions =
-      0;  ///< how many rebuild what was there before (a reset_peak ends them)
-  std::vector<RequestOrigin>
-      origins;  ///< by RequestId; those made up for the start have neither event nor stack
+  /// How many rebuild what was there before (a reset_peak ends them).
+  std::size_t start_instructions = 0;
+  /// By RequestId; those made up for the start have neither event nor stack.
+  std::vector<RequestOrigin> origins;
   std::vector<Event> recorded;  ///< the recorded events, with RequestIds; Event::instruction joins
   RecordedAddresses addresses;
   SnapshotState start;
   bool warm = false;                             ///< memory was held at the start
   std::size_t start_blocks_of_unknown_size = 0;  ///< exact start: see notes
-  Bytes capacity_bytes =
-      0;  ///< what PyTorch could get: held plus free at the first oom; 0: none happened
+  /// What PyTorch could get: held plus free at the first oom; 0: none happened.
+  Bytes capacity_bytes = 0;
   std::size_t late_frees = 0;      ///< that waited for another stream
   std::size_t empty_caches = 0;    ///< that the program asked for, as far as told
   std::size_t reclaims = 0;        ///< by the allocator within a request

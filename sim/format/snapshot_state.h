@@ -13,8 +13,8 @@ namespace tidemark {
 struct StateBlock {
   std::uint64_t address = 0;
   Bytes requested_bytes = 0;
-  Bytes bytes =
-      0;  ///< of the block; 0: freed before the snapshot, so that only its request is known
+  /// Of the block; 0: freed before the snapshot, so that only its request is known.
+  Bytes bytes = 0;
   StackId stack = 0;     ///< who made it; 0 where the recording does not say
   bool pending = false;  ///< freed, waiting for another stream
 };
@@ -40,7 +40,7 @@ struct SnapshotState {
 
 /// Walks a device's trace backwards from the segments that the snapshot ends with: the only full
 /// state that a recording whose beginning was overwritten, or that began late, holds. Source:
-/// caching-allocator.md, 17.2 and 17.5.
+/// docs/rules/snapshots.md#2, #5.
 class SnapshotRewind {
  public:
   /// Stands after the last event. Requires: the snapshot outlives this.

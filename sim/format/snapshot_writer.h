@@ -26,8 +26,8 @@ struct SnapshotDevice {
   /// then the calls, the innermost last). It becomes the event's stack; an empty text gives no
   /// stack.
   std::span<const std::string_view> labels;
-  std::span<const std::int64_t>
-      times_ns;  ///< one an event, or none: then event N is at N microseconds
+  /// One an event, or none: then event N is at N microseconds.
+  std::span<const std::int64_t> times_ns;
   std::span<const SegmentInfo> segments;  ///< at the end
   std::span<const SnapshotPhase> phases;  ///< become annotations, and user_metadata of their events
   /// By RequestId, or none: what a request is for, in the user_metadata of its events behind the
@@ -37,7 +37,7 @@ struct SnapshotDevice {
 
 /// Appends what torch.cuda.memory._snapshot() of PyTorch 2.11 would have returned, pickled:
 /// pytorch.org/memory_viz and torch/cuda/_memory_viz.py open it. `devices` by index. Requires:
-/// events and segments of a device belong together. Source: caching-allocator.md, 17.3 to 17.5.
+/// events and segments of a device belong together. Source: docs/rules/snapshots.md#3, #4, #5.
 void write_snapshot(std::span<const SnapshotDevice> devices, const AllocatorSettings& settings,
                     std::string& out);
 

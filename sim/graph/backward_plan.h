@@ -9,7 +9,7 @@ namespace tidemark::graph {
 
 /// What the autograd engine needs to know before it starts: for every vertex that gradients reach
 /// from the roots, how many gradient edges lead to it. Source: torch's
-/// Engine::compute_dependencies; training-semantics.md 1.4.
+/// Engine::compute_dependencies; docs/rules/autograd.md#4.
 class BackwardPlan {
  public:
   /// Cost: O(edges reached), by Boost's breadth_first_visit over the gradient edges.

@@ -182,8 +182,8 @@ OpResult unbatched_dropout(Arguments& a, std::int64_t sample_rank) {
 }  // namespace
 
 std::span<const OpDef> activation_ops() {
-  static constexpr std::string_view kActivation = "training-semantics.md 2.4";
-  static constexpr std::string_view kDropout = "training-semantics.md 5.2";
+  static constexpr std::string_view kActivation = "docs/rules/pointwise.md#3";
+  static constexpr std::string_view kDropout = "docs/rules/pointwise.md#4";
   static constexpr auto kFeatures = [](Arguments& a) -> OpResult {
     return feature_dropout(a.context(), a.tensor(0), a.number(1), a.flag(2), a.flag(3));
   };

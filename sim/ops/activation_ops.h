@@ -4,7 +4,7 @@
 
 namespace tidemark::ops {
 
-// Activations that are more than one kernel, and dropout. Source: training-semantics.md 2.4, 5.2.
+// Activations that are more than one kernel, and dropout. Source: docs/rules/pointwise.md#3, #4.
 
 Tensor glu(Context& c, const Tensor& self, std::int64_t dim);
 Tensor prelu(Context& c, Tensor self, Tensor weight);

@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 2.3";
+constexpr std::string_view kSource = "docs/rules/pointwise.md#2";
 
 std::string_view rounding(const Arguments& a, std::size_t i) {
   if (a.is_none(i)) return {};

@@ -11,7 +11,8 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 5.6";
+constexpr std::string_view kSource = "docs/rules/shapes.md#2";
+constexpr std::string_view kDrawn = "docs/rules/shapes.md#6";
 
 /// One kernel whose gradient is the same kernel on the gradient: flip, roll, tril, triu.
 Tensor rearranged(Context& c, std::string_view name, std::string_view node, const Tensor& self,
@@ -219,7 +220,7 @@ std::span<const OpDef> arrange_ops() {
        },
        kSource},
       {"multinomial(Tensor input, int num_samples, bool replacement=False, *, any generator=None)",
-       "torch method", multinomial, kSource},
+       "torch method", multinomial, kDrawn},
       {"bernoulli(Tensor input, *, any generator=None)", "torch method",
        [](Arguments& a) -> OpResult {
          Context& c = a.context();
@@ -228,7 +229,7 @@ std::span<const OpDef> arrange_ops() {
          return op.result(c.empty_like(self),
                           [](Backward& b) { b.grads[0] = zeros_like(b.c, b.grad()); });
        },
-       kSource},
+       kDrawn},
       {"meshgrid(Tensor[] tensors, *, str indexing='ij')", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));

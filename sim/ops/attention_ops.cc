@@ -36,7 +36,6 @@ bool any_requires_grad(const Context& c, const Tensor& q, const Tensor& k, const
 Tensor heads_inside(const Tensor& x) { return transpose(x, 1, 2); }
 
 // ---- flash
-// ------------------------------------------------------------------------------------------------------
 
 /// fp32 accumulators hold the head size rounded up to what the kernel's tiles cover.
 std::int64_t rounded_head(std::int64_t d) { return d <= 128 ? round_up(d, 32) : round_up(d, 64); }
@@ -151,7 +150,6 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
 }
 
 // ---- memory-efficient
-// -------------------------------------------------------------------------------------------
 
 Gradients efficient_gradients(Backward& b) {
   Context& c = b.c;
@@ -240,7 +238,6 @@ Tensor aligned_mask(Context& c, const Tensor& mask, const Tensor& query, const T
 }
 
 // ---- cuDNN
-// ------------------------------------------------------------------------------------------------------
 
 Gradients cudnn_gradients(Backward& b) {
   Context& c = b.c;
@@ -300,15 +297,13 @@ void validate(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
   if (q.dtype() != k.dtype() || q.dtype() != v.dtype()) {
     throw OpError(
         fmt::format("Expected query, key, and value to have the same dtype, but got query.dtype: "
-                    "{} key.dtype: {} and value.dtype: {} "
-                    "instead.",
+                    "{} key.dtype: {} and value.dtype: {} instead.",
                     info(q.dtype()).name, info(k.dtype()).name, info(v.dtype()).name));
   }
   if (q.dim() < 2 || k.dim() < 2 || v.dim() < 2) {
     throw OpError(
         fmt::format("Expected query, key, and value to all be  at least 2 dimensional, but got "
-                    "query.dim: {}, key.dim: {} and "
-                    "value.dim: {} instead.",
+                    "query.dim: {}, key.dim: {} and value.dim: {} instead.",
                     q.dim(), k.dim(), v.dim()));
   }
   if (!mask.defined()) return;
@@ -319,8 +314,7 @@ void validate(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
       mask.dtype() != ScalarType::kFloat32) {
     throw OpError(
         fmt::format("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
-                    "attn_mask.dtype: {} and  "
-                    "query.dtype: {} instead.",
+                    "attn_mask.dtype: {} and  query.dtype: {} instead.",
                     info(mask.dtype()).name, info(q.dtype()).name));
   }
 }
@@ -359,15 +353,15 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
 std::span<const OpDef> attention_ops() {
   static constexpr OpDef kOps[] = {
       {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
-       "attn_mask=None, "
-       "number dropout_p=0.0, bool is_causal=False, number? scale=None, bool enable_gqa=False)",
+       "attn_mask=None, number dropout_p=0.0, bool is_causal=False, number? scale=None, bool "
+       "enable_gqa=False)",
        "F",
        [](Arguments& a) -> OpResult {
          return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
                                              a.optional_tensor(3), a.number(4), a.flag(5),
                                              a.flag(7));
        },
-       "training-semantics.md 6"},
+       "docs/rules/attention.md"},
   };
   return kOps;
 }

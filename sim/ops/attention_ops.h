@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// Source: training-semantics.md 6.
+// Source: docs/rules/attention.md.
 
 /// F.scaled_dot_product_attention. `mask` may be undefined. Errors: OpError with PyTorch's words.
 Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor value, Tensor mask,

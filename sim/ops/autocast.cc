@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-/// Source: at::autocast::cached_cast; training-semantics.md 9.2.
+/// Source: at::autocast::cached_cast; docs/rules/autocast.md#2.2.
 Tensor cached_cast(Context& c, const Tensor& arg, ScalarType dtype) {
   if (!arg.defined() || !arg.is_cuda() || !is_floating(arg.dtype()) ||
       arg.dtype() == ScalarType::kFloat64 || arg.dtype() == dtype) {

@@ -7,7 +7,7 @@
 
 namespace tidemark::ops {
 
-/// The lists of training-semantics.md 9.1.
+/// The lists of docs/rules/autocast.md#1.
 enum class CastPolicy : std::uint8_t {
   kLowPrecision,  ///< to autocast's dtype
   kFp32,

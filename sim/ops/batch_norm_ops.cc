@@ -329,11 +329,10 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
 }
 
 std::span<const OpDef> batch_norm_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 4.1";
+  static constexpr std::string_view kSource = "docs/rules/normalisation.md#1";
   static constexpr OpDef kOps[] = {
       {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
-       "Tensor? bias=None, "
-       "bool training=False, number momentum=0.1, number eps=1e-5)",
+       "Tensor? bias=None, bool training=False, number momentum=0.1, number eps=1e-5)",
        "F",
        [](Arguments& a) -> OpResult {
          return batch_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
@@ -342,8 +341,8 @@ std::span<const OpDef> batch_norm_ops() {
        },
        kSource},
       {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? "
-       "weight=None, "
-       "Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number eps=1e-5)",
+       "weight=None, Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number "
+       "eps=1e-5)",
        "F",
        [](Arguments& a) -> OpResult {
          return instance_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),

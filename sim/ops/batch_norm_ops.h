@@ -4,7 +4,7 @@
 
 namespace tidemark::ops {
 
-// Source: training-semantics.md 4.1.
+// Source: docs/rules/normalisation.md#1.
 
 /// torch.batch_norm. `weight`, `bias`, `running_mean`, `running_var` may be undefined.
 /// `training`: statistics of the batch (and the running ones, if given, are updated in place).

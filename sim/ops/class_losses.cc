@@ -11,7 +11,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: Loss.cpp, MultiMarginLoss.cu, LossCTC.cu; oracle";
+constexpr std::string_view kSource = "docs/rules/losses.md#5";
 
 /// multi_margin_loss: the loss of each row, summed by a second kernel.
 Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p, Tensor weight,
@@ -216,8 +216,7 @@ std::span<const OpDef> class_losses() {
        },
        kSource},
       {"soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, "
-       "str "
-       "reduction='mean')",
+       "str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1),

@@ -100,7 +100,7 @@ void check_takes_conjugates(std::string_view name, const Tensor& x) {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: ComplexHelper.h; torch: derivatives.yaml; oracle";
+constexpr std::string_view kSource = "docs/rules/pointwise.md#5";
 
 /// Two real tensors beside each other.
 Tensor complex(Context& c, const Tensor& real, const Tensor& imag) {

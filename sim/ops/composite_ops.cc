@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen's composite definitions; golden ops/composite";
+constexpr std::string_view kSource = "docs/rules/shapes.md#4";
 
 // ---- joining tensors of few dimensions
 

@@ -61,7 +61,7 @@ struct Backends {
   bool math_sdp = true;
 };
 
-/// Autocast of one thread. Source: training-semantics.md 9.
+/// Autocast of one thread. Source: docs/rules/autocast.md.
 struct Autocast {
   bool enabled = false;
   ScalarType dtype = ScalarType::kFloat16;
@@ -89,7 +89,7 @@ struct Thread {
 };
 
 /// A cuBLAS handle with its workspaces, cuBLAS's and cuBLASLt's, by stream: made at the first use,
-/// never freed. Source: training-semantics.md 12.
+/// never freed. Source: docs/rules/products.md#4.
 struct CublasHandle {
   Device device;
   std::vector<std::pair<std::uint16_t, Tensor>> workspaces;
@@ -121,7 +121,6 @@ class Context {
   [[nodiscard]] bool grad_enabled() const { return thread_->grad_enabled; }
 
   // ---- memory
-  // ----------------------------------------------------------------------------------------------
   /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that
   /// overflow.
   Tensor empty(const Dims& sizes, ScalarType dtype, Device device);
@@ -151,7 +150,6 @@ class Context {
   void copy_across(const Tensor& from, const Tensor& to, bool non_blocking);
 
   // ---- streams
-  // ------------------------------------------------------------------------------------------------
   /// The current stream of a device; 0 for the host.
   [[nodiscard]] std::uint16_t stream(Device device) const {
     const std::size_t at = static_cast<std::uint8_t>(device.index);
@@ -164,7 +162,6 @@ class Context {
   [[nodiscard]] bool uses_streams() const { return !streams_.empty(); }
 
   // ---- work, for the clock only
-  // ------------------------------------------------------------------------------------------------
   /// A kernel is queued on the device's current stream. Nothing for the host.
   void launch(Device device, std::uint64_t flops, std::uint64_t bytes_moved, KernelClass kind,
               ScalarType precision) {
@@ -178,9 +175,8 @@ class Context {
   [[nodiscard]] RequestNumber next_request() const { return next_request_; }
 
   // ---- libraries
-  // -------------------------------------------------------------------------------------------
   /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
-  /// the bias epilogue). Source: training-semantics.md 12.
+  /// the bias epilogue). Source: docs/rules/products.md#4.
   void cublas_workspace(Device device, bool lt = false);
   /// Every workspace that a handle holds, in the order in which they were made.
   template <class Function>
@@ -194,7 +190,6 @@ class Context {
   void end_thread(Thread& thread);
 
   // ---- labels
-  // ----------------------------------------------------------------------------------------------
   std::uint32_t module_label = 0;  ///< path of the module whose forward runs
   std::string_view op_label;       ///< operator or node
 

@@ -149,8 +149,7 @@ Labels place_labels(const std::vector<std::vector<std::size_t>>& operands,
     if (tensors[i].dim() < named || (!ellipsis && tensors[i].dim() != named)) {
       throw OpError(
           fmt::format("einsum(): the number of subscripts in the equation ({}) does not match the "
-                      "number of dimensions ({}) for operand "
-                      "{} and no ellipsis was given",
+                      "number of dimensions ({}) for operand {} and no ellipsis was given",
                       named, tensors[i].dim(), i));
     }
     for (const std::size_t l : operands[i]) {
@@ -452,7 +451,7 @@ Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor 
 }
 
 std::span<const OpDef> contraction_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 2.2";
+  static constexpr std::string_view kSource = "docs/rules/products.md#2";
   static constexpr OpDef kOps[] = {
       {"einsum(str equation, Tensor[] *operands)", "torch",
        [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); },

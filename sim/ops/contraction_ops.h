@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// Products over named or listed dimensions. Source: training-semantics.md 2.2.
+// Products over named or listed dimensions. Source: docs/rules/products.md#2.
 
 /// torch.einsum, operands taken from left to right. Errors: OpError with PyTorch's words;
 /// NotModelled for a label that stands twice in one operand.

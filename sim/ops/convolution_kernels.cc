@@ -109,7 +109,7 @@ Tensor to_format(Context& c, const Tensor& x, MemoryFormat format) {
 }
 
 /// cudnn.benchmark: the first call for a key times every plan, then empties the cache. Source:
-/// training-semantics.md 3.3.
+/// docs/rules/convolution.md#3.
 void benchmark(Context& c, CudnnBuffer kind, const Tensor& input, const Tensor& weight,
                const Tensor& output, const ConvolutionOptions& o) {
   if (!c.backends.cudnn_benchmark) return;
@@ -332,8 +332,7 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
     if (!fits) {
       throw OpError(
           fmt::format("Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel "
-                      "size can't be greater than actual "
-                      "input size",
+                      "size can't be greater than actual input size",
                       by(padded, 2), by(kernel, 2)));
     }
   } else if (channels != w[0]) {

@@ -39,7 +39,7 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
                        const ConvolutionOptions& o);
 
 /// Below autograd: the backend that PyTorch picks on this device, with its copies and temporaries.
-/// Requires: 1, 2 or 3 spatial dimensions and a batch. Source: training-semantics.md 3.2, 3.4.
+/// Requires: 1, 2 or 3 spatial dimensions and a batch. Source: docs/rules/convolution.md#2, #4.
 Tensor convolution_forward(Context& c, Tensor input, Tensor weight, const Tensor& bias,
                            ConvolutionOptions o);
 ConvolutionGradients convolution_backward(Context& c, Tensor grad_output, Tensor input,

@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// Differentiable convolutions. Source: training-semantics.md 3.
+// Differentiable convolutions. Source: docs/rules/convolution.md.
 
 /// F.conv1d, conv2d, conv3d and the transposed ones; `bias` may be undefined. `spatial`: how many
 /// spatial dimensions; an input without a batch gets one. Errors: OpError with PyTorch's words and

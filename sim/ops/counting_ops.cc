@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: ReduceOps.cpp, Bucketization.cu, SummaryOps.cu; oracle";
+constexpr std::string_view kSource = "docs/rules/reductions.md#5";
 
 /// The gradient goes to what was counted.
 Tensor nansum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,

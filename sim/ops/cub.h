@@ -6,7 +6,7 @@ namespace tidemark::ops {
 
 // Temporary storage of the CUB algorithms behind scans, sorts and selections, in bytes: allocated
 // after the outputs, freed when the algorithm returns. `width`: bytes of a value or key. Source:
-// training-semantics.md 5.3, and PyTorch observed at many counts and on five devices.
+// docs/rules/indexing.md#3, and PyTorch observed at many counts and on five devices.
 
 Bytes scan_bytes(std::int64_t count, Bytes width);
 Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count);

@@ -30,7 +30,8 @@ struct CudnnBufferSize {
 };
 
 /// What is assumed for them. cuDNN picks sizes by closed heuristics; a measured figure belongs
-/// here, with its origin. Source: training-semantics.md 3.3, 4.1, 6.4, 8, 16.
+/// here, with its origin. Source: docs/rules/convolution.md#3, docs/rules/normalisation.md#1,
+/// docs/rules/attention.md#4, docs/rules/recurrent.md.
 inline constexpr std::array<CudnnBufferSize, 11> kCudnnBuffers{{
     {CudnnBuffer::kConvolutionForward, 0, "assumed: closed heuristic, not measured"},
     {CudnnBuffer::kConvolutionBackwardData, 0, "assumed: closed heuristic, not measured"},

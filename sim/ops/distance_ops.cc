@@ -11,7 +11,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: Distance.cpp, DistanceKernel.cu; oracle";
+constexpr std::string_view kSource = "docs/rules/losses.md#6";
 
 struct Padding {
   Tensor length;

@@ -15,7 +15,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 5.3";
+constexpr std::string_view kSource = "docs/rules/indexing.md#1";
 /// Up to here one kernel adds rows without sorting them. Source: EmbeddingBackward, Embedding.cu.
 constexpr std::int64_t kUnsorted = 3072;
 constexpr std::int64_t kRowsPerPart = 10;
@@ -24,8 +24,7 @@ void check_indices(const Tensor& indices) {
   if (indices.dtype() != ScalarType::kInt64 && indices.dtype() != ScalarType::kInt32) {
     throw OpError(
         fmt::format("Expected tensor for argument #1 'indices' to have one of the following scalar "
-                    "types: Long, Int; but got {} instead "
-                    "(while checking arguments for embedding)",
+                    "types: Long, Int; but got {} instead (while checking arguments for embedding)",
                     info(indices.dtype()).name));
   }
 }
@@ -248,8 +247,7 @@ OpResult run_embedding_bag(Arguments& a) {
     if (!a.is_none(2)) {
       throw OpError(
           "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
-          "fixed length sequences. "
-          "However, found offsets of type Tensor");
+          "fixed length sequences. However, found offsets of type Tensor");
     }
     const Tensor offsets = c.empty({input.size(0)}, input.dtype(), input.device());
     const Tensor flat = reshape(c, input, Dims{input.numel()});
@@ -266,14 +264,11 @@ OpResult run_embedding_bag(Arguments& a) {
 std::span<const OpDef> embedding_ops() {
   static constexpr OpDef kOps[] = {
       {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float "
-       "norm_type=2.0, bool "
-       "scale_grad_by_freq=False, bool sparse=False)",
+       "norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False)",
        "F", run_embedding, kSource},
       {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, "
-       "float norm_type=2, bool "
-       "scale_grad_by_freq=False, str mode='mean', bool sparse=False, Tensor? "
-       "per_sample_weights=None, bool "
-       "include_last_offset=False, int? padding_idx=None)",
+       "float norm_type=2, bool scale_grad_by_freq=False, str mode='mean', bool sparse=False, "
+       "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None)",
        "F", run_embedding_bag, kSource},
       {"one_hot(Tensor tensor, int num_classes=-1)", "F",
        [](Arguments& a) -> OpResult {

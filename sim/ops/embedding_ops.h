@@ -4,7 +4,7 @@
 
 namespace tidemark::ops {
 
-// Look-up of rows. Source: training-semantics.md 5.3.
+// Look-up of rows. Source: docs/rules/indexing.md#1.
 
 struct EmbeddingOptions {
   std::int64_t padding_idx = -1;

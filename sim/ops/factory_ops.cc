@@ -15,7 +15,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "golden ops/making";
+constexpr std::string_view kSource = "docs/rules/shapes.md#5";
 
 /// The common end of a factory's parameters starts at `i`: dtype, device, requires_grad.
 /// `pinned`: in pinned host memory.
@@ -157,8 +157,7 @@ OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
 std::span<const OpDef> factory_ops() {
   static constexpr OpDef kOps[] = {
       {"empty(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any "
-       "layout=None, any memory_format=None)",
+       "bool pin_memory=False, any layout=None, any memory_format=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "empty", a.dims(0), a.context().default_dtype, 1, a.flag(4));
@@ -168,32 +167,28 @@ std::span<const OpDef> factory_ops() {
        "requires_grad=False, any layout=None)",
        "torch", empty_strided, kSource},
       {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any "
-       "layout=None)",
+       "bool pin_memory=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "zeros", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any "
-       "layout=None)",
+       "bool pin_memory=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "ones", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any "
-       "generator=None)",
+       "bool pin_memory=False, any generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "rand", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any "
-       "generator=None)",
+       "bool pin_memory=False, any generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randn", a.dims(0), a.context().default_dtype, 1, a.flag(4));
@@ -205,16 +200,14 @@ std::span<const OpDef> factory_ops() {
        [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
        kSource},
       {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, any "
-       "generator=None)",
+       "requires_grad=False, any generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(1), ScalarType::kInt64, 2);
        },
        kSource},
       {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, any "
-       "generator=None)",
+       "requires_grad=False, any generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
@@ -228,8 +221,7 @@ std::span<const OpDef> factory_ops() {
        [](Arguments& a) -> OpResult { return arange(a, 0, a.number(0), 1, is_whole(a, 0), 1); },
        kSource},
       {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, "
-       "bool "
-       "requires_grad=False)",
+       "bool requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
          return arange(a, a.number(0), a.number(1), a.number(2),
@@ -237,8 +229,7 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, "
-       "bool "
-       "requires_grad=False)",
+       "bool requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
          const auto steps = static_cast<double>(a.integer(2));
@@ -247,8 +238,7 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "
-       "device=None, bool "
-       "requires_grad=False)",
+       "device=None, bool requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "logspace", {a.integer(2)}, a.context().default_dtype, 4);
@@ -269,36 +259,28 @@ std::span<const OpDef> factory_ops() {
        "bool requires_grad=False)",
        "torch", triangle_indices<false>, kSource},
       {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? "
-       "memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
       {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? "
-       "memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); }, kSource},
       {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? "
-       "memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); }, kSource},
       {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? "
-       "memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); }, kSource},
       {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? "
-       "memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); }, kSource},
       {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, "
-       "memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); }, kSource},
       {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, "
-       "memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); }, kSource},
       {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False, "
-       "memory_format? memory_format=None)",
+       "bool requires_grad=False, memory_format? memory_format=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); }, kSource},
       {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False)",
@@ -313,8 +295,7 @@ std::span<const OpDef> factory_ops() {
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); },
        kSource},
       {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? "
-       "device=None, bool "
-       "requires_grad=False)",
+       "device=None, bool requires_grad=False)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); },
        kSource},
       {"fill_(Tensor input, operand value)", "method",

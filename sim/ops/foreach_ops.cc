@@ -7,7 +7,8 @@
 namespace tidemark::ops {
 
 // Operators on lists of tensors, the optimizers' own. Those that write in place allocate nothing:
-// pointers travel as kernel arguments. Source: training-semantics.md 11, 10.1.
+// pointers travel as kernel arguments. Source: docs/rules/pointwise.md#6,
+// docs/rules/optimizers.md#4.
 
 namespace {
 
@@ -42,7 +43,7 @@ OpResult list_like(Arguments& a, std::size_t list, std::string_view name) {
 }
 
 /// Partial results by chunk of 65 536 elements, then one scalar a tensor. Source:
-/// training-semantics.md 10.1.
+/// docs/rules/optimizers.md#4.
 OpResult foreach_norm(Arguments& a) {
   Context& c = a.context();
   const LabelScope label(c, "_foreach_norm");
@@ -61,7 +62,7 @@ OpResult foreach_norm(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> foreach_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 11";
+  static constexpr std::string_view kSource = "docs/rules/pointwise.md#6";
   static constexpr OpDef kOps[] = {
       {"_foreach_add_(Tensor[] self, Tensor[] other, *, any alpha=1)", "torch",
        [](Arguments& a) -> OpResult {
@@ -138,7 +139,7 @@ std::span<const OpDef> foreach_ops() {
       {"_foreach_pow(number self, Tensor[] exponent)", "torch",
        [](Arguments& a) { return list_like(a, 1, "_foreach_pow"); }, kSource},
       {"_foreach_norm(Tensor[] self, any ord=2, any dtype=None)", "torch", foreach_norm,
-       "training-semantics.md 10.1"},
+       "docs/rules/optimizers.md#4"},
   };
   return kOps;
 }

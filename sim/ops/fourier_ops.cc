@@ -12,8 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource =
-    "ATen: cuda/SpectralOps.cpp; torch: FunctionsManual.cpp; oracle";
+constexpr std::string_view kSource = "docs/rules/products.md#6";
 constexpr std::size_t kMostDims = 3;  ///< of one cuFFT plan
 
 /// The dimensions in the order of their strides, the largest first.

@@ -7,7 +7,7 @@
 namespace tidemark::ops {
 
 // Reading and writing at positions given by tensors. Every value counts as zero, so a mask selects
-// nothing. Source: training-semantics.md 5.7.
+// nothing. Source: docs/rules/indexing.md#2.
 
 Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
 Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);

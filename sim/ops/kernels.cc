@@ -119,8 +119,7 @@ Tensor view(const Tensor& x, const Dims& sizes) {
   if (!strides) {
     throw OpError(
         "view size is not compatible with input tensor's size and stride (at least one dimension "
-        "spans across two "
-        "contiguous subspaces). Use .reshape(...) instead.");
+        "spans across two contiguous subspaces). Use .reshape(...) instead.");
   }
   return Context::alias(x, wanted, *strides, x->offset);
 }
@@ -147,8 +146,8 @@ Tensor permute(const Tensor& x, const Dims& order) {
   if (order.size() != x.sizes().size()) {
     throw OpError(
         fmt::format("permute(sparse_coo): number of dimensions in the tensor input does not match "
-                    "the length of the desired ordering "
-                    "of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
+                    "the length of the desired ordering of dimensions i.e. input.dim() = {} is not "
+                    "equal to len(dims) = {}",
                     x.dim(), order.size()));
   }
   Dims sizes;
@@ -168,8 +167,7 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
   if (wanted.size() < x.sizes().size()) {
     throw OpError(
         fmt::format("expand({}): the number of sizes provided ({}) must be greater or equal to the "
-                    "number of dimensions in the "
-                    "tensor ({})",
+                    "number of dimensions in the tensor ({})",
                     to_string(wanted), wanted.size(), x.dim()));
   }
   const std::size_t lead = wanted.size() - x.sizes().size();
@@ -194,8 +192,7 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
       if (own != 1) {
         throw OpError(
             fmt::format("The expanded size of the tensor ({}) must match the existing size ({}) at "
-                        "non-singleton dimension {}.  Target "
-                        "sizes: {}.  Tensor sizes: {}",
+                        "non-singleton dimension {}.  Target sizes: {}.  Tensor sizes: {}",
                         wanted[i], own, i, to_string(wanted), to_string(x.sizes())));
       }
       strides[i] = 0;

@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 /// A new output of the broadcast shape and promoted type of the operands, with TensorIterator's
 /// strides. `dtype`: another result type (comparisons give bool). Source:
-/// training-semantics.md 2.3.
+/// docs/rules/pointwise.md#1.
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands);
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype);
 /// The type torch.result_type gives: dimensioned tensors before 0-dim ones before Python numbers,
@@ -45,7 +45,7 @@ Tensor squeeze(const Tensor& x, std::int64_t dim);
 Tensor unsqueeze(const Tensor& x, std::int64_t dim);
 
 /// The two buffers of a reduction that is split over thread blocks, held while it runs. Source:
-/// training-semantics.md 1.9.
+/// docs/rules/reductions.md#1.
 struct ReductionScratch {
   Tensor between;  ///< partial values between the kernels of a tensor that is too large for one
   Tensor partials;

@@ -14,8 +14,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource =
-    "ATen: BatchLinearAlgebra.cpp, cuda/linalg/BatchLinearAlgebra.cpp; oracle";
+constexpr std::string_view kSource = "docs/rules/products.md#5";
 
 /// Matrices that lie column by column, as LAPACK has them.
 Tensor by_columns(Context& c, const Dims& sizes, const Tensor& like) {

@@ -168,7 +168,7 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
   Op op(c, "addmm", "AddmmBackward0", {&self, &mat1, &mat2});
   op.save_if(op.needs(2), 0, mat1);
   op.save_if(op.needs(1), 1, mat2);
-  // The bias epilogue of cuBLASLt. Source: training-semantics.md 2.1.
+  // The bias epilogue of cuBLASLt. Source: docs/rules/products.md#1.
   const bool lt = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
                   self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
                   mat2.size(1) > 1;
@@ -402,37 +402,37 @@ std::span<const OpDef> linear_ops() {
   static constexpr OpDef kOps[] = {
       {"mm(Tensor input, Tensor mat2)", "torch method",
        [](Arguments& a) -> OpResult { return mm(a.context(), a.tensor(0), a.tensor(1)); },
-       "training-semantics.md 2.1"},
+       "docs/rules/products.md#1"},
       {"addmm(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return addmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3), a.number(4));
        },
-       "training-semantics.md 2.1"},
+       "docs/rules/products.md#1"},
       {"bmm(Tensor input, Tensor mat2)", "torch method",
        [](Arguments& a) -> OpResult { return bmm(a.context(), a.tensor(0), a.tensor(1)); },
-       "training-semantics.md 2.2"},
+       "docs/rules/products.md#2"},
       {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return baddbmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3),
                         a.number(4));
        },
-       "training-semantics.md 2.2"},
+       "docs/rules/products.md#2"},
       {"mv(Tensor input, Tensor vec)", "torch method",
        [](Arguments& a) -> OpResult { return mv(a.context(), a.tensor(0), a.tensor(1)); },
-       "training-semantics.md 2.2"},
+       "docs/rules/products.md#2"},
       {"dot(Tensor input, Tensor tensor)", "torch method",
        [](Arguments& a) -> OpResult { return dot(a.context(), a.tensor(0), a.tensor(1)); },
-       "training-semantics.md 2.2"},
+       "docs/rules/products.md#2"},
       {"matmul(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return matmul(a.context(), a.tensor(0), a.tensor(1)); },
-       "training-semantics.md 2.2"},
+       "docs/rules/products.md#2"},
       {"linear(Tensor input, Tensor weight, Tensor? bias=None)", "F",
        [](Arguments& a) -> OpResult {
          return linear(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2));
        },
-       "training-semantics.md 2.1"},
+       "docs/rules/products.md#1"},
   };
   return kOps;
 }

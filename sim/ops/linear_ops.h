@@ -4,7 +4,7 @@
 
 namespace tidemark::ops {
 
-// Matrix products. Source: training-semantics.md 2.1, 2.2, 12.
+// Matrix products. Source: docs/rules/products.md#1, #2, #4.
 
 Tensor mm(Context& c, Tensor self, Tensor mat2);
 /// beta * self + mat1 @ mat2. Errors: OpError with PyTorch's words and both shapes.

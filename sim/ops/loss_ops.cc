@@ -197,7 +197,7 @@ Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const
 
 namespace {
 
-/// mse_loss and smooth_l1_loss. Source: training-semantics.md 7.2.
+/// mse_loss and smooth_l1_loss. Source: docs/rules/losses.md#2.
 Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
                       const Tensor& target, Reduction reduction) {
   Op op(c, name, node, {&self, &target});
@@ -286,8 +286,7 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
   if (!(self.sizes() == target.sizes())) {
     throw OpError(
         fmt::format("Using a target size ({}) that is different to the input size ({}) is "
-                    "deprecated. Please ensure they have the same "
-                    "size.",
+                    "deprecated. Please ensure they have the same size.",
                     to_string(target.sizes()), to_string(self.sizes())));
   }
   Op op(c, "binary_cross_entropy", "BinaryCrossEntropyBackward0", {&self, &target}, {&weight});

@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 7.4";
+constexpr std::string_view kSource = "docs/rules/losses.md#4";
 
 Tensor real(Context& c) { return number_tensor(c); }
 
@@ -116,8 +116,8 @@ std::span<const OpDef> margin_losses() {
        },
        kSource},
       {"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, "
-       "float p=2, float eps=1e-06, "
-       "bool swap=False, bool? size_average=None, bool? reduce=None, str reduction='mean')",
+       "float p=2, float eps=1e-06, bool swap=False, bool? size_average=None, bool? reduce=None, "
+       "str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return triplet_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(4),
@@ -125,8 +125,7 @@ std::span<const OpDef> margin_losses() {
        },
        kSource},
       {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? "
-       "size_average=None, bool? "
-       "reduce=None, str reduction='mean')",
+       "size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return margin_ranking_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
@@ -134,9 +133,7 @@ std::span<const OpDef> margin_losses() {
        },
        kSource},
       {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? "
-       "size_average=None, "
-       "bool? reduce=None, str "
-       "reduction='mean')",
+       "size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return hinge_embedding_loss(a.context(), a.tensor(0), a.tensor(1),
@@ -144,8 +141,7 @@ std::span<const OpDef> margin_losses() {
        },
        kSource},
       {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? "
-       "size_average=None, float "
-       "eps=1e-08, bool? reduce=None, str reduction='mean')",
+       "size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')",
        "F",
        [](Arguments& a) -> OpResult {
          return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2), a.flag(3),

@@ -35,17 +35,19 @@ std::string class_name(const Tensor& tensor) {
     ScalarType type;
     std::string_view name;
   };
-  static constexpr Row kRows[] = {{ScalarType::kFloat32, "Float"},
-                                  {ScalarType::kFloat64, "Double"},
-                                  {ScalarType::kFloat16, "Half"},
-                                  {ScalarType::kBFloat16, "BFloat16"},
-                                  {ScalarType::kInt64, "Long"},
-                                  {ScalarType::kInt32, "Int"},
-                                  {ScalarType::kInt16, "Short"},
-                                  {ScalarType::kInt8, "Char"},
-                                  {ScalarType::kUInt8, "Byte"},
-                                  {ScalarType::kBool, "Bool"},
-                                  {ScalarType::kComplex64, "ComplexFloat"}};
+  static constexpr Row kRows[] = {
+      {ScalarType::kFloat32, "Float"},
+      {ScalarType::kFloat64, "Double"},
+      {ScalarType::kFloat16, "Half"},
+      {ScalarType::kBFloat16, "BFloat16"},
+      {ScalarType::kInt64, "Long"},
+      {ScalarType::kInt32, "Int"},
+      {ScalarType::kInt16, "Short"},
+      {ScalarType::kInt8, "Char"},
+      {ScalarType::kUInt8, "Byte"},
+      {ScalarType::kBool, "Bool"},
+      {ScalarType::kComplex64, "ComplexFloat"},
+  };
   std::string_view name = "";
   for (const Row& row : kRows) {
     if (row.type == tensor.dtype()) name = row.name;

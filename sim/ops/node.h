@@ -66,7 +66,7 @@ struct Backward {
 using BackwardFunction = std::function<void(Backward&)>;
 
 /// What autograd keeps of one operator call. Source: torch::autograd::Node;
-/// training-semantics.md 1.3.
+/// docs/rules/autograd.md#3.1.
 class Node final : public RefCounted<Node> {
  public:
   /// AccumulateGrad nodes run as soon as they are ready: the highest number.

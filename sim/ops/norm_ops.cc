@@ -28,8 +28,7 @@ Rows rows_of(const Tensor& input, const Dims& normalized_shape, const Tensor& we
   if (k == 0) {
     throw OpError(
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
-        "element, but got "
-        "normalized_shape = []");
+        "element, but got normalized_shape = []");
   }
   for (const auto& [t, name] : {std::pair{&weight, "weight"}, std::pair{&bias, "bias"}}) {
     if (t->defined() && !(t->sizes() == normalized_shape)) {
@@ -253,8 +252,7 @@ Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, 
     if (t->defined() && (t->dim() != 1 || t->numel() != channels)) {
       throw OpError(
           fmt::format("Expected {} to be a vector of size equal to the number of channels in "
-                      "input, but got {} of shape {} and input of "
-                      "shape {}",
+                      "input, but got {} of shape {} and input of shape {}",
                       name, name, to_string(t->sizes()), to_string(input.sizes())));
     }
   }
@@ -271,13 +269,13 @@ std::span<const OpDef> norm_ops() {
          return layer_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2),
                            a.optional_tensor(3), a.number(4));
        },
-       "training-semantics.md 4.2"},
+       "docs/rules/normalisation.md#2"},
       {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, number? eps=None)",
        "torch F",
        [](Arguments& a) -> OpResult {
          return rms_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2));
        },
-       "training-semantics.md 4.4"},
+       "docs/rules/normalisation.md#4"},
       {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, number "
        "eps=1e-5)",
        "torch F",
@@ -285,7 +283,7 @@ std::span<const OpDef> norm_ops() {
          return group_norm(a.context(), a.tensor(0), a.integer(1), a.optional_tensor(2),
                            a.optional_tensor(3), a.number(4));
        },
-       "training-semantics.md 4.3"},
+       "docs/rules/normalisation.md#3"},
   };
   return kOps;
 }

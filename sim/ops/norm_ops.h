@@ -5,7 +5,7 @@
 namespace tidemark::ops {
 
 // Normalisation over features. `weight` and `bias` may be undefined. Source:
-// training-semantics.md 4.2 to 4.4.
+// docs/rules/normalisation.md#2, #3, #4.
 
 /// Errors: OpError with PyTorch's words when the shapes do not end in normalized_shape.
 Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight,

@@ -28,8 +28,7 @@ Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
   if (pad.size() / 2 > n) {
     throw OpError(
         fmt::format("Length of pad should be no more than twice the number of dimensions of the "
-                    "input. Pad length is {} while the "
-                    "input has {} dimensions.",
+                    "input. Pad length is {} while the input has {} dimensions.",
                     pad.size(), n));
   }
   Tensor inner = self;
@@ -44,8 +43,7 @@ Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
     if (length + left + right < 0) {
       throw OpError(
           fmt::format("The input size {}, plus negative padding {} and {} resulted in a negative "
-                      "output size, which is invalid. Check "
-                      "dimension {} of your input.",
+                      "output size, which is invalid. Check dimension {} of your input.",
                       length, left, right, d));
     }
     cuts_only = cuts_only && left <= 0 && right <= 0;
@@ -78,8 +76,7 @@ Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_v
     if (pad[2 * i] >= length || pad[2 * i + 1] >= length) {
       throw OpError(
           fmt::format("Argument #4: Padding size should be less than the corresponding input "
-                      "dimension, but got: padding ({}, {}) at "
-                      "dimension {} of input {}",
+                      "dimension, but got: padding ({}, {}) at dimension {} of input {}",
                       pad[2 * i], pad[2 * i + 1], n - 1 - i, to_string(self.sizes())));
     }
   }
@@ -128,7 +125,7 @@ Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& m
 }
 
 std::span<const OpDef> padding_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 5.6";
+  static constexpr std::string_view kSource = "docs/rules/shapes.md#3";
   static constexpr OpDef kOps[] = {
       {"_nn_pad(Tensor input, int[] pad, str mode='constant', number? value=None)", "torch",
        [](Arguments& a) -> OpResult { return pad(a.context(), a.tensor(0), a.dims(1), a.text(2)); },

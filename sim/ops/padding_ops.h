@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// F.pad. Source: training-semantics.md 5.6.
+// F.pad. Source: docs/rules/shapes.md#3.
 
 /// torch.constant_pad_nd: `pad` has (left, right) pairs from the last dimension on; negative ones
 /// cut.

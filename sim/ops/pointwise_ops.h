@@ -8,7 +8,7 @@
 namespace tidemark::ops {
 
 // Differentiable element-wise operators. Python numbers come in as 0-dim host tensors marked as
-// wrapped numbers (number_tensor). Source: training-semantics.md 2.3, 2.4.
+// wrapped numbers (number_tensor). Source: docs/rules/pointwise.md#2, #3.
 
 /// A Python float (or int, or bool) as it enters an operator.
 Tensor number_tensor(Context& c, ScalarType type = ScalarType::kFloat64);

@@ -48,7 +48,8 @@ enum class ResultKind : std::uint8_t {
 ///
 /// Saved are the tensors that a program mentions: an operand that a single gradient mentions only
 /// if that gradient is wanted (two-operand operators). An operator that works in place clones an
-/// operand that it overwrites and saves. Source: training-semantics.md 1.1, 2.3.
+/// operand that it overwrites and saves. Source: docs/rules/autograd.md#1,
+/// docs/rules/pointwise.md#2.
 struct PointwiseRule {
   std::string_view name;        ///< as users write it; the in-place form is NAME_
   std::string_view node;        ///< empty: no gradient exists

@@ -24,7 +24,7 @@ constexpr std::string_view kX = "Tensor input";
 constexpr std::string_view kXY = "operand input, operand other";
 constexpr std::string_view kBoth = "torch method";
 
-/// Operators of one tensor. Gradients after derivatives.yaml; training-semantics.md 2.3.
+/// Operators of one tensor. Gradients after derivatives.yaml; docs/rules/pointwise.md#2.
 constexpr PointwiseRule kUnary[] = {
     {"abs", "AbsBackward0", kX, kBoth, "gsfb"},
     {"absolute", "AbsBackward0", kX, kBoth, "gsfb"},
@@ -126,7 +126,7 @@ constexpr PointwiseRule kUnary[] = {
 };
 
 /// Activations as functions with an inplace flag, last in their parameters. The order of the
-/// operands in a gradient decides its layout where they differ. Source: training-semantics.md 2.4;
+/// operands in a gradient decides its layout where they differ. Source: docs/rules/pointwise.md#3;
 /// the order: oracle.
 constexpr PointwiseRule kActivations[] = {
     {"relu", "ReluBackward0", kX, "F", "rgb"},
@@ -286,7 +286,7 @@ constexpr PointwiseRule kBinary[] = {
     {"floor_divide", "", kXY, kBoth, "", ""},
 };
 
-constexpr std::string_view kSource = "training-semantics.md 2.3, 2.4";
+constexpr std::string_view kSource = "docs/rules/pointwise.md#2, #3";
 
 constexpr bool takes_two(std::string_view parameters) {
   return parameters.find("other") != std::string_view::npos;

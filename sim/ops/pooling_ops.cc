@@ -285,31 +285,25 @@ OpResult run_adaptive_max(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> pooling_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 5.4";
+  static constexpr std::string_view kSource = "docs/rules/pooling.md#1";
   static constexpr OpDef kOps[] = {
       {"max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] "
-       "dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)",
+       "dilation=1, bool ceil_mode=False, bool return_indices=False)",
        "torch F", run_max<1>, kSource},
       {"max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] "
-       "dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)",
+       "dilation=1, bool ceil_mode=False, bool return_indices=False)",
        "torch F", run_max<2>, kSource},
       {"max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] "
-       "dilation=1, "
-       "bool ceil_mode=False, bool return_indices=False)",
+       "dilation=1, bool ceil_mode=False, bool return_indices=False)",
        "torch F", run_max<3>, kSource},
       {"avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
-       "ceil_mode=False, "
-       "bool count_include_pad=True)",
+       "ceil_mode=False, bool count_include_pad=True)",
        "torch F", run_avg<1>, kSource},
       {"avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
-       "ceil_mode=False, "
-       "bool count_include_pad=True, int? divisor_override=None)",
+       "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None)",
        "F", run_avg<2>, kSource},
       {"avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
-       "ceil_mode=False, "
-       "bool count_include_pad=True, int? divisor_override=None)",
+       "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None)",
        "F", run_avg<3>, kSource},
       {"adaptive_avg_pool1d(Tensor input, int[1] output_size)", "torch F", run_adaptive_avg<1>,
        kSource},

@@ -4,7 +4,7 @@
 
 namespace tidemark::ops {
 
-// Pooling. Source: training-semantics.md 5.4.
+// Pooling. Source: docs/rules/pooling.md#1.
 
 /// Window sizes of a pooling operator, one entry a spatial dimension.
 struct PoolOptions {

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 2.2; oracle";
+constexpr std::string_view kSource = "docs/rules/products.md#3";
 
 /// A gradient times beta or alpha; the gradient itself for one. Source: maybe_multiply.
 Tensor scaled(Context& c, const Tensor& grad, double factor) {

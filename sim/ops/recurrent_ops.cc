@@ -278,23 +278,19 @@ OpResult run_lstm_cell(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> recurrent_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 8";
+  static constexpr std::string_view kSource = "docs/rules/recurrent.md";
   static constexpr OpDef kOps[] = {
       {"lstm(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)",
+       "dropout, bool train, bool bidirectional, bool batch_first=False)",
        "torch", run_layers<CellKind::kLstm>, kSource},
       {"gru(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)",
+       "dropout, bool train, bool bidirectional, bool batch_first=False)",
        "torch", run_layers<CellKind::kGru>, kSource},
       {"rnn_tanh(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)",
+       "dropout, bool train, bool bidirectional, bool batch_first=False)",
        "torch", run_layers<CellKind::kTanh>, kSource},
       {"rnn_relu(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, "
-       "bool bidirectional, bool batch_first=False)",
+       "dropout, bool train, bool bidirectional, bool batch_first=False)",
        "torch", run_layers<CellKind::kRelu>, kSource},
       {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
        "b_hh=None)",

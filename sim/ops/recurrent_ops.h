@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// Recurrent layers and cells. Source: training-semantics.md 8.
+// Recurrent layers and cells. Source: docs/rules/recurrent.md.
 
 enum class CellKind : std::uint8_t { kLstm, kGru, kTanh, kRelu };
 

@@ -364,8 +364,7 @@ Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
   if (self.numel() == 0) {
     throw OpError(
         fmt::format("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                    "the reduction "
-                    "dim with the 'dim' argument.",
+                    "the reduction dim with the 'dim' argument.",
                     name));
   }
   Op op(c, name, name == "max" ? "MaxBackward1" : "MinBackward1", {&self});

@@ -7,7 +7,7 @@
 namespace tidemark::ops {
 
 // Differentiable reductions and scans. `dims` empty: over everything. `dtype`: of the result, where
-// the caller gave one. Source: training-semantics.md 1.9, 5.5.
+// the caller gave one. Source: docs/rules/reductions.md#1, #2.
 
 Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
            std::optional<ScalarType> dtype);

@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 1.9, 5.5";
+constexpr std::string_view kSource = "docs/rules/reductions.md#1, #2";
 
 Dims dims_or_all(const Arguments& a, std::size_t i) { return a.optional_dims(i).value_or(Dims{}); }
 

@@ -106,8 +106,8 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
   if (rank < 3) {
     throw OpError(
         fmt::format("Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the "
-                    "modes: nearest | linear | bilinear | "
-                    "bicubic | trilinear | area | nearest-exact (got {})",
+                    "modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+                    "nearest-exact (got {})",
                     rank, mode));
   }
   const std::size_t spatial = rank - 2;
@@ -142,8 +142,8 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
   }
   throw OpError(
       fmt::format("Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the "
-                  "modes: nearest | linear | bilinear | "
-                  "bicubic | trilinear | area | nearest-exact (got {}{})",
+                  "modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact "
+                  "(got {}{})",
                   rank, mode, antialias ? ", antialias" : ""));
 }
 
@@ -153,8 +153,7 @@ Tensor grid_sample(Context& c, Tensor input, Tensor grid) {
   if ((rank != 4 && rank != 5) || grid.dim() != rank) {
     throw OpError(
         fmt::format("grid_sampler(): expected 4D or 5D input and grid with same number of "
-                    "dimensions, but got input with sizes {} and "
-                    "grid with sizes {}",
+                    "dimensions, but got input with sizes {} and grid with sizes {}",
                     to_string(input.sizes()), to_string(grid.sizes())));
   }
   if (input.size(0) != grid.size(0)) {
@@ -211,8 +210,7 @@ Tensor pixel_shuffle(Context& c, const Tensor& self, std::int64_t factor) {
   if (factor <= 0 || channels % (factor * factor) != 0) {
     throw OpError(
         fmt::format("pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
-                    "square of upscale_factor, but "
-                    "input.size(-3)={} is not divisible by {}",
+                    "square of upscale_factor, but input.size(-3)={} is not divisible by {}",
                     channels, factor * factor));
   }
   Dims sizes = self.sizes();
@@ -235,8 +233,7 @@ Tensor pixel_unshuffle(Context& c, const Tensor& self, std::int64_t factor) {
   if (factor <= 0 || sizes[n - 2] % factor != 0 || sizes[n - 1] % factor != 0) {
     throw OpError(
         fmt::format("pixel_unshuffle expects height and width to be divisible by downscale_factor, "
-                    "but input of size {} is not divisible "
-                    "by {}",
+                    "but input of size {} is not divisible by {}",
                     to_string(sizes), factor));
   }
   sizes[n - 3] *= factor * factor;
@@ -280,8 +277,7 @@ Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
   if (!batched && input.dim() != 3) {
     throw OpError(
         fmt::format("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other "
-                    "non-zero dimensions for input, but got: "
-                    "{}",
+                    "non-zero dimensions for input, but got: {}",
                     to_string(input.sizes())));
   }
   const Dims spatial{input.size(-2), input.size(-1)};
@@ -289,8 +285,8 @@ Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
   if (windows(spatial, o, 0) < 1 || windows(spatial, o, 1) < 1) {
     throw OpError(fmt::format(
         "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), "
-        "padding=({}, {}), calculated shape of "
-        "the array of sliding blocks as ({}, {}), but its components must be at least one.",
+        "padding=({}, {}), calculated shape of the array of sliding blocks as ({}, {}), but its "
+        "components must be at least one.",
         spatial[0], spatial[1], o.kernel[0], o.kernel[1], o.dilation[0], o.dilation[1],
         o.padding[0], o.padding[1], windows(spatial, o, 0), windows(spatial, o, 1)));
   }
@@ -315,15 +311,13 @@ Tensor fold(Context& c, const Tensor& input, const Dims& output_size, const Unfo
   if (input.size(-2) % window != 0) {
     throw OpError(
         fmt::format("Expected size of input's dimension 1 to be divisible by the product of "
-                    "kernel_size, but got input.size(1)={} and "
-                    "kernel_size=({}, {}).",
+                    "kernel_size, but got input.size(1)={} and kernel_size=({}, {}).",
                     input.size(-2), o.kernel[0], o.kernel[1]));
   }
   if (input.size(-1) != places) {
     throw OpError(fmt::format(
         "Given output_size=({}, {}), kernel_size=({}, {}), expected size of input's dimension 2 to "
-        "match the calculated number "
-        "of sliding blocks {}, but got input.size(2)={}.",
+        "match the calculated number of sliding blocks {}, but got input.size(2)={}.",
         output_size[0], output_size[1], o.kernel[0], o.kernel[1], places, input.size(-1)));
   }
   Op op(c, "col2im", "Col2ImBackward0", {&input});
@@ -352,19 +346,18 @@ UnfoldOptions unfold_options(const Arguments& a, std::size_t at) {
 }  // namespace
 
 std::span<const OpDef> resampling_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 5.8";
+  static constexpr std::string_view kSource = "docs/rules/pooling.md#2";
   static constexpr OpDef kOps[] = {
       {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? "
-       "align_corners=None, "
-       "bool? recompute_scale_factor=None, bool antialias=False)",
+       "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
        "F",
        [](Arguments& a) -> OpResult {
          return interpolate(a.context(), a.tensor(0), a.dims(1), {}, a.text(3), a.flag(6));
        },
        kSource},
       {"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str "
-       "mode='nearest', "
-       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
+       "mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool "
+       "antialias=False)",
        "F",
        [](Arguments& a) -> OpResult {
          return interpolate(a.context(), a.tensor(0), a.optional_dims(1),

@@ -7,7 +7,7 @@
 
 namespace tidemark::ops {
 
-// Source: training-semantics.md 5.8.
+// Source: docs/rules/pooling.md#2.
 
 /// F.interpolate. Exactly one of `size` and `scale_factor`; one number stands for all dimensions.
 /// Errors: OpError with PyTorch's words; NotModelled.

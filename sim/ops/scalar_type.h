@@ -32,19 +32,21 @@ struct ScalarTypeInfo {
   std::string_view alias;  ///< "float": torch.float; empty where there is none
   Bytes bytes;
 };
-inline constexpr std::array<ScalarTypeInfo, 13> kScalarTypes{{{"bool", "", 1},
-                                                              {"uint8", "", 1},
-                                                              {"int8", "", 1},
-                                                              {"int16", "short", 2},
-                                                              {"int32", "int", 4},
-                                                              {"int64", "long", 8},
-                                                              {"uint64", "", 8},
-                                                              {"float16", "half", 2},
-                                                              {"bfloat16", "", 2},
-                                                              {"float32", "float", 4},
-                                                              {"float64", "double", 8},
-                                                              {"complex64", "cfloat", 8},
-                                                              {"complex128", "cdouble", 16}}};
+inline constexpr std::array<ScalarTypeInfo, 13> kScalarTypes{{
+    {"bool", "", 1},
+    {"uint8", "", 1},
+    {"int8", "", 1},
+    {"int16", "short", 2},
+    {"int32", "int", 4},
+    {"int64", "long", 8},
+    {"uint64", "", 8},
+    {"float16", "half", 2},
+    {"bfloat16", "", 2},
+    {"float32", "float", 4},
+    {"float64", "double", 8},
+    {"complex64", "cfloat", 8},
+    {"complex128", "cdouble", 16},
+}};
 
 constexpr const ScalarTypeInfo& info(ScalarType type) {
   return kScalarTypes[static_cast<std::size_t>(type)];

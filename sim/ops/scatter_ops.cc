@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "training-semantics.md 5.7";
+constexpr std::string_view kSource = "docs/rules/indexing.md#2";
 
 /// Writes into a copy of `self` (or into it) at positions along a dimension.
 enum class Write : std::uint8_t { kScatter, kScatterAdd, kIndexAdd, kIndexCopy, kIndexFill };
@@ -100,8 +100,7 @@ Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
   if (index.dim() != self.dim()) {
     throw OpError(
         fmt::format("torch.take_along_dim(): input and indices should have the same number of "
-                    "dimensions, but got {} dimensions for input, "
-                    "and {} dimensions for indices",
+                    "dimensions, but got {} dimensions for input, and {} dimensions for indices",
                     self.dim(), index.dim()));
   }
   Dims self_sizes = self.sizes();

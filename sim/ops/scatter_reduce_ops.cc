@@ -10,7 +10,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "torch: FunctionsManual.cpp, scatter_reduce_backward; oracle";
+constexpr std::string_view kSource = "docs/rules/indexing.md#2";
 
 /// Slots of what scatter_reduce and index_reduce save.
 enum Slot : std::size_t { kIndex, kSelf, kSource_, kResult };

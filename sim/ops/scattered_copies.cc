@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: TensorShape.cpp, torch: derivatives.yaml; oracle";
+constexpr std::string_view kSource = "docs/rules/indexing.md#2";
 
 /// A copy of all that lies in the tensor's memory, seen as the tensor sees it. Source: ATen's
 /// clone_preserve_strides.
@@ -135,8 +135,8 @@ Tensor block_diag(Context& c, const TensorList& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (op.needs(i) && tensors[i].dim() == 0)
       throw NotModelled(
-          "the gradient of block_diag of a 0-dim tensor is not modelled; view it as "
-          "a matrix first");
+          "the gradient of block_diag of a 0-dim tensor is not modelled; view it as a matrix "
+          "first");
   }
   Tensor out = zeros(c, sizes, result_type(c, operands), tensors[0].device());
   return op.result(std::move(out), [tensors_sizes = [&tensors] {

@@ -263,8 +263,7 @@ TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, s
   if (at != self.size(d)) {
     throw OpError(
         fmt::format("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
-                    "size at dimension {}), but got "
-                    "split_sizes={}",
+                    "size at dimension {}), but got split_sizes={}",
                     self.size(d), d, to_string(sizes)));
   }
   return finish_pieces(op, self, std::move(pieces), d, false);
@@ -314,8 +313,7 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
       if (k != d && t.sizes()[k] != sizes[k]) {
         throw OpError(
             fmt::format("Sizes of tensors must match except in dimension {}. Expected size {} but "
-                        "got size {} for tensor number {} in "
-                        "the list.",
+                        "got size {} for tensor number {} in the list.",
                         d, sizes[k], t.sizes()[k], i));
       }
     }

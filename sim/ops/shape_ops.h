@@ -7,7 +7,7 @@
 namespace tidemark::ops {
 
 // Differentiable operators that move or copy. Views allocate nothing and keep their base alive.
-// Source: training-semantics.md 5.6.
+// Source: docs/rules/shapes.md.
 
 Tensor view(Context& c, const Tensor& self, const Dims& sizes);
 /// The same look once more (x[...], x[:, :]): a view whose backward hands the gradient on as it is.

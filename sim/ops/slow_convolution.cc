@@ -27,7 +27,6 @@ Tensor columns_of(Context& c, const Tensor& like, std::int64_t channels, const T
 }
 
 // ---- plain, two spatial dimensions: thnn_conv2d
-// ----------------------------------------------------------------
 
 Tensor plain(Context& c, const Tensor& input, const Tensor& weight, const ConvolutionOptions& o) {
   const Dims sizes = convolution_output_size(input.sizes(), weight.sizes(), o);
@@ -64,7 +63,6 @@ ConvolutionGradients plain_backward(Context& c, const Tensor& grad_output, const
 }
 
 // ---- dilated, and everything in three dimensions: slow_conv_dilated
-// ---------------------------------------------
 
 Tensor dilated(Context& c, const Tensor& input, const Tensor& weight, const ConvolutionOptions& o) {
   const Dims sizes = convolution_output_size(input.sizes(), weight.sizes(), o);
@@ -96,7 +94,6 @@ ConvolutionGradients dilated_backward(Context& c, const Tensor& grad_output, con
 }
 
 // ---- transposed
-// -------------------------------------------------------------------------------------------------
 
 Tensor transposed(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const ConvolutionOptions& o) {

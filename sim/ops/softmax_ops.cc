@@ -88,7 +88,7 @@ OpResult run_softmax(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> softmax_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 5.1";
+  static constexpr std::string_view kSource = "docs/rules/reductions.md#4";
   static constexpr OpDef kOps[] = {
       {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
        "torch F method", run_softmax<false>, kSource},

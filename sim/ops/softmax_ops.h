@@ -6,7 +6,7 @@
 
 namespace tidemark::ops {
 
-// Softmax and losses. Source: training-semantics.md 5.1, 7.
+// Softmax and losses. Source: docs/rules/reductions.md#4, docs/rules/losses.md.
 
 /// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
 Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,

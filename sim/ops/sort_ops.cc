@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "golden ops/indexing; training-semantics.md 5.3";
+constexpr std::string_view kSource = "docs/rules/indexing.md#4";
 /// Rows up to here are sorted within one block. Source: should_use_small_sort.
 constexpr std::int64_t kSmallSort = 4096;
 constexpr std::int64_t kLargeSegment = 1'000'000;
@@ -111,8 +111,9 @@ bool by_many_blocks(std::int64_t rows, std::int64_t length) {
     std::int64_t rows;
     std::int64_t length;
   };
-  constexpr Limit kLimits[] = {{20, 20000}, {40, 10000}, {80, 8000},
-                               {199, 5000}, {799, 3000}, {4000, 800}};
+  constexpr Limit kLimits[] = {
+      {20, 20000}, {40, 10000}, {80, 8000}, {199, 5000}, {799, 3000}, {4000, 800},
+  };
   for (const Limit& limit : kLimits) {
     if (rows <= limit.rows) return length >= limit.length;
   }

@@ -6,7 +6,8 @@
 
 namespace tidemark::ops {
 
-// Sparse COO gradients (nn.Embedding(sparse=True)). Source: training-semantics.md 1.6, 5.3.
+// Sparse COO gradients (nn.Embedding(sparse=True)). Source: docs/rules/autograd.md#6,
+// docs/rules/indexing.md#1.3.
 
 /// Errors: NotModelled, for an operator that would have to merge a sparse tensor's entries: how
 /// many are left depends on their indices' values.

@@ -13,9 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource =
-    "ATen: ReduceOps.cpp, TensorCompare.cpp, LogcumsumexpKernel.cu; torch: FunctionsManual.cpp; "
-    "oracle";
+constexpr std::string_view kSource = "docs/rules/reductions.md#2";
 
 /// The smallest and the largest at once: PyTorch knows no gradient of it.
 TensorList aminmax(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim) {

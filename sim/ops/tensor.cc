@@ -237,8 +237,7 @@ Dims infer_size(const Dims& wanted, std::int64_t numel) {
       if (known == 0) {
         throw OpError(
             fmt::format("cannot reshape tensor of 0 elements into shape {} because the unspecified "
-                        "dimension size -1 can be any value "
-                        "and is ambiguous",
+                        "dimension size -1 can be any value and is ambiguous",
                         to_string(wanted)));
       }
       out[*open] = numel / known;

@@ -180,7 +180,6 @@ class NotModelled : public OpError {
 };
 
 // ---- arithmetic on shapes
-// -----------------------------------------------------------------------------------
 
 /// Errors: OpError on overflow or a negative size.
 std::int64_t numel_of(const Dims& sizes);

@@ -131,12 +131,11 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
 }
 
 std::span<const OpDef> transformer_ops() {
-  static constexpr std::string_view kSource = "training-semantics.md 6.7";
+  static constexpr std::string_view kSource = "docs/rules/attention.md#6";
   static constexpr OpDef kOps[] = {
       {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor "
-       "in_proj_weight, Tensor in_proj_bias, "
-       "Tensor out_proj_weight, Tensor out_proj_bias, bool need_weights=True, bool "
-       "average_attn_weights=True, Tensor? mask=None)",
+       "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
+       "need_weights=True, bool average_attn_weights=True, Tensor? mask=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          auto [out, weights] =
@@ -147,12 +146,10 @@ std::span<const OpDef> transformer_ops() {
        },
        kSource},
       {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor "
-       "in_proj_weight, Tensor in_proj_bias, "
-       "Tensor out_proj_weight, Tensor out_proj_bias, bool use_gelu, bool norm_first, number eps, "
-       "Tensor norm_weight_1, "
-       "Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor "
-       "ffn_bias_1, "
-       "Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None)",
+       "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
+       "use_gelu, bool norm_first, number eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor "
+       "norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor "
+       "ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},

@@ -5,7 +5,7 @@
 namespace tidemark::ops {
 
 // What nn.MultiheadAttention and nn.TransformerEncoderLayer run in evaluation without gradients:
-// one operator each. Source: training-semantics.md 6.7.
+// one operator each. Source: docs/rules/attention.md#6.
 
 struct AttentionWeights {
   Tensor in_weight;

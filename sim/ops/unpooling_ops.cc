@@ -11,9 +11,6 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource =
-    "ATen: MaxUnpooling.cu, AffineGridGenerator.cpp, WeightNorm.cpp, PackedSequence.cpp; oracle";
-
 /// Values put back where the pooling found them: a tensor of zeros, and gather backward.
 Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const Dims& spatial) {
   if (indices.dtype() != ScalarType::kInt64) {
@@ -189,23 +186,23 @@ std::span<const OpDef> unpooling_ops() {
        [](Arguments& a) -> OpResult {
          return max_unpool(a.context(), a.tensor(0), a.tensor(1), a.dims(2));
        },
-       kSource},
+       "docs/rules/pooling.md#1"},
       {"_fractional_max_pool(Tensor input, int[] output_size)", "torch", fractional_max_pool,
-       kSource},
+       "docs/rules/pooling.md#1"},
       {"_affine_grid_generator(Tensor theta, int[] size, bool align_corners)", "torch",
        [](Arguments& a) -> OpResult {
          return affine_grid(a.context(), a.tensor(0), a.dims(1), a.flag(2));
        },
-       kSource},
+       "docs/rules/pooling.md#2"},
       {"_weight_norm_interface(Tensor v, Tensor g, int dim)", "torch",
        [](Arguments& a) -> OpResult { return weight_norm(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       "docs/rules/normalisation.md#5"},
       {"_pack_padded_sequence(Tensor input, float[] lengths, bool batch_first)", "torch",
        [](Arguments& a) -> OpResult {
          return pack_padded(a.context(), a.tensor(0), std::get<std::vector<double>>(a.value(1)),
                             a.flag(2));
        },
-       kSource},
+       "docs/rules/recurrent.md#3"},
   };
   return kOps;
 }

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "ATen: TensorShape.cpp, UnfoldBackward.cpp; oracle";
+constexpr std::string_view kSource = "docs/rules/shapes.md#1";
 
 /// `count` windows put back where they were taken.
 Tensor folded(Context& c, const Tensor& windows, const Dims& sizes, std::int64_t count,

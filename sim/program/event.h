@@ -8,8 +8,8 @@
 
 namespace tidemark {
 
-/// What an allocator did. The names are PyTorch's memory-history actions. Source: formats.md,
-/// "Event trace".
+/// What an allocator did. The names are PyTorch's memory-history actions. Source:
+/// docs/rules/snapshots.md#2.
 enum class Action : std::uint8_t {
   kSegmentAlloc,
   kSegmentFree,

@@ -11,8 +11,8 @@ namespace tidemark {
 struct KernelDetails {
   struct Kernel {
     LabelId op = 0;  ///< the operator or backward node that queued it
-    LabelId shape =
-        0;  ///< its operands' types and sizes as ops::kernel_text() has them; 0: not told
+    /// Its operands' types and sizes as ops::kernel_text() has them; 0: not told.
+    LabelId shape = 0;
     std::vector<RequestId> operands;  ///< whose memory each operand of `shape` lies in
   };
   std::vector<Kernel> kernels;

@@ -16,8 +16,8 @@ namespace tidemark {
 struct Program {
   Labels labels;
   std::vector<Cost> costs;
-  std::vector<Category>
-      categories;  ///< by RequestId; shorter than the requests: the rest is kUnknown
+  /// By RequestId; shorter than the requests: the rest is kUnknown.
+  std::vector<Category> categories;
 };
 
 /// What the source is told about a chunk: everything was done, or the request of instruction
@@ -108,8 +108,8 @@ class RecordedSource final : public Source {
  public:
   explicit RecordedSource(std::vector<Instruction> instructions)
       : instructions_(std::move(instructions)) {}
-  /// On a failure goes on after the failed request, as a trace does (formats.md: the ID is dead
-  /// from there on).
+  /// On a failure goes on after the failed request, as a trace does (docs/rules/traces.md#2: the ID
+  /// is dead from there on).
   void run(Program& program, Sink& sink) override;
   [[nodiscard]] std::span<const Instruction> instructions() const { return instructions_; }
 

@@ -55,8 +55,7 @@ std::string agreement_text(const Agreement& agreement, const TextStyle& style) {
   } else {
     out += fmt::format(
         "Re-simulated from its own settings: {} of {} events {}, {} of {} allocations lie "
-        "elsewhere, {} final "
-        "blocks differ.\n",
+        "elsewhere, {} final blocks differ.\n",
         grouped(agreement.events.differing), grouped(recorded.events), bad("differ", style),
         grouped(agreement.placed_differently), grouped(agreement.allocations),
         grouped(agreement.differing_blocks));

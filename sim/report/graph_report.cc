@@ -178,8 +178,8 @@ class Drawing {
   }
   [[nodiscard]] std::string title() const {
     return fmt::format(
-        "{}, step {}{}\nboxes: bytes asked for; solid: data, dashed: saved for "
-        "backward, dotted: the same memory, bold: written over",
+        "{}, step {}{}\nboxes: bytes asked for; solid: data, dashed: saved for backward, dotted: "
+        "the same memory, bold: written over",
         options_.title, options_.step, options_.phase.empty() ? "" : ", " + options_.phase);
   }
 

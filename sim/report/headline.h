@@ -9,8 +9,8 @@ namespace tidemark {
 
 /// What every format says first of one device.
 struct Headline {
-  Bytes outside_bytes =
-      0;  ///< taken past the allocator, context excluded: libraries, other processes; at the end
+  /// Taken past the allocator, context excluded: libraries, other processes; at the end.
+  Bytes outside_bytes = 0;
   Bytes device_peak_bytes = 0;  ///< context + outside + peak reserved
   Bytes spare_bytes = 0;        ///< of the device's total, at that moment
 };

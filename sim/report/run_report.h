@@ -17,10 +17,10 @@ inline constexpr std::uint32_t kReportSchemaVersion = 1;
 /// What a report says beside the result itself.
 struct RunReportOptions {
   std::string title;  ///< what ran: the scenario's name as it was given
-  std::size_t top =
-      0;  ///< how many of the live blocks to list at each peak; needs RunOptions::keep_live
-  std::vector<std::uint32_t> at =
-      {};  ///< by device: after which event to list what is live; or none
+  /// How many of the live blocks to list at each peak; needs RunOptions::keep_live.
+  std::size_t top = 0;
+  /// By device: after which event to list what is live; or none.
+  std::vector<std::uint32_t> at = {};
 };
 
 /// What a person wants first: does it fit; the peaks with when and what held the memory;

@@ -79,9 +79,9 @@ std::string picture(const ValidationCase& each) {
   out += line(simulated, &EventAmounts::largest_free, highest, events, "simulated free");
   return out +
          fmt::format(
-             "</svg>\n<p class=\"key\">reserved (solid) and largest free stretch (dashed) over "
-             "{} events, to {}; <b style=\"color:#c2410c\">measured</b>, "
-             "<b style=\"color:#1d4ed8\">simulated</b></p>\n",
+             "</svg>\n<p class=\"key\">reserved (solid) and largest free stretch (dashed) over {} "
+             "events, to {}; <b style=\"color:#c2410c\">measured</b>, <b "
+             "style=\"color:#1d4ed8\">simulated</b></p>\n",
              grouped(events), human_bytes(highest));
 }
 

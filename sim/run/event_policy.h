@@ -7,7 +7,7 @@
 
 namespace tidemark {
 
-/// When the work of another stream that held up a free is over. Source: formats.md, "Pending uses".
+/// When the work of another stream that held up a free is over. Source: docs/rules/traces.md#3.
 struct EventPolicy {
   enum class Kind : std::uint8_t {
     kSync,       ///< when something waits for it: what request traces are recorded with

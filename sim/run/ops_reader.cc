@@ -246,11 +246,12 @@ class OpReader {
   void read_kind(const yaml::Entry& entry, yaml::Fields& map, CustomStep& step, const Names& usable,
                  const Names& whole) {
     using Kind = CustomStep::Kind;
-    static constexpr auto kKinds =
-        std::to_array<std::pair<std::string_view, Kind>>({{"shape", Kind::kShape},
-                                                          {"like", Kind::kLike},
-                                                          {"contiguous", Kind::kContiguous},
-                                                          {"bytes", Kind::kBytes}});
+    static constexpr auto kKinds = std::to_array<std::pair<std::string_view, Kind>>({
+        {"shape", Kind::kShape},
+        {"like", Kind::kLike},
+        {"contiguous", Kind::kContiguous},
+        {"bytes", Kind::kBytes},
+    });
     std::string_view first;
     for (const auto& [key, kind] : kKinds) {
       const yaml::Node* node = map.get(key);

@@ -29,8 +29,8 @@ struct PhaseBytes {
 /// What lies between two marks. The first has no name when requests came before any mark.
 struct PhaseResult {
   std::string name;  ///< "forward 0"
-  std::uint32_t first_event =
-      0;  ///< index into DeviceResult::events (of the next event, when it has none)
+  /// Index into DeviceResult::events (of the next event, when it has none).
+  std::uint32_t first_event = 0;
   std::uint32_t events = 0;
   Nanoseconds begin_ns = 0;  ///< host clock; 0 unless the run is timed
   Nanoseconds end_ns = 0;
@@ -45,8 +45,8 @@ struct PhaseResult {
 /// torch.cuda.memory_stats() at a moment that the program named with mark().
 struct MeasuredPoint {
   std::string name;  ///< "after forward"; names may repeat
-  std::uint32_t event =
-      0;  ///< index into DeviceResult::events of the next event, where those are kept
+  /// Index into DeviceResult::events of the next event, where those are kept.
+  std::uint32_t event = 0;
   std::uint32_t phase = kNoPhase;  ///< index into DeviceResult::phases
   Nanoseconds time_ns = 0;         ///< host clock; 0 unless the run is timed
   AllocatorStatistics statistics;  ///< peaks since the program's own last reset
@@ -118,8 +118,8 @@ struct DeviceResult {
   AllocatorStatistics statistics;     ///< torch.cuda.memory_stats() at the end
   std::vector<SegmentInfo> segments;  ///< torch.cuda.memory_snapshot() at the end
   Bytes device_free_bytes = 0;        ///< what the driver says is free at the end
-  std::uint64_t device_calls =
-      0;  ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
+  /// CudaMalloc, cudaFree, map and unmap calls, failed ones included.
+  std::uint64_t device_calls = 0;
   Nanoseconds device_call_ns = 0;  ///< what they take by the cost model, waits not included
 };
 

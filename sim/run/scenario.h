@@ -22,12 +22,12 @@ namespace tidemark {
 /// Where the model comes from. Its text and the loop's share one namespace.
 struct ModelSpec {
   std::shared_ptr<const SourceText> source;  ///< of `file:` or `code:`; null for a list of layers
-  std::vector<std::string>
-      import_folders;      ///< where `import` looks, in order; the file's own folder first
+  /// Where `import` looks, in order; the file's own folder first.
+  std::vector<std::string> import_folders;
   bool sees_zoo = false;   ///< `import` finds the program's own model zoo, after the folders
   std::string expression;  ///< what makes the model: "SimpleConv(image=32, inplace=False)"
-  std::shared_ptr<const SourceText>
-      setup;  ///< run before a loop of the user's own: makes the model; else null
+  /// Run before a loop of the user's own: makes the model; else null.
+  std::shared_ptr<const SourceText> setup;
 };
 
 /// All that a scenario says, read and checked. Either `train` or `loop` is there, or a script,

@@ -171,7 +171,8 @@ constexpr yaml::Field kTensorFields[] = {
 
 constexpr yaml::Field kOptimizerFields[] = {
     {"class", kText, "a class of the text's namespace", true},
-    {"args", kMapOfAny, "its further arguments"}};
+    {"args", kMapOfAny, "its further arguments"},
+};
 
 constexpr yaml::Field kDdpFields[] = {
     {"world_size", kCount, "ranks, of which this is rank 0", true},

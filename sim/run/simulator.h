@@ -24,8 +24,8 @@ namespace tidemark {
 struct SimulatorOptions {
   EventPolicy policy;
   CostModel costs;
-  bool keep_events =
-      true;  ///< events, samples, labels; off: peaks and statistics alone, at the least cost
+  /// Events, samples, labels; off: peaks and statistics alone, at the least cost.
+  bool keep_events = true;
   bool keep_live = true;   ///< PeakResult::live and by_category; needs keep_events
   bool keep_times = true;  ///< simulated time, even where the policy does not ask for it
 };
@@ -34,8 +34,8 @@ struct SimulatorOptions {
 struct SimulatedDevice {
   DeviceSpec spec;
   AllocatorSettings settings;
-  std::optional<double>
-      memory_fraction;    ///< of set_per_process_memory_fraction(), called before the first request
+  /// Of set_per_process_memory_fraction(), called before the first request.
+  std::optional<double> memory_fraction;
   Bytes other_bytes = 0;  ///< taken by other processes
 };
 

@@ -18,8 +18,8 @@ struct StepValues {
 
 /// A tensor of a batch, made on the host in every step and sent to the device.
 struct BatchTensor {
-  std::string
-      host;  ///< expression: "torch.zeros(batch, 3, 32, 32)"; may name batch, seq, image and step
+  /// Expression: "torch.zeros(batch, 3, 32, 32)"; may name batch, seq, image and step.
+  std::string host;
   /// Known of the expression without running it; where not, the loop asks the tensor.
   std::optional<bool> is_floating;
   std::optional<std::size_t> dims;
@@ -49,18 +49,18 @@ struct TrainSpec {
   bool loss_is_expression = false;       ///< `loss` names out and y itself
   std::string optimizer = "torch.optim.AdamW";
   std::string optimizer_arguments = "lr=1e-3";
-  bool decay_groups =
-      false;  ///< weight decay 0.1 for tensors of two dimensions and more, 0 for the rest
+  /// Weight decay 0.1 for tensors of two dimensions and more, 0 for the rest.
+  bool decay_groups = false;
 
   Precision precision = Precision::kFp32;
   Cast cast = Cast::kHost;  ///< where a model and inputs of pure precision are cast
   bool scaler = true;       ///< GradScaler, with kAmpFp16 alone
   bool channels_last = false;
-  Checkpoint checkpoint =
-      Checkpoint::kNone;  ///< given to the model as its attribute checkpoint_mode
+  /// Given to the model as its attribute checkpoint_mode.
+  Checkpoint checkpoint = Checkpoint::kNone;
 
-  std::string
-      ddp_world;  ///< ranks of DistributedDataParallel, this being rank 0; empty: not wrapped
+  /// Ranks of DistributedDataParallel, this being rank 0; empty: not wrapped.
+  std::string ddp_world;
   std::string ddp_arguments;  ///< further ones of its constructor: ", static_graph=True"
 
   std::string accumulate = "1";

@@ -48,8 +48,8 @@ struct EventDiff {
   std::optional<std::size_t> first;  ///< the first of them
   /// Events at the end, after `first`, that are equal again when both ends are laid together.
   std::size_t equal_tail = 0;
-  std::vector<std::size_t>
-      a_order;  ///< with unordered_frees: the order in which a was compared; else empty
+  /// With unordered_frees: the order in which a was compared; else empty.
+  std::vector<std::size_t> a_order;
   std::vector<std::size_t> b_order;
   EventTotals a;
   EventTotals b;

@@ -22,8 +22,8 @@ struct Amounts {
   Bytes reserved = 0;   ///< segments held from the driver
   Bytes active = 0;     ///< blocks allocated or waiting for another stream
   Bytes allocated = 0;  ///< blocks that an owner holds
-  Bytes requested =
-      0;  ///< what the owners of the active blocks asked for: the least any allocator needs
+  /// What the owners of the active blocks asked for: the least any allocator needs.
+  Bytes requested = 0;
   Bytes inactive_split = 0;  ///< free parts of segments that are in use
   Bytes largest_free = 0;    ///< the largest free block
   friend bool operator==(const Amounts&, const Amounts&) = default;
@@ -60,8 +60,8 @@ struct Timeline {
   Bytes device_context_bytes = 0;
   std::vector<Event> events;
   std::vector<Amounts> amounts;  ///< right after each event
-  std::vector<CategoryBytes>
-      by_category;  ///< block bytes of what is allocated; each row sums to amounts[i].allocated
+  /// Block bytes of what is allocated; each row sums to amounts[i].allocated.
+  std::vector<CategoryBytes> by_category;
   std::vector<Nanoseconds> times_ns;
   std::vector<std::string> labels;  ///< the operator that brought each event about
   std::vector<PhaseSpan> phases;    ///< in order; together they hold every event

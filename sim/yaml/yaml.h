@@ -19,10 +19,10 @@ struct Node {
   enum class Kind : std::uint8_t { kNull, kScalar, kList, kMap };
   enum class Style : std::uint8_t { kPlain, kQuoted, kBlock };
   Kind kind = Kind::kNull;
-  Style style =
-      Style::kPlain;        ///< of a scalar; only plain ones are read as numbers, booleans or null
-  std::string text;         ///< of a scalar, escapes undone
-  std::vector<Node> items;  ///< of a list
+  /// Of a scalar; only plain ones are read as numbers, booleans or null.
+  Style style = Style::kPlain;
+  std::string text;            ///< of a scalar, escapes undone
+  std::vector<Node> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a map, in the order of the file; no key twice
   SourceSpan at;
 

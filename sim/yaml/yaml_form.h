@@ -34,8 +34,8 @@ struct Form {
   std::int64_t least = 0;
   std::int64_t most = kNoLimit;
   std::span<const std::string_view> choices;
-  std::string_view
-      pattern;  ///< a regular expression for a text, or the keys of a kMapOf; empty: any
+  /// A regular expression for a text, or the keys of a kMapOf; empty: any.
+  std::string_view pattern;
   const Map* map = nullptr;
   const Form* item = nullptr;
   std::vector<std::string_view> (*examples)() = nullptr;  ///< texts to offer; null: none

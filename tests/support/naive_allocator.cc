@@ -30,7 +30,7 @@ void Stat::decrease(Bytes amount) {
   freed += static_cast<std::int64_t>(amount);
 }
 
-// Section 4: stream, size, then the version's tie-break, then address.
+// docs/rules/allocator.md#4: stream, size, then the version's tie-break, then address.
 bool Allocator::Order::operator()(const Block* a, const Block* b) const {
   const auto key = [this](const Block* block) {
     const std::uint64_t tie = minor <= 11 ? 0 : minor == 12 ? block->creation : block->registration;
@@ -44,7 +44,7 @@ Allocator::Allocator(Options options)
       minor_(options_.settings.version.minor),
       device_(options_.total_bytes, options_.context_bytes, options_.other_bytes),
       streams_(options_.uses_done, options_.lag) {
-  // Section 14.1 and, for the older rule, section 18.
+  // docs/rules/allocator.md#14.1 and, for the older rule, docs/rules/allocator.md#16.1.
   const auto set_limit = [this](double fraction) {
     const double bytes = fraction * static_cast<double>(device_.total_bytes());
     if (minor_ <= 9) {
@@ -126,7 +126,7 @@ bool Allocator::execute(const Instruction& instruction) {
   return served;
 }
 
-// Section 3.1 and 3.2.
+// docs/rules/allocator.md#3.1 and docs/rules/allocator.md#3.2.
 Bytes Allocator::round_request(Bytes bytes) const {
   if (bytes < kMinBlock) return kMinBlock;
   const int highest = 63 - std::countl_zero(bytes);
@@ -140,14 +140,14 @@ Bytes Allocator::round_request(Bytes bytes) const {
   return round_up(bytes, kMinBlock);
 }
 
-// Section 3.4.
+// docs/rules/allocator.md#3.4.
 Bytes Allocator::segment_bytes(Bytes rounded) const {
   if (rounded <= kSmallMax) return kSmallSegment;
   if (rounded < kLargeMin) return options_.settings.knobs->large_segment_bytes;
   return round_up(rounded, kLargeRound);
 }
 
-// Sections 3.3 and 13.2.
+// docs/rules/allocator.md#3.3 and docs/rules/allocator.md#13.2.
 Allocator::Pool& Allocator::choose_pool(Bytes rounded, PoolId id) {
   const bool small = rounded <= kSmallMax;
   auto& pool = pools_[{id, small}];
@@ -159,7 +159,7 @@ bool Allocator::collects() const {
   return has_limit() && options_.settings.knobs->garbage_collection_threshold > 0;
 }
 
-// Section 5.
+// docs/rules/allocator.md#5.
 Allocator::Block* Allocator::malloc(Bytes bytes, StreamId stream, PoolId pool_id, RequestId id) {
   const bool counts_as_capture = pool_id != 0 && minor_ <= 12;
   if (!counts_as_capture) process_events();
@@ -192,7 +192,7 @@ Allocator::Block* Allocator::malloc(Bytes bytes, StreamId stream, PoolId pool_id
   return hand_out(block, rounded, bytes, id, expandable);
 }
 
-// Section 6.
+// docs/rules/allocator.md#6.
 Allocator::Block* Allocator::search(Pool& pool, StreamId stream, Bytes wanted, bool expandable) {
   if (collects()) ++pool.search_count;
   Block key;
@@ -227,7 +227,7 @@ Allocator::Block* Allocator::search(Pool& pool, StreamId stream, Bytes wanted, b
   return block;
 }
 
-// Section 7.
+// docs/rules/allocator.md#7.
 Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes rounded, Bytes want,
                                         bool expandable, bool retry) {
   if (retry) ++stats_.num_alloc_retries;
@@ -254,7 +254,7 @@ Allocator::Block* Allocator::get_memory(Pool& pool, StreamId stream, Bytes round
   return block;
 }
 
-// Section 8.1.
+// docs/rules/allocator.md#8.1.
 bool Allocator::should_split(const Block& block, Bytes wanted, bool expandable) const {
   const Bytes remaining = block.size - wanted;
   if (options_.no_split_pools.contains(block.pool->id)) return false;
@@ -262,7 +262,7 @@ bool Allocator::should_split(const Block& block, Bytes wanted, bool expandable) 
   return wanted < options_.settings.knobs->max_split_bytes && remaining > kSmallMax;
 }
 
-// Section 8.2.
+// docs/rules/allocator.md#8.2.
 Allocator::Block* Allocator::hand_out(Block* block, Bytes rounded, Bytes bytes, RequestId id,
                                       bool expandable) {
   Pool& pool = *block->pool;
@@ -305,7 +305,7 @@ Allocator::Block* Allocator::hand_out(Block* block, Bytes rounded, Bytes bytes, 
   return block;
 }
 
-// Section 9.1.
+// docs/rules/allocator.md#9.1.
 void Allocator::request_free(Block* block) {
   Pool& pool = *block->pool;
   block->allocated = false;
@@ -318,7 +318,7 @@ void Allocator::request_free(Block* block) {
     complete_free(block);
     return;
   }
-  // Section 10.1.
+  // docs/rules/allocator.md#10.1.
   StreamTable<bool> used_by = std::exchange(block->used_by, {});
   for (std::size_t slot = 0; slot < used_by.size(); ++slot) {
     const auto* entry = used_by.at(slot);
@@ -328,7 +328,7 @@ void Allocator::request_free(Block* block) {
   }
 }
 
-// Section 9.2.
+// docs/rules/allocator.md#9.2.
 void Allocator::complete_free(Block* block) {
   Pool& pool = *block->pool;
   record(Action::kFreeCompleted, block->address, block->requested_size, block->stream, block->id);
@@ -355,7 +355,7 @@ void Allocator::complete_free(Block* block) {
   change(stats_.requested_bytes, pool, -static_cast<std::int64_t>(block->requested_size));
 }
 
-// Section 10.2.
+// docs/rules/allocator.md#10.2.
 void Allocator::process_events() {
   for (std::size_t slot = 0; slot < pending_.size();) {
     auto* entry = pending_.at(slot);
@@ -377,7 +377,7 @@ void Allocator::process_events() {
   }
 }
 
-// Section 10.3.
+// docs/rules/allocator.md#10.3.
 void Allocator::synchronise_and_free() {
   ++stats_.num_sync_all_streams;
   for (std::size_t slot = 0; slot < pending_.size(); ++slot) {

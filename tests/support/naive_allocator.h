@@ -21,17 +21,17 @@
 
 namespace tidemark::naive {
 
-/// A second caching allocator, written from the text of caching-allocator.md alone: ordered sets,
-/// linear searches and one section of the text a function. It is the yardstick of the fast one and
-/// shares no code with it.
+/// A second caching allocator, written from the text of docs/rules/allocator.md alone: ordered
+/// sets, linear searches and one section of the text a function. It is the yardstick of the fast
+/// one and shares no code with it.
 
 struct Options {
   AllocatorSettings settings;
   Bytes total_bytes = 85017755648;
   Bytes context_bytes = 0;
   Bytes other_bytes = 0;
-  std::optional<double>
-      memory_fraction;  ///< set_per_process_memory_fraction, called before the first request
+  /// Set_per_process_memory_fraction, called before the first request.
+  std::optional<double> memory_fraction;
   UsesDone uses_done = UsesDone::kWhenWaitedFor;
   std::uint64_t lag = 0;
   std::set<PoolId> no_split_pools;
@@ -65,7 +65,8 @@ class Allocator {
 
   /// False: the request was refused (out of memory).
   bool execute(const Instruction& instruction);
-  /// The MemPool object P goes: its free memory is given back. Source: 13.1.
+  /// The MemPool object P goes: its free memory is given back. Source:
+  /// docs/rules/allocator.md#13.1.
   void delete_pool(PoolId id);
 
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }

@@ -4,14 +4,14 @@
 
 namespace tidemark::naive {
 
-/// One reservation of virtual addresses. Source: caching-allocator.md, 12.1.
+/// One reservation of virtual addresses. Source: docs/rules/allocator.md#12.1.
 struct Allocator::Range {
   std::uint64_t address = 0;
   Bytes length = 0;
   Bytes page = 0;
 };
 
-/// Source: caching-allocator.md, 2.1.
+/// Source: docs/rules/allocator.md#2.1.
 struct Allocator::Block {
   StreamId stream = 0;
   std::uint64_t address = 0;

@@ -11,7 +11,7 @@
 namespace tidemark::naive {
 
 /// A GPU's memory as a budget of bytes and an address policy, with ordered maps and linear
-/// searches. Source: formats.md, "Device address policy".
+/// searches. Source: docs/rules/devices.md#3.1, #3.2.
 class Device {
  public:
   /// Requires: context_bytes + other_bytes <= total_bytes.
@@ -46,7 +46,7 @@ class Device {
   Ranges unreserved_;                      // of the addresses of expandable segments
 };
 
-/// How far the work on each stream has got. Source: formats.md, "Pending uses".
+/// How far the work on each stream has got. Source: docs/rules/traces.md#3.
 enum class UsesDone { kWhenWaitedFor, kAtOnce, kAfterMoreWork };
 
 class Streams {

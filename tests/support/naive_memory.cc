@@ -9,7 +9,7 @@
 
 namespace tidemark::naive {
 
-// Section 11.1.
+// docs/rules/allocator.md#11.1.
 void Allocator::collect_garbage() {
   const double threshold_bytes =
       options_.settings.knobs->garbage_collection_threshold * static_cast<double>(*limit_);
@@ -45,7 +45,7 @@ void Allocator::collect_garbage() {
   }
 }
 
-// Section 11.2.
+// docs/rules/allocator.md#11.2.
 bool Allocator::release_available(Pool& pool, StreamId stream, Bytes wanted) {
   const Bytes max_split = options_.settings.knobs->max_split_bytes;
   if (max_split == std::numeric_limits<Bytes>::max()) return false;
@@ -73,7 +73,7 @@ bool Allocator::release_available(Pool& pool, StreamId stream, Bytes wanted) {
   return released >= key.size;
 }
 
-// Section 11.3.
+// docs/rules/allocator.md#11.3.
 void Allocator::release_all_cached() {
   synchronise_and_free();
   for (const bool small : {false, true}) {
@@ -111,7 +111,7 @@ void Allocator::delete_pool(PoolId id) {
   }
 }
 
-// Section 11.5.
+// docs/rules/allocator.md#11.5.
 void Allocator::release_pool(Pool& pool) {
   std::vector<Block*> expandable;
   for (auto it = pool.free.begin(); it != pool.free.end();) {
@@ -128,7 +128,8 @@ void Allocator::release_pool(Pool& pool) {
   }
 }
 
-// Section 11.4. The driver's free waits for the device (10.3b).
+// docs/rules/allocator.md#11.4. The driver's free waits for the device
+// (docs/rules/allocator.md#10.4).
 void Allocator::release_segment(Block* block) {
   Pool& pool = *block->pool;
   TIDEMARK_CHECK(!block->is_split() && block->is_free(), "only whole free segments are released");
@@ -144,7 +145,7 @@ void Allocator::release_segment(Block* block) {
   delete_block(block);
 }
 
-// Section 12.2.
+// docs/rules/allocator.md#12.2.
 Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes wanted) {
   for (Block* unmapped : pool.unmapped) {
     if (unmapped->stream != stream) continue;
@@ -157,8 +158,8 @@ Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes want
     }
     if (room >= wanted) return start;
   }
-  // Section 12.1. Up to 2.13 a range smaller than the request is made all the same, and no memory
-  // is found for it.
+  // docs/rules/allocator.md#12.1. Up to 2.13 a range smaller than the request is made all the same,
+  // and no memory is found for it.
   const Bytes page = pool.small ? kMiB * 2 : options_.settings.knobs->large_segment_bytes;
   const Bytes total = device_.total_bytes();
   Bytes reserved = total + total / 8;
@@ -182,7 +183,7 @@ Allocator::Block* Allocator::find_growth(Pool& pool, StreamId stream, Bytes want
   return block;
 }
 
-// Section 12.3.
+// docs/rules/allocator.md#12.3.
 Allocator::Block* Allocator::grow(Pool& pool, StreamId stream, Bytes wanted) {
   Block* block = find_growth(pool, stream, wanted);
   if (block == nullptr) return nullptr;
@@ -234,7 +235,8 @@ Allocator::Block* Allocator::map(Block* block, Bytes bytes) {
   return block;
 }
 
-// Section 12.4. Unmapping waits for the segment's stream (10.3b).
+// docs/rules/allocator.md#12.4. Unmapping waits for the segment's stream
+// (docs/rules/allocator.md#10.4).
 void Allocator::unmap(Block* block) {
   Pool& pool = *block->pool;
   const Range& range = *block->range;
@@ -310,7 +312,7 @@ void Allocator::insert_free(Block* block) {
 }
 void Allocator::erase_free(Block* block) { block->pool->free.erase(block); }
 
-// Section 9.2, 2: the survivor swallows the neighbour.
+// docs/rules/allocator.md#9.2, 2: the survivor swallows the neighbour.
 bool Allocator::merge(Block* survivor, Block* neighbour) {
   if (neighbour == nullptr || !neighbour->is_free() || neighbour->mapped != survivor->mapped)
     return false;
@@ -349,7 +351,7 @@ void Allocator::record(Action action, std::uint64_t address, Bytes bytes, Stream
   events_.push_back(Event{address, bytes, id, instruction_, stream, action, 0});
 }
 
-// Section 15.5.
+// docs/rules/allocator.md#15.5.
 std::vector<std::pair<std::string, std::int64_t>> Allocator::flat_statistics() const {
   std::map<std::string, std::int64_t> flat;
   const auto put = [&flat](const std::string& name, const Stat& stat) {
@@ -389,7 +391,8 @@ std::vector<std::pair<std::string, std::int64_t>> Allocator::flat_statistics() c
   return {flat.begin(), flat.end()};
 }
 
-// Section 17.3: one entry a cudaMalloc, one a contiguous mapped stretch of an expandable range.
+// docs/rules/snapshots.md#3.2: one entry a cudaMalloc, one a contiguous mapped stretch of an
+// expandable range.
 std::vector<SegmentInfo> Allocator::segments() const {
   std::map<std::uint64_t, SegmentInfo> by_address;
   for (const auto& [creation, head] : blocks_) {

@@ -11,7 +11,7 @@
 namespace tidemark::naive {
 
 /// The table of values by stream whose walk order decides the order of some events: open
-/// addressing, Robin Hood insertion, no wrapping. Source: caching-allocator.md, section 20.
+/// addressing, Robin Hood insertion, no wrapping. Source: docs/rules/allocator.md#18.3.
 template <class Value>
 class StreamTable {
  public:

@@ -127,8 +127,8 @@ class Builtin final : public Tracked {
   const HostFunction function;
   const RawFunction raw;
   bool binds_self = true;  ///< false: found on an instance it stays as it is
-  bool python =
-      false;    ///< Python code in the real library: a traceback through it keeps its arguments
+  /// Python code in the real library: a traceback through it keeps its arguments.
+  bool python = false;
   Value owner;  ///< what the function refers to; a captured Value would hide it from collection
 
  private:

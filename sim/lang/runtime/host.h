@@ -27,8 +27,8 @@ class HostObject : public Instance {
 
 /// A row of a table of host functions or methods.
 struct FunctionRow {
-  std::string_view
-      signature;  ///< a literal: "relu(input, inplace=False)"; a method's first parameter is self
+  /// A literal: "relu(input, inplace=False)"; a method's first parameter is self.
+  std::string_view signature;
   Value (*function)(Interp& interp, Arguments& args);
   /// Python code in the real library: an exception's traceback through it keeps its arguments
   /// alive.

@@ -119,8 +119,8 @@ class Value {
 
   [[nodiscard]] Tag tag() const { return tag_; }
   [[nodiscard]] bool empty() const { return tag_ == Tag::kEmpty; }
-  explicit operator bool() const =
-      delete;  // "is it there" and "is it true" are both meant too often
+  // "is it there" and "is it true" are both meant too often
+  explicit operator bool() const = delete;
   [[nodiscard]] bool is_none() const { return tag_ == Tag::kNone; }
   [[nodiscard]] bool is_bool() const { return tag_ == Tag::kBool; }
   [[nodiscard]] bool is_int() const { return tag_ == Tag::kInt; }

@@ -81,12 +81,14 @@ std::vector<std::string> options_of(std::string_view code) {
 
 ResultsTable device_table(std::string_view part, bool is_for_people) {
   ResultsTable table;
-  table.columns = {{"id"},
-                   {"name"},
-                   {"total_bytes", Unit::kExactBytes},
-                   {"context_bytes", Unit::kExactBytes},
-                   {"granularity_bytes", is_for_people ? Unit::kBytes : Unit::kExactBytes},
-                   {"compute_capability"}};
+  table.columns = {
+      {"id"},
+      {"name"},
+      {"total_bytes", Unit::kExactBytes},
+      {"context_bytes", Unit::kExactBytes},
+      {"granularity_bytes", is_for_people ? Unit::kBytes : Unit::kExactBytes},
+      {"compute_capability"},
+  };
   if (!is_for_people) {
     for (const char* name : {"multiprocessors", "l2_bytes", "memory_bytes_per_s", "aliases"})
       table.columns.push_back({name});
@@ -143,11 +145,13 @@ ResultsTable op_table(std::string_view part, bool is_for_people) {
 
 ResultsTable model_table(std::string_view part, bool /*is_for_people*/) {
   ResultsTable table;
-  table.columns = {{"name"},
-                   {"class"},
-                   {"parameters", Unit::kCount},
-                   {"parameter_bytes", Unit::kExactBytes},
-                   {"arguments"}};
+  table.columns = {
+      {"name"},
+      {"class"},
+      {"parameters", Unit::kCount},
+      {"parameter_bytes", Unit::kExactBytes},
+      {"arguments"},
+  };
   const std::vector<ZooModel> zoo = describe_zoo();
   std::vector<std::string_view> names;
   names.reserve(zoo.size());

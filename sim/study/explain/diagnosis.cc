@@ -263,8 +263,7 @@ std::string finding(const Facts& facts, Fault fault) {
     case Fault::kBackward:
       return fmt::format(
           "Forward fits with {} of saved activations; what backward makes on top does not: live "
-          "and "
-          "asked for come to {} of {}.",
+          "and asked for come to {} of {}.",
           live(Category::kActivation), format_bytes(missing), format_bytes(facts.capacity_bytes));
     case Fault::kActivations:
       return fmt::format("Forward holds {} of activations; live and asked for come to {} of {}.",

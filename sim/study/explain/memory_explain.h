@@ -47,11 +47,11 @@ struct MemoryPicture {
   Bytes requested_bytes = 0;
   Bytes largest_free_bytes = 0;  ///< the largest free block of any stream and pool
   StreamId stream = 0;           ///< of the event
-  Bytes largest_cached_bytes =
-      0;  ///< the largest request on `stream` that free blocks serve, without the driver
+  /// The largest request on `stream` that free blocks serve, without the driver.
+  Bytes largest_cached_bytes = 0;
   std::optional<Bytes> capacity_bytes;  ///< what PyTorch could get of the device, where it is known
-  Bytes largest_fitting_bytes =
-      0;  ///< with capacity_bytes: the largest request on `stream` that would be served
+  /// With capacity_bytes: the largest request on `stream` that would be served.
+  Bytes largest_fitting_bytes = 0;
   std::vector<SegmentInfo> segments;
   std::vector<HeldBlock> live;  ///< by address
   std::array<Bytes, kPurposeNames.size()> by_purpose{};

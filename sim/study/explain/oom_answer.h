@@ -40,11 +40,11 @@ struct OomAnswer {
   // The changes tried, each by re-simulation, those that cost least first.
   std::size_t settings_tried = 0;
   std::optional<std::string> helps;  ///< the first setting of the grid under which it is served
-  std::optional<CallSite>
-      release;  ///< the call site that holds least of those whose blocks, freed before, avoid it
+  /// The call site that holds least of those whose blocks, freed before, avoid it.
+  std::optional<CallSite> release;
   Bytes smaller_request_bytes = 0;  ///< the largest request that is served in its place
-  Bytes more_bytes =
-      0;  ///< the least further device memory (in 2 MiB) that avoids it under the same setting
+  /// The least further device memory (in 2 MiB) that avoids it under the same setting.
+  Bytes more_bytes = 0;
 };
 
 /// Answers for the refused request at which `picture` was taken. `settings`: the recording's.

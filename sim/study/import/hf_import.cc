@@ -48,26 +48,28 @@ struct Family {
   std::span<const Condition> conditions;
 };
 
-constexpr std::array kGpt2Keys =
-    std::to_array<Key>({{"vocab_size", "vocab_size"},
-                        {"n_positions", "n_positions"},
-                        {"max_position_embeddings", "n_positions"},
-                        {"n_embd", "n_embd"},
-                        {"hidden_size", "n_embd"},
-                        {"n_layer", "n_layer"},
-                        {"num_hidden_layers", "n_layer"},
-                        {"n_head", "n_head"},
-                        {"num_attention_heads", "n_head"},
-                        {"n_inner", "n_inner"},
-                        {"activation_function", "activation_function"},
-                        {"resid_pdrop", "resid_pdrop"},
-                        {"embd_pdrop", "embd_pdrop"},
-                        {"attn_pdrop", "attn_pdrop"},
-                        {"layer_norm_epsilon", "layer_norm_epsilon"},
-                        {"tie_word_embeddings", "tie_word_embeddings"}});
-constexpr std::array kGpt2Conditions =
-    std::to_array<Condition>({{"activation_function", "gelu gelu_new relu silu tanh", ""},
-                              {"add_cross_attention", "false", "cross-attention is not modelled"}});
+constexpr std::array kGpt2Keys = std::to_array<Key>({
+    {"vocab_size", "vocab_size"},
+    {"n_positions", "n_positions"},
+    {"max_position_embeddings", "n_positions"},
+    {"n_embd", "n_embd"},
+    {"hidden_size", "n_embd"},
+    {"n_layer", "n_layer"},
+    {"num_hidden_layers", "n_layer"},
+    {"n_head", "n_head"},
+    {"num_attention_heads", "n_head"},
+    {"n_inner", "n_inner"},
+    {"activation_function", "activation_function"},
+    {"resid_pdrop", "resid_pdrop"},
+    {"embd_pdrop", "embd_pdrop"},
+    {"attn_pdrop", "attn_pdrop"},
+    {"layer_norm_epsilon", "layer_norm_epsilon"},
+    {"tie_word_embeddings", "tie_word_embeddings"},
+});
+constexpr std::array kGpt2Conditions = std::to_array<Condition>({
+    {"activation_function", "gelu gelu_new relu silu tanh", ""},
+    {"add_cross_attention", "false", "cross-attention is not modelled"},
+});
 
 /// Of all three decoders; their own follow.
 constexpr Key kVocabulary{"vocab_size", "vocab_size", {}, true};
@@ -129,19 +131,20 @@ constexpr std::array kDecoderConditions = std::to_array<Condition>(
      {"pretraining_tp", "1", "weights in slices are not modelled"},
      {"use_sliding_window", "false", "the mask of a sliding window is not modelled"}});
 
-constexpr std::array kBertKeys =
-    std::to_array<Key>({{"vocab_size", "vocab_size"},
-                        {"hidden_size", "hidden_size"},
-                        {"num_hidden_layers", "num_hidden_layers"},
-                        {"num_attention_heads", "num_attention_heads"},
-                        {"intermediate_size", "intermediate_size"},
-                        {"hidden_act", "hidden_act"},
-                        {"hidden_dropout_prob", "hidden_dropout_prob"},
-                        {"attention_probs_dropout_prob", "attention_probs_dropout_prob"},
-                        {"max_position_embeddings", "max_position_embeddings"},
-                        {"type_vocab_size", "type_vocab_size"},
-                        {"layer_norm_eps", "layer_norm_eps"},
-                        {"pad_token_id", "pad_token_id"}});
+constexpr std::array kBertKeys = std::to_array<Key>({
+    {"vocab_size", "vocab_size"},
+    {"hidden_size", "hidden_size"},
+    {"num_hidden_layers", "num_hidden_layers"},
+    {"num_attention_heads", "num_attention_heads"},
+    {"intermediate_size", "intermediate_size"},
+    {"hidden_act", "hidden_act"},
+    {"hidden_dropout_prob", "hidden_dropout_prob"},
+    {"attention_probs_dropout_prob", "attention_probs_dropout_prob"},
+    {"max_position_embeddings", "max_position_embeddings"},
+    {"type_vocab_size", "type_vocab_size"},
+    {"layer_norm_eps", "layer_norm_eps"},
+    {"pad_token_id", "pad_token_id"},
+});
 constexpr std::array kBertConditions = std::to_array<Condition>(
     {{"hidden_act", "gelu relu silu", ""},
      {"is_decoder", "false", "BERT as a decoder is not modelled"},
@@ -151,21 +154,22 @@ constexpr std::array kBertConditions = std::to_array<Condition>(
       "give the decoder's weight a parameter of its own in the model's file"},
      {"position_embedding_type", "absolute", "other positions are not modelled"}});
 
-constexpr std::array kVitKeys =
-    std::to_array<Key>({{"image_size", "image_size"},
-                        {"patch_size", "patch_size"},
-                        {"num_channels", "num_channels"},
-                        {"hidden_size", "hidden_size"},
-                        {"num_hidden_layers", "num_hidden_layers"},
-                        {"num_attention_heads", "num_attention_heads"},
-                        {"intermediate_size", "intermediate_size"},
-                        {"hidden_act", "hidden_act"},
-                        {"hidden_dropout_prob", "hidden_dropout_prob"},
-                        {"attention_probs_dropout_prob", "attention_probs_dropout_prob"},
-                        {"layer_norm_eps", "layer_norm_eps"},
-                        {"qkv_bias", "qkv_bias"},
-                        {"pooler_output_size", "pooler_output_size"},
-                        {"pooler_act", "pooler_act"}});
+constexpr std::array kVitKeys = std::to_array<Key>({
+    {"image_size", "image_size"},
+    {"patch_size", "patch_size"},
+    {"num_channels", "num_channels"},
+    {"hidden_size", "hidden_size"},
+    {"num_hidden_layers", "num_hidden_layers"},
+    {"num_attention_heads", "num_attention_heads"},
+    {"intermediate_size", "intermediate_size"},
+    {"hidden_act", "hidden_act"},
+    {"hidden_dropout_prob", "hidden_dropout_prob"},
+    {"attention_probs_dropout_prob", "attention_probs_dropout_prob"},
+    {"layer_norm_eps", "layer_norm_eps"},
+    {"qkv_bias", "qkv_bias"},
+    {"pooler_output_size", "pooler_output_size"},
+    {"pooler_act", "pooler_act"},
+});
 constexpr std::array kVitConditions = std::to_array<Condition>(
     {{"hidden_act", "gelu relu silu tanh", ""}, {"pooler_act", "tanh gelu relu silu", ""}});
 

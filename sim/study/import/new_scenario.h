@@ -25,8 +25,8 @@ struct NewScenario {
 
 struct NewScenarioTexts {
   std::string scenario;  ///< YAML, with comments
-  std::string
-      model_file;  ///< where `model` goes: beside the scenario; empty: the file is the user's own
+  /// Where `model` goes: beside the scenario; empty: the file is the user's own.
+  std::string model_file;
   std::string model;  ///< the zoo's code in one file
 };
 

@@ -31,10 +31,10 @@ struct Agreement {
   std::uint8_t device = 0;
   AllocatorSettings settings;  ///< those used: the recording's
   bool warm = false;
-  std::size_t start_blocks_of_unknown_size =
-      0;  ///< of SnapshotProgram: what may explain a difference in placement
-  std::size_t late_frees =
-      0;  ///< waited for another stream; with any, frees that follow one another compare as a set
+  /// Of SnapshotProgram: what may explain a difference in placement.
+  std::size_t start_blocks_of_unknown_size = 0;
+  /// Waited for another stream; with any, frees that follow one another compare as a set.
+  std::size_t late_frees = 0;
   RecordingFigures recorded;
   RecordingFigures simulated;
   EventDiff events;  ///< a: recorded, b: simulated

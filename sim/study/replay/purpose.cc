@@ -43,11 +43,9 @@ std::string_view phase_in_metadata(std::string_view user_metadata) {
 
 std::string_view purpose_rule() {
   return "a category that the recording names; else a phase name that says so; else a frame in a "
-         "file of an optimizer: optimizer; else of "
-         "the autograd engine or a "
-         "node: backward; else Module.to or a constructor outside forward: parameters; else named "
-         "forward: forward; else of "
-         "a data loader: inputs";
+         "file of an optimizer: optimizer; else of the autograd engine or a node: backward; else "
+         "Module.to or a constructor outside forward: parameters; else named forward: forward; "
+         "else of a data loader: inputs";
 }
 
 Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata) {

@@ -18,9 +18,8 @@ std::vector<std::string> caveats(const SnapshotProgram& program, bool other_devi
   std::vector<std::string> notes;
   if (program.warm) {
     notes.emplace_back(
-        "the recording began with a filled cache; every row begins with its live blocks alone, "
-        "as after "
-        "empty_cache()");
+        "the recording began with a filled cache; every row begins with its live blocks alone, as "
+        "after empty_cache()");
   }
   if (program.reclaims > 0) {
     notes.push_back(fmt::format("{} requests made the allocator give cached memory back; {}",
@@ -68,15 +67,12 @@ RecordedRequests recorded_requests(const Snapshot& snapshot, const AgreementOpti
 void note_other_rows(RecordedRequests& recorded) {
   recorded.notes.emplace_back(
       "rows play the recorded requests; a program that reads its memory figures or handles "
-      "out-of-memory "
-      "errors, and libraries that choose workspaces by what is free (cuDNN), may ask for other "
-      "things "
-      "under another setting");
+      "out-of-memory errors, and libraries that choose workspaces by what is free (cuDNN), may ask "
+      "for other things under another setting");
   if (recorded.agreement.recorded.ooms > 0) {
     recorded.notes.emplace_back(
         "after the recorded out-of-memory error every row goes on as the program did; served, it "
-        "had gone "
-        "another way");
+        "had gone another way");
   }
 }
 

@@ -38,10 +38,10 @@ struct ReplaySummary {
   Bytes peak_live = 0;                      ///< of `ideal`: requested bytes
   std::uint64_t fragmentation_at_peak = 0;  ///< at the first moment of peak_reserved
   std::uint64_t mean_fragmentation = 0;     ///< over the events with memory reserved
-  std::uint64_t most_segments =
-      0;  ///< cudaMalloc segments and contiguous mapped ranges, at their highest
-  std::uint64_t device_calls =
-      0;  ///< cudaMalloc, cudaFree, map and unmap calls, failed ones included
+  /// CudaMalloc segments and contiguous mapped ranges, at their highest.
+  std::uint64_t most_segments = 0;
+  /// CudaMalloc, cudaFree, map and unmap calls, failed ones included.
+  std::uint64_t device_calls = 0;
   Nanoseconds device_call_ns = 0;  ///< what they take by the cost model
   std::int64_t retries = 0;        ///< num_alloc_retries
   std::int64_t ooms = 0;           ///< requests that were refused

@@ -48,7 +48,7 @@ bool owns_plain_memory(const Tensor& t) {
 
 /// Two gradients meet at one input of a node. Dense incoming ones stay with the caller, who drops a
 /// node's gradients when all are delivered. Source: torch's InputBuffer::accumulate;
-/// training-semantics.md 1.5.
+/// docs/rules/autograd.md#5.
 void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
   const LabelScope label(c, "sum of gradients");
   for (const Tensor* t : {&stored, &incoming})
@@ -76,7 +76,7 @@ bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
   return true;
 }
 
-/// Source: torch's AccumulateGrad::accumulateGrad; training-semantics.md 1.6.
+/// Source: torch's AccumulateGrad::accumulateGrad; docs/rules/autograd.md#6.
 void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
   const Tensor& variable = node.variable;
   const LabelScope label(c, "AccumulateGrad", node.label);
@@ -148,7 +148,7 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
   }
 }
 
-/// Runs one node: steps 1 to 5 of training-semantics.md 1.3. Returns the gradients for its edges.
+/// Runs one node: steps 1 to 5 of docs/rules/autograd.md#3.1. Returns the gradients for its edges.
 TensorList call_function(Context& c, Node& node, TensorList inputs) {
   TensorList grads;
   // Where hooks follow, the engine holds what came in until they have run.

@@ -18,7 +18,7 @@ struct BackwardOptions {
 
 /// Runs backward from `roots` (edges of the tensors) with their incoming gradients, on the engine's
 /// thread. Returns the gradients asked for in options.inputs. Source: torch::autograd::Engine;
-/// training-semantics.md 1.3-1.6. Requires: the context's recorder keeps `graph`. Errors:
+/// docs/rules/autograd.md#3.1, #4, #5, #6. Requires: the context's recorder keeps `graph`. Errors:
 /// OutOfMemory, OpError (a second backward through freed tensors).
 ops::TensorList run_backward(ops::Context& c, const graph::OpGraph& graph,
                              const std::vector<ops::Edge>& roots, ops::TensorList gradients,

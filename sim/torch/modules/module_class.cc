@@ -78,10 +78,12 @@ void add_collectors(Session& session, lang::ClassObject& base) {
     bool parameters;
     bool names;
   };
-  static constexpr Row kRows[] = {{"_parameter_list(self, prefix='')", true, false},
-                                  {"_named_parameter_list(self, prefix='')", true, true},
-                                  {"_buffer_list(self, prefix='')", false, false},
-                                  {"_named_buffer_list(self, prefix='')", false, true}};
+  static constexpr Row kRows[] = {
+      {"_parameter_list(self, prefix='')", true, false},
+      {"_named_parameter_list(self, prefix='')", true, true},
+      {"_buffer_list(self, prefix='')", false, false},
+      {"_named_buffer_list(self, prefix='')", false, true},
+  };
   for (const Row& row : kRows) {
     base.attrs.set(session.interp.intern(lang::function_name(row.signature)),
                    session.interp.function(row.signature, [s, row](Interp& interp, Arguments& a) {

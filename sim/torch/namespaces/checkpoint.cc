@@ -18,7 +18,7 @@ class Holder;
 
 /// One region under torch.utils.checkpoint with use_reentrant=False: the tensors its forward would
 /// have saved, as empty holders, and how to run it again. Source: torch's _CheckpointFrame;
-/// training-semantics.md 10.3.
+/// docs/rules/autograd.md#9.
 class CheckpointFrame final : public lang::HostObject {
  public:
   CheckpointFrame(Session& session, Ref<lang::ClassObject> type, Ref<lang::ClassObject> stop,
@@ -129,8 +129,7 @@ void CheckpointFrame::recompute() {
   if (recomputed_) {
     throw ops::OpError(
         "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
-        "once. If you are calling "
-        "ctx.saved_tensors in backward, make sure to do so only once.");
+        "once. If you are calling ctx.saved_tensors in backward, make sure to do so only once.");
   }
   const Ref<CheckpointFrame> self(this);
   std::size_t next = 0;

@@ -306,7 +306,7 @@ void add_events(Session& session, lang::Module& module) {
   });
   add("flatten_weights(weights)", [s](Interp& in, Arguments& a) {
     // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source:
-    // training-semantics.md 8.
+    // docs/rules/recurrent.md.
     std::vector<ops::Tensor> weights;
     std::int64_t total = 0;
     for (const Value& v : in.unpack(a[0])) {

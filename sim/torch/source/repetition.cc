@@ -176,8 +176,8 @@ class Watch final : public lang::LoopWatch {
   Emitter::Amounts before_;
   std::uint32_t early_before_;
   std::uint64_t turns_ = 0;
-  std::set<std::pair<std::uint64_t, std::uint64_t>>
-      asked_;  ///< requests and instructions of a turn
+  /// Requests and instructions of a turn.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> asked_;
   std::unordered_map<StateImage::Digest, State, Hash> states_;  ///< looked up, never walked
   std::optional<lang::LoopUses> uses_;
   std::vector<lang::Name> relied_on_;  ///< global names that uses_ took for constant

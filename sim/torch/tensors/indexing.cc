@@ -167,8 +167,7 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
     } else {
       session.interp.raise(*session.interp.classes().index_error,
                            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                           "Variables are valid "
-                           "indices (got " +
+                           "Variables are valid indices (got " +
                                session.interp.type_name(k) + ")");
     }
   }

@@ -21,7 +21,6 @@ TensorObject& self_of(const Value& value) { return *value.as<TensorObject>(); }
 Tensor& tensor_of(const Value& value) { return self_of(value).tensor; }
 
 // ---- properties
-// -------------------------------------------------------------------------------------------------
 
 Value get_grad(Interp& /*interp*/, const Value& self) {
   return self_of(self).session().wrap(Tensor(tensor_of(self)->grad));
@@ -69,8 +68,8 @@ void set_requires_grad_flag(Interp& interp, const Tensor& tensor, bool wanted) {
     if (!wanted) {
       interp.runtime_error(
           "you can only change requires_grad flags of leaf variables. If you want to use a "
-          "computed variable in a "
-          "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+          "computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+          "var.detach().");
     }
     return;
   }
@@ -160,10 +159,8 @@ constexpr lang::PropertyRow kProperties[] = {
        const Tensor& t = tensor_of(v);
        return s.guarded([&] {
          if (t.dim() != 0 && t.dim() != 2) {
-           throw ops::OpError(
-               fmt::format("tensor.H is only supported on matrices (2-D tensors). Got "
-                           "{}-D tensor.",
-                           t.dim()));
+           throw ops::OpError(fmt::format(
+               "tensor.H is only supported on matrices (2-D tensors). Got {}-D tensor.", t.dim()));
          }
          return s.wrap(t.dim() == 0 ? t : ops::transpose(s.c, t, 0, 1));
        });
@@ -186,7 +183,6 @@ constexpr lang::PropertyRow kProperties[] = {
 };
 
 // ---- methods
-// ----------------------------------------------------------------------------------------------------
 
 /// The value of one element, `index` places into the storage after the first.
 Value element_of(const Tensor& tensor, std::int64_t index) {

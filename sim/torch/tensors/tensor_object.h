@@ -37,7 +37,7 @@ class TensorObject final : public lang::HostObject {
 };
 
 /// x[key] and x[key] = value. Source: torch's python_variable_indexing;
-/// training-semantics.md 5.6, 5.7.
+/// docs/rules/shapes.md#1, docs/rules/indexing.md#2.
 ops::Tensor get_item(Session& session, const ops::Tensor& self, const lang::Value& key);
 void set_item(Session& session, const ops::Tensor& self, const lang::Value& key,
               const lang::Value& value);

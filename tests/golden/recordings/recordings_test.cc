@@ -59,8 +59,7 @@ Recorded recorded_by(const fs::path& file) {
 
 TEST_CASE(
     "thirteen releases' recordings of two GPUs, private pools, streams, annotations, cut "
-    "histories, "
-    "settings and refusals re-simulate event by event") {
+    "histories, settings and refusals re-simulate event by event") {
   const std::map<std::string, std::vector<Version>> taken_for{
       {"2.1.2", {{2, 6}}},   {"2.2.2", {{2, 6}}},   {"2.3.1", {{2, 6}}},
       {"2.4.1", {{2, 6}}},   {"2.5.1", {{2, 6}}},   {"2.6.0", {{2, 6}}},

@@ -29,8 +29,8 @@ struct RecordedRun {
   std::vector<std::pair<std::string, std::int64_t>> statistics;
   std::vector<Phase> phases;
   std::vector<Oom> ooms;
-  bool frees_in_no_order =
-      false;  ///< autocast dropped its weight cache: the order of those frees is PyTorch's chance
+  /// Autocast dropped its weight cache: the order of those frees is PyTorch's chance.
+  bool frees_in_no_order = false;
 };
 
 /// Errors: IoError, InputError.

@@ -1,4 +1,4 @@
-// What must hold after every step, counted from scratch. Source: caching-allocator.md, section 20.
+// What must hold after every step, counted from scratch. Source: docs/rules/allocator.md#18.1.
 #include <algorithm>
 
 #include "sim/alloc/caching_allocator.h"

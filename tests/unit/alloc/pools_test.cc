@@ -238,14 +238,11 @@ TEST_CASE("the out-of-memory message is PyTorch's") {
   CHECK_FALSE(rig.allocator.allocate(1, Bytes{1} << 40U, 0, 0));
   CHECK(oom_message(rig.allocator.failure()) ==
         "CUDA out of memory. Tried to allocate 1024.00 GiB. GPU 0 has a total capacity of 79.18 "
-        "GiB of which 79.16 GiB is "
-        "free. Including non-PyTorch memory, this process has 20.00 MiB memory in use. 23.75 GiB "
-        "allowed; Of the allocated "
-        "memory 20.00 MiB is allocated by PyTorch, with 15.00 MiB allocated in private pools "
-        "(e.g., CUDA Graphs), and 0 bytes "
-        "is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try "
-        "setting "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
+        "GiB of which 79.16 GiB is free. Including non-PyTorch memory, this process has 20.00 MiB "
+        "memory in use. 23.75 GiB allowed; Of the allocated memory 20.00 MiB is allocated by "
+        "PyTorch, with 15.00 MiB allocated in private pools (e.g., CUDA Graphs), and 0 bytes is "
+        "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try "
+        "setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
         "documentation for Memory Management  "
         "(https://docs.pytorch.org/docs/stable/notes/"
         "cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)");

@@ -135,8 +135,7 @@ TEST_CASE("values out of range are refused in PyTorch's words") {
        "roundup_power2_divisions: For roundups, the intervals have to be power of 2"},
       {"expandable_segments:true",
        "expandable_segments: Expected 'True' or 'False' at index 2 in ConfigTokenizer but got "
-       "'true'; "
-       "did you mean 'True'?"},
+       "'true'; did you mean 'True'?"},
       {"expandable_segments::True",
        "expandable_segments: Expected 'True' or 'False' at index 2 in ConfigTokenizer but got ':'"},
       {"pinned_num_register_threads:3",
@@ -148,8 +147,7 @@ TEST_CASE("values out of range are refused in PyTorch's words") {
        "pinned_reserve_segment_size_mb: Pinned reserve segment size has to be greater than 0"},
       {"backend:foo",
        "backend: Unknown allocator backend, options are native and cudaMallocAsync; Tidemark's own "
-       "'naive' (a "
-       "device call a tensor) and 'ideal' (live bytes) work too"},
+       "'naive' (a device call a tensor) and 'ideal' (live bytes) work too"},
   };
   for (const auto& [conf, text] : expected) CHECK(message(conf) == text);
 }
@@ -207,8 +205,7 @@ TEST_CASE("every problem of a text is told at once, each with its place") {
         "    max_split_size_mb:10,foo:1,expandable_segments:yes\n"
         "                         ^~~\n"
         "conf:1:48: error: expandable_segments: Expected 'True' or 'False' at index 10 in "
-        "ConfigTokenizer but got "
-        "'yes'\n"
+        "ConfigTokenizer but got 'yes'\n"
         "    max_split_size_mb:10,foo:1,expandable_segments:yes\n"
         "                                                   ^~~\n");
 }
@@ -231,8 +228,7 @@ TEST_CASE("older releases insist on separators and have their own words") {
         "roundup_power2_divisions: For roundups, the divisions has to be power of 2");
   CHECK(message("large_segment_size_mb:64", k26) ==
         "Unrecognized CachingAllocator option: large_segment_size_mb; PyTorch 2.11 is the first to "
-        "know it; this is "
-        "2.6");
+        "know it; this is 2.6");
   CHECK(message("garbage_collection_threshold:0", k26) ==
         "garbage_collection_threshold: garbage_collect_threshold too small, set it 0.0~1.0");
   CHECK(message("max_split_size_mb", k26) == "Error parsing CachingAllocator settings, expected :");
@@ -284,6 +280,5 @@ TEST_CASE("a release is read from its number") {
   }
   CHECK_THROWS_WITH(parse_version("--pytorch", "1.13"),
                     "error: --pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.13'; "
-                    "the oldest that "
-                    "Tidemark knows is the nearest\n");
+                    "the oldest that Tidemark knows is the nearest\n");
 }

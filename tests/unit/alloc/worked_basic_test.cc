@@ -1,4 +1,4 @@
-// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W1 to
+// Worked examples of docs/rules/allocator.md, W1 to
 // W16: splitting, merging, retries, limits, collection and streams. Each picture is the memory
 // after the step before it; A: allocated, P: pending, f: free. Both allocators are driven; both
 // must agree on everything at every look.

@@ -1,4 +1,4 @@
-// The worked sequences of the allocator's specification (caching-allocator.md, section 21), W3 and
+// Worked examples of docs/rules/allocator.md, W3 and
 // W17 to W22: expandable segments, private pools, and the numbers beside the drawings. u: reserved
 // addresses without memory.
 #include "tests/unit/alloc/both_allocators.h"

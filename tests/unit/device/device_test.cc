@@ -108,8 +108,7 @@ TEST_CASE("all that is wrong in a device file is told at once") {
       "small.yaml:4:21: error: compute_capability: expected a version like \"9.0\", found 'nine'\n"
       "    compute_capability: nine\n                        ^~~~\n"
       "small.yaml:2:11: error: l2_bytes: expected an amount of memory (\"24GiB\", \"512MiB\", or "
-      "whole bytes), found '1 "
-      "apple'\n    l2_bytes: 1 apple\n              ^~~~~~~\n");
+      "whole bytes), found '1 apple'\n    l2_bytes: 1 apple\n              ^~~~~~~\n");
   CHECK(problems_of(replaced(kSmall, "fp16", "fp61")) ==
         "small.yaml:12:36: error: peak_flops: unknown key 'fp61'; did you mean 'fp16'?\n"
         "    peak_flops: {fp32: 12700000000000, fp61: 25500000000000}\n"

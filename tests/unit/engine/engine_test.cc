@@ -122,11 +122,10 @@ TEST_CASE("a run that cannot end says what each stuck operation waits for") {
     CHECK(error.stuck()[0].waits_for == "3 of 4 streams to arrive");
     CHECK(error.stuck()[1].waits_for == "the operation before it");
     CHECK(error.stuck()[2].waits_for == "stream 1 to come to point 0");
-    CHECK(
-        std::string(error.what()) ==
-        "4 operations can never end; meeting 3 on stream 1, issued at 1 ns, waits for 3 of 4 "
-        "streams to arrive; "
-        "the wait for point 0 on stream 2, issued at 3 ns, waits for stream 1 to come to point 0");
+    CHECK(std::string(error.what()) ==
+          "4 operations can never end; meeting 3 on stream 1, issued at 1 ns, waits for 3 of 4 "
+          "streams to arrive; the wait for point 0 on stream 2, issued at 3 ns, waits for stream 1 "
+          "to come to point 0");
   }
   CHECK_THROWS_AS(engine.synchronize(2), StuckError);
   CHECK_THROWS_AS(engine.launch(0, -1), InternalError);

@@ -41,20 +41,19 @@ TEST_CASE("segments are one a line, as Python writes them") {
   segment.allocated_bytes = segment.active_bytes = 1024;
   segment.requested_bytes = 1000;
   segment.pool = {0, 2};
-  segment.blocks = {{35423782961152, 1024, 1000, kNoRequest, BlockState::kActiveAllocated},
-                    {35423782962176, 2096128, 0, kNoRequest, BlockState::kInactive}};
+  segment.blocks = {
+      {35423782961152, 1024, 1000, kNoRequest, BlockState::kActiveAllocated},
+      {35423782962176, 2096128, 0, kNoRequest, BlockState::kInactive},
+  };
   std::string text;
   write_segments_json(std::vector{segment}, text);
   CHECK(text ==
         "[\n{\"device\": 0, \"address\": 35423782961152, \"total_size\": 2097152, "
-        "\"allocated_size\": 1024, "
-        "\"active_size\": 1024, \"requested_size\": 1000, \"stream\": 0, \"segment_type\": "
-        "\"small\", "
-        "\"segment_pool_id\": [0, 2], \"is_expandable\": false, \"blocks\": [{\"address\": "
-        "35423782961152, "
-        "\"size\": 1024, \"requested_size\": 1000, \"state\": \"active_allocated\"}, {\"address\": "
-        "35423782962176, "
-        "\"size\": 2096128, \"requested_size\": 0, \"state\": \"inactive\"}]}\n]\n");
+        "\"allocated_size\": 1024, \"active_size\": 1024, \"requested_size\": 1000, \"stream\": 0, "
+        "\"segment_type\": \"small\", \"segment_pool_id\": [0, 2], \"is_expandable\": false, "
+        "\"blocks\": [{\"address\": 35423782961152, \"size\": 1024, \"requested_size\": 1000, "
+        "\"state\": \"active_allocated\"}, {\"address\": 35423782962176, \"size\": 2096128, "
+        "\"requested_size\": 0, \"state\": \"inactive\"}]}\n]\n");
   CHECK(read_segments_json(text, "s.json") == std::vector{segment});
   std::string none;
   write_segments_json({}, none);

@@ -107,8 +107,7 @@ TEST_CASE("Channels that do not fit the weight are told in PyTorch's words, with
   const Tensor w = rig.leaf({32, 16, 3, 3});
   CHECK_THROWS_WITH(convolution(rig.context(), x, w, Tensor(), padded(1), 2),
                     "Given groups=1, weight of size [32, 16, 3, 3], expected input[8, 3, 32, 32] "
-                    "to have 16 channels, but "
-                    "got 3 channels instead");
+                    "to have 16 channels, but got 3 channels instead");
 }
 
 }  // namespace

@@ -68,8 +68,7 @@ TEST_CASE("Shapes that do not broadcast are named with both shapes") {
   const Tensor b = rig.leaf({4}, ScalarType::kFloat32, false);
   CHECK_THROWS_WITH(add(rig.context(), a, b),
                     "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
-                    "dimension 0; shapes [3] "
-                    "and [4]");
+                    "dimension 0; shapes [3] and [4]");
 }
 
 TEST_CASE("Dropout of nothing gives back its input, of everything a product with zero") {

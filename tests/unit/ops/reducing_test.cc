@@ -33,8 +33,7 @@ TEST_CASE("The mean of integers is refused in PyTorch's words") {
   const Tensor x = rig.leaf({4}, ScalarType::kInt64, false);
   CHECK_THROWS_WITH(mean(rig.context(), x, {}, false),
                     "mean(): could not infer output dtype. Input dtype must be either a floating "
-                    "point or complex dtype. Got: "
-                    "int64");
+                    "point or complex dtype. Got: int64");
 }
 
 TEST_CASE("The scalar of mse_loss keeps the storage of the full shape") {

@@ -48,10 +48,12 @@ graph::Details small_graph() {
                       {"mul_", "net", 1, 0},
                       {"AddmmBackward0", "net.fc", 2, 2048},
                       {"addmm", "net.fc", 3, 1024}};
-  details.edges = {{0, 1, graph::EdgeKind::kAlias, 1024},
-                   {1, 2, graph::EdgeKind::kControl, 1024},
-                   {0, 3, graph::EdgeKind::kSaved, 512},
-                   {0, 4, graph::EdgeKind::kData, 8}};
+  details.edges = {
+      {0, 1, graph::EdgeKind::kAlias, 1024},
+      {1, 2, graph::EdgeKind::kControl, 1024},
+      {0, 3, graph::EdgeKind::kSaved, 512},
+      {0, 4, graph::EdgeKind::kData, 8},
+  };
   return details;
 }
 

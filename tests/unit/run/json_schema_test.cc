@@ -13,12 +13,14 @@ constexpr yaml::Form kParameter = form::name("^[a-z]+$");
 constexpr yaml::Form kCount = form::integer(1).either(kParameter);
 constexpr yaml::Field kInnerFields[] = {{"size", form::bytes(), "how large", true}};
 constexpr yaml::Map kInner{kInnerFields};
-constexpr yaml::Field kFields[] = {{"version", form::integer(1, 2), "of the format", true},
-                                   {"share", form::number(0, 1), "a part"},
-                                   {"colour", form::choice(kColours), "of all"},
-                                   {"counts", form::list_of(kCount, 1), "how many"},
-                                   {"inner", form::map(kInner), "more of it"},
-                                   {"names", form::map_of(kName, "^[A-Z]$"), "by letter"}};
+constexpr yaml::Field kFields[] = {
+    {"version", form::integer(1, 2), "of the format", true},
+    {"share", form::number(0, 1), "a part"},
+    {"colour", form::choice(kColours), "of all"},
+    {"counts", form::list_of(kCount, 1), "how many"},
+    {"inner", form::map(kInner), "more of it"},
+    {"names", form::map_of(kName, "^[A-Z]$"), "by letter"},
+};
 constexpr yaml::Map kMap{kFields};
 
 TEST_CASE("a table of keys becomes a schema: what is not required may be null, as for the reader") {

@@ -331,9 +331,8 @@ s.yaml:10:7: error: loop: cannot stand beside train
         "train.steps: is 3, but image has 2 values\ntrain.input: 'seq' needs train.seq\n");
   CHECK(train("input: {shape: [3], dtype: float23}, target: {dtype: long}") ==
         "train.input.dtype: expected one of float32, float, float64, double, float16, half, "
-        "bfloat16, int64, long, int32, "
-        "int, uint8, int8, bool, found 'float23'; did you mean 'float32'?\ntrain.target: 'shape' "
-        "is missing\n");
+        "bfloat16, int64, long, int32, int, uint8, int8, bool, found 'float23'; did you mean "
+        "'float32'?\ntrain.target: 'shape' is missing\n");
 }
 
 TEST_CASE("every scenario of configs is whole") {

@@ -93,8 +93,8 @@ TEST_CASE("totals follow segments and requested bytes") {
   CHECK(totals.bytes[static_cast<std::size_t>(Action::kAlloc)] == 100 + 200 + 300);
   CHECK(totals.peak_reserved_bytes == 2 * kMiB);
   CHECK(totals.peak_reserved_event == 0);
-  CHECK(totals.peak_requested_bytes ==
-        300);  // 100 + 200 after event 2; 300 again at the end is no higher
+  // 100 + 200 after event 2; 300 again at the end is no higher
+  CHECK(totals.peak_requested_bytes == 300);
   CHECK(totals.peak_requested_event == 2);
   CHECK(totals.end_requested_bytes == 300);
 }

@@ -168,8 +168,9 @@ int main() {
   CHECK(map(va + seg / 2, seg, 0, hs[0], 0) == CUDA_ERROR_INVALID_VALUE);
   cudaMemGetInfo(&f1, &t1);
   CHECK(f0 - f1 == 3 * seg);
+  // across two pieces
   CHECK(cudaMemcpy((void*)(va + seg - 512), host, sizeof host, cudaMemcpyHostToDevice) ==
-        cudaSuccess);  // across two pieces
+        cudaSuccess);
   memset(back, 0, sizeof back);
   CHECK(cudaMemcpy(back, (void*)(va + seg - 512), sizeof host, cudaMemcpyDeviceToHost) ==
             cudaSuccess &&

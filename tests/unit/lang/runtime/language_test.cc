@@ -95,15 +95,15 @@ TEST_CASE("classes") {
             "V(self.x + (o.x if isinstance(o, V) else o))\n"
             "    __radd__ = __add__\n    def __eq__(self, o): return self.x == o.x\n    def "
             "__lt__(self, o): return self.x < o.x\n"
-            "    def __repr__(self): return f'V({self.x})'\n    def __len__(self): return self.x\n "
-            "   def __getitem__(self, i): return self.x * i\n"
-            "    def __contains__(self, i): return i == 7\n    def __call__(self, *a): return a\n  "
-            "  def __bool__(self): return self.x > 1\n"
+            "    def __repr__(self): return f'V({self.x})'\n    def __len__(self): return "
+            "self.x\n    def __getitem__(self, i): return self.x * i\n"
+            "    def __contains__(self, i): return i == 7\n    def __call__(self, *a): return "
+            "a\n    def __bool__(self): return self.x > 1\n"
             "    def __iadd__(self, o):\n        self.x += o\n        return self\n    def "
             "__neg__(self): return V(-self.x)\n"
             "v = V(2)\nw = v\nw += 3\nprint(v + V(1), 1 + v, sum([V(1), V(2)]), v == V(5), v != "
-            "V(5), len(v), v[3], 7 in v, v(1, 2), bool(V(1)), -v, "
-            "sorted([V(3), V(1)]), max(V(1), V(4)))") ==
+            "V(5), len(v), v[3], 7 in v, v(1, 2), bool(V(1)), -v, sorted([V(3), V(1)]), max(V(1), "
+            "V(4)))") ==
         "V(6) V(6) V(3) True False 5 15 True (1, 2) False V(-5) [V(1), V(3)] V(4)\n");
   CHECK(run("class P:\n    def __init__(self): self._v = 1\n    @property\n    def v(self): return "
             "self._v\n    @v.setter\n    def v(self, x): self._v = x * 2\n"
