@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the build cannot: that no floor of sim/ includes a higher one, that third-party code stays in its place, and
-that rooms keep to the same within a
-floor, and a few habits of the house. Prints every finding as file:line: text and exits with 1 when there is one.
+that rooms keep to the same within a floor, and a few habits of the house. What tools/check_docs.py finds counts too.
+Prints every finding as file:line: text and exits with 1 when there is one.
 
     tools/check_floors.py [ROOT]
 """
@@ -9,6 +9,8 @@ floor, and a few habits of the house. Prints every finding as file:line: text an
 import pathlib
 import re
 import sys
+
+import check_docs
 
 # Each floor and the floors that it may include, its own aside. sim/README.md is the map.
 FLOORS = {
