@@ -30,7 +30,7 @@ struct Options {
   Bytes total_bytes = 85017755648;
   Bytes context_bytes = 0;
   Bytes other_bytes = 0;
-  /// Set_per_process_memory_fraction, called before the first request.
+  /// set_per_process_memory_fraction, called before the first request.
   std::optional<double> memory_fraction;
   UsesDone uses_done = UsesDone::kWhenWaitedFor;
   std::uint64_t lag = 0;

@@ -120,7 +120,7 @@ class Session {
 
   std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
   std::unordered_map<std::uint8_t, lang::Value> formats;
-  /// Torch.return_types, by name.
+  /// torch.return_types, by name.
   std::unordered_map<std::string, Ref<lang::ClassObject>> return_types;
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.
