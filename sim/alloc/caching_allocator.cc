@@ -35,7 +35,7 @@ CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemo
 
 CachingAllocator::~CachingAllocator() = default;
 
-// ---------------------------------------------------------------- sizes (3)
+// ---- sizes: docs/rules/allocator.md#3
 
 Bytes CachingAllocator::round(Bytes bytes) const {
   if (!has_divisions_ || bytes < kMinBlockBytes) return round_up(bytes, kMinBlockBytes);
@@ -54,7 +54,7 @@ Bytes CachingAllocator::segment_bytes(Bytes rounded) const {
   return round_up(rounded, kLargeRoundBytes);
 }
 
-// ------------------------------------------------------------- request ids
+// ---- request ids
 
 void CachingAllocator::bind_new(RequestId id, BlockIndex index) {
   if (id < kDenseIds) {
@@ -108,7 +108,7 @@ void CachingAllocator::free_generally(BlockIndex index) {
   }
 }
 
-// ------------------------------------------------- malloc, the long way (5, 6)
+// ---- malloc, the long way: docs/rules/allocator.md#5, #6
 
 bool CachingAllocator::allocate_generally(const Instruction& asked) {
   const Bytes bytes = asked.bytes;
@@ -185,7 +185,7 @@ BlockIndex CachingAllocator::search(Lane& lane, Bytes rounded, bool expandable) 
   return index;
 }
 
-// ----------------------------------------------------------------- resets
+// ---- resets
 
 void CachingAllocator::reset_peak() {
   books_.reset_peak();

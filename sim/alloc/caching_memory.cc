@@ -144,7 +144,7 @@ void CachingAllocator::change_reserved(const Lane& lane, std::int64_t bytes) {
   }
 }
 
-// -------------------------------------------------------------- reclaiming
+// ---- reclaiming
 
 void CachingAllocator::collect_garbage() {
   const auto held = static_cast<Bytes>(reserved_bytes_.all.current);

@@ -46,9 +46,8 @@ class TemporaryFolder {
 };
 
 /// Runs a program with our standard output and error, interrupts included even where ours are held.
-/// `variables` are set in its environment, those
-/// of empty text taken out. Returns its exit code; 127 when it does not start, 128 and more when a
-/// signal ended it.
+/// `variables` are set in its environment, those of empty text taken out. Returns its exit code;
+/// 127 when it does not start, 128 and more when a signal ended it.
 int run_process(std::vector<std::string> words,
                 const std::map<std::string, std::string>& variables = {});
 

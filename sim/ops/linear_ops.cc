@@ -40,9 +40,9 @@ Tensor operand(Context& c, const Tensor& m) {
   return readable(m) ? m : clone_in(c, m, MemoryFormat::kContiguous);
 }
 
-/// cuBLAS conjugates what it turns: what it reads by rows is copied first. A matrix
-/// that may be read either way is one of rows (bmm) or of columns (mm). Source:
-/// prepare_matrix_for_cublas, prepare_batch_matrix_for_cublas; oracle.
+/// cuBLAS conjugates what it turns: what it reads by rows is copied first. A matrix that may be
+/// read either way is one of rows (bmm) or of columns (mm). Source: prepare_matrix_for_cublas,
+/// prepare_batch_matrix_for_cublas; oracle.
 bool needs_copy_to_conjugate(const Tensor& m, bool by_columns) {
   const auto fast = [&m](std::int64_t d, std::int64_t other) {
     return m.stride(d) == 1 && m.stride(other) >= std::max<std::int64_t>(1, m.size(d));

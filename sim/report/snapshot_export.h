@@ -38,9 +38,8 @@ std::string snapshot_of(std::span<const EventView> devices, const AllocatorSetti
 
 /// JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each phase
 /// and each request, a flow from each alloc to its free, and torch.profiler's "[memory]" for both;
-/// beside the devices a counter of the host's
-/// memory, where `host` has changes. Time is simulated time, or where there is none the event's
-/// number in microseconds.
+/// beside the devices a counter of the host's memory, where `host` has changes. Time is simulated
+/// time, or where there is none the event's number in microseconds.
 std::string perfetto_of(std::span<const EventView> devices, std::span<const HostSample> host = {});
 
 /// Name and content of one NumPy file (.npy) a column, and columns.json, which names the actions by

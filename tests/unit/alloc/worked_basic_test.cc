@@ -1,7 +1,6 @@
-// Worked examples of docs/rules/allocator.md, W1 to
-// W16: splitting, merging, retries, limits, collection and streams. Each picture is the memory
-// after the step before it; A: allocated, P: pending, f: free. Both allocators are driven; both
-// must agree on everything at every look.
+// Worked examples of docs/rules/allocator.md, W1 to W16: splitting, merging, retries, limits,
+// collection and streams. Each picture is the memory after the step before it; A: allocated, P:
+// pending, f: free. Both allocators are driven; both must agree on everything at every look.
 #include "tests/unit/alloc/both_allocators.h"
 
 using namespace tidemark;

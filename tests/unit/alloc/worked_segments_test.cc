@@ -1,6 +1,5 @@
-// Worked examples of docs/rules/allocator.md, W3 and
-// W17 to W22: expandable segments, private pools, and the numbers beside the drawings. u: reserved
-// addresses without memory.
+// Worked examples of docs/rules/allocator.md, W3 and W17 to W22: expandable segments, private
+// pools, and the numbers beside the drawings. u: reserved addresses without memory.
 #include "tests/unit/alloc/both_allocators.h"
 
 using namespace tidemark;
