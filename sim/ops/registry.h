@@ -108,7 +108,7 @@ struct OpDef {
   /// (torch.nn.functional.NAME), `method` (x.NAME, the first parameter is x).
   std::string_view where;
   OpResult (*run)(Arguments& a);
-  /// Source: section of the rules or golden.
+  /// The sections that say so: "docs/rules/reductions.md#4", or "docs/rules/products.md#1, #2".
   std::string_view source;
 };
 
