@@ -347,6 +347,7 @@ UnfoldOptions unfold_options(const Arguments& a, std::size_t at) {
 
 std::span<const OpDef> resampling_ops() {
   static constexpr std::string_view kSource = "docs/rules/pooling.md#2";
+  static constexpr std::string_view kRearranged = "docs/rules/pooling.md#3";
   static constexpr OpDef kOps[] = {
       {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? "
        "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
@@ -383,31 +384,31 @@ std::span<const OpDef> resampling_ops() {
        [](Arguments& a) -> OpResult {
          return pixel_shuffle(a.context(), a.tensor(0), a.integer(1));
        },
-       kSource},
+       kRearranged},
       {"pixel_unshuffle(Tensor input, int downscale_factor)", "torch F",
        [](Arguments& a) -> OpResult {
          return pixel_unshuffle(a.context(), a.tensor(0), a.integer(1));
        },
-       kSource},
+       kRearranged},
       {"channel_shuffle(Tensor input, int groups)", "torch F",
        [](Arguments& a) -> OpResult {
          return channel_shuffle(a.context(), a.tensor(0), a.integer(1));
        },
-       kSource},
+       kRearranged},
       {"unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] "
        "stride=1)",
        "F",
        [](Arguments& a) -> OpResult {
          return unfold(a.context(), a.tensor(0), unfold_options(a, 1));
        },
-       kSource},
+       kRearranged},
       {"fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] "
        "padding=0, int[2] stride=1)",
        "F",
        [](Arguments& a) -> OpResult {
          return fold(a.context(), a.tensor(0), a.dims_of(1, 2), unfold_options(a, 2));
        },
-       kSource},
+       kRearranged},
   };
   return kOps;
 }
