@@ -9,6 +9,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/syntax/ast.h"
 
 /// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lang/runtime/exceptions.h"
+
 namespace tidemark::lang {
 
 namespace {
