@@ -79,6 +79,8 @@ THIRD_PARTY = [
 ]
 
 CPP = (".h", ".cc", ".cu")
+OTHER_CODE = (".py", ".pyi", ".sh", ".cmake")  # and scripts without a suffix
+CODE_FOLDERS = (".ci", "cmake", "configs", "plots", "sim", "tests", "tools", "validation")
 MAX_LINES = 600
 MAX_LIBRARY_COLUMNS = 120
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
@@ -161,8 +163,6 @@ def check_file(root, file):
             report("using namespace std")
     if file.suffix == ".h" and "#pragma once" not in lines[:1]:
         findings.append(f"{path}:1: a header begins with #pragma once")
-    if len(lines) > MAX_LINES:
-        findings.append(f"{path}:{MAX_LINES + 1}: {len(lines)} lines: more than {MAX_LINES}")
     return findings
 
 
@@ -181,9 +181,22 @@ def check_library_file(root, file):
             findings.append(f"{path}:{number}: {len(line)} columns: more than {MAX_LIBRARY_COLUMNS}")
         if UNFINISHED.search(line):
             findings.append(f"{path}:{number}: unfinished work: do it, or refuse it by name")
-    if len(lines) > MAX_LINES:
-        findings.append(f"{path}:{MAX_LINES + 1}: {len(lines)} lines: more than {MAX_LINES}")
     return findings
+
+
+def is_code(file):
+    if file.suffix in CPP + OTHER_CODE:
+        return True
+    if file.suffix or not file.is_file():
+        return False
+    with file.open("rb") as script:
+        return script.read(2) == b"#!"
+
+
+def check_length(root, file):
+    path = file.relative_to(root).as_posix()
+    count = len(file.read_text(encoding="utf-8").splitlines())
+    return [f"{path}:{MAX_LINES + 1}: {count} lines: more than {MAX_LINES}"] if count > MAX_LINES else []
 
 
 def check_tree(root):
@@ -197,6 +210,10 @@ def check_tree(root):
                 findings += check_file(root, file)
     for file in sorted((root / "sim" / "library").rglob("*.py")):
         findings += check_library_file(root, file)
+    for folder in CODE_FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if is_code(file):
+                findings += check_length(root, file)
     return findings
 
 

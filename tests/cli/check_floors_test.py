@@ -104,6 +104,12 @@ class CheckFloors(unittest.TestCase):
         self.assertEqual(len(findings({"sim/base/a.h": "// no guard\n"})), 1)
         self.assertEqual(findings({"sim/base/a.cc": "\n" * 601}), ["sim/base/a.cc:601: 601 lines: more than 600"])
 
+    def test_files_of_every_language_are_short(self):
+        for path, text in [("tools/a.py", ""), ("sim/library/python/a.py", ""), ("plots/a.sh", ""), ("cmake/a.cmake", ""),
+                           ("tools/a", "#!/bin/sh"), ("sim/python/a.pyi", ""), ("tests/golden/a.py", "")]:
+            self.assertEqual(findings({path: text + "\n" * 601}), [f"{path}:601: 601 lines: more than 600"])
+        self.assertEqual(findings({"tests/golden/a.txt": "\n" * 601, "tests/fuzz/a": "\n" * 601}), [])
+
 
 if __name__ == "__main__":
     unittest.main()
