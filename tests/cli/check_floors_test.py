@@ -94,6 +94,16 @@ class CheckFloors(unittest.TestCase):
         self.assertEqual(findings({"sim/attic/a.cc": ""}),
                          ["sim/attic:1: no floor of this name in tools/check_floors.py"])
 
+    def test_a_file_of_the_library_is_python_of_some_columns_and_lines(self):
+        self.assertEqual(findings({
+            "sim/library/python/a.py": "x = 1\n",
+            "sim/library/python/b.py": "x = 1\ndef f(:\n",
+            "sim/library/torch/c.py": "x = 1\n" + "y" * 117 + " = 2\n",
+            "sim/library/torch/d.py": "x = 1\n" * 601,
+        }), ["sim/library/python/b.py:2: not valid Python: invalid syntax",
+             "sim/library/torch/c.py:2: 121 columns: more than 120",
+             "sim/library/torch/d.py:601: 601 lines: more than 600"])
+
     def test_habits(self):
         unfinished = "TO" + "DO"
         home = "/ho" + "me/someone/x"
