@@ -55,7 +55,7 @@ class SmallLibrary {
     Interp::Options options;
     options.print = [&](std::string_view line) { printed += line; };
     options.library = roots_;
-    Interp interp(std::move(options));
+    Python interp(std::move(options));
     interp.run(std::make_shared<const SourceText>(SourceText{"test.py", text}), "__main__");
     return printed;
   }
