@@ -214,7 +214,7 @@ def check_tree(root):
         for file in sorted((root / folder).rglob("*")):
             if is_code(file):
                 findings += check_length(root, file)
-    return findings
+    return findings + check_docs.findings(root)
 
 
 def main():

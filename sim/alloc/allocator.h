@@ -72,7 +72,7 @@ struct OutOfMemory {
 /// For who drives it: set_instruction(n) before each instruction stamps the events that follow
 /// (execute() does it by itself); kSync and kSyncDevice go to the EventClock, kDeviceBytes to the
 /// DeviceMemory, what is not of Concern::kAllocator to nobody here. A request of a dead ID is
-/// ignored, as formats.md asks of traces.
+/// ignored, as docs/rules/traces.md#2 asks.
 class Allocator {
  public:
   virtual ~Allocator() = default;

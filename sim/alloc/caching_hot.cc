@@ -6,24 +6,21 @@
 #include "sim/alloc/caching_allocator.h"
 #include "sim/base/audit.h"
 
-// What happens at almost every request: a hit in the cache, a free, a merge (caching-allocator.md,
-// 5, 8, 9). Everything is inlined into the loop of execute(), once with and once without history;
-// the rare cases are calls.
+// What happens at almost every request: a hit in the cache, a free, a merge
+// (docs/rules/allocator.md#5, #8, #9). Everything is inlined into the loop of execute(), once with
+// and once without history; the rare cases are calls.
 //
-//     hand out, split   |....free......|   ->   |front|...free...|      the free record stays free
-//     complete, merge   |.free.|own|.free.|  ->  |......free......|      the first record stays
-//     free
+//     hand out, split   |....free......|    ->  |front|...free...|     the free record stays free
+//     complete, merge   |.free.|own|.free.| ->  |......free......|     the first record stays free
 //
 // What the code rests on, beside the invariants of caching_allocator.h:
 //
 //  * Block kNoBlock is a wall before and behind every segment: busy for ever, so no question
-//  whether
-//    there is a neighbour. Its prev and next are written and never read. A block is a whole segment
-//    exactly when both its neighbours are the wall: (prev | next) == kNoBlock.
+//    whether there is a neighbour. Its prev and next are written and never read. A block is a whole
+//    segment exactly when both its neighbours are the wall: (prev | next) == kNoBlock.
 //  * A record that is in a set stays in it through a split or a merge, and is moved to its new
-//  place
-//    (FreeSet::move). What PyTorch's surviving object would show (requested bytes, order, age) is
-//    carried over to the record that stays.
+//    place (FreeSet::move). What PyTorch's surviving object would show (requested bytes, order,
+//    age) is carried over to the record that stays.
 //  * Events are noted before anything moves: the sample of the event before is taken there.
 //  * inactive_split counts free parts of segments that are split, none of expandable ranges. Only
 //    the net change of a split or a merge is booked, so that no peak between is seen that PyTorch

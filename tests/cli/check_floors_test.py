@@ -104,6 +104,9 @@ class CheckFloors(unittest.TestCase):
              "sim/library/torch/c.py:2: 121 columns: more than 120",
              "sim/library/torch/d.py:601: 601 lines: more than 600"])
 
+    def test_what_is_wrong_with_documents_counts(self):
+        self.assertEqual(len(findings({"docs/a.md": "word " * 25})), 1)
+
     def test_habits(self):
         unfinished = "TO" + "DO"
         home = "/ho" + "me/someone/x"

@@ -23,8 +23,10 @@ struct Spelling {
   std::string_view torch;
   std::string_view numpy;
 };
-constexpr Spelling kNumpySpellings[] = {{"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"},
-                                        {"input", "a"},  {"input", "x1"},         {"other", "x2"}};
+constexpr Spelling kNumpySpellings[] = {
+    {"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"},
+    {"input", "a"},  {"input", "x1"},         {"other", "x2"},
+};
 
 /// The names of types in signatures; whole numbers come as int[] and int[N].
 constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
