@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
 #include "sim/format/address_map.h"
 #include "sim/format/snapshot_program.h"
