@@ -103,7 +103,12 @@ std::string bash_script() {
   elif [[ $previous == '=' ]]; then
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
-  ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}
+  local first=1
+  while [[ ${COMP_WORDS[first]} == --max-* ]]; do
+    ((first += 2))
+    [[ ${COMP_WORDS[first - 1]} == '=' ]] && ((first += 1))
+  done
+  ((COMP_CWORD > first)) && command=${COMP_WORDS[first]}
   case $command in
 )bash";
   std::vector<std::string> first;
@@ -251,8 +256,8 @@ std::string fish_script() {
       first_lines("fish", "Install it as fish/vendor_completions.d/tidemark.fish, or source it.");
   out += "complete -c tidemark -f\n";
   for (const OptionSpec& option : program_options())
-    out += fmt::format("complete -c tidemark -n __fish_use_subcommand -l {} -d {}\n", option.name,
-                       fish_quoted(option.help));
+    out += fmt::format("complete -c tidemark -n __fish_use_subcommand -l {}{} -d {}\n", option.name,
+                       option.value.empty() ? "" : " -x", fish_quoted(option.help));
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
     out += fmt::format("complete -c tidemark -n __fish_use_subcommand -a {} -d {}\n", spec.name,

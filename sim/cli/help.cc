@@ -49,6 +49,9 @@ std::string heading(std::string_view name, const TextStyle& style) {
 constexpr OptionSpec kProgramOptions[] = {
     {"help", "", "this text; after a command, its own", ""},
     {"version", "", "the program's version", ""},
+    {"max-memory", "SIZE", "before a command: of the host's memory, for the model code of a run",
+     "2GiB"},
+    {"max-seconds", "N", "before a command: how long the model code of a run may take", "600"},
 };
 
 constexpr Note kExitCodes[] = {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "sim/base/budget.h"
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
 
@@ -21,9 +22,37 @@ TextStyle style_of(const Output& out) {
   return {static_cast<std::size_t>(out.width()), out.colour()};
 }
 
+/// Sets the budget by the options before the command. Returns the words from the command on.
+std::vector<std::string> take_budget(const std::vector<std::string>& words) {
+  CommandSpec spec;
+  std::vector<std::string> given;
+  for (const OptionSpec& option : program_options()) {
+    if (!option.value.empty()) spec.options.push_back(option);
+  }
+  std::size_t at = 0;
+  while (at < words.size()) {
+    const std::string_view name = std::string_view(words[at]).substr(0, words[at].find('='));
+    const bool is_one =
+        std::any_of(spec.options.begin(), spec.options.end(), [&](const OptionSpec& option) {
+          return name.starts_with("--") && name.substr(2) == option.name;
+        });
+    if (!is_one) break;
+    const std::size_t count = name.size() < words[at].size() ? 1 : 2;
+    for (std::size_t end = at + count; at < std::min(end, words.size()); ++at)
+      given.push_back(words[at]);
+  }
+  const Arguments arguments = Arguments::parse(spec, given);
+  budget().memory = arguments.bytes("max-memory").value_or(budget().memory);
+  constexpr std::uint64_t kMostSeconds = 1'000'000'000;
+  const auto seconds = arguments.number("max-seconds", 1, kMostSeconds);
+  if (seconds) budget().seconds = static_cast<double>(*seconds);
+  return {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()};
+}
+
 /// `asked` becomes the command that was found, for the pointer to its help.
-ExitCode dispatch(const std::vector<std::string>& words, std::string& asked, Output& out,
+ExitCode dispatch(const std::vector<std::string>& given, std::string& asked, Output& out,
                   Output& err) {
+  const std::vector<std::string> words = take_budget(given);
   if (words.empty()) {
     err.write(program_help(style_of(err)));
     return ExitCode::kInput;

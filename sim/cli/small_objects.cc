@@ -14,6 +14,7 @@
 // the range, is malloc's. Memory is used again, never returned to the system: touching a page for
 // the first time costs more than all the rest, so the range asks for huge pages too.
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -23,6 +24,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+
+#include "sim/base/budget.h"
 
 namespace {
 
@@ -56,6 +59,7 @@ constinit std::array<FreeObject*, 4 * (std::bit_width(kLargestShared) + 1)> free
 constinit bool is_reserved_ = false;
 
 void* from_malloc(std::size_t bytes) {
+  tidemark::take_memory(bytes);
   void* const object = std::malloc(bytes == 0 ? 1 : bytes);
   if (object == nullptr) throw std::bad_alloc();
   return object;
@@ -76,6 +80,7 @@ void reserve_arena() {
 
 /// Gives `shelf` a chunk. Returns false when the arena has none left.
 bool open_chunk(Shelf& shelf, std::size_t units) {
+  tidemark::take_memory(kChunk);
   const std::lock_guard lock(mutex_);
   if (!is_reserved_) reserve_arena();
   if (used_bytes_ == arena_bytes_) return false;
@@ -96,6 +101,14 @@ bool open_chunk(Shelf& shelf, std::size_t units) {
   return object;
 }
 
+/// Null: there is none of that size.
+void* take_given_back(std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  FreeObject* const object = free_large_[size];
+  if (object != nullptr) free_large_[size] = object->next;
+  return object;
+}
+
 [[gnu::noinline]] void* take_large(std::size_t bytes) {
   if (bytes > kLargestShared - kHeader) return from_malloc(bytes);
   // Up to the next of 5, 6, 7 and 8 eighths of a power of two.
@@ -103,11 +116,9 @@ bool open_chunk(Shelf& shelf, std::size_t units) {
   const std::size_t step = std::size_t{1} << (octave - 3);
   const std::size_t eighths = (bytes + kHeader + step - 1) / step;
   const std::size_t size = 4 * octave + eighths - 5;
+  if (void* const object = take_given_back(size)) return object;
+  tidemark::take_memory(eighths * step);
   const std::lock_guard lock(mutex_);
-  if (FreeObject* const object = free_large_[size]) {
-    free_large_[size] = object->next;
-    return object;
-  }
   if (!is_reserved_) reserve_arena();
   if (arena_bytes_ - std::min(arena_bytes_, used_by_large_) < eighths * step)
     return from_malloc(bytes);
@@ -146,6 +157,7 @@ void operator delete(void* object) noexcept {
     if (offset < 2 * arena_bytes_) {
       give_back_large(object);
     } else {
+      tidemark::give_memory(malloc_usable_size(object));
       std::free(object);
     }
     return;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/base/budget.h"
+#include "sim/base/bytes.h"
 #include "sim/lang/runtime/frame.h"
 
 namespace tidemark::lang {
@@ -128,10 +130,33 @@ void Interp::too_deep() {
   raise(*classes_->recursion_error, "maximum recursion depth exceeded");
 }
 
-void Interp::out_of_steps() {
+void Interp::check_budget() {
   if (!pending_refusal_.empty()) refuse(pending_refusal_);
-  refuse(fmt::format("the program was stopped after {} steps", options_.limits.steps),
-         "does a loop never end?");
+  if (is_short_of_memory_) out_of_memory(this, true);
+  if (steps_ > options_.limits.steps) {
+    refuse(fmt::format("the program was stopped after {} steps", options_.limits.steps),
+           "does a loop never end?");
+  }
+  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began_;
+  if (gone.count() > budget().seconds) {
+    refuse(fmt::format("the program was stopped after {:g} seconds", budget().seconds),
+           "'tidemark --max-seconds N COMMAND ...' gives it more");
+  }
+  constexpr std::uint64_t kBetween = 4096;  // a look at the clock costs as much as some ten steps
+  last_step_ = std::min(options_.limits.steps, steps_ + kBetween);
+}
+
+void Interp::out_of_memory(void* interp, bool is_urgent) {
+  auto& self = *static_cast<Interp*>(interp);
+  if (!is_urgent) {
+    self.is_short_of_memory_ = true;
+    self.last_step_ = 0;
+    return;
+  }
+  self.refuse(
+      fmt::format("the program takes more than {} of the host's memory",
+                  format_bytes(Bytes{budget().memory})),
+      "'tidemark --max-memory SIZE COMMAND ...' gives it more");
 }
 
 Location Interp::here() const {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
+#include "sim/base/budget.h"
 #include "sim/base/stack.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/frame.h"
@@ -17,7 +19,6 @@ Interp::Interp(Options options)
       heap_(make_ref<Heap>()),
       classes_(std::make_unique<BuiltinClasses>()),
       values_(std::make_unique<ValueStack>()) {
-  last_step_ = options_.limits.steps;
   make_builtin_classes();
 }
 
@@ -39,6 +40,7 @@ void Interp::guard(const std::function<void()>& body) {
     return;
   }
   const auto leave = [&] { stack_base_ = stack_end_ = 0; };
+  const MemoryWatch memory(out_of_memory, this);
   stack_base_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   stack_end_ = stack_base_ - std::min(options_.limits.stack_bytes, stack_below(stack_base_));
   try {
@@ -49,6 +51,9 @@ void Interp::guard(const std::function<void()>& body) {
     UncaughtException error = uncaught(*exception);
     leave();
     throw error;
+  } catch (const std::bad_alloc&) {
+    leave();
+    throw InputError(Problem{{}, {}, "the host has too little memory for this program", {}});
   } catch (...) {
     leave();
     throw;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -141,9 +142,18 @@ class Interp {
 
   // --- Making values.
 
-  Value str(std::string text) { return make_ref<Str>(std::move(text)); }
-  Value tuple(std::vector<Value> items) { return make_ref<Tuple>(heap(), std::move(items)); }
-  Value list(std::vector<Value> items) { return make_ref<List>(heap(), std::move(items)); }
+  Value str(std::string text) {
+    charge_copy(text.size());
+    return make_ref<Str>(std::move(text));
+  }
+  Value tuple(std::vector<Value> items) {
+    charge_copy(items.size() * sizeof(Value));
+    return make_ref<Tuple>(heap(), std::move(items));
+  }
+  Value list(std::vector<Value> items) {
+    charge_copy(items.size() * sizeof(Value));
+    return make_ref<List>(heap(), std::move(items));
+  }
   Ref<Dict> dict() { return make_ref<Dict>(heap()); }
   Value function(std::string_view signature, HostFunction body);
   Value raw_function(std::string_view name, RawFunction body);
@@ -275,10 +285,14 @@ class Interp {
     if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < stack_end_) [[unlikely]]
       too_deep();
   }
-  /// Counts a step. Errors: InputError when there have been too many.
-  void step() {
-    if (++steps_ > last_step_) [[unlikely]]
-      out_of_steps();
+  /// Counts a step. Errors: InputError when the program has taken too many, too long or too much
+  /// memory.
+  void step() { charge(1); }
+  /// Counts the work of that many.
+  void charge(std::uint64_t steps) {
+    steps_ += steps;
+    if (steps_ > last_step_) [[unlikely]]
+      check_budget();
   }
 
   /// Whether a source is Tidemark's own rather than the user's: its name is in angle brackets
@@ -302,8 +316,14 @@ class Interp {
   friend class FunctionGenerator;
   friend class ObjectWriter;
 
-  [[noreturn]] void out_of_steps();
+  void check_budget();
+  static void out_of_memory(void* interp, bool is_urgent);
   [[noreturn]] void too_deep();
+  /// Copying so much is work of so many steps.
+  void charge_copy(std::size_t bytes) {
+    if (bytes > 4096) [[unlikely]]
+      charge(bytes / 1024);
+  }
   std::string pending_refusal_;
   [[noreturn]] void name_error(ClassObject& type, Name name, std::string message);
   Value find_class_member(ClassObject& type, Name name);
@@ -338,7 +358,9 @@ class Interp {
   std::unordered_map<const Object*, std::uint64_t> identities_;
   Ref<ExceptionObject> handled_;  // what the innermost running `except` handles
   std::uint64_t steps_ = 0;
-  std::uint64_t last_step_ = 0;  // the limit; 0 once something has to be refused at the next step
+  std::uint64_t last_step_ = 0;  // up to where the budget was checked; 0: at the next step
+  bool is_short_of_memory_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::uint32_t depth_ = 0;
   std::uintptr_t stack_base_ = 0;       // of the host's stack where the program was entered
   std::uintptr_t stack_end_ = 0;        // how far down it may reach; 0: no program runs

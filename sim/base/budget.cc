@@ -1,0 +1,44 @@
+#include "sim/base/budget.h"
+
+namespace tidemark {
+
+namespace {
+
+// A request of less is granted a little longer, so that the run ends between two of its steps.
+constexpr std::size_t kLargeRequest = std::size_t{1} << 20U;
+constexpr std::int64_t kGrace = std::int64_t{256} << 20U;
+
+thread_local constinit MemoryWatch* watch_ = nullptr;
+
+}  // namespace
+
+Budget& budget() {
+  static constinit Budget the_budget;
+  return the_budget;
+}
+
+MemoryWatch::MemoryWatch(Tell tell, void* owner) : tell_(tell), owner_(owner), outer_(watch_) {
+  watch_ = this;
+}
+
+MemoryWatch::~MemoryWatch() { watch_ = outer_; }
+
+void take_memory(std::size_t bytes) {
+  MemoryWatch* const watch = watch_;
+  if (watch == nullptr) return;
+  watch->taken_ += static_cast<std::int64_t>(bytes);
+  const std::int64_t excess = watch->taken_ - static_cast<std::int64_t>(budget().memory);
+  if (excess <= 0 || watch->has_thrown_) return;
+  const bool is_urgent = bytes >= kLargeRequest || excess > kGrace;
+  if (is_urgent) {
+    watch->taken_ -= static_cast<std::int64_t>(bytes);
+    watch->has_thrown_ = true;
+  }
+  watch->tell_(watch->owner_, is_urgent);
+}
+
+void give_memory(std::size_t bytes) noexcept {
+  if (watch_ != nullptr) watch_->taken_ -= static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace tidemark
