@@ -72,6 +72,7 @@ THIRD_PARTY = [
     (r"<boost/program_options", r"sim/cli/[a-z_]+\.cc"),
     (r"<boost/", r"sim/(graph|cli)/"),
     (r"<sqlite3\.h>", r"sim/study/"),
+    (r"<pcre2\.h>", r"sim/lang/builtins/regex\.cc"),
     (r"<zlib\.h>", r"sim/format/[a-z_]+\.cc"),
     (r"<nanobind/", r"sim/python/"),
     (r"<(cuda|cublas|cudnn|nvml|nvrtc)", r"validation/"),

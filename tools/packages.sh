@@ -1,7 +1,7 @@
 # Sourced by tools/setup, tools/test and .ci/*: the Debian 12 packages of each purpose, and how they are installed.
 # shellcheck shell=sh disable=SC2034
 RUN_PACKAGES='g++ cmake ninja-build libfmt-dev zlib1g-dev libyaml-cpp-dev libboost-dev libboost-graph-dev
-  libboost-program-options-dev libsqlite3-dev python3 python3-matplotlib python3-pip'
+  libboost-program-options-dev libpcre2-dev libsqlite3-dev python3 python3-matplotlib python3-pip'
 TEST_PACKAGES='catch2 libbenchmark-dev git python3-yaml python3-jsonschema zsh fish'
 PACK_PACKAGES='file dpkg-dev'
 CI_PACKAGES='clang clang-format libclang-rt-14-dev chromium'

@@ -45,7 +45,7 @@ void define_values(Interp& in, const Ref<ClassObject>& type) {
     return make_ref<BuiltinValue>(interp.heap(), wanted, plain_of(plain_value));
   });
   define(in, *type, "__hash__(self, /)", [](Interp& interp, Arguments& args) {
-    return Value::integer(static_cast<std::int64_t>(interp.hash(plain_of(args[0]))));
+    return Value::integer(python_hash(interp.hash(plain_of(args[0]))));
   });
   define(in, *type, "__eq__(self, value, /)", [](Interp& interp, Arguments& args) {
     return Value::boolean(interp.equal(plain_of(args[0]), plain_of(args[1])));

@@ -7,6 +7,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/complex.h"
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/text.h"
 
@@ -35,7 +36,7 @@ void add_type_tests(Interp& in) {
   define(in, "callable(obj, /)",
          [](Interp& interp, Arguments& args) { return Value::boolean(interp.callable(args[0])); });
   define(in, "hash(obj, /)", [](Interp& interp, Arguments& args) {
-    return Value::integer(static_cast<std::int64_t>(interp.hash(args[0]) >> 1U));
+    return Value::integer(python_hash(interp.hash(args[0])));
   });
   define(in, "id(obj, /)", [](Interp& interp, Arguments& args) {
     // Stands for the address: differs between objects that live at the same time.

@@ -180,7 +180,7 @@ constexpr FunctionRow kDictMethods[] = {
        if (args[2].empty()) in.raise(in.make_exception(*in.classes().key_error, {args[1]}));
        return args.take(2);
      }},
-    {"popitem(self, last=True, /)",
+    {"popitem(self, last=True)",
      [](Interp& in, Arguments& args) {
        ValueTable& table = dict_of(args).table;
        const bool last = args.boolean(1);

@@ -8,6 +8,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
+#include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/syntax/ast.h"
@@ -461,6 +462,7 @@ void fill_math(Interp& in, Module& module) {
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
+  in.add_module("_regex", fill_regex);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
 
@@ -187,10 +188,21 @@ bool Interp::equal(const Value& left, const Value& right) {
   return truth(compare(CompareOp::kEq, left, right));
 }
 
+// Odd, so that it has an inverse: each integer has a hash of its own, and each hash an integer.
+constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15U;
+constexpr std::uint64_t kGather = 0xf1de83e19937733dU;
+static_assert(kSpread * kGather == 1);
+
+std::uint64_t table_hash(std::int64_t python_hash) {
+  return static_cast<std::uint64_t>(python_hash) * kSpread;
+}
+
+std::int64_t python_hash(std::uint64_t table_hash) {
+  return static_cast<std::int64_t>(table_hash * kGather);
+}
+
 std::uint64_t Interp::hash(const Value& value) {
-  const auto of_integer = [](std::int64_t i) {
-    return static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
-  };
+  const auto of_integer = table_hash;
   switch (value.tag()) {
     case Tag::kBool:
     case Tag::kInt:
@@ -209,7 +221,7 @@ std::uint64_t Interp::hash(const Value& value) {
   }
   if (has_code(value)) {
     const Value own = ask_code(value, known(name::kHash));
-    if (own.is_integral()) return static_cast<std::uint64_t>(own.as_int());
+    if (own.is_integral()) return table_hash(own.as_int());
   }
   Object* object = value.object();
   switch (object->kind()) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/host.h"
 #include "sim/lang/runtime/interp.h"
 
@@ -129,7 +130,7 @@ std::optional<std::uint64_t> Instance::hash(Interp& interp) {
   if (method->is_none()) return std::nullopt;
   const Value value = ask(interp, *this, known(name::kHash));
   if (!value.is_integral()) interp.type_error("__hash__ method should return an integer");
-  return static_cast<std::uint64_t>(value.as_int());
+  return table_hash(value.as_int());
 }
 
 std::string Instance::repr(Interp& interp) {

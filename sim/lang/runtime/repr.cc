@@ -29,8 +29,12 @@ std::string table_repr(Interp& in, const ValueTable& table, bool with_values, st
                        std::string_view close) {
   std::string out(open);
   bool first = true;
-  const std::vector<ValueTable::Entry> entries = table.entries();
-  for (const ValueTable::Entry& entry : entries) {
+  // A dict is written as it changes, a set as it was.
+  const std::vector<ValueTable::Entry> before =
+      with_values ? std::vector<ValueTable::Entry>() : table.entries();
+  const std::vector<ValueTable::Entry>& entries = with_values ? table.entries() : before;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const ValueTable::Entry entry = entries[i];
     if (entry.key.empty()) continue;
     in.step();
     if (!std::exchange(first, false)) out += ", ";

@@ -1,3 +1,4 @@
+import _regex
 import _tidemark
 
 I = IGNORECASE = 2
@@ -10,311 +11,102 @@ A = ASCII = 256
 
 
 class error(Exception):
-    pass
+    def __init__(self, msg, pattern=None, pos=None):
+        super().__init__(msg)
+        self.msg, self.pattern, self.pos = msg, pattern, pos
 
 
-def _is_digit(c):
-    return "0" <= c <= "9"
+_escapes = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\x07", "b": "\x08", "\\": "\\"}
 
 
-def _is_word(c):
-    return c.isalnum() or c == "_"
+def _reference(template, at, groups, names):
+    """the group that \\g<...> names from `at` on, and where it ends"""
+    if not template.startswith("<", at):
+        raise error(f"missing < at position {at}")
+    name, found, rest = template[at + 1:].partition(">")
+    if not found:
+        raise error(f"missing >, unterminated name at position {at + 1}")
+    if name.isdigit():
+        number = int(name)
+        if number > groups:
+            raise error(f"invalid group reference {number} at position {at + 1}")
+    elif name.isidentifier():
+        if name not in names:
+            raise IndexError(f"unknown group name {name!r}")
+        number = names[name]
+    elif name:
+        raise error(f"bad character in group name {name!r} at position {at + 1}")
+    else:
+        raise error(f"missing group name at position {at + 1}")
+    return number, at + len(name) + 2
 
 
-def _is_space(c):
-    return c in " \t\n\r\f\v"
+def _is_octal(text):
+    return len(text) > 0 and all([c in "01234567" for c in text])
 
 
-_classes = {"d": _is_digit, "w": _is_word, "s": _is_space}
-_escapes = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
-
-
-def _class_of(c):
-    test = _classes[c.lower()]
-    return test if c.islower() else lambda x: not test(x)
-
-
-class _Parser:
-    """makes nodes: functions of a state, a position and what has to match after them"""
-
-    def __init__(self, pattern, flags):
-        self.pattern, self.at, self.flags = pattern, 0, flags
-        self.groups, self.names = 0, {}
-
-    def more(self):
-        return self.at < len(self.pattern)
-
-    def peek(self, text):
-        return self.pattern.startswith(text, self.at)
-
-    def take(self, text):
-        if not self.peek(text):
-            return False
-        self.at += len(text)
-        return True
-
-    def until(self, end):
-        text, found, rest = self.pattern[self.at:].partition(end)
+def _parts(template, groups, names):
+    """a template as texts and numbers of groups"""
+    parts, at = [], 0
+    while True:
+        text, found, rest = template[at:].partition("\\")
+        parts.append(text)
+        at += len(text) + 1
         if not found:
-            raise error(f"missing {end}, unterminated name")
-        self.at += len(text) + len(end)
-        return text
-
-    def choice(self):
-        branches = [self.sequence()]
-        while self.take("|"):
-            branches.append(self.sequence())
-        if len(branches) == 1:
-            return branches[0]
-
-        def match(state, i, then):
-            for branch in branches:
-                end = branch(state, i, then)
-                if end is not None:
-                    return end
-            return None
-
-        return match
-
-    def sequence(self):
-        parts = []
-        while self.more() and not self.peek("|") and not self.peek(")"):
-            if self.flags & X and self.pattern[self.at] in " \t\n":
-                self.at += 1
-                continue
-            part = self.repeated(self.atom())
-            if part is not None:
-                parts.append(part)
-
-        def match(state, i, then):
-            def step(n, j):
-                return then(j) if n == len(parts) else parts[n](state, j, lambda k: step(n + 1, k))
-
-            return step(0, i)
-
-        return match
-
-    def repeated(self, atom):
-        while True:
-            if self.take("*"):
-                least, most = 0, None
-            elif self.take("+"):
-                least, most = 1, None
-            elif self.take("?"):
-                least, most = 0, 1
-            elif self.peek("{") and self.bounds() is not None:
-                least, most = self.bounds()
-                self.until("}")
-            else:
-                return atom
-            lazy = self.take("?")
-            self.take("+")
-            atom = _repeat(atom, least, most, lazy)
-
-    def bounds(self):
-        text, found, rest = self.pattern[self.at + 1:].partition("}")
-        parts = text.split(",") if found else []
-        if not parts or len(parts) > 2 or any([p and not p.isdigit() for p in parts]) or parts == [""]:
-            return None
-        least = int(parts[0] or 0)
-        return least, least if len(parts) == 1 else int(parts[1]) if parts[1] else None
-
-    def atom(self):
-        c = self.pattern[self.at]
-        self.at += 1
-        if c == "(":
-            return self.group()
-        if c == "[":
-            return _one(self.set())
-        if c == ".":
-            return _one((lambda x: True) if self.flags & S else lambda x: x != "\n")
-        if c == "^":
-            lines = self.flags & M
-            return _where(lambda text, i: i == 0 or lines and text[i - 1] == "\n")
-        if c == "$":
-            lines = self.flags & M
-            return _where(lambda text, i: i == len(text) or text[i:] == "\n" or lines and text[i] == "\n")
-        if c == "\\":
-            return self.escape()
-        return self.literal(c)
-
-    def literal(self, c):
-        if self.flags & I:
-            return _one(lambda x: x.lower() == c.lower())
-        return _one(lambda x: x == c)
-
-    def escape(self):
-        c = self.pattern[self.at]
-        self.at += 1
-        if c in "dwsDWS":
-            return _one(_class_of(c))
-        if c in "bB":
-            inside = c == "b"
-            return _where(
-                lambda text, i: (((i > 0 and _is_word(text[i - 1])) != (i < len(text) and _is_word(text[i])))) == inside
-            )
-        if c == "A":
-            return _where(lambda text, i: i == 0)
-        if c == "Z":
-            return _where(lambda text, i: i == len(text))
-        if c in "123456789":
-            return _again(int(c))
-        return self.literal(_escapes.get(c, c))
-
-    def set(self):
-        negated = self.take("^")
-        tests, first = [], True
-        while first or not self.peek("]"):
-            first = False
-            if not self.more():
-                raise error("unterminated character set")
-            c = self.pattern[self.at]
-            self.at += 1
-            if c == "\\":
-                c = self.pattern[self.at]
-                self.at += 1
-                if c in "dwsDWS":
-                    tests.append(_class_of(c))
-                    continue
-                c = _escapes.get(c, c)
-            if self.peek("-") and not self.peek("-]"):
-                self.at += 1
-                last = self.pattern[self.at]
-                self.at += 1
-                tests.append(_between(c, last))
-            else:
-                tests.append(_between(c, c))
-        self.at += 1
-        if self.flags & I:
-            plain = tests
-            tests = [lambda x: any([t(x.lower()) or t(x.upper()) for t in plain])]
-        return lambda x: any([t(x) for t in tests]) != negated
-
-    def group(self):
-        if self.take("?:"):
-            inner = self.choice()
-        elif self.take("?P<"):
-            name = self.until(">")
-            self.groups += 1
-            self.names[name] = self.groups
-            inner = self.captured(self.groups)
-        elif self.take("?P="):
-            return _again(self.names[self.until(")")])
-        elif self.peek("?=") or self.peek("?!"):
-            wanted = self.peek("?=")
-            self.at += 2
-            ahead = self.choice()
-            inner = _look(ahead, wanted)
-        elif self.take("?#"):
-            self.until(")")
-            return None
-        elif self.peek("?"):
-            _tidemark.refuse(f"this part of a regular expression is not modelled: '({self.pattern[self.at:]}'")
+            return parts
+        c = template[at:at + 1]
+        if c == "g":
+            number, at = _reference(template, at + 1, groups, names)
+            parts.append(number)
+        elif c == "0" or _is_octal(template[at:at + 3]) and len(template[at:at + 3]) == 3:
+            size = 1
+            while size < 3 and _is_octal(template[at + size:at + size + 1]):
+                size += 1
+            parts.append(chr(int(template[at:at + size], 8)))
+            at += size
+        elif c.isdigit():
+            size = 2 if template[at + 1:at + 2].isdigit() else 1
+            number = int(template[at:at + size])
+            if number > groups:
+                raise error(f"invalid group reference {number} at position {at}")
+            parts.append(number)
+            at += size
+        elif c in _escapes and c:
+            parts.append(_escapes[c])
+            at += 1
+        elif c.isalpha():
+            raise error(f"bad escape \\{c} at position {at - 1}")
+        elif not c:
+            raise error(f"bad escape (end of pattern) at position {at - 1}")
         else:
-            self.groups += 1
-            inner = self.captured(self.groups)
-        if not self.take(")"):
-            raise error("missing ), unterminated subpattern")
-        return inner
-
-    def captured(self, number):
-        inner = self.choice()
-
-        def match(state, i, then):
-            before = state.spans.get(number)
-
-            def close(j):
-                kept = state.spans.get(number)
-                state.spans[number] = (i, j)
-                end = then(j)
-                if end is None:
-                    state.spans[number] = kept
-                return end
-
-            end = inner(state, i, close)
-            if end is None:
-                state.spans[number] = before
-            return end
-
-        return match
-
-
-def _between(low, high):
-    return lambda x: low <= x <= high
-
-
-def _one(test):
-    def match(state, i, then):
-        return then(i + 1) if i < len(state.text) and test(state.text[i]) else None
-
-    return match
-
-
-def _where(test):
-    def match(state, i, then):
-        return then(i) if test(state.text, i) else None
-
-    return match
-
-
-def _again(number):
-    def match(state, i, then):
-        span = state.spans.get(number)
-        if span is None or not state.text.startswith(state.text[span[0]:span[1]], i):
-            return None
-        return then(i + span[1] - span[0])
-
-    return match
-
-
-def _look(inner, wanted):
-    def match(state, i, then):
-        found = inner(state, i, lambda j: j) is not None
-        return then(i) if found == wanted else None
-
-    return match
-
-
-def _repeat(atom, least, most, lazy):
-    def match(state, i, then):
-        def step(count, j):
-            def again(k):
-                return None if k == j and count >= least else step(count + 1, k)
-
-            if count < least:
-                return atom(state, j, again)
-            if lazy:
-                end = then(j)
-                return end if end is not None or count == most else atom(state, j, again)
-            if count != most:
-                end = atom(state, j, again)
-                if end is not None:
-                    return end
-            return then(j)
-
-        return step(0, i)
-
-    return match
-
-
-class _State:
-    def __init__(self, text):
-        self.text, self.spans = text, {}
+            parts.append("\\")
 
 
 class Match:
-    def __init__(self, pattern, state, start, end):
-        self.re, self.string, self._spans, self.pos = pattern, state.text, state.spans, 0
-        self._spans[0] = (start, end)
+    def __init__(self, pattern, string, spans, pos, endpos):
+        self.re, self.string, self._spans, self.pos, self.endpos = pattern, string, spans, pos, endpos
+        self.lastindex = spans[-1]
 
     def _number(self, group):
         number = self.re.groupindex.get(group) if isinstance(group, str) else group
-        if number is None or number > self.re.groups:
+        if number is None or number < 0 or number > self.re.groups:
             raise IndexError("no such group")
         return number
 
+    @property
+    def lastgroup(self):
+        for name, number in self.re.groupindex.items():
+            if number == self.lastindex:
+                return name
+        return None
+
     def span(self, group=0):
-        return self._spans.get(self._number(group)) or (-1, -1)
+        number = self._number(group)
+        return self._spans[2 * number], self._spans[2 * number + 1]
+
+    @property
+    def regs(self):
+        return tuple([self.span(i) for i in range(self.re.groups + 1)])
 
     def start(self, group=0):
         return self.span(group)[0]
@@ -330,7 +122,8 @@ class Match:
         found = [self._text(g) for g in groups or (0,)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    __getitem__ = group
+    def __getitem__(self, group):
+        return self._text(group)
 
     def groups(self, default=None):
         return tuple([self._text(i + 1, default) for i in range(self.re.groups)])
@@ -338,98 +131,105 @@ class Match:
     def groupdict(self, default=None):
         return {name: self._text(i, default) for name, i in self.re.groupindex.items()}
 
-    @property
-    def lastindex(self):
-        return max([i for i, span in self._spans.items() if i and span], default=None)
+    def _filled(self, parts):
+        return "".join([part if isinstance(part, str) else self._text(part) or "" for part in parts])
 
     def expand(self, template):
-        out, i = "", 0
-        while i < len(template):
-            c = template[i]
-            i += 1
-            if c == "\\" and i < len(template):
-                c = template[i]
-                i += 1
-                if c.isdigit():
-                    out += self._text(int(c)) or ""
-                elif c == "g":
-                    name = template[i + 1:].partition(">")[0]
-                    out += self._text(int(name) if name.isdigit() else name) or ""
-                    i += len(name) + 2
-                else:
-                    out += _escapes.get(c, c)
-            else:
-                out += c
-        return out
+        return self._filled(_parts(template, self.re.groups, self.re.groupindex))
 
     def __repr__(self):
         return f"<re.Match object; span={self.span()}, match={self.group()!r}>"
 
 
+_no_end = 9223372036854775807
+
+
+def _checked(string):
+    if not isinstance(string, str):
+        raise TypeError(f"expected string or bytes-like object, got {type(string).__name__!r}")
+    return string
+
+
 class Pattern:
     def __init__(self, pattern, flags):
-        parser = _Parser(pattern, flags)
-        self._node = parser.choice()
-        if parser.more():
-            raise error("unbalanced parenthesis")
-        self.pattern, self.flags, self.groups, self.groupindex = pattern, flags, parser.groups, parser.names
+        if not isinstance(pattern, str):
+            _tidemark.refuse("regular expressions are modelled for str, not for bytes")
+        code = _regex.compile(pattern, int(flags))
+        if isinstance(code, str):
+            raise error(code, pattern)
+        self._code, self.pattern = code, pattern
+        self.groups, self.groupindex, self.flags = _regex.describe(code)
+        if not self.flags & A:
+            self.flags |= U
 
-    def _at(self, string, start, whole):
-        state = _State(string)
-        end = self._node(state, start, lambda j: j if not whole or j == len(string) else None)
-        return None if end is None else Match(self, state, start, end)
+    def _found(self, string, pos, endpos, anchored, whole):
+        spans = _regex.find(self._code, _checked(string), pos, endpos, anchored, whole)
+        return None if spans is None else Match(self, string, spans, pos, min(endpos, len(string)))
 
-    def match(self, string, pos=0):
-        return self._at(string, pos, False)
+    def match(self, string, pos=0, endpos=_no_end):
+        return self._found(string, pos, endpos, True, False)
 
-    def fullmatch(self, string, pos=0):
-        return self._at(string, pos, True)
+    def fullmatch(self, string, pos=0, endpos=_no_end):
+        return self._found(string, pos, endpos, True, True)
 
-    def search(self, string, pos=0):
-        for start in range(pos, len(string) + 1):
-            found = self._at(string, start, False)
-            if found is not None:
-                return found
-        return None
+    def search(self, string, pos=0, endpos=_no_end):
+        return self._found(string, pos, endpos, False, False)
 
-    def finditer(self, string, pos=0):
-        while pos <= len(string):
-            found = self.search(string, pos)
-            if found is None:
-                return
-            yield found
-            pos = found.end() if found.end() > found.start() else found.end() + 1
+    def _matches(self, string, pos=0, endpos=_no_end, most=0):
+        found = _regex.find_all(self._code, _checked(string), pos, endpos, most)
+        return [Match(self, string, spans, pos, min(endpos, len(string))) for spans in found]
 
-    def findall(self, string, pos=0):
-        out = []
-        for found in self.finditer(string, pos):
-            groups = found.groups("")
-            out.append(found.group() if not groups else groups[0] if len(groups) == 1 else groups)
-        return out
+    def finditer(self, string, pos=0, endpos=_no_end):
+        return iter(self._matches(string, pos, endpos))
+
+    def findall(self, string, pos=0, endpos=_no_end):
+        found = _regex.find_all(self._code, _checked(string), pos, endpos, 0)
+        if self.groups == 0:
+            return [string[spans[0]:spans[1]] for spans in found]
+        if self.groups == 1:
+            return [string[spans[2]:spans[3]] if spans[2] >= 0 else "" for spans in found]
+        return [Match(self, string, spans, pos, endpos).groups("") for spans in found]
 
     def subn(self, repl, string, count=0):
-        out, at, done = "", 0, 0
-        for found in self.finditer(string):
-            out += string[at:found.start()] + (repl(found) if callable(repl) else found.expand(repl))
+        parts = None if callable(repl) else _parts(repl, self.groups, self.groupindex)
+        out, at, done = [], 0, 0
+        for found in self._matches(string, most=count):
+            out.append(string[at:found.start()])
+            filled = repl(found) if parts is None else found._filled(parts)
+            out.append("" if filled is None else filled)
             at = found.end()
             done += 1
-            if done == count:
-                break
-        return out + string[at:], done
+        out.append(string[at:])
+        return "".join(out), done
 
     def sub(self, repl, string, count=0):
         return self.subn(repl, string, count)[0]
 
     def split(self, string, maxsplit=0):
         out, at = [], 0
-        for found in self.finditer(string):
+        for found in self._matches(string, most=maxsplit) if maxsplit >= 0 else ():
             out.append(string[at:found.start()])
             out.extend(found.groups())
             at = found.end()
-            maxsplit -= 1
-            if maxsplit == 0:
-                break
-        return out + [string[at:]]
+        out.append(string[at:])
+        return out
+
+    def scanner(self, string):
+        _tidemark.refuse("re.Pattern.scanner() is not modelled", "finditer() gives the same matches")
+
+    def __eq__(self, other):
+        if not isinstance(other, Pattern):
+            return NotImplemented
+        return self.pattern == other.pattern and self.flags == other.flags
+
+    def __hash__(self):
+        return hash((self.pattern, self.flags))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __repr__(self):
         return f"re.compile({self.pattern!r})"
@@ -440,8 +240,12 @@ _kept = {}
 
 def compile(pattern, flags=0):
     if isinstance(pattern, Pattern):
+        if flags:
+            raise ValueError("cannot process flags argument with a compiled pattern")
         return pattern
     if (pattern, flags) not in _kept:
+        if len(_kept) >= 512:
+            _kept.clear()
         _kept[pattern, flags] = Pattern(pattern, flags)
     return _kept[pattern, flags]
 

@@ -1,0 +1,252 @@
+#include "sim/lang/builtins/regex.h"
+
+#include <fmt/format.h>
+#include <pcre2.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/builtins/regex_syntax.h"
+
+namespace tidemark::lang {
+
+namespace {
+
+// A match that tries more ways is given up; so many take about a second.
+constexpr std::uint32_t kMostTries = 20'000'000;
+constexpr std::uint32_t kMostHeapKiB = 64U << 10U;
+// In steps, so that the clock is looked at every hundred matches.
+constexpr std::uint64_t kStepsOfMatch = 64;
+constexpr std::size_t kBytesOfStep = 64;
+
+struct FreeCode {
+  void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+};
+struct FreeMatch {
+  void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
+};
+struct FreeContext {
+  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
+
+/// A compiled expression, as the library's `re` holds it.
+class Regex final : public Instance {
+ public:
+  Regex(Interp& in, Ref<ClassObject> type, pcre2_code* code, RegexText text)
+      : Instance(in.heap(), std::move(type), Kind::kInstance, kHostKind),
+        code_(code),
+        match_(pcre2_match_data_create_from_pattern(code, nullptr)),
+        context_(pcre2_match_context_create(nullptr)),
+        text_(std::move(text)) {
+    if (match_ == nullptr || context_ == nullptr) throw std::bad_alloc();
+    pcre2_set_match_limit(context_.get(), kMostTries);
+    pcre2_set_heap_limit(context_.get(), kMostHeapKiB);
+  }
+  static bool is(const Object& o) {
+    return o.kind() == Kind::kInstance && o.host_kind() == kHostKind;
+  }
+
+  [[nodiscard]] const RegexText& text() const { return text_; }
+  [[nodiscard]] std::uint32_t groups() const {
+    return static_cast<std::uint32_t>(text_.closed.size() - 1);
+  }
+  /// Where it matches from `begin` on, in bytes: pairs of each group, the whole first. Empty: it
+  /// does not. Errors: InputError where the limits are reached.
+  std::span<const PCRE2_SIZE> find(Interp& in, std::string_view subject, std::size_t begin,
+                                   std::uint32_t options);
+
+ private:
+  static constexpr std::uint16_t kHostKind = 0xFFFD;  // no other floor's
+  std::unique_ptr<pcre2_code, FreeCode> code_;
+  std::unique_ptr<pcre2_match_data, FreeMatch> match_;
+  std::unique_ptr<pcre2_match_context, FreeContext> context_;
+  RegexText text_;
+};
+
+std::span<const PCRE2_SIZE> Regex::find(Interp& in, std::string_view subject, std::size_t begin,
+                                        std::uint32_t options) {
+  in.charge(kStepsOfMatch + (subject.size() - begin) / kBytesOfStep);
+  const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
+  const int found = pcre2_match(code_.get(), bytes, subject.size(), begin, options, match_.get(),
+                                context_.get());
+  if (found == PCRE2_ERROR_NOMATCH) return {};
+  if (found < 0) {
+    in.refuse(fmt::format("matching a regular expression was given up after {} tries", kMostTries),
+              "repeats within repeats, such as (a+)+, try every way to share a text between them");
+  }
+  return {pcre2_get_ovector_pointer(match_.get()), std::size_t{2} * (groups() + 1)};
+}
+
+/// The words of sre for what PCRE2 finds wrong; empty: PCRE2's own are as good.
+std::string_view words_of(int error) {
+  switch (error) {
+    case PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS:
+      return "missing ), unterminated subpattern";
+    case PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS:
+      return "unbalanced parenthesis";
+    case PCRE2_ERROR_QUANTIFIER_INVALID:
+      return "nothing to repeat";
+    case PCRE2_ERROR_QUANTIFIER_OUT_OF_ORDER:
+      return "min repeat greater than max repeat";
+    case PCRE2_ERROR_QUANTIFIER_TOO_BIG:
+      return "the repetition number is too large";
+    case PCRE2_ERROR_CLASS_RANGE_ORDER:
+    case PCRE2_ERROR_CLASS_INVALID_RANGE:
+      return "bad character range";
+    case PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH:
+      return "look-behind requires fixed-width pattern";
+    default:
+      return {};
+  }
+}
+
+std::string message_of(int error, PCRE2_SIZE place, const RegexText& text) {
+  std::string words(words_of(error));
+  if (words.empty()) {
+    std::array<PCRE2_UCHAR, 256> buffer{};
+    pcre2_get_error_message(error, buffer.data(), buffer.size());
+    words = reinterpret_cast<const char*>(buffer.data());
+  }
+  const std::size_t last = text.origins.empty() ? 0 : text.origins.size() - 1;
+  const std::size_t at = place == 0 ? 0 : std::min<std::size_t>(place - 1, last);
+  return fmt::format("{} at position {}", words, text.origins.empty() ? 0 : text.origins[at]);
+}
+
+/// The expression, or a text that says what is wrong with it.
+Value compile(Interp& in, Arguments& args) {
+  RegexText text = translate_regex(args.text(0), static_cast<std::uint32_t>(args.integer(1)));
+  if (!text.error.empty()) return in.str(text.error);
+  std::uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_ALT_CIRCUMFLEX;
+  const auto set = [&](RegexFlag flag, std::uint32_t option) {
+    if ((text.flags & flag) != 0) options |= option;
+  };
+  set(kIgnoreCase, PCRE2_CASELESS);
+  set(kMultiLine, PCRE2_MULTILINE);
+  set(kDotAll, PCRE2_DOTALL);
+  if ((text.flags & kAscii) == 0) options |= PCRE2_UCP;
+  const std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
+      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
+  if (context == nullptr) throw std::bad_alloc();
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int error = 0;
+  PCRE2_SIZE place = 0;
+  in.charge(kStepsOfMatch + text.pattern.size());
+  pcre2_code* const code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.pattern.data()), text.pattern.size(), options,
+                    &error, &place, context.get());
+  if (code == nullptr) return in.str(message_of(error, place, text));
+  return make_ref<Regex>(in, in.classes().object, code, std::move(text));
+}
+
+/// From bytes to characters and back; places near the last one asked for are found fast.
+class Characters {
+ public:
+  explicit Characters(std::string_view text)
+      : text_(text), is_ascii_(static_cast<std::size_t>(utf8_length(text)) == text.size()) {}
+
+  [[nodiscard]] std::size_t bytes_before(std::int64_t character) const {
+    if (is_ascii_) return std::min(static_cast<std::size_t>(character), text_.size());
+    return utf8_offset(text_, character);
+  }
+  std::int64_t at(std::size_t byte) {
+    if (is_ascii_) return static_cast<std::int64_t>(byte);
+    character_ += byte >= byte_ ? utf8_length(text_.substr(byte_, byte - byte_))
+                                : -utf8_length(text_.substr(byte, byte_ - byte));
+    byte_ = byte;
+    return character_;
+  }
+
+ private:
+  std::string_view text_;
+  bool is_ascii_;
+  std::size_t byte_ = 0;
+  std::int64_t character_ = 0;
+};
+
+/// The group that was closed last, of those that took part; None: there is none.
+Value last_group(const Regex& regex, std::span<const PCRE2_SIZE> spans) {
+  const std::vector<std::uint32_t>& closed = regex.text().closed;
+  std::size_t last = 0;
+  for (std::size_t group = 1; group < closed.size(); ++group) {
+    if (spans[2 * group] == PCRE2_UNSET) continue;
+    const auto key = [&](std::size_t g) { return std::pair(spans[2 * g + 1], closed[g]); };
+    if (last == 0 || key(group) > key(last)) last = group;
+  }
+  return last == 0 ? Value::none() : Value::integer(static_cast<std::int64_t>(last));
+}
+
+/// (start, end) of the whole and of each group in characters, -1 where it took no part; then the
+/// last group.
+Value spans_of(Interp& in, const Regex& regex, std::span<const PCRE2_SIZE> spans,
+               Characters& characters) {
+  std::vector<Value> out;
+  out.reserve(spans.size() + 1);
+  for (const PCRE2_SIZE byte : spans)
+    out.push_back(Value::integer(byte == PCRE2_UNSET ? -1 : characters.at(byte)));
+  out.push_back(last_group(regex, spans));
+  return in.tuple(std::move(out));
+}
+
+/// The text up to `endpos` and where `pos` is in it.
+struct Subject {
+  Subject(Arguments& args, std::size_t first)
+      : text(args.text(first)),
+        characters(text),
+        begin(characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 1)))) {
+    text = text.substr(
+        0, characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 2))));
+  }
+  std::string_view text;
+  Characters characters;
+  std::size_t begin;
+};
+
+constexpr FunctionRow kFunctions[] = {
+    {"compile(pattern, flags)", compile},
+    {"describe(regex)",
+     [](Interp& in, Arguments& args) {
+       const auto& regex = args.object<Regex>(0, "a regular expression");
+       const Ref<Dict> names = in.dict();
+       for (const auto& [name, group] : regex.text().names)
+         names->table.set(in, in.str(name), Value::integer(group));
+       return in.tuple({Value::integer(regex.groups()), names, Value::integer(regex.text().flags)});
+     }},
+    {"find(regex, text, pos, endpos, is_anchored, is_whole)",
+     [](Interp& in, Arguments& args) {
+       auto& regex = args.object<Regex>(0, "a regular expression");
+       Subject subject(args, 1);
+       if (subject.begin > subject.text.size()) return Value::none();
+       const bool is_whole = args.boolean(5);
+       const std::uint32_t options = (args.boolean(4) || is_whole ? PCRE2_ANCHORED : 0U) |
+                                     (is_whole ? PCRE2_ENDANCHORED : 0U);
+       const auto spans = regex.find(in, subject.text, subject.begin, options);
+       return spans.empty() ? Value::none() : spans_of(in, regex, spans, subject.characters);
+     }},
+    {"find_all(regex, text, pos, endpos, most)",
+     [](Interp& in, Arguments& args) {
+       auto& regex = args.object<Regex>(0, "a regular expression");
+       Subject subject(args, 1);
+       const std::int64_t most = args.integer(4);
+       std::vector<Value> out;
+       std::uint32_t options = 0;
+       for (std::size_t at = subject.begin; at <= subject.text.size();) {
+         const auto spans = regex.find(in, subject.text, at, options);
+         if (spans.empty()) break;
+         out.push_back(spans_of(in, regex, spans, subject.characters));
+         if (static_cast<std::int64_t>(out.size()) == most) break;
+         if (out.size() >= in.limits().sequence) in.too_long();
+         // Where nothing was matched, something has to be from there on.
+         options = spans[0] == spans[1] ? PCRE2_NOTEMPTY_ATSTART : 0;
+         at = spans[1];
+       }
+       return in.list(std::move(out));
+     }},
+};
+
+}  // namespace
+
+void fill_regex(Interp& interp, Module& module) { add_functions(interp, module, kFunctions); }
+
+}  // namespace tidemark::lang
