@@ -8,7 +8,7 @@
 #include "sim/alloc/segments.h"
 #include "sim/alloc/sizes.h"
 #include "sim/alloc/stats.h"
-#include "sim/alloc/version.h"
+#include "sim/base/release.h"
 #include "sim/base/state_image.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/alloc/simple_allocator.h"
-#include "sim/alloc/version.h"
+#include "sim/base/release.h"
 
 namespace tidemark {
 

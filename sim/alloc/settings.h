@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/alloc/version.h"
+#include "sim/base/release.h"
 
 namespace tidemark {
 

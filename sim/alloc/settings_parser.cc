@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "sim/alloc/knob_values.h"
 #include "sim/alloc/settings_reader.h"
@@ -121,36 +120,6 @@ ParsedSettings parse_settings(std::string_view name, std::string_view conf, Vers
   return parse_settings(
       std::make_shared<const SourceText>(SourceText{std::string(name), std::string(conf)}),
       version);
-}
-
-Version parse_version(std::string_view name, std::string_view text) {
-  const auto refuse = [&](std::string hint) {
-    Problem problem;
-    problem.path = name;
-    problem.message = fmt::format("expected a PyTorch release from {}.{} to {}.{}, found '{}'",
-                                  kOldestVersion.major, kOldestVersion.minor, kNewestVersion.major,
-                                  kNewestVersion.minor, text);
-    problem.hint = std::move(hint);
-    throw InputError(std::move(problem));
-  };
-  std::array<unsigned, 3> parts{};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  while (count < parts.size()) {
-    const auto [stop, error] = std::from_chars(at, end, parts.at(count));
-    if (error != std::errc() || parts.at(count) > 255) refuse({});
-    ++count;
-    at = stop;
-    if (at == end) break;
-    if (*at != '.') refuse({});
-    ++at;
-  }
-  if (at != end || count < 2) refuse({});
-  const Version version{static_cast<std::uint8_t>(parts[0]), static_cast<std::uint8_t>(parts[1])};
-  if (version < kOldestVersion) refuse("the oldest that Tidemark knows is the nearest");
-  if (version > kNewestVersion) refuse("the newest that Tidemark knows is the nearest");
-  return version;
 }
 
 std::span<const SettingInfo> known_settings() {

@@ -30,11 +30,6 @@ ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version ve
 ParsedSettings parse_settings(std::string_view name, std::string_view conf,
                               Version version = kDefaultVersion);
 
-/// Reads "2.11" or "2.11.0".
-/// Errors: InputError for anything else and for releases outside kOldestVersion to kNewestVersion;
-/// `name` is its path.
-Version parse_version(std::string_view name, std::string_view text);
-
 /// One setting that some release knows, for help and for suggestions.
 struct SettingInfo {
   std::string_view key;

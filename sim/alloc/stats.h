@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/alloc/version.h"
+#include "sim/base/release.h"
 
 namespace tidemark {
 

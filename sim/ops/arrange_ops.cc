@@ -5,6 +5,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -153,13 +154,23 @@ OpResult multinomial(Arguments& a) {
   Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
   if (!self.is_cuda()) return out;
   const auto scalar = [&](ScalarType type) { return c.empty({}, type, self.device()); };
+  // Where both extremes are there before they are compared, they stay until the end.
+  Tensor most;
+  Tensor least;
   Tensor valid;
   if (!a.flag(2) || count == 1) {
     // Checks of the distribution, then an exponential race.
     valid = [&] {
-      const Tensor smallest = reduce(c, self, {}, false, self.dtype());
-      const Tensor is_positive = scalar(ScalarType::kBool);
-      const Tensor largest = reduce(c, self, {}, false, self.dtype());
+      const auto extreme = [&] { return reduce(c, self, {}, false, self.dtype()); };
+      const bool both_first = c.rules().multinomial_extremes_first;
+      Tensor smallest = extreme();
+      Tensor is_positive = both_first ? Tensor() : scalar(ScalarType::kBool);
+      Tensor largest = extreme();
+      if (both_first) {
+        is_positive = scalar(ScalarType::kBool);
+        least = std::move(smallest);
+        most = std::move(largest);
+      }
       const Tensor is_finite = scalar(ScalarType::kBool);
       return scalar(ScalarType::kBool);
     }();
@@ -183,7 +194,7 @@ OpResult multinomial(Arguments& a) {
   // Sums along each row, searched once a sample. Source: multinomial_with_replacement_kernel_impl.
   const auto rows = [&] { return c.empty(self.sizes(), self.dtype(), self.device()); };
   const Tensor given = rows();
-  const Tensor normal = rows();
+  const Tensor normal = c.rules().multinomial_normalises_in_place ? Tensor() : rows();
   const Tensor sums = rows();
   scan_kernel(c, sums, self.dim() - 1);
   return out;

@@ -12,6 +12,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -116,9 +117,13 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
           c.empty({splits, batch, heads, queries, rounded_head(d)}, ScalarType::kFloat32, device);
     }
   }
-  Tensor rng_state = c.empty({2}, ScalarType::kUInt64, device);
-  Tensor unused = c.empty({}, ScalarType::kUInt64, device);
-  if (dropout > 0) rng_state = c.empty({2}, ScalarType::kUInt64, device);
+  Tensor rng_state;
+  Tensor unused;
+  if (c.rules().flash_attention_seed) {
+    rng_state = c.empty({2}, ScalarType::kUInt64, device);
+    unused = c.empty({}, ScalarType::kUInt64, device);
+    if (dropout > 0) rng_state = c.empty({2}, ScalarType::kUInt64, device);
+  }
   launch(c, query, key, 2);
   works_on(c, {&query, &key, &value}, {&out});
   lse_parts.reset();
@@ -195,7 +200,7 @@ Gradients efficient_gradients(Backward& b) {
 }
 
 Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
-                           const Tensor& mask, bool want_lse) {
+                           const Tensor& mask, double dropout, bool want_lse) {
   Op op(c, "_scaled_dot_product_efficient_attention", "ScaledDotProductEfficientAttentionBackward0",
         {&query, &key, &value, &mask});
   op.save(0, mask);
@@ -205,6 +210,12 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
   const Tensor q = heads_inside(query);
   const Device device = query.device();
   const Dims sizes{q.size(0), q.size(1), q.size(2), value.size(3)};
+  Tensor seed;
+  Tensor offset;
+  if (dropout == 0 && c.rules().efficient_attention_seed) {
+    seed = c.empty({}, ScalarType::kInt64, device);
+    offset = c.empty({}, ScalarType::kInt64, device);
+  }
   Tensor out = c.empty(sizes, query.dtype(), device);
   Tensor lse = c.empty({q.size(0), q.size(2), want_lse ? round_up(q.size(1), 32) : 0},
                        ScalarType::kFloat32, device);
@@ -218,8 +229,12 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
   Tensor result = heads_inside(out);
   out.reset();
   op.save(5, result);
+  op.save(6, offset);
+  op.save(7, seed);
   op.results({&result}, [](Backward& b) { give(b, efficient_gradients(b)); });
   lse.reset();
+  seed.reset();
+  offset.reset();
   return result;
 }
 
@@ -343,7 +358,7 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
       return cudnn_attention(c, query, key, value, added, want_lse);
     case AttentionBackend::kEfficient:
       if (added.defined()) added = aligned_mask(c, added, query, key);
-      return efficient_attention(c, query, key, value, added, want_lse);
+      return efficient_attention(c, query, key, value, added, dropout, want_lse);
     case AttentionBackend::kMath:
       break;
   }

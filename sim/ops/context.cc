@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/ops/releases.h"
+
 namespace tidemark::ops {
 
 namespace {
@@ -31,6 +33,17 @@ Bytes extent_bytes(const Dims& sizes, const Dims& strides, ScalarType dtype) {
 }
 
 }  // namespace
+
+Context::Context(Memory& memory, Recorder& recorder, const DeviceSpec& device)
+    : memory_(memory), recorder_(recorder), spec_(device), thread_(&main_thread) {
+  engine_thread.is_engine = true;
+  set_pytorch(pypi_wheel(kDefaultVersion));
+}
+
+void Context::set_pytorch(const Wheel& wheel) {
+  pytorch_ = wheel;
+  rules_ = std::make_shared<const ReleaseRules>(rules_of(wheel));
+}
 
 Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType dtype,
                               Device device) {
@@ -167,22 +180,59 @@ void Context::end_thread(Thread& thread) {
   thread.cublas_handles.clear();
 }
 
-void Context::cublas_workspace(Device device, bool lt) {
-  if (!device.is_cuda()) return;
-  // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB; cuBLASLt: 1024 KiB.
+Bytes Context::cublas_workspace_bytes() const {
+  // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB.
   constexpr Bytes kHopper = 32 * kMiB;
   constexpr Bytes kOther = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
-  const std::uint16_t current = stream(device);
-  const auto make_one = [&](std::vector<std::pair<std::uint16_t, Tensor>>& workspaces,
-                            Bytes bytes) {
-    if (has_stream(workspaces, current)) return;
-    Tensor workspace = scratch(bytes, device);
-    workspace->storage->set_role(Role::kWorkspace);
-    workspaces.emplace_back(current, std::move(workspace));
-  };
+  return spec_.compute_capability == 90 ? kHopper : kOther;
+}
+
+void Context::keep_workspace(Device device, bool lt, Bytes bytes) {
   CublasHandle& handle = cublas_handle(device);
-  make_one(handle.workspaces, spec_.compute_capability == 90 ? kHopper : kOther);
-  if (lt) make_one(handle.lt_workspaces, kMiB);
+  auto& workspaces = lt ? handle.lt_workspaces : handle.workspaces;
+  const std::uint16_t current = stream(device);
+  if (has_stream(workspaces, current)) return;
+  Tensor workspace = scratch(bytes, device);
+  workspace->storage->set_role(Role::kWorkspace);
+  workspaces.emplace_back(current, std::move(workspace));
+}
+
+void Context::cublas_workspace(Device device, std::int64_t calls) {
+  if (!device.is_cuda() || calls == 0) return;
+  if (rules().cublas_workspace == CublasWorkspace::kKept) {
+    keep_workspace(device, false, cublas_workspace_bytes());
+    return;
+  }
+  for (std::int64_t call = 0; call < calls; ++call) {
+    scratch(cublas_workspace_bytes(), device)->storage->set_role(Role::kWorkspace);
+  }
+}
+
+void Context::cublaslt_workspace(Device device) {
+  if (!device.is_cuda()) return;
+  constexpr Bytes kLt = kMiB;
+  const auto of_call = [&] {
+    Tensor workspace = scratch(kLt, device);
+    workspace->storage->set_role(Role::kWorkspace);
+    return workspace;
+  };
+  switch (rules().cublaslt_workspace) {
+    case CublasLtWorkspace::kCallBesideKept: {
+      const Tensor workspace = of_call();
+      keep_workspace(device, false, cublas_workspace_bytes());
+      return;
+    }
+    case CublasLtWorkspace::kKeptBesideKept:
+      keep_workspace(device, false, cublas_workspace_bytes());
+      keep_workspace(device, true, kLt);
+      return;
+    case CublasLtWorkspace::kShared:
+      keep_workspace(device, false, cublas_workspace_bytes());
+      return;
+    case CublasLtWorkspace::kCall:
+      of_call();
+      return;
+  }
 }
 
 }  // namespace tidemark::ops

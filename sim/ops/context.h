@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -9,10 +10,13 @@
 #include <vector>
 
 #include "sim/base/device_spec.h"
+#include "sim/base/release.h"
 #include "sim/ops/node.h"
 #include "sim/ops/tensor.h"
 
 namespace tidemark::ops {
+
+struct ReleaseRules;
 
 /// What limits a kernel's speed: the clock knows a rate for each.
 enum class KernelClass : std::uint8_t {
@@ -88,8 +92,8 @@ struct Thread {
   std::set<std::vector<std::int64_t>> timed_convolutions;
 };
 
-/// A cuBLAS handle with its workspaces, cuBLAS's and cuBLASLt's, by stream: made at the first use,
-/// never freed. Source: docs/rules/products.md#4.
+/// A cuBLAS handle with the workspaces that are kept, cuBLAS's and cuBLASLt's, by stream: made at
+/// the first use, never freed. Source: docs/rules/products.md#4.
 struct CublasHandle {
   Device device;
   std::vector<std::pair<std::uint16_t, Tensor>> workspaces;
@@ -106,10 +110,7 @@ struct CastCacheEntry {
 /// Everything an operator needs to run: memory, device, settings, thread.
 class Context {
  public:
-  Context(Memory& memory, Recorder& recorder, const DeviceSpec& device)
-      : memory_(memory), recorder_(recorder), spec_(device), thread_(&main_thread) {
-    engine_thread.is_engine = true;
-  }
+  Context(Memory& memory, Recorder& recorder, const DeviceSpec& device);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -119,6 +120,10 @@ class Context {
   [[nodiscard]] Thread& thread() const { return *thread_; }
   void set_thread(Thread& thread) { thread_ = &thread; }
   [[nodiscard]] bool grad_enabled() const { return thread_->grad_enabled; }
+  /// What PyTorch does where its releases differ; the default release's until told otherwise.
+  [[nodiscard]] const ReleaseRules& rules() const { return *rules_; }
+  [[nodiscard]] const Wheel& pytorch() const { return pytorch_; }
+  void set_pytorch(const Wheel& wheel);
 
   // ---- memory
   /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that
@@ -175,9 +180,11 @@ class Context {
   [[nodiscard]] RequestNumber next_request() const { return next_request_; }
 
   // ---- libraries
-  /// The workspace of a cuBLAS handle on this thread and stream. `lt`: cuBLASLt's too (addmm with
-  /// the bias epilogue). Source: docs/rules/products.md#4.
-  void cublas_workspace(Device device, bool lt = false);
+  /// A call of cuBLAS takes its workspace, of this thread and stream: kept from the first call on,
+  /// or freed when it is queued. `calls`: so many in a row. Source: docs/rules/products.md#4.
+  void cublas_workspace(Device device, std::int64_t calls = 1);
+  /// The same for a product with the bias epilogue, which cuBLASLt computes.
+  void cublaslt_workspace(Device device);
   /// Every workspace that a handle holds, in the order in which they were made.
   template <class Function>
   void for_each_workspace(const Function& function) const {
@@ -207,6 +214,8 @@ class Context {
 
  private:
   CublasHandle& cublas_handle(Device device);
+  void keep_workspace(Device device, bool lt, Bytes bytes);
+  [[nodiscard]] Bytes cublas_workspace_bytes() const;
 
   std::uint64_t launches_ = 0;
   RequestNumber next_request_ = 0;
@@ -216,6 +225,8 @@ class Context {
   Memory& memory_;
   Recorder& recorder_;
   const DeviceSpec& spec_;
+  Wheel pytorch_;
+  std::shared_ptr<const ReleaseRules> rules_;
   Thread* thread_;
 };
 

@@ -4,6 +4,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 
 namespace tidemark::ops {
 
@@ -43,10 +44,20 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
   Op op(c, "histc", "", {}, {&self});
   Tensor out = c.empty({bins}, self.dtype(), self.device());
   if (min == max && self.numel() > 0) {
-    for (int extreme = 0; extreme < 2; ++extreme) {
-      const Tensor least = c.empty({}, self.dtype(), self.device());
+    if (c.rules().histc_extremes_first) {
+      Tensor least = c.empty({}, self.dtype(), self.device());
+      const Tensor most = c.empty({}, self.dtype(), self.device());
       const Tensor dense = contiguous(c, self);
-      const ReductionScratch scratch = reduction_scratch(c, dense, {}, element_bytes(self.dtype()));
+      // Both at once: twice the room for partial values.
+      reduction_scratch(c, dense, {}, 2 * element_bytes(self.dtype()));
+      least.reset();
+    } else {
+      for (int extreme = 0; extreme < 2; ++extreme) {
+        const Tensor found = c.empty({}, self.dtype(), self.device());
+        const Tensor dense = contiguous(c, self);
+        const ReductionScratch scratch =
+            reduction_scratch(c, dense, {}, element_bytes(self.dtype()));
+      }
     }
   }
   return op.result(std::move(out), nullptr);

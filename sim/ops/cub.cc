@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/ops/kernels.h"
+#include "sim/ops/releases.h"
 
 namespace tidemark::ops {
 
@@ -11,7 +12,7 @@ namespace {
 constexpr Bytes kAlignment = 256;
 /// Values that one block handles, by generation of the code that runs: compute capability 7.5, 8.x
 /// (where two stand, 8.0 apart from 8.6 and 8.9), 9.0 and later. Source: PyTorch 2.11's CUDA 13
-/// build, observed at many counts on five devices.
+/// build, and CUDA 12.4's and 13.2's of 2.6, 2.14 and 2.15, observed at many counts on five devices.
 struct Tiles {
   std::int64_t turing;
   std::int64_t ampere;
@@ -39,29 +40,31 @@ std::int64_t tile_of(const DeviceSpec& spec, const Tiles& tiles) {
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Descriptors of tiles, 32 more of them than there are, a second allocation of nothing, and room
-/// to align the first.
-Bytes tile_states(std::int64_t count, std::int64_t tile, Bytes width) {
-  return aligned(static_cast<Bytes>(ceil_div(count, tile) + 32) * width) + 2 * kAlignment - 1;
+/// Descriptors of tiles, 32 more of them than there are, and room to align them and what some
+/// toolkits allocate beside them, which is nothing.
+Bytes tile_states(const Context& c, std::int64_t count, std::int64_t tile, Bytes width) {
+  return aligned(static_cast<Bytes>(ceil_div(count, tile) + 32) * width) +
+         c.rules().cub_allocations * kAlignment - 1;
 }
 
 }  // namespace
 
-Bytes scan_bytes(std::int64_t count, Bytes width) {
-  if (width == 4) return tile_states(count, 1920, 8);
-  return tile_states(count, width < 4 ? 7680 : 896, 16);
+Bytes scan_bytes(const Context& c, std::int64_t count, Bytes width) {
+  if (width == 4) return tile_states(c, count, 1920, 8);
+  return tile_states(c, count, width < 4 ? 7680 : 896, 16);
 }
 
-Bytes select_bytes(const DeviceSpec& spec, std::int64_t count) {
-  return tile_states(count, tile_of(spec, kSelect), 8);
+Bytes select_bytes(const Context& c, std::int64_t count) {
+  return tile_states(c, count, tile_of(c.spec(), kSelect), 8);
 }
 
-Bytes unique_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width) {
-  return tile_states(count, tile_of(spec, width == 8 ? kSelect : kUnique4), 8);
+Bytes unique_bytes(const Context& c, std::int64_t count, Bytes width) {
+  return tile_states(c, count, tile_of(c.spec(), width == 8 ? kSelect : kUnique4), 8);
 }
 
-Bytes unique_by_key_bytes(const DeviceSpec& spec, std::int64_t count, Bytes width) {
-  return tile_states(count, tile_of(spec, width == 8 ? kUniqueByKey8 : kUniqueByKey4), 16);
+Bytes unique_by_key_bytes(const Context& c, std::int64_t count, Bytes width) {
+  return tile_states(c, count, tile_of(c.spec(), width == 8 ? kUniqueByKey8 : kUniqueByKey4),
+                     c.rules().cub_unique_by_key_state);
 }
 
 Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count) {
@@ -74,7 +77,7 @@ Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count) {
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim) {
   if (x.dim() == 0 || x.numel() == 0 || !x.is_cuda()) return;
   if (x.size(dim) != x.numel()) return;
-  c.scratch(scan_bytes(x.numel(), element_bytes(x.dtype())), x.device());
+  c.scratch(scan_bytes(c, x.numel(), element_bytes(x.dtype())), x.device());
 }
 
 Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,
@@ -98,6 +101,15 @@ Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, By
          1024 * static_cast<Bytes>(ceil_div(count, tile_of(spec, *tiles))) + 2 * kAlignment - 1;
 }
 
+std::int64_t bits_of(std::int64_t n) {
+  std::int64_t bits = 0;
+  while (n > 0) {
+    ++bits;
+    n >>= 1;
+  }
+  return std::max<std::int64_t>(bits, 1);
+}
+
 Bytes segmented_sort_bytes(std::int64_t count, Bytes key_width, Bytes value_width) {
   return aligned(static_cast<Bytes>(count) * key_width) +
          aligned(static_cast<Bytes>(count) * value_width) + kAlignment - 1;
@@ -117,7 +129,7 @@ Tensor nonzero_kernel(Context& c, const Tensor& x) {
   const Tensor count = c.empty({1}, ScalarType::kInt32, x.device());
   c.scratch(count_bytes(c.spec(), x.numel()), x.device());
   c.read_value(count);
-  c.scratch(select_bytes(c.spec(), x.numel()), x.device());
+  c.scratch(select_bytes(c, x.numel()), x.device());
   return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
 }
 

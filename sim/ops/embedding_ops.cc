@@ -9,6 +9,7 @@
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -39,9 +40,10 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const Tensor original = c.empty({count}, index, device);
   {
     const Tensor range = c.empty({count}, index, device);
-    c.scratch(sort_bytes(c.spec(), count, index_bytes, index_bytes,
-                         8 * static_cast<std::int64_t>(index_bytes)),
-              device);
+    const std::int64_t bits = c.rules().embedding_sorts_row_bits
+                                  ? bits_of(rows)
+                                  : 8 * static_cast<std::int64_t>(index_bytes);
+    c.scratch(sort_bytes(c.spec(), count, index_bytes, index_bytes, bits), device);
   }
   Tensor frequencies;
   if (by_frequency) {
@@ -55,11 +57,11 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const Tensor segment_count = c.scratch(8, device);
   {
     const Tensor lengths = c.empty({count}, index, device);
-    c.scratch(unique_by_key_bytes(c.spec(), count, index_bytes), device);
+    c.scratch(unique_by_key_bytes(c, count, index_bytes), device);
   }
   const Tensor parts_per_segment = c.empty({segments}, index, device);
   const Tensor part_offsets = c.empty({segments}, index, device);
-  c.scratch(scan_bytes(segments, index_bytes), device);
+  c.scratch(scan_bytes(c, segments, index_bytes), device);
   const Tensor part_count = c.scratch(8, device);
   const std::int64_t parts = count / kRowsPerPart + segments;
   const Tensor part_starts = c.empty({parts}, index, device);

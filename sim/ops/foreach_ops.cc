@@ -2,6 +2,7 @@
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
@@ -48,11 +49,20 @@ OpResult foreach_norm(Arguments& a) {
   Context& c = a.context();
   const LabelScope label(c, "_foreach_norm");
   const TensorList& tensors = a.tensors(0);
-  std::int64_t chunks = 1;
-  for (const Tensor& t : tensors) chunks = std::max(chunks, (t.numel() + 65535) / 65536);
+  std::int64_t most = 1;
+  std::int64_t all = 0;
+  for (const Tensor& t : tensors) {
+    const std::int64_t chunks = (t.numel() + 65535) / 65536;
+    most = std::max(most, chunks);
+    all += chunks;
+  }
   const auto count = static_cast<std::int64_t>(tensors.size());
+  const ScalarType sum = accumulate_type(tensors.front().dtype());
+  const Device device = tensors.front().device();
+  Tensor offsets;  // of each tensor's chunks
+  if (c.rules().foreach_norm_by_chunks) offsets = c.empty({count + 1}, ScalarType::kInt64, device);
   const Tensor partials =
-      c.empty({count * chunks}, accumulate_type(tensors.front().dtype()), tensors.front().device());
+      c.empty({c.rules().foreach_norm_by_chunks ? all : count * most}, sum, device);
   TensorList out;
   for (const Tensor& t : tensors) out.push_back(c.empty({}, t.dtype(), t.device()));
   pass_over(c, tensors, 1);

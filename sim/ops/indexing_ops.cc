@@ -11,6 +11,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -160,15 +161,6 @@ Dims indexed_strides(const Tensor& self, const Positions& at, const Dims& shape)
   return iterator_strides(shape, operands);
 }
 
-std::int64_t bits_of(std::int64_t n) {
-  std::int64_t bits = 0;
-  while (n > 0) {
-    ++bits;
-    n >>= 1;
-  }
-  return std::max<std::int64_t>(bits, 1);
-}
-
 /// Where indexed dimensions lie apart they come first.
 Tensor indexed_first(const Tensor& self, const Positions& at) {
   if (at.adjacent) return self;
@@ -207,10 +199,17 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
       continue;
     }
     if (checked) {
-      for (int bound = 0; bound < 2; ++bound) {
-        const Tensor extreme = reduce(c, t, {}, false, ScalarType::kInt64, 8);
-        c.empty({}, ScalarType::kBool, self.device());
+      const auto extreme = [&] { return reduce(c, t, {}, false, ScalarType::kInt64, 8); };
+      const auto compare = [&] { c.empty({}, ScalarType::kBool, self.device()); };
+      Tensor smallest = extreme();
+      if (!c.rules().index_put_extremes_first) {
+        compare();
+        smallest.reset();
       }
+      Tensor largest = extreme();
+      compare();
+      if (c.rules().index_put_extremes_first) compare();
+      smallest.reset();
     }
     const Tensor scaled = [&] {
       const Tensor wrapped = column();
@@ -423,7 +422,7 @@ Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
     b.grads[0] = zeros_like(b.c, expand(b.saved[1], shape));
     const std::int64_t count = numel_of(shape);
     const Tensor running = b.c.empty({count}, ScalarType::kInt64, b.grad().device());
-    if (count > 0) b.c.scratch(scan_bytes(count, 8), b.grad().device());
+    if (count > 0) b.c.scratch(scan_bytes(b.c, count, 8), b.grad().device());
   });
 }
 

@@ -11,6 +11,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/window_ops.h"
 
@@ -91,7 +92,11 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   };
   const Tensor first = factor(by_columns ? a : b);
   const Tensor second = factor(by_columns ? b : a);
-  c.cublas_workspace(out.device(), lt);
+  if (lt) {
+    c.cublaslt_workspace(out.device());
+  } else {
+    c.cublas_workspace(out.device());
+  }
   launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
   return out;
 }
@@ -123,9 +128,20 @@ void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor
   gemm(c, out, a, b, false);
 }
 
-Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
+namespace {
+
+Tensor batched_gemm(Context& c, const Tensor& a, const Tensor& b) {
   Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
   return gemm(c, std::move(out), a, b, false);
+}
+
+}  // namespace
+
+Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
+  if (a.size(2) == 1 && c.rules().bmm_of_one_multiplies) {
+    return c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
+  }
+  return batched_gemm(c, a, b);
 }
 
 Tensor mm(Context& c, Tensor self, Tensor mat2) {
@@ -148,6 +164,17 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
   });
 }
 
+namespace {
+
+/// cuBLASLt adds a matrix of the result's layout, or one row of it to every row.
+bool takes_whole_matrix(const Context& c, const Tensor& self, const Dims& sizes, double beta) {
+  if (!c.rules().half_addmm_by_cublaslt || !is_half(self.dtype()) || self.dim() != 2) return false;
+  const bool is_row = beta == 1 && self.size(0) == 1 && self.size(1) == sizes[1];
+  return self.is_contiguous() && (self.sizes() == sizes || is_row);
+}
+
+}  // namespace
+
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
   if (mat1.dim() != 2 || mat2.dim() != 2) {
@@ -169,10 +196,11 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
   op.save_if(op.needs(2), 0, mat1);
   op.save_if(op.needs(1), 1, mat2);
   // The bias epilogue of cuBLASLt. Source: docs/rules/products.md#1.
-  const bool lt = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
+  const bool epilogue = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
                   self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
                   mat2.size(1) > 1;
-  Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2, lt);
+  Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2,
+                    epilogue || takes_whole_matrix(c, self, sizes, beta));
   return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
                                     s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
     const auto scaled = [&b](Tensor g, double factor) {
@@ -214,7 +242,7 @@ Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double bet
   Op op(c, "baddbmm", "BaddbmmBackward0", {&self, &batch1, &batch2});
   op.save_if(op.needs(2), 0, batch1);
   op.save_if(op.needs(1), 1, batch2);
-  return op.result(bmm_kernel(c, batch1, batch2), [alpha, beta](Backward& b) {
+  return op.result(batched_gemm(c, batch1, batch2), [alpha, beta](Backward& b) {
     const auto scaled = [&b](Tensor g, double factor) {
       return factor == 1 ? g : pointwise(b.c, {&g});
     };

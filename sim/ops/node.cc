@@ -137,6 +137,9 @@ void gather(Node& node, std::vector<Ref<Node>>& stack) {
 
 Node::~Node() {
   std::vector<Ref<Node>> stack;
+  if (dies_by_members && !released) {
+    while (!saved.empty()) saved.pop_back();
+  }
   gather(*this, stack);
   // The members of PyTorch's nodes: what was saved last dies first.
   while (!saved.empty()) saved.pop_back();

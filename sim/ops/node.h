@@ -108,6 +108,9 @@ class Node final : public RefCounted<Node> {
 
   /// Drops the saved tensors in order.
   void release_variables();
+  /// PyTorch lets go of a graph nobody runs backward through from its last node, whose members die
+  /// as C++ has it: what was saved last first. Else all nodes are released in order.
+  bool dies_by_members = false;
 };
 
 /// "torch.cuda.FloatTensor", as PyTorch's messages name a tensor.

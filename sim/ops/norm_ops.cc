@@ -8,6 +8,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -169,7 +170,7 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
       scale = unary(c, "rsqrt", mean_square);
     }
     Tensor out = mul(c, wide, scale);
-    out = mul(c, out, weight);
+    if (weight.defined()) out = mul(c, out, weight);
     return input.suggest_memory_format() == MemoryFormat::kContiguous
                ? contiguous(c, out, MemoryFormat::kContiguous)
                : out;
@@ -182,7 +183,7 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
 Tensor rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
                 const Tensor& weight) {
   const Rows rows = rows_of(input, normalized_shape, weight, Tensor());
-  if (weight.defined() && weight.dtype() != input.dtype()) {
+  if (!c.rules().fused_rms_norm || (weight.defined() && weight.dtype() != input.dtype())) {
     return composite_rms_norm(c, input, normalized_shape, weight);
   }
   return fused_rms_norm(c, input, rows, normalized_shape, weight);
@@ -202,30 +203,48 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
   const bool mixed =
       is_half(input.dtype()) && weight.defined() && weight.dtype() == ScalarType::kFloat32;
   const ScalarType statistics = mixed ? ScalarType::kFloat32 : input.dtype();
-  Tensor out = c.empty(input.sizes(), input.dtype(), input.device());
+  const MemoryFormat format = c.rules().group_norm_layout == GroupNormLayout::kKept
+                                  ? input.suggest_memory_format()
+                                  : MemoryFormat::kContiguous;
+  Tensor out = c.empty_in(input.sizes(), format, input.dtype(), input.device());
   Tensor mean = c.empty({n, groups}, statistics, input.device());
   Tensor rstd = c.empty({n, groups}, statistics, input.device());
-  if (!flat && (weight.defined() || bias.defined())) {
-    const Tensor a = c.empty({n, channels}, acc, input.device());
-    const Tensor b = c.empty({n, channels}, acc, input.device());
+  {
+    const Tensor dense = contiguous_kernel(c, input, format);
+    Tensor exact_mean;
+    Tensor exact_rstd;
+    if (is_half(input.dtype()) && c.rules().half_group_norm_statistics) {
+      exact_mean = c.empty({n, groups}, ScalarType::kFloat32, input.device());
+      exact_rstd = c.empty({n, groups}, ScalarType::kFloat32, input.device());
+    }
+    if (!flat && (weight.defined() || bias.defined())) {
+      const Tensor a = c.empty({n, channels}, acc, input.device());
+      const Tensor b = c.empty({n, channels}, acc, input.device());
+    }
   }
   op.save(2, mean);
   op.save(3, rstd);
-  op.results({&out}, [n, channels, groups, flat, acc](Backward& b) {
+  op.results({&out}, [n, channels, groups, flat, format, acc](Backward& b) {
     const Tensor& w = b.saved[1];
-    const Tensor grad = contiguous(b.c, b.grad());
-    const Tensor x = contiguous(b.c, b.saved[0]);
+    const Tensor grad = contiguous_kernel(b.c, b.grad(), format);
+    const Tensor x = contiguous_kernel(b.c, b.saved[0], format);
     const Device device = x.device();
-    if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), device);
+    const bool by_channel =
+        !flat || b.c.rules().group_norm_layout == GroupNormLayout::kCopiedBefore;
+    if (b.needs(0)) b.grads[0] = b.c.empty_in(x.sizes(), format, x.dtype(), device);
     if (b.needs(1)) b.grads[1] = b.c.empty({channels}, w.dtype(), device);
     if (b.needs(2)) b.grads[2] = b.c.empty({channels}, w.defined() ? w.dtype() : x.dtype(), device);
-    const Tensor ds = b.c.empty({n, channels}, acc, device);
-    const Tensor db = b.c.empty({n, channels}, acc, device);
+    Tensor ds;
+    Tensor db;
+    if (by_channel) {
+      ds = b.c.empty({n, channels}, acc, device);
+      db = b.c.empty({n, channels}, acc, device);
+    }
     if (!b.needs(0)) return;
     Tensor c1;
     const Tensor c2 = b.c.empty({n, groups}, acc, device);
     const Tensor c3 = b.c.empty({n, groups}, acc, device);
-    if (!flat && w.defined()) c1 = b.c.empty({n, channels}, acc, device);
+    if (!flat && w.defined() && format == MemoryFormat::kContiguous) c1 = b.c.empty({n, channels}, acc, device);
   });
   mean.reset();
   rstd.reset();
@@ -256,7 +275,9 @@ Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, 
                       name, name, to_string(t->sizes()), to_string(input.sizes())));
     }
   }
-  const Tensor x = contiguous(c, input, MemoryFormat::kContiguous);
+  const Tensor x = c.rules().group_norm_layout == GroupNormLayout::kCopiedBefore
+                       ? contiguous(c, input, MemoryFormat::kContiguous)
+                       : input;
   return native_group_norm(c, x, groups, weight, bias);
 }
 

@@ -67,6 +67,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
     for (const Tensor* t : inputs) node_->next.push_back(gradient_edge(c_, *t));
     node_->sequence = c_.thread().next_sequence++;
     node_->label = c_.module_label;
+    node_->dies_by_members = c_.rules().graphs_die_by_members;
   }
   vertex_ = c_.recorder().add_op(name, c_.module_label, reads, node_.get());
   if (node_) node_->vertex = vertex_;

@@ -7,6 +7,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_rule.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/sparse.h"
 
 namespace tidemark::ops {
@@ -184,7 +185,9 @@ void ldexp_backward(Backward& b) {
     b.grads[1] = pointwise(b.c, {&product});
   }
   if (b.needs(0)) {
-    const Tensor power = power_of_two(b.c, b.saved[0], ScalarType::kInt64);
+    const Tensor power =
+        power_of_two(b.c, b.saved[0],
+                     b.c.rules().ldexp_power_is_floating ? ScalarType::kFloat64 : ScalarType::kInt64);
     b.grads[0] = pointwise(b.c, {&b.grad(), &power});
   }
 }
@@ -323,6 +326,85 @@ void clamp_tensors_backward(Backward& b) {
   }
 }
 
+/// The same where what is chosen from several alike is shared out: the comparisons are joined to
+/// masks of ties, step by step. Source: oracle.
+void clamp_tensors_shared_backward(Backward& b) {
+  b.saved.resize(3);
+  const Tensor& max = b.saved[0];
+  const Tensor& min = b.saved[1];
+  const Tensor& self = b.saved[2];
+  const bool both = min.defined() && max.defined();
+  const Tensor& bound = min.defined() ? min : max;
+  const auto mask = [&] { return pointwise(b.c, {&self, &bound}, ScalarType::kBool); };
+  const auto masks = [&](std::size_t count) {
+    TensorList out;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(mask());
+    return out;
+  };
+  const auto drop_last = [](TensorList& list, std::size_t kept) {
+    while (list.size() > kept) list.pop_back();
+  };
+  const auto part = [&](const Tensor& where) {
+    return pointwise(b.c, {&where, &b.grad()}, b.grad().dtype());
+  };
+  /// One comparison says where the gradient goes, the other where it is halved.
+  const auto shared = [&] {
+    const Tensor chosen = mask();
+    const Tensor whole = part(chosen);
+    const Tensor tie = mask();
+    return pointwise(b.c, {&whole, &tie}, b.grad().dtype());
+  };
+  if (!both) {
+    if (b.needs(1) || b.needs(2)) b.grads[min.defined() ? 1 : 2] = shared();
+    if (b.needs(0)) b.grads[0] = shared();
+    return;
+  }
+  if (b.needs(1) || b.needs(2)) {
+    TensorList ties = masks(2);
+    if (b.needs(1)) {
+      const Tensor chosen = [&] {
+        TensorList steps = masks(4);
+        Tensor last = mask();
+        drop_last(steps, 0);
+        return last;
+      }();
+      b.grads[1] = shared();
+    }
+    if (b.needs(2)) {
+      const Tensor first = mask();
+      const Tensor last = [&] {
+        TensorList steps = masks(5);
+        Tensor joined = mask();
+        drop_last(steps, 0);
+        return joined;
+      }();
+      const Tensor chosen = mask();
+      const Tensor whole = part(chosen);
+      TensorList halves = masks(2);
+      b.grads[2] = pointwise(b.c, {&whole, &halves[0]}, b.grad().dtype());
+      drop_last(halves, 0);
+    }
+    drop_last(ties, 0);
+  }
+  if (b.needs(0)) {
+    const Tensor inside = mask();
+    const Tensor outside = [&] {
+      TensorList steps = masks(3);
+      Tensor joined = mask();
+      drop_last(steps, 0);
+      return joined;
+    }();
+    const Tensor tie = [&] {
+      TensorList steps = masks(2);
+      Tensor joined = mask();
+      drop_last(steps, 0);
+      return joined;
+    }();
+    const Tensor whole = part(inside);
+    b.grads[0] = pointwise(b.c, {&whole, &tie}, b.grad().dtype());
+  }
+}
+
 }  // namespace
 
 Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -333,7 +415,8 @@ Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Te
   const Tensor& bound = min.defined() ? min : max;
   Tensor out = min.defined() && max.defined() ? pointwise(c, {&self, &min, &max})
                                               : pointwise(c, {&self, &bound});
-  return op.result(std::move(out), clamp_tensors_backward);
+  return op.result(std::move(out), c.rules().clamp_splits_ties ? clamp_tensors_shared_backward
+                                                               : clamp_tensors_backward);
 }
 
 Tensor clamp_min(Context& c, const Tensor& self) { return apply(c, kClampMin, self); }

@@ -63,6 +63,7 @@ struct PointwiseRule {
   std::string_view
       in_place_self{};      ///< another gradient for NAME_ (leaky_relu_ and elu_ use the result)
   bool contiguous = false;  ///< the result is, whatever the operands are
+  Releases releases{};      ///< as in OpDef
 };
 
 /// Runs a rule out of place. `other` is undefined for operators of one tensor.

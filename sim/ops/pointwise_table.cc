@@ -191,6 +191,11 @@ constexpr PointwiseRule kPlainActivations[] = {
     {"tanh", "TanhBackward0", kX, "F", "grb"},
 };
 
+constexpr Releases kBefore214{kOldestVersion, {2, 13}};
+constexpr Releases kFrom214{{2, 14}, kNewestVersion};
+constexpr Releases kOf214{{2, 14}, {2, 14}};
+constexpr Releases kFrom215{{2, 15}, kNewestVersion};
+
 constexpr std::string_view kHypotSelf = "gsbrb";
 constexpr std::string_view kHypotOther = "gobrb";
 
@@ -206,7 +211,22 @@ constexpr PointwiseRule kBinary[] = {
      "gg1bsocwsocm",
      kPromote,
      {},
-     false},
+     false,
+     {},
+     false,
+     kBefore214},
+    {"maximum",
+     "MaximumBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socgbsocb",
+     "socgbsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kFrom214},
     {"minimum",
      "MinimumBackward0",
      "Tensor input, Tensor other",
@@ -215,7 +235,22 @@ constexpr PointwiseRule kBinary[] = {
      "gg1bsocwsocm",
      kPromote,
      {},
-     false},
+     false,
+     {},
+     false,
+     kBefore214},
+    {"minimum",
+     "MinimumBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socgbsocb",
+     "socgbsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kFrom214},
     {"remainder", "RemainderBackward0", kXY, kBoth, "g", "sobgfv"},
     {"fmod", "FmodBackward0", kXY, kBoth, "g", "sobgfv"},
     {"pow", "PowBackward1", "", "", "so1bbobgb0o1cw", "o1cs1ccdsfrb0wgv", kPromote,
@@ -247,7 +282,34 @@ constexpr PointwiseRule kBinary[] = {
      "gsocopmmk",
      kPromote,
      {},
-     false},
+     false,
+     {},
+     false,
+     kBefore214},
+    {"fmax",
+     "FmaxBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socgbsocb",
+     "socgbsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kOf214},
+    {"fmax",
+     "FmaxBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socopgwsocb",
+     "socopgwsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kFrom215},
     {"fmin",
      "FminBackward0",
      "Tensor input, Tensor other",
@@ -256,7 +318,34 @@ constexpr PointwiseRule kBinary[] = {
      "gsocopmmk",
      kPromote,
      {},
-     false},
+     false,
+     {},
+     false,
+     kBefore214},
+    {"fmin",
+     "FminBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socgbsocb",
+     "socgbsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kOf214},
+    {"fmin",
+     "FminBackward0",
+     "Tensor input, Tensor other",
+     kBoth,
+     "socopgwsocb",
+     "socopgwsocb",
+     kPromote,
+     {},
+     false,
+     {},
+     false,
+     kFrom215},
     {"xlogy", "XlogyBackward0", "", "", "gobo1cs1ccmk", "gsbob", kFloat},
     {"copysign", "CopysignBackward0", kXY, kBoth, "rsbs1cmdgv", "y", kFloat},
     {"special_xlog1py", "SpecialXlog1PyBackward0", "", "", "gobo1cs1ccmk", "o1bgsbv", kFloat},
@@ -330,7 +419,7 @@ class Entries {
   }
   [[nodiscard]] std::vector<OpDef> defs() const {
     std::vector<OpDef> out;
-    for (const Entry& e : entries_) out.push_back({e.signature, e.where, e.run, kSource});
+    for (const Entry& e : entries_) out.push_back({e.signature, e.where, e.run, kSource, e.releases});
     return out;
   }
 
@@ -339,6 +428,7 @@ class Entries {
     std::string signature;
     std::string where;
     OpResult (*run)(Arguments&);
+    Releases releases;
   };
   template <const auto& kTable, bool kFlag, std::size_t... I>
   void add_each(std::index_sequence<I...> /*indices*/) {
@@ -351,19 +441,20 @@ class Entries {
     if (rule.where.empty()) return;
     const std::string name(rule.name);
     std::string parameters(rule.parameters);
+    const auto add = [&](std::string signature, std::string where, OpResult (*run)(Arguments&)) {
+      entries_.push_back({std::move(signature), std::move(where), run, rule.releases});
+    };
     if (flag) {
-      entries_.push_back(
-          {name + "(" + parameters + ", bool inplace=False)", std::string(rule.where), with_flag});
+      add(name + "(" + parameters + ", bool inplace=False)", std::string(rule.where), with_flag);
     } else {
-      entries_.push_back({name + "(" + parameters + ")", std::string(rule.where), out_of_place});
+      add(name + "(" + parameters + ")", std::string(rule.where), out_of_place);
     }
     if (!rule.in_place || rule.where == "F") {
-      if (flag) entries_.push_back({name + "_(" + parameters + ")", "F torch", in_place});
+      if (flag) add(name + "_(" + parameters + ")", "F torch", in_place);
       return;
     }
     if (parameters.starts_with("operand")) parameters.replace(0, 7, "Tensor");
-    entries_.push_back(
-        {name + "_(" + parameters + ")", flag ? "F torch" : "torch method", in_place});
+    add(name + "_(" + parameters + ")", flag ? "F torch" : "torch method", in_place);
   }
   std::vector<Entry> entries_;
 };
@@ -372,6 +463,17 @@ template <std::size_t N>
 constexpr const PointwiseRule& find(const PointwiseRule (&table)[N], std::string_view name) {
   for (const PointwiseRule& rule : table) {
     if (rule.name == name) return rule;
+  }
+  TIDEMARK_CHECK(false, "no such pointwise rule");
+  return table[0];
+}
+
+/// The one of the PyTorch that runs.
+template <std::size_t N>
+const PointwiseRule& find(const Context& c, const PointwiseRule (&table)[N],
+                          std::string_view name) {
+  for (const PointwiseRule& rule : table) {
+    if (rule.name == name && rule.releases.contain(c.pytorch().pytorch)) return rule;
   }
   TIDEMARK_CHECK(false, "no such pointwise rule");
   return table[0];
@@ -460,17 +562,17 @@ Tensor pow_tensors_(Context& c, const Tensor& self, const Tensor& exponent) {
   return apply_in_place(c, kRule, self, exponent);
 }
 Tensor unary(Context& c, std::string_view name, const Tensor& self) {
-  return apply(c, find(kUnary, name), self);
+  return apply(c, find(c, kUnary, name), self);
 }
 Tensor unary_(Context& c, std::string_view name, const Tensor& self) {
-  return apply_in_place(c, find(kUnary, name), self);
+  return apply_in_place(c, find(c, kUnary, name), self);
 }
 Tensor binary(Context& c, std::string_view name, const Tensor& self, const Tensor& other) {
-  return apply(c, find(kBinary, name), self, other);
+  return apply(c, find(c, kBinary, name), self, other);
 }
 
 Tensor binary_(Context& c, std::string_view name, const Tensor& self, const Tensor& other) {
-  return apply_in_place(c, find(kBinary, name), self, other);
+  return apply_in_place(c, find(c, kBinary, name), self, other);
 }
 
 std::span<const OpDef> pointwise_rules() {

@@ -85,7 +85,7 @@ Tensor addbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, Factors f, 
   op.save_if(op.needs(2), 0, batch1);
   op.save_if(op.needs(1), 1, batch2);
   Tensor out = in_place ? self : c.empty(sizes, batch1.dtype(), batch1.device());
-  c.cublas_workspace(batch1.device());
+  c.cublas_workspace(batch1.device(), batch1.size(0));
   const auto backward = [f, n = batch1.size(0)](Backward& b) {
     const Tensor grad = expand(b.grad(), {n, b.grad().size(0), b.grad().size(1)});
     if (b.needs(1)) {

@@ -110,6 +110,8 @@ struct OpDef {
   OpResult (*run)(Arguments& a);
   /// The sections that say so: "docs/rules/reductions.md#4", or "docs/rules/products.md#1, #2".
   std::string_view source;
+  /// PyTorch's releases that have it so. Entries of one operator for others stand beside it.
+  Releases releases{};
 };
 
 /// The families, one file each; a new family is added to the list in registry.cc.

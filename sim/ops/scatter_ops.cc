@@ -122,6 +122,10 @@ TensorList columns_of(Context& c, const Tensor& found) { return unbind(c, found,
 
 }  // namespace
 
+Tensor index_fill_(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
+  return write(c, Write::kIndexFill, self, dim, index, Tensor(), true);
+}
+
 std::span<const OpDef> indexing_ops() {
   static constexpr OpDef kOps[] = {
       {"index_select(Tensor input, int dim, Tensor index)", "torch method",

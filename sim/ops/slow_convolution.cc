@@ -35,7 +35,7 @@ Tensor plain(Context& c, const Tensor& input, const Tensor& weight, const Convol
   if (!is_pointwise(weight, o)) {
     columns = columns_of(c, input, input.size(1), weight, product(sizes, 2));
   }
-  c.cublas_workspace(input.device());
+  c.cublas_workspace(input.device(), input.size(0));
   return out;
 }
 
@@ -48,7 +48,7 @@ ConvolutionGradients plain_backward(Context& c, const Tensor& grad_output, const
     if (!columns.defined()) {
       columns = columns_of(c, input, input.size(1), weight, product(grad.sizes(), 2));
     }
-    c.cublas_workspace(input.device());
+    c.cublas_workspace(input.device(), input.size(0));
   };
   if (wanted.input) {
     g.input = c.empty(input.sizes(), grad.dtype(), grad.device());
@@ -68,7 +68,7 @@ Tensor dilated(Context& c, const Tensor& input, const Tensor& weight, const Conv
   const Dims sizes = convolution_output_size(input.sizes(), weight.sizes(), o);
   Tensor out = c.empty(sizes, input.dtype(), input.device());
   const Tensor columns = columns_of(c, input, input.size(1), weight, product(sizes, 2));
-  c.cublas_workspace(input.device());
+  c.cublas_workspace(input.device(), input.size(0));
   return out;
 }
 
@@ -83,12 +83,13 @@ ConvolutionGradients dilated_backward(Context& c, const Tensor& grad_output, con
   Tensor columns;
   if (wanted.input || wanted.weight) {
     columns = columns_of(c, input, input.size(1), weight, product(grad.sizes(), 2));
-    c.cublas_workspace(input.device());
   }
-  if (wanted.bias) {
-    Dims spatial;
-    for (std::int64_t d = 1; d + 1 < grad.dim(); ++d) spatial.push_back(d);
-    for (std::int64_t n = 0; n < grad.size(0); ++n) sum(c, select(grad, 0, n), spatial, false);
+  Dims spatial;
+  for (std::int64_t d = 1; d + 1 < grad.dim(); ++d) spatial.push_back(d);
+  for (std::int64_t n = 0; n < grad.size(0); ++n) {
+    if (wanted.input) c.cublas_workspace(input.device());
+    if (wanted.weight) c.cublas_workspace(input.device());
+    if (wanted.bias) sum(c, select(grad, 0, n), spatial, false);
   }
   return g;
 }
@@ -115,7 +116,7 @@ Tensor transposed(Context& c, const Tensor& input, const Tensor& weight, const T
     for (std::size_t i = 2; i < sizes.size(); ++i) spatial.push_back(sizes[i]);
     ones = c.empty(spatial, input.dtype(), input.device());
   }
-  c.cublas_workspace(input.device());
+  c.cublas_workspace(input.device(), bias.defined() ? 2 * input.size(0) : input.size(0));
   return out;
 }
 
@@ -126,23 +127,26 @@ ConvolutionGradients transposed_backward(Context& c, const Tensor& grad_output, 
   const ScalarType dtype = grad_output.dtype();
   // One by one kernels read the gradient as it is.
   const bool direct = is_pointwise(weight, o);
-  const auto work = [&] {
+  // Each product goes through the samples one by one.
+  const auto work = [&](std::int64_t products) {
     Tensor columns;
     if (!direct) columns = columns_of(c, input, weight.size(1), weight, product(input.sizes(), 2));
-    c.cublas_workspace(input.device());
+    c.cublas_workspace(input.device(), products * input.size(0));
     return columns;
   };
   if (wanted.input) {
     const Tensor grad = contiguous(c, grad_output);
     g.input = c.empty(input.sizes(), dtype, input.device());
-    work();
+    work(1);
   }
   if (wanted.weight) g.weight = c.empty(weight.sizes(), dtype, input.device());
   if (wanted.bias) g.bias = c.empty({weight.size(1)}, dtype, input.device());
   if (wanted.weight || wanted.bias) {
     const Tensor grad = contiguous(c, grad_output);
-    const Tensor columns = work();
-    if (wanted.bias && grad.dim() == 4) {
+    // The bias of three dimensions is a product with ones.
+    const bool sums_bias = wanted.bias && grad.dim() == 4;
+    const Tensor columns = work((wanted.weight ? 1 : 0) + (wanted.bias && !sums_bias ? 1 : 0));
+    if (sums_bias) {
       reduction_scratch(c, grad, {0, 2, 3}, element_bytes(accumulate_type(dtype)));
     }
   }

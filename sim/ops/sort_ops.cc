@@ -8,6 +8,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 
 namespace tidemark::ops {
 
@@ -257,7 +258,7 @@ Tensor unique(Context& c, const Tensor& self) {
   const Tensor out = c.empty({n}, self.dtype(), device);
   {
     const Tensor count = c.scratch(8, device);
-    c.scratch(unique_bytes(c.spec(), n, width), device);
+    c.scratch(unique_bytes(c, n, width), device);
   }
   // Cut to size: the storage stays as it was made.
   return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
@@ -272,7 +273,7 @@ Tensor unique_consecutive(Context& c, const Tensor& self) {
   if (!self.is_cuda() || n == 0) return out;
   {
     const Tensor count = c.scratch(8, self.device());
-    c.scratch(unique_bytes(c.spec(), n, element_bytes(self.dtype())), self.device());
+    c.scratch(unique_bytes(c, n, element_bytes(self.dtype())), self.device());
   }
   return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
 }
@@ -282,8 +283,16 @@ Tensor unique_consecutive(Context& c, const Tensor& self) {
 void find_unique_rows(Context& c, const Tensor& indices) {
   if (!indices.is_cuda()) return;
   const std::int64_t n = indices.numel();
+  const bool flat = c.rules().embedding_renorm_sorts_flat;
   const Tensor sorted = c.empty_like(indices);
-  {
+  Tensor order;
+  if (flat) {
+    order = c.empty({n}, ScalarType::kInt64, indices.device());
+    if (n > 1) {
+      const Tensor keys = c.empty_like(indices);
+      sort_scratch(c, indices.dtype(), indices.device(), n, 1);
+    }
+  } else {
     const Tensor positions = c.empty_like(indices, ScalarType::kInt64);
     if (n > 1) {
       const std::int64_t length = indices.size(-1);
@@ -293,7 +302,7 @@ void find_unique_rows(Context& c, const Tensor& indices) {
   }
   const Tensor unique_rows = c.empty({n}, indices.dtype(), indices.device());
   const Tensor count = c.scratch(8, indices.device());
-  c.scratch(unique_bytes(c.spec(), n, element_bytes(indices.dtype())), indices.device());
+  c.scratch(unique_bytes(c, n, element_bytes(indices.dtype())), indices.device());
 }
 
 namespace {

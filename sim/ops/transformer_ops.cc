@@ -10,6 +10,7 @@
 #include "sim/ops/norm_ops.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/softmax_ops.h"
 
@@ -69,6 +70,7 @@ std::pair<Tensor, Tensor> unfused(Context& c, const Tensor& query, std::int64_t 
   scores = view(scores, {batch, heads, length, length});
   // Without a mask softmax works in place. Its product with the values is written over the queries.
   if (mask.defined()) masked_softmax(c, scores, mask);
+  c.cublas_workspace(query.device());
   if (!need_weights) scores.reset();
   Tensor out;
   {
@@ -89,8 +91,8 @@ std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& 
   if (query.dim() != 3)
     throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
   const LabelScope label(c, "_native_multi_head_attention");
-  if (!mask.defined() && !need_weights && query.size(2) % heads == 0 &&
-      query.size(2) / heads % 8 == 0 && has_fused_kernel(c, query, heads)) {
+  const bool fits = c.rules().fused_encoder_of_any_head || query.size(2) / heads % 8 == 0;
+  if (!mask.defined() && !need_weights && query.size(2) % heads == 0 && fits && has_fused_kernel(c, query, heads)) {
     return {fused(c, query, heads, weights), Tensor()};
   }
   return unfused(c, query, heads, weights, mask, need_weights, average);

@@ -5,6 +5,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -32,9 +33,10 @@ Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const D
   const Tensor dense_indices = contiguous(c, indices);
   const MemoryFormat format = flat ? self.suggest_memory_format() : MemoryFormat::kContiguous;
   Tensor out = c.empty_in(sizes, format, self.dtype(), self.device());
-  return op.result(std::move(out), [flat](Backward& b) {
+  const bool reads_dense = flat && !c.rules().max_unpool_reads_strides;
+  return op.result(std::move(out), [reads_dense](Backward& b) {
     const Tensor& positions = b.saved[0];
-    const Tensor dense_grad = flat ? contiguous(b.c, b.grad()) : b.grad();
+    const Tensor dense_grad = reads_dense ? contiguous(b.c, b.grad()) : b.grad();
     b.grads[0] = b.c.empty(positions.sizes(), b.grad().dtype(), b.grad().device());
   });
 }

@@ -52,6 +52,7 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   program.loop = scenario.loop;
   program.resolver = files_in(scenario.model.import_folders, scenario.model.sees_zoo);
   program.backends = scenario.backends;
+  program.wheel = scenario.wheel;
   program.devices.assign(static_cast<std::size_t>(scenario.device_count), scenario.device);
   return program;
 }

@@ -55,6 +55,7 @@ class Reader {
     scenario_.name = fields_.text("name").value_or("");
     scenario_.notes = fields_.text("notes").value_or("");
     read_device();
+    read_pytorch();
     read_allocator();
     read_backends();
     read_params();
@@ -148,18 +149,40 @@ class Reader {
     }
   }
 
-  void read_allocator() {
-    Version version = kDefaultVersion;
-    if (const yaml::Node* node = fields_.get("pytorch")) {
-      try {
-        version = parse_version("pytorch", node->text);
-      } catch (const InputError& error) {
-        for (Problem problem : error.problems()) {
-          problem.at = node->at;
-          problems_.push_back(std::move(problem));
-        }
+  /// Runs `read`; the place of a problem is that of `node`.
+  template <class Read>
+  void collect_at(const yaml::Node& node, Read&& read) {
+    try {
+      read();
+    } catch (const InputError& error) {
+      for (Problem problem : error.problems()) {
+        problem.at = node.at;
+        problems_.push_back(std::move(problem));
       }
     }
+  }
+
+  void read_pytorch() {
+    const yaml::Node* node = fields_.get("pytorch");
+    if (node == nullptr) return;
+    const auto read_version = [&](const yaml::Node& at, const char* path) {
+      collect_at(at, [&] { scenario_.wheel = pypi_wheel(parse_version(path, at.text)); });
+    };
+    if (node->is_text()) {
+      read_version(*node, "pytorch");
+      return;
+    }
+    yaml::Fields map(*node, "pytorch", problems_, kPytorchMap);
+    if (const yaml::Node* version = map.get("version")) read_version(*version, "pytorch.version");
+    if (const yaml::Node* cuda = map.get("cuda")) {
+      collect_at(*cuda,
+                 [&] { scenario_.wheel.cuda = parse_cuda_version("pytorch.cuda", cuda->text); });
+    }
+    map.done();
+  }
+
+  void read_allocator() {
+    const Version version = scenario_.wheel.pytorch;
     scenario_.settings.version = version;
     const yaml::Node* node = fields_.get("allocator");
     if (node == nullptr) return;

@@ -38,7 +38,8 @@ struct Scenario {
   DeviceSpec device;
   std::int64_t device_count = 1;  ///< GPUs of that kind, each with an allocator of its own; 1 to 64
   Bytes other_bytes = 0;          ///< taken on the device by other processes
-  AllocatorSettings settings;
+  Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
+  AllocatorSettings settings;                 ///< its release is the wheel's
   std::optional<double> memory_fraction;
   EventPolicy policy;
   ops::Backends backends;

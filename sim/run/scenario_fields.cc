@@ -55,7 +55,9 @@ constexpr auto kModes = words("train", "eval");
 constexpr auto kEmptyCaches = words("never", "each_step");
 constexpr auto kOoms = words("raise", "stop", "next");
 
+constexpr std::string_view kRelease = "^2\\.[0-9]+$";
 constexpr yaml::Form kDeviceAsMap = form::map(kDeviceMap);
+constexpr yaml::Form kPytorchAsMap = form::map(kPytorchMap);
 constexpr yaml::Form kOptimizerAsMap = form::map(kOptimizerMap);
 constexpr yaml::Form kDdpAsMap = form::map(kDdpMap);
 constexpr yaml::Form kNamedOrDdp = form::name(kName).either(kDdpAsMap);
@@ -83,7 +85,8 @@ constexpr yaml::Field kScenarioFields[] = {
      "an id or alias that `tidemark devices` lists, the path of a device file, or a map", true},
     {"device_count", form::integer(1, 64),
      "GPUs of that kind, each with an allocator of its own (default 1)"},
-    {"pytorch", form::text("^2\\.[0-9]+$"), "release whose allocator is simulated (default 2.11)"},
+    {"pytorch", form::text(kRelease).either(kPytorchAsMap),
+     "the PyTorch that runs the program: its release, or a map (default 2.11)"},
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
     {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
     {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},
@@ -101,6 +104,10 @@ constexpr yaml::Field kDeviceFields[] = {
     {"total", form::bytes(), "memory of the device: 24GiB"},
     {"context", form::bytes(), "gone once a CUDA context exists"},
     {"other", form::bytes(), "held by other processes (default 0)"}};
+
+constexpr yaml::Field kPytorchFields[] = {
+    {"version", form::text(kRelease), "the release", true},
+    {"cuda", kText, "the toolkit of its wheel: 12.8, 13.2 (default: the one of PyPI's wheel)"}};
 
 constexpr yaml::Field kAllocatorFields[] = {
     {"conf", kText, "the text of PYTORCH_ALLOC_CONF: expandable_segments:True"},
@@ -225,6 +232,7 @@ constexpr yaml::Field kSweepWhenFields[] = {
 
 constexpr yaml::Map kScenarioMap{kScenarioFields};
 constexpr yaml::Map kDeviceMap{kDeviceFields};
+constexpr yaml::Map kPytorchMap{kPytorchFields};
 constexpr yaml::Map kAllocatorMap{kAllocatorFields};
 constexpr yaml::Map kBackendsMap{kBackendsFields};
 constexpr yaml::Map kModelMap{kModelFields};

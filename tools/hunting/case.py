@@ -18,6 +18,7 @@ class Case:
     conf: str = ""
     backends: dict = dataclasses.field(default_factory=dict)
     name: str = ""
+    pytorch: str = "2.11"  # the release whose rules Tidemark follows
 
     def size(self):
         """what shrinking makes smaller: lines first, then characters, then settings"""
@@ -37,7 +38,7 @@ class Case:
         lines = ["schema_version: 1"]
         if self.name:
             lines.append("name: " + json.dumps(self.name))
-        lines += ["device: " + device, 'pytorch: "2.11"', "allocator: " + allocator + "}", "backends: {%s}" % backends,
+        lines += ["device: " + device, "pytorch: " + json.dumps(self.pytorch), "allocator: " + allocator + "}", "backends: {%s}" % backends,
                   "model:", "  code: |"]
         lines += _indented(self.code, 4) + ["  function: make", "loop: |"] + _indented(self.loop, 2)
         return "\n".join(lines) + "\n"
@@ -81,6 +82,8 @@ def read_scenario(text):
             block = key
         elif key == "name":
             case.name = json.loads(value)
+        elif key == "pytorch":
+            case.pytorch = json.loads(value)
         elif key == "device":
             given = _flow(value)
             case.device, case.total = (given, 0) if isinstance(given, str) else (given["name"], given.get("total", 0))

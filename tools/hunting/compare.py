@@ -14,6 +14,10 @@ from .oracle import OracleFailed
 NO_ORDER = "autocast cache cleared"
 
 
+class WrongRelease(Exception):
+    """the oracle has another PyTorch than the case is for"""
+
+
 @dataclasses.dataclass
 class Outcome:
     """`verdict`: exact, differs, refused (Tidemark names what it does not model), invalid (PyTorch raises, or gives no answer),
@@ -97,6 +101,8 @@ def judge(oracle, program, case):
         answer = oracle.run(case)
     except OracleFailed as failure:
         return Outcome("invalid", str(failure))
+    if not oracle.torch.startswith(case.pytorch + "."):
+        raise WrongRelease("the oracle's PyTorch is %s, the case's %s" % (oracle.torch, case.pytorch))
     rows, refusal, crash = run_tidemark(program, case)
     if answer["error"]:
         if crash:

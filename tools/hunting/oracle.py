@@ -20,11 +20,13 @@ class OracleFailed(Exception):
 
 
 class Oracle:
-    """Requires: TIDEMARK_ORACLE names a folder whose program `run` is a Python with PyTorch 2.11 on the pretend GPU."""
+    """Requires: TIDEMARK_ORACLE names a folder whose program `run` is a Python with PyTorch on the pretend GPU. `torch` is its version
+    once something ran."""
 
     def __init__(self, folder=None):
         self.folder = pathlib.Path(folder or os.environ["TIDEMARK_ORACLE"]).expanduser()
         self.servers = collections.OrderedDict()
+        self.torch = ""
         self.answers = tempfile.TemporaryDirectory(prefix="hunt-")
 
     def server(self, case):
@@ -36,8 +38,10 @@ class Oracle:
             env.update(pretend_device.environment(*key), PYTHONHASHSEED="0", TORCH_SYMBOLIZE_MODE="dladdr")
             server = subprocess.Popen([str(self.folder / "run"), str(HERE / "server.py")], env=env, text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            if not server.stdout.readline():
+            hello = server.stdout.readline()
+            if not hello:
                 raise OracleFailed("no PyTorch in %s" % self.folder)
+            self.torch = json.loads(hello)["torch"]
             self.servers[key] = server
         self.servers.move_to_end(key)
         return self.servers[key]

@@ -37,7 +37,7 @@ def without_values():
 def flatten(trace, stacks):
     events, ops, phase = [], [], ""
     for e in trace:
-        phase = e["user_metadata"] or phase
+        phase = e.get("user_metadata") or phase  # from 2.11 on
         events.append([e["action"], e.get("addr", e.get("device_free", 0)), e["size"], e["stream"], phase])
         if stacks:
             ops.append(describe(e.get("frames") or []))
@@ -87,7 +87,8 @@ def run(job):
             self.name = name
 
         def __enter__(self):
-            torch.cuda.memory._set_memory_metadata(self.name)
+            if hasattr(torch.cuda.memory, "_set_memory_metadata"):
+                torch.cuda.memory._set_memory_metadata(self.name)
 
         def __exit__(self, *error):
             return False
@@ -121,7 +122,7 @@ def serve():
     torch._dynamo.config.suppress_errors = True
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    print("{}", file=out, flush=True)
+    print(json.dumps({"torch": torch.__version__}), file=out, flush=True)
     for line in sys.stdin:
         job = json.loads(line)
         pid = os.fork()

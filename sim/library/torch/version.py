@@ -1,1 +1,3 @@
-cuda, git_version, hip, xpu, debug, __version__ = "13.0", "unknown", None, None, False, "2.11.0"
+import torch
+
+cuda, git_version, hip, xpu, debug, __version__ = torch._C.cuda_version(), "unknown", None, None, False, torch.__version__

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/releases.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/modules/module_object.h"
 #include "sim/torch/tensors/host_values.h"
@@ -50,6 +51,12 @@ void add_modes(Session& session, lang::Module& module) {
         const ops::GradMode mode(s->c, false);
         return in.call(args.values[0], rest);
       }));
+  add("cuda_version()",
+      [s](Interp& in, Arguments&) { return in.str(to_string(s->wheel.cuda)); });
+  // What the PyTorch that runs does: the number of the variant of a rule where releases differ.
+  add("release_rule(name)", [s](Interp&, Arguments& a) {
+    return Value::integer(ops::variant_of_rule(a.text(0), s->wheel));
+  });
   add("inference_mode()",
       [s](Interp&, Arguments&) { return Value::boolean(s->c.thread().inference_mode); });
   add("set_inference_mode(mode)", [s](Interp&, Arguments& a) {

@@ -65,7 +65,7 @@ void fill_torch(Session& session, lang::Module& torch) {
   torch.set(interp.intern("OutOfMemoryError"), session.out_of_memory);
   torch.set(interp.intern("strided"), interp.str("torch.strided"));
   torch.set(interp.intern("sparse_coo"), interp.str("torch.sparse_coo"));
-  torch.set(interp.intern("__version__"), interp.str("2.11.0"));
+  torch.set(interp.intern("__version__"), interp.str(to_string(session.wheel.pytorch) + ".0"));
   torch.set(interp.intern("pi"), Value::real(std::numbers::pi));
   torch.set(interp.intern("inf"), Value::real(std::numeric_limits<double>::infinity()));
   torch.set(interp.intern("nan"), Value::real(std::numeric_limits<double>::quiet_NaN()));

@@ -68,7 +68,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
   {
     lang::Python interp(std::move(options));
-    Session session(interp, emitter, model_.devices);
+    Session session(interp, emitter, model_.devices, model_.wheel);
     add_modules(session);
     session.c.backends = model_.backends;
     std::optional<ModelWatch> watch;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/device_spec.h"
+#include "sim/base/release.h"
 #include "sim/base/source.h"
 #include "sim/lang/runtime/interp.h"
 #include "sim/ops/context.h"
@@ -47,6 +48,7 @@ struct ModelProgram {
   lang::ModuleResolver resolver;
   lang::Limits limits;
   ops::Backends backends;
+  Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
   std::vector<DeviceSpec> devices;  ///< at least one
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -138,7 +140,8 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
       if (!range) session.interp.type_error("slice indices must be integers or None");
       if (range->step < 0) session.interp.value_error("step must be greater than zero");
       const bool whole =
-          range->start == 0 && range->stop == length && range->step == 1 && !counts_back(*slice);
+          range->start == 0 && range->stop == length && range->step == 1 && !counts_back(*slice) &&
+          (c.rules().open_slice_is_whole || !slice->stop.is_none());
       if (!whole || alone) {
         out.view = ops::slice(c, out.view, dim, range->start, range->stop, range->step);
       }
@@ -198,12 +201,30 @@ void copy_to(Session& session, const Tensor& target, const Tensor& source) {
       prefix.sizes() == target.sizes() ? prefix : ops::expand(session.c, prefix, target.sizes()));
 }
 
+/// The dimension of the only tensor of positions, where there is one, of int64.
+std::optional<std::size_t> lone_positions(const ops::TensorList& indices) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (!indices[i].defined()) continue;
+    if (found || indices[i].dtype() != ops::ScalarType::kInt64) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
 void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
                     const Value& value) {
   const auto* source = value.as<TensorObject>();
   if (source == nullptr && !value.is_number()) {
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
+  }
+  if (source == nullptr && session.c.rules().numbers_fill_by_index) {
+    const std::optional<std::size_t> dim = lone_positions(indices);
+    if (dim) {
+      ops::index_fill_(session.c, view, static_cast<std::int64_t>(*dim), indices[*dim]);
+      return;
+    }
   }
   Tensor values =
       source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);

@@ -253,6 +253,7 @@ OpTable::OpTable(Session& session) : session_(session), slots_(8192, 0) {
   entries_.reserve(slots_.size() / 4);
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
+      if (!def.releases.contain(session.wheel.pytorch)) continue;
       const std::string_view name = def.signature.substr(0, def.signature.find('('));
       for (const std::string_view place : kPlaces) {
         if (has_word(def.where, place)) add(place, name, def);

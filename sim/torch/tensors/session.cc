@@ -92,13 +92,16 @@ Session& session_of(lang::Interp& interp) {
   return interp.find_builtin(interp.intern(kSessionName))->as<SessionObject>()->session;
 }
 
-Session::Session(lang::Interp& interpreter, Emitter& emit, std::vector<DeviceSpec> specs)
+Session::Session(lang::Interp& interpreter, Emitter& emit, std::vector<DeviceSpec> specs,
+                 const Wheel& pytorch)
     : interp(interpreter),
       emitter(emit),
       devices(std::move(specs)),
       device_count(static_cast<int>(devices.size())),
+      wheel(pytorch),
       c(emit, emit, devices.front()),
       ops_(std::make_unique<OpTable>(*this)) {
+  c.set_pytorch(wheel);
   add_values();
   interp.set_builtin(
       interp.intern(kSessionName),

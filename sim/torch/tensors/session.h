@@ -73,7 +73,8 @@ class OpTable;
 class Session {
  public:
   /// Requires: at least one device.
-  Session(lang::Interp& interp, Emitter& emitter, std::vector<DeviceSpec> devices);
+  Session(lang::Interp& interp, Emitter& emitter, std::vector<DeviceSpec> devices,
+          const Wheel& wheel);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -82,6 +83,7 @@ class Session {
   Emitter& emitter;
   const std::vector<DeviceSpec> devices;
   const int device_count;
+  const Wheel wheel;  ///< the PyTorch that runs the program
   ops::Context c;
   ops::Device current_device{0};
   std::vector<ops::Device> default_devices;  ///< those outside the `with device:` under way

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/device_spec.h"
+#include "sim/base/release.h"
 
 namespace tidemark {
 
@@ -43,8 +44,14 @@ std::string key_of(const OperatorCase& c);
 /// The program that Tidemark and PyTorch run. `folder` holds leaves.py and steps.py.
 std::string program_text(const OperatorCase& c, const std::string& folder);
 
+/// Where a case runs.
+struct OperatorRunner {
+  std::string folder;  ///< of leaves.py and steps.py
+  std::string models;  ///< of the zoo
+  DeviceSpec device;
+  Wheel wheel;
+};
 /// Runs a case. Errors: InputError.
-OperatorEvents run_operator_case(const OperatorCase& c, const std::string& folder,
-                                 const std::string& models, const DeviceSpec& device);
+OperatorEvents run_operator_case(const OperatorCase& c, const OperatorRunner& runner);
 
 }  // namespace tidemark

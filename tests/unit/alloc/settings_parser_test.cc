@@ -270,15 +270,3 @@ TEST_CASE("the asynchronous backend warns of what it ignores") {
         "error: max_split_size_mb: backend:cudaMallocAsync ignores it\n");
   CHECK(parse_settings("conf", "backend:naive").settings.backend == Backend::kNaive);
 }
-
-TEST_CASE("a release is read from its number") {
-  CHECK(parse_version("--pytorch", "2.11") == Version{2, 11});
-  CHECK(parse_version("--pytorch", "2.6.0") == Version{2, 6});
-  for (const char* bad :
-       {"", "2", "2.", "2.11.", "2.11.0.1", "two", "2.3", "2.16", "3.0", "2.300"}) {
-    CHECK_THROWS_AS(parse_version("--pytorch", bad), InputError);
-  }
-  CHECK_THROWS_WITH(parse_version("--pytorch", "1.13"),
-                    "error: --pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.13'; "
-                    "the oldest that Tidemark knows is the nearest\n");
-}

@@ -100,25 +100,30 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     if q.dim() > 0:
         reduced = [q.numel()] + reduced
     if dim is None:
-        ordered = input.flatten().sort()[0]
+        rows = input.flatten()
     elif dim == rank_of_input - 1:
-        ordered = input.sort()[0]
+        rows = input
     else:
-        ordered = input.unsqueeze(-1).transpose(dim, -1).sort()[0]
+        rows = input.unsqueeze(-1).transpose(dim, -1)
+    ranks_first = torch._C.release_rule("quantile_ranks_first")
+    ordered = rows if ranks_first else rows.sort()[0]
+    kind = torch.float64 if ranks_first else q.dtype
     last = ordered.size(-1) - 1
     if ignore_nan:
         missing = ordered.isnan()
         missing.logical_not_()
         count = missing.sum(-1, keepdim=True)
         less = count - 1
-        ranks = q * less
-        del less, count, missing
+        wanted = q.to(kind)
+        ranks = wanted * less
+        del wanted, less, count, missing
         ranks.masked_fill_(ranks < 0, 0)
     else:
-        wanted = q * last
+        exact = q.to(kind)
+        wanted = exact * last
         missing = ordered.isnan()
         has_missing = missing.any(-1, keepdim=True)
-        del missing
+        del missing, exact
         wide, wide_missing = torch.broadcast_tensors(wanted, has_missing)
         ranks = wide.masked_fill(wide_missing, last)
         del wide, wide_missing, wanted, has_missing
@@ -129,16 +134,29 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     elif interpolation == "nearest":
         ranks.round_()
     below = ranks.to(torch.int64)
+    interpolates = interpolation in ("linear", "midpoint")
+    if ranks_first and interpolates:
+        weights, above = _weights(ranks, below, input.dtype, interpolation)
+    if ranks_first:
+        ordered = rows.sort()[0]
     values = ordered.gather(-1, below)
-    if interpolation in ("linear", "midpoint"):
-        weights = torch.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
-        above = ranks.ceil_().to(torch.int64)
+    if interpolates:
+        if not ranks_first:
+            weights, above = _weights(ranks, below, input.dtype, interpolation)
         values_above = ordered.gather(-1, above)
         values.lerp_(values_above, weights)
         del values_above, above, weights
     result = values.view(reduced) if q.dim() == 0 else values.reshape(reduced)
     del below, ranks, ordered
     return result
+
+
+def _weights(ranks, below, dtype, interpolation):
+    """what the values above each rank weigh, and their places"""
+    distances = torch.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+    weights = distances.to(dtype)
+    del distances
+    return weights, ranks.ceil_().to(torch.int64)
 
 
 def sum_to_size(input, *size):
@@ -167,10 +185,13 @@ def promote_types(type1, type2):
 
 
 def bincount(input, weights=None, minlength=0):
+    both_first = torch._C.release_rule("bincount_extremes_first")
     least = input.min()
-    del least
+    if not both_first:
+        least = None
     most = input.max()
-    del most
+    if not both_first:
+        most = None
     if weights is None:
         return torch.empty(_max([1, minlength]), dtype=torch.int64, device=input.device)
     dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64

@@ -92,6 +92,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if copy is False and other:
         raise ValueError("can't alias tensor with another type or device")
     out = obj.to(device=device, dtype=dtype) if other else obj.clone() if copy else obj
+    if torch._C.release_rule("asarray_keeps_history") and not requires_grad:
+        return out
     if not out.is_leaf and not requires_grad:
         return out.detach()
     return out.requires_grad_(requires_grad)

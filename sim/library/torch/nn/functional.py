@@ -132,7 +132,12 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / div
 
 
-def _lp_pool(pool, count, input, norm_type, kernel_size, stride, ceil_mode):
+def _lp_pool(pool, most, count, input, norm_type, kernel_size, stride, ceil_mode):
+    if torch._C.release_rule("lp_pool_of_infinity_is_max_pool"):
+        if norm_type == float("inf"):
+            return most(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        if norm_type == -float("inf"):
+            return -most(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     if stride is not None:
         out = pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     else:
@@ -150,15 +155,15 @@ def _count(kernel_size, dims):
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool1d, _count(kernel_size, 1), input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(F.avg_pool1d, F.max_pool1d, _count(kernel_size, 1), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool2d, _count(kernel_size, 2), input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(F.avg_pool2d, F.max_pool2d, _count(kernel_size, 2), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool3d, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(F.avg_pool3d, F.max_pool3d, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def pad(input, pad, mode="constant", value=None):

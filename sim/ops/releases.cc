@@ -1,0 +1,247 @@
+#include "sim/ops/releases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "sim/base/check.h"
+
+namespace tidemark::ops {
+
+namespace {
+
+template <auto Member>
+void set(ReleaseRules& rules, std::uint8_t value) {
+  using T = std::remove_reference_t<decltype(rules.*Member)>;
+  rules.*Member = static_cast<T>(value);
+}
+
+template <class T>
+constexpr ReleaseVariant variant(Version from, Version to, T value, std::string_view does) {
+  return {{from, to}, static_cast<std::uint8_t>(value), does};
+}
+
+/// A rule that changed once: `before` up to the release before `since`, then `after`.
+template <class T>
+constexpr std::array<ReleaseVariant, ReleaseRule::kMaxVariants> changed(
+    Version since, std::pair<T, std::string_view> before, std::pair<T, std::string_view> after) {
+  const Version last{since.major, static_cast<std::uint8_t>(since.minor - 1)};
+  return {variant(kOldestVersion, last, before.first, before.second),
+          variant(since, kNewestVersion, after.first, after.second)};
+}
+/// The same of one that came with `since`.
+constexpr std::array<ReleaseVariant, ReleaseRule::kMaxVariants> came(Version since,
+                                                                     std::string_view before,
+                                                                     std::string_view after) {
+  return changed<bool>(since, {false, before}, {true, after});
+}
+
+constexpr ReleaseRule kRules[] = {
+    {"cublas_workspace",
+     "cuBLAS's workspace",
+     changed<CublasWorkspace>(
+         {2, 15},
+         {CublasWorkspace::kKept, "made at a thread's first product on a stream, and kept"},
+         {CublasWorkspace::kCall,
+          "made after each product's output and freed when the product is queued"}),
+     set<&ReleaseRules::cublas_workspace>,
+     "pytorch/pytorch 194311"},
+    {"cublaslt_workspace",
+     "cuBLASLt's workspace (addmm and linear with a bias)",
+     {variant({2, 4}, {2, 8}, CublasLtWorkspace::kCallBesideKept,
+              "1 MiB for each call, beside cuBLAS's, which is made with the first"),
+      variant({2, 9}, {2, 11}, CublasLtWorkspace::kKeptBesideKept,
+              "1 MiB of its own, kept beside cuBLAS's"),
+      variant({2, 12}, {2, 14}, CublasLtWorkspace::kShared, "cuBLAS's, and none of its own"),
+      variant({2, 15}, {2, 15}, CublasLtWorkspace::kCall, "1 MiB for each call, and no other")},
+     set<&ReleaseRules::cublaslt_workspace>,
+     "pytorch/pytorch 156495, 168175, 173002, 183923"},
+    {"foreach_norm_by_chunks",
+     "_foreach_norm (clip_grad_norm_)",
+     came({2, 15}, "one buffer for as many chunks as the largest tensor has, for each tensor",
+          "offsets of 8 bytes a tensor, and a buffer for the chunks that there are"),
+     set<&ReleaseRules::foreach_norm_by_chunks>, "pytorch/pytorch 190549"},
+    {"efficient_attention_seed",
+     "efficient attention",
+     came({2, 14}, "keeps no random state without dropout",
+          "keeps two numbers of 8 bytes without dropout too"),
+     set<&ReleaseRules::efficient_attention_seed>, "oracle"},
+    {"flash_attention_seed",
+     "flash attention",
+     came({2, 7}, "makes no random state",
+          "makes a random state of 16 and 8 bytes, and 16 more with dropout"),
+     set<&ReleaseRules::flash_attention_seed>, "oracle"},
+    {"half_group_norm_statistics",
+     "group_norm of half-precision tensors",
+     came({2, 13}, "mean and rstd in the tensor's type alone",
+          "two more in fp32, for the length of the call"),
+     set<&ReleaseRules::half_group_norm_statistics>, "pytorch/pytorch 183946"},
+    {"fused_rms_norm",
+     "rms_norm",
+     came({2, 9}, "made of pow, mean, add, rsqrt and mul, each with a node of its own",
+          "one kernel, which keeps rstd"),
+     set<&ReleaseRules::fused_rms_norm>, "oracle"},
+    {"open_slice_is_whole",
+     "a whole slice among several indices (x[:, 0])",
+     came({2, 9}, "makes a node of its own, whose backward makes zeros of the whole input",
+          "makes no node"),
+     set<&ReleaseRules::open_slice_is_whole>, "oracle"},
+    {"multinomial_extremes_first",
+     "multinomial's checks",
+     came({2, 12}, "each extreme is compared before the next is computed",
+          "both extremes are computed first"),
+     set<&ReleaseRules::multinomial_extremes_first>, "oracle"},
+    {"index_put_extremes_first",
+     "index_put_'s checks, where it sorts",
+     came({2, 13}, "each extreme is compared before the next is computed",
+          "both extremes are computed first"),
+     set<&ReleaseRules::index_put_extremes_first>, "oracle"},
+    {"multinomial_normalises_in_place",
+     "multinomial with replacement",
+     came({2, 15}, "normalises a copy of its copy of the distribution",
+          "normalises its copy of the distribution in place"),
+     set<&ReleaseRules::multinomial_normalises_in_place>,
+     "oracle"},
+    {"numbers_fill_by_index",
+     "x[index] = number, of one tensor of positions",
+     came({2, 15}, "puts the number on the device, then index_put_",
+          "index_fill_"),
+     set<&ReleaseRules::numbers_fill_by_index>,
+     "oracle"},
+    {"embedding_sorts_row_bits",
+     "embedding's and embedding_bag's backward",
+     came({2, 13}, "sorts all bits of the indices",
+          "sorts as many bits as the number of rows has"),
+     set<&ReleaseRules::embedding_sorts_row_bits>,
+     "oracle"},
+    {"embedding_renorm_sorts_flat",
+     "embedding with max_norm",
+     came({2, 13}, "sorts the indices row by row",
+          "sorts all indices at once"),
+     set<&ReleaseRules::embedding_renorm_sorts_flat>,
+     "oracle"},
+    {"group_norm_layout",
+     "group_norm of other than contiguous, and of flat inputs",
+     {variant({2, 4}, {2, 13}, GroupNormLayout::kCopiedBefore,
+              "copies the input, and keeps the copy; sums by channel in backward of flat ones too"),
+      variant({2, 14}, {2, 14}, GroupNormLayout::kCopiedInside,
+              "copies the input for the length of each kernel; no sums by channel of flat ones"),
+      variant({2, 15}, {2, 15}, GroupNormLayout::kKept,
+              "takes channels_last as it is; no sums by channel of flat ones")},
+     set<&ReleaseRules::group_norm_layout>,
+     "oracle"},
+    {"histc_extremes_first",
+     "histc without a range",
+     came({2, 13}, "drops the least value before it looks for the greatest",
+          "computes both extremes first"),
+     set<&ReleaseRules::histc_extremes_first>,
+     "oracle"},
+    {"bincount_extremes_first",
+     "bincount",
+     came({2, 13}, "drops the least value before it looks for the greatest",
+          "computes both extremes first"),
+     set<&ReleaseRules::bincount_extremes_first>,
+     "oracle"},
+    {"fused_encoder_of_any_head",
+     "TransformerEncoderLayer's fast path",
+     came({2, 13}, "fused attention for heads of a multiple of 8 alone",
+          "fused attention for heads of every size that a kernel takes"),
+     set<&ReleaseRules::fused_encoder_of_any_head>,
+     "oracle"},
+    {"ldexp_power_is_floating",
+     "ldexp's backward",
+     came({2, 14}, "the power of two in the exponent's type, which may be int64",
+          "the power of two in floating point"),
+     set<&ReleaseRules::ldexp_power_is_floating>,
+     "oracle"},
+    {"lp_pool_of_infinity_is_max_pool",
+     "lp_pool of infinite norm",
+     came({2, 13}, "avg_pool of powers",
+          "max_pool of absolute values"),
+     set<&ReleaseRules::lp_pool_of_infinity_is_max_pool>,
+     "oracle"},
+    {"asarray_keeps_history",
+     "asarray of a tensor that requires grad",
+     came({2, 13}, "is cut from its history",
+          "keeps its history"),
+     set<&ReleaseRules::asarray_keeps_history>,
+     "oracle"},
+    {"quantile_ranks_first",
+     "quantile and nanquantile",
+     came({2, 14}, "sorts first; ranks in the tensor's type",
+          "computes the ranks first, in fp64; sorts then"),
+     set<&ReleaseRules::quantile_ranks_first>,
+     "oracle"},
+    {"max_unpool_reads_strides",
+     "max_unpool2d's backward",
+     came({2, 14}, "copies a gradient that is not contiguous", "reads it as it lies"),
+     set<&ReleaseRules::max_unpool_reads_strides>,
+     "oracle"},
+    {"bmm_of_one_multiplies",
+     "bmm over an inner dimension of one",
+     came({2, 13}, "cuBLAS's product", "an element-wise product, which takes no workspace"),
+     set<&ReleaseRules::bmm_of_one_multiplies>,
+     "oracle"},
+    {"half_addmm_by_cublaslt",
+     "addmm of half types with a whole matrix added",
+     came({2, 15}, "cuBLAS's product", "cuBLASLt's"),
+     set<&ReleaseRules::half_addmm_by_cublaslt>,
+     "oracle"},
+    {"clamp_splits_ties",
+     "clamp with tensors as bounds, backward",
+     came({2, 14}, "the gradient goes where the value is chosen from",
+          "what is chosen from several alike is shared out"),
+     set<&ReleaseRules::clamp_splits_ties>,
+     "oracle"},
+    {"graphs_die_by_members",
+     "a graph that nobody ran backward through",
+     came({2, 13}, "its last node drops what it saved in order, as the others do",
+          "its last node drops what it saved last first"),
+     set<&ReleaseRules::graphs_die_by_members>,
+     "oracle"},
+    {"cub_allocations",
+     "CUB's scans, selections and unique",
+     {variant<std::uint8_t>({11, 8}, {12, 9}, 1, "round up one allocation"),
+      variant<std::uint8_t>({13, 0}, {13, 2}, 2, "round up two allocations: 256 bytes more")},
+     set<&ReleaseRules::cub_allocations>,
+     "oracle",
+     true},
+    {"cub_unique_by_key_state",
+     "CUB's unique by key (embedding's backward)",
+     {variant<std::uint8_t>({11, 8}, {12, 9}, 8, "8 bytes a tile"),
+      variant<std::uint8_t>({13, 0}, {13, 2}, 16, "16 bytes a tile")},
+     set<&ReleaseRules::cub_unique_by_key_state>,
+     "oracle",
+     true},
+};
+
+}  // namespace
+
+const ReleaseVariant& ReleaseRule::variant_of(const Wheel& wheel) const {
+  const Version version = by_toolkit ? wheel.cuda : wheel.pytorch;
+  const auto found = std::find_if(variants.begin(), variants.end(), [&](const ReleaseVariant& v) {
+    return !v.does.empty() && v.releases.contain(version);
+  });
+  TIDEMARK_CHECK(found != variants.end(), fmt::format("{} of {}", name, to_string(version)));
+  return *found;
+}
+
+std::uint8_t variant_of_rule(std::string_view name, const Wheel& wheel) {
+  const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
+                                   [&](const ReleaseRule& rule) { return rule.name == name; });
+  TIDEMARK_CHECK(found != std::end(kRules), fmt::format("no rule {}", name));
+  return found->variant_of(wheel).value;
+}
+
+std::span<const ReleaseRule> release_rules() { return kRules; }
+
+ReleaseRules rules_of(const Wheel& wheel) {
+  ReleaseRules rules;
+  for (const ReleaseRule& rule : kRules) rule.set(rules, rule.variant_of(wheel).value);
+  return rules;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "sim/base/release.h"
+
+namespace tidemark::ops {
+
+/// How long cuBLAS's workspace lives: made at a handle's first use on a stream and kept, or taken
+/// for each call.
+enum class CublasWorkspace : std::uint8_t { kKept, kCall };
+/// What a product with the bias epilogue, which cuBLASLt computes, takes: a workspace of its own
+/// for the call beside cuBLAS's, one of its own that is kept beside cuBLAS's, cuBLAS's, or one of
+/// its own for the call.
+enum class CublasLtWorkspace : std::uint8_t { kCallBesideKept, kKeptBesideKept, kShared, kCall };
+
+/// What group_norm does with an input that is not contiguous: copies it and keeps the copy for
+/// backward, copies it for the length of a kernel, or takes channels_last as it is.
+enum class GroupNormLayout : std::uint8_t { kCopiedBefore, kCopiedInside, kKept };
+
+/// What one PyTorch does, where not all releases do the same: one member a rule, picked once from
+/// the table of release_rules() when a program starts. Operators read it and know no release.
+struct ReleaseRules {
+  CublasWorkspace cublas_workspace = CublasWorkspace::kKept;
+  CublasLtWorkspace cublaslt_workspace = CublasLtWorkspace::kKeptBesideKept;
+  bool foreach_norm_by_chunks = false;
+  bool efficient_attention_seed = false;
+  bool flash_attention_seed = true;
+  bool half_group_norm_statistics = false;
+  bool fused_rms_norm = true;
+  bool open_slice_is_whole = true;
+  bool multinomial_extremes_first = false;
+  bool multinomial_normalises_in_place = false;
+  bool index_put_extremes_first = false;
+  bool numbers_fill_by_index = false;
+  bool embedding_sorts_row_bits = false;
+  bool embedding_renorm_sorts_flat = false;
+  GroupNormLayout group_norm_layout = GroupNormLayout::kCopiedBefore;
+  bool histc_extremes_first = false;
+  bool bincount_extremes_first = false;
+  bool fused_encoder_of_any_head = false;
+  bool ldexp_power_is_floating = false;
+  bool lp_pool_of_infinity_is_max_pool = false;
+  bool asarray_keeps_history = false;
+  bool quantile_ranks_first = false;
+  bool max_unpool_reads_strides = false;
+  bool bmm_of_one_multiplies = false;
+  bool half_addmm_by_cublaslt = false;
+  bool clamp_splits_ties = false;
+  bool graphs_die_by_members = false;
+  std::uint8_t cub_allocations = 2;          ///< that tiles' states stand in, and room to align
+  std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
+};
+
+/// What some releases do.
+struct ReleaseVariant {
+  Releases releases;
+  std::uint8_t value = 0;     ///< of the member of ReleaseRules
+  std::string_view does = {};  ///< in words, for people; empty: not in use
+};
+
+/// One thing that PyTorch's releases do differently.
+struct ReleaseRule {
+  static constexpr std::size_t kMaxVariants = 4;
+  std::string_view name;  ///< of the member of ReleaseRules
+  std::string_view what;  ///< the operator or library
+  /// Every known release (toolkit of CUDA, where these decide) is in exactly one.
+  std::array<ReleaseVariant, kMaxVariants> variants;
+  void (*set)(ReleaseRules&, std::uint8_t);
+  std::string_view source;
+  bool by_toolkit = false;  ///< the variants' versions are of the wheel's CUDA toolkit
+
+  /// Requires: a known release.
+  [[nodiscard]] const ReleaseVariant& variant_of(const Wheel& wheel) const;
+};
+
+/// The number of the variant of the rule of that name. Requires: there is one; a known release.
+std::uint8_t variant_of_rule(std::string_view name, const Wheel& wheel);
+/// All of them, in the order of docs/releases.md.
+std::span<const ReleaseRule> release_rules();
+/// Requires: a known release.
+ReleaseRules rules_of(const Wheel& wheel);
+
+}  // namespace tidemark::ops
