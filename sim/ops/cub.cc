@@ -12,7 +12,8 @@ namespace {
 constexpr Bytes kAlignment = 256;
 /// Values that one block handles, by generation of the code that runs: compute capability 7.5, 8.x
 /// (where two stand, 8.0 apart from 8.6 and 8.9), 9.0 and later. Source: PyTorch 2.11's CUDA 13
-/// build, and CUDA 12.4's and 13.2's of 2.6, 2.14 and 2.15, observed at many counts on five devices.
+/// build, and CUDA 12.4's and 13.2's of 2.6, 2.14 and 2.15, observed at many counts on five
+/// devices.
 struct Tiles {
   std::int64_t turing;
   std::int64_t ampere;

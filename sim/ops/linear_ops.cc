@@ -197,8 +197,8 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
   op.save_if(op.needs(1), 1, mat2);
   // The bias epilogue of cuBLASLt. Source: docs/rules/products.md#1.
   const bool epilogue = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
-                  self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
-                  mat2.size(1) > 1;
+                        self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
+                        mat2.size(1) > 1;
   Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2,
                     epilogue || takes_whole_matrix(c, self, sizes, beta));
   return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),

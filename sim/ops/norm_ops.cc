@@ -244,7 +244,8 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
     Tensor c1;
     const Tensor c2 = b.c.empty({n, groups}, acc, device);
     const Tensor c3 = b.c.empty({n, groups}, acc, device);
-    if (!flat && w.defined() && format == MemoryFormat::kContiguous) c1 = b.c.empty({n, channels}, acc, device);
+    if (!flat && w.defined() && format == MemoryFormat::kContiguous)
+      c1 = b.c.empty({n, channels}, acc, device);
   });
   mean.reset();
   rstd.reset();

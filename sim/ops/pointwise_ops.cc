@@ -185,9 +185,9 @@ void ldexp_backward(Backward& b) {
     b.grads[1] = pointwise(b.c, {&product});
   }
   if (b.needs(0)) {
-    const Tensor power =
-        power_of_two(b.c, b.saved[0],
-                     b.c.rules().ldexp_power_is_floating ? ScalarType::kFloat64 : ScalarType::kInt64);
+    const Tensor power = power_of_two(
+        b.c, b.saved[0],
+        b.c.rules().ldexp_power_is_floating ? ScalarType::kFloat64 : ScalarType::kInt64);
     b.grads[0] = pointwise(b.c, {&b.grad(), &power});
   }
 }

@@ -419,7 +419,8 @@ class Entries {
   }
   [[nodiscard]] std::vector<OpDef> defs() const {
     std::vector<OpDef> out;
-    for (const Entry& e : entries_) out.push_back({e.signature, e.where, e.run, kSource, e.releases});
+    for (const Entry& e : entries_)
+      out.push_back({e.signature, e.where, e.run, kSource, e.releases});
     return out;
   }
 

@@ -52,14 +52,14 @@ struct ReleaseRules {
   bool half_addmm_by_cublaslt = false;
   bool clamp_splits_ties = false;
   bool graphs_die_by_members = false;
-  std::uint8_t cub_allocations = 2;          ///< that tiles' states stand in, and room to align
+  std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
 };
 
 /// What some releases do.
 struct ReleaseVariant {
   Releases releases;
-  std::uint8_t value = 0;     ///< of the member of ReleaseRules
+  std::uint8_t value = 0;      ///< of the member of ReleaseRules
   std::string_view does = {};  ///< in words, for people; empty: not in use
 };
 

@@ -92,7 +92,8 @@ std::pair<Tensor, Tensor> native_multi_head_attention(Context& c, const Tensor& 
     throw OpError(fmt::format("expected 3-D `query`, got {}-D tensor", query.dim()));
   const LabelScope label(c, "_native_multi_head_attention");
   const bool fits = c.rules().fused_encoder_of_any_head || query.size(2) / heads % 8 == 0;
-  if (!mask.defined() && !need_weights && query.size(2) % heads == 0 && fits && has_fused_kernel(c, query, heads)) {
+  if (!mask.defined() && !need_weights && query.size(2) % heads == 0 && fits &&
+      has_fused_kernel(c, query, heads)) {
     return {fused(c, query, heads, weights), Tensor()};
   }
   return unfused(c, query, heads, weights, mask, need_weights, average);

@@ -1,3 +1,4 @@
 import torch
 
-cuda, git_version, hip, xpu, debug, __version__ = torch._C.cuda_version(), "unknown", None, None, False, torch.__version__
+git_version, hip, xpu, debug = "unknown", None, None, False
+cuda, __version__ = torch._C.cuda_version(), torch.__version__

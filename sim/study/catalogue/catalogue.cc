@@ -12,6 +12,7 @@
 #include "sim/device/device.h"
 #include "sim/library/library.h"
 #include "sim/ops/registry.h"
+#include "sim/ops/releases.h"
 #include "sim/study/catalogue/describe.h"
 
 namespace tidemark {
@@ -112,6 +113,30 @@ ResultsTable device_table(std::string_view part, bool is_for_people) {
   return table;
 }
 
+ResultsTable release_table(std::string_view part, bool is_for_people) {
+  ResultsTable table;
+  table.columns = {{"what"}, {"releases"}, {"does"}};
+  if (!is_for_people) table.columns.insert(table.columns.begin(), {"rule"});
+  if (!is_for_people) table.columns.push_back({"source"});
+  std::vector<std::string_view> names;
+  for (const ops::ReleaseRule& rule : ops::release_rules()) {
+    names.push_back(rule.what);
+    if (!has(rule.what, part)) continue;
+    for (const ops::ReleaseVariant& variant : rule.variants) {
+      if (variant.does.empty()) continue;
+      const std::string releases = (rule.by_toolkit ? "CUDA " : "") + to_string(variant.releases);
+      std::vector<ResultsValue> row{text(rule.what), text(releases), text(variant.does)};
+      if (!is_for_people) {
+        row.insert(row.begin(), text(rule.name));
+        row.push_back(text(rule.source));
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  require_rows(table, part, "rule", names);
+  return table;
+}
+
 ResultsTable op_table(std::string_view part, bool is_for_people) {
   ResultsTable table;
   if (is_for_people) {
@@ -122,7 +147,7 @@ ResultsTable op_table(std::string_view part, bool is_for_people) {
   std::vector<std::pair<std::string_view, const ops::OpDef*>> defs;
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
-      if (!def.signature.starts_with('_'))
+      if (!def.signature.starts_with('_') && def.releases.contain(kDefaultVersion))
         defs.emplace_back(def.signature.substr(0, def.signature.find('(')), &def);
     }
   }

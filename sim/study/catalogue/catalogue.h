@@ -15,6 +15,9 @@ ResultsTable device_table(std::string_view part, bool is_for_people);
 /// Operators with their signatures, an overload a row, by name. Those that torch's own modules
 /// alone call are left out.
 ResultsTable op_table(std::string_view part, bool is_for_people);
+/// What PyTorch's releases do differently, a behaviour a row, by operator or library. `part` is of
+/// their names.
+ResultsTable release_table(std::string_view part, bool is_for_people);
 /// Models of the zoo with their parameters and default arguments.
 ResultsTable model_table(std::string_view part, bool is_for_people);
 /// Classes of torch.optim with their options and defaults: for people one a row, else an option a

@@ -51,8 +51,7 @@ void add_modes(Session& session, lang::Module& module) {
         const ops::GradMode mode(s->c, false);
         return in.call(args.values[0], rest);
       }));
-  add("cuda_version()",
-      [s](Interp& in, Arguments&) { return in.str(to_string(s->wheel.cuda)); });
+  add("cuda_version()", [s](Interp& in, Arguments&) { return in.str(to_string(s->wheel.cuda)); });
   // What the PyTorch that runs does: the number of the variant of a rule where releases differ.
   add("release_rule(name)", [s](Interp&, Arguments& a) {
     return Value::integer(ops::variant_of_rule(a.text(0), s->wheel));

@@ -49,7 +49,7 @@ struct ModelProgram {
   lang::Limits limits;
   ops::Backends backends;
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
-  std::vector<DeviceSpec> devices;  ///< at least one
+  std::vector<DeviceSpec> devices;            ///< at least one
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;
 };

@@ -139,9 +139,9 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
       const auto range = slice->indices(length);
       if (!range) session.interp.type_error("slice indices must be integers or None");
       if (range->step < 0) session.interp.value_error("step must be greater than zero");
-      const bool whole =
-          range->start == 0 && range->stop == length && range->step == 1 && !counts_back(*slice) &&
-          (c.rules().open_slice_is_whole || !slice->stop.is_none());
+      const bool whole = range->start == 0 && range->stop == length && range->step == 1 &&
+                         !counts_back(*slice) &&
+                         (c.rules().open_slice_is_whole || !slice->stop.is_none());
       if (!whole || alone) {
         out.view = ops::slice(c, out.view, dim, range->start, range->stop, range->step);
       }

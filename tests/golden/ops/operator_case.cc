@@ -189,12 +189,14 @@ std::string program_text(const OperatorCase& c, const std::string& folder) {
 
 OperatorEvents run_operator_case(const OperatorCase& c, const OperatorRunner& runner) {
   torch::ModelProgram model;
-  model.loop = std::make_shared<const SourceText>(SourceText{c.title(), program_text(c, runner.folder)});
+  model.loop =
+      std::make_shared<const SourceText>(SourceText{c.title(), program_text(c, runner.folder)});
   model.backends.cudnn = c.cudnn;
   model.backends.cudnn_sdp = false;
   model.devices = {runner.device};
   model.wheel = runner.wheel;
-  model.resolver = [models = runner.models](std::string_view name) -> std::shared_ptr<const SourceText> {
+  model.resolver = [models =
+                        runner.models](std::string_view name) -> std::shared_ptr<const SourceText> {
     const std::string path = models + "/" + std::string(name) + ".py";
     if (!std::filesystem::exists(path)) return nullptr;
     return std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)});

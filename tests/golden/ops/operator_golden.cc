@@ -111,9 +111,9 @@ Options read_options(int argc, char** argv) {
 
 int run(const Options& options) {
   const tidemark::Version release = tidemark::parse_version("--pytorch", options.pytorch);
-  const tidemark::OperatorRunner runner{
-      options.folder, TIDEMARK_SOURCE_DIR "/configs/models",
-      tidemark::load_device(options.device).spec, tidemark::pypi_wheel(release)};
+  const tidemark::OperatorRunner runner{options.folder, TIDEMARK_SOURCE_DIR "/configs/models",
+                                        tidemark::load_device(options.device).spec,
+                                        tidemark::pypi_wheel(release)};
   auto recorded = tidemark::read_operator_events(options.events);
   // What a release does otherwise than the one that all cases were recorded with.
   const std::string others = fmt::format("{}/releases/{}.tsv.gz", options.folder, options.pytorch);

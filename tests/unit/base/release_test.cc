@@ -20,9 +20,10 @@ TEST_CASE("a release is read from its number") {
 TEST_CASE("a wheel's toolkit is read as a version or as its tag") {
   CHECK(parse_cuda_version("cuda", "12.8") == Version{12, 8});
   CHECK(parse_cuda_version("cuda", "cu118") == Version{11, 8});
-  CHECK_THROWS_WITH(parse_cuda_version("cuda", "12.7"),
-                    "error: cuda: expected the CUDA toolkit of a PyTorch wheel, found '12.7'; known "
-                    "are 11.8, 12.1, 12.4, 12.6, 12.8, 12.9, 13.0, 13.2\n");
+  CHECK_THROWS_WITH(
+      parse_cuda_version("cuda", "12.7"),
+      "error: cuda: expected the CUDA toolkit of a PyTorch wheel, found '12.7'; known "
+      "are 11.8, 12.1, 12.4, 12.6, 12.8, 12.9, 13.0, 13.2\n");
 }
 
 TEST_CASE("each release has the toolkit of its wheel on PyPI") {

@@ -18,7 +18,7 @@ std::string operators_page() {
   std::multimap<std::string, const ops::OpDef*> by_name;
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
-      if (def.signature.front() == '_') continue;
+      if (def.signature.front() == '_' || !def.releases.contain(kDefaultVersion)) continue;
       by_name.emplace(std::string(def.signature), &def);
     }
   }

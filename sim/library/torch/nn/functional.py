@@ -155,15 +155,18 @@ def _count(kernel_size, dims):
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool1d, F.max_pool1d, _count(kernel_size, 1), input, norm_type, kernel_size, stride, ceil_mode)
+    pools = F.avg_pool1d, F.max_pool1d
+    return _lp_pool(*pools, _count(kernel_size, 1), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool2d, F.max_pool2d, _count(kernel_size, 2), input, norm_type, kernel_size, stride, ceil_mode)
+    pools = F.avg_pool2d, F.max_pool2d
+    return _lp_pool(*pools, _count(kernel_size, 2), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lp_pool(F.avg_pool3d, F.max_pool3d, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
+    pools = F.avg_pool3d, F.max_pool3d
+    return _lp_pool(*pools, _count(kernel_size, 3), input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def pad(input, pad, mode="constant", value=None):

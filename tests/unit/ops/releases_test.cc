@@ -1,0 +1,125 @@
+#include "sim/ops/releases.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "sim/ops/registry.h"
+
+using namespace tidemark;
+
+namespace {
+
+constexpr std::string_view kBegin = "<!-- rules: begin (generated from sim/ops/releases.cc) -->\n";
+constexpr std::string_view kEnd = "<!-- rules: end -->";
+
+/// The rules as a table of the page, and the operators that have an entry of their own for some
+/// releases.
+std::string rules_page() {
+  std::string out = "| | releases | what it does | source |\n| --- | --- | --- | --- |\n";
+  for (const ops::ReleaseRule& rule : ops::release_rules()) {
+    std::string_view name = rule.what;
+    for (const ops::ReleaseVariant& variant : rule.variants) {
+      if (variant.does.empty()) continue;
+      out += fmt::format("| {} | {}{} | {} | {} |\n", name, rule.by_toolkit ? "CUDA " : "",
+                         to_string(variant.releases), variant.does, rule.source);
+      name = "";
+    }
+  }
+  std::string entries;
+  for (const auto& family : ops::op_families()) {
+    for (const ops::OpDef& def : family) {
+      const bool is_of_all =
+          def.releases.from == kOldestVersion && def.releases.to == kNewestVersion;
+      if (is_of_all) continue;
+      entries += fmt::format("| `{}` | {} |\n", def.signature, to_string(def.releases));
+    }
+  }
+  if (!entries.empty()) {
+    out +=
+        "\nThe gradients of these have one form a range of releases:\n\n"
+        "| operator | releases |\n| --- | --- |\n" +
+        entries;
+  }
+  return out;
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Version> known_releases() {
+  std::vector<Version> out;
+  for (Version v = kOldestVersion; v <= kNewestVersion; ++v.minor) out.push_back(v);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every rule says what each known release, or each toolkit, does, and says it once") {
+  for (const ops::ReleaseRule& rule : ops::release_rules()) {
+    for (const Version release : known_releases()) {
+      const Version decides = rule.by_toolkit ? pypi_wheel(release).cuda : release;
+      int found = 0;
+      for (const ops::ReleaseVariant& variant : rule.variants) {
+        found += !variant.does.empty() && variant.releases.contain(decides) ? 1 : 0;
+      }
+      CAPTURE(rule.name, to_string(decides));
+      CHECK(found == 1);
+    }
+  }
+}
+
+TEST_CASE("rules have names of their own") {
+  std::set<std::string_view> names;
+  for (const ops::ReleaseRule& rule : ops::release_rules()) CHECK(names.insert(rule.name).second);
+}
+
+TEST_CASE("no release has two entries of one operator for the same arguments") {
+  for (const Version release : known_releases()) {
+    std::set<std::string> seen;
+    for (const auto& family : ops::op_families()) {
+      for (const ops::OpDef& def : family) {
+        if (!def.releases.contain(release)) continue;
+        CAPTURE(to_string(release), def.signature, def.where);
+        CHECK(seen.insert(fmt::format("{} {}", def.where, def.signature)).second);
+      }
+    }
+  }
+}
+
+TEST_CASE("a wheel's rules are those of its release and of its toolkit") {
+  const ops::ReleaseRules old = ops::rules_of({{2, 6}, {12, 4}});
+  CHECK(old.cublas_workspace == ops::CublasWorkspace::kKept);
+  CHECK(old.cublaslt_workspace == ops::CublasLtWorkspace::kCallBesideKept);
+  CHECK_FALSE(old.fused_rms_norm);
+  CHECK(old.cub_allocations == 1);
+  const ops::ReleaseRules newest = ops::rules_of({{2, 15}, {13, 2}});
+  CHECK(newest.cublas_workspace == ops::CublasWorkspace::kCall);
+  CHECK(newest.cub_allocations == 2);
+  CHECK(ops::rules_of({{2, 15}, {12, 8}}).cub_allocations == 1);
+  CHECK(ops::variant_of_rule("fused_rms_norm", {{2, 11}, {13, 0}}) == 1);
+}
+
+TEST_CASE("the page of releases lists every rule") {
+  // TIDEMARK_APPROVE=1 writes the page anew.
+  const std::string path = std::string(TIDEMARK_SOURCE_DIR) + "/docs/releases.md";
+  std::string page = read(path);
+  const std::size_t begin = page.find(kBegin);
+  const std::size_t end = page.find(kEnd);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  const std::string expected =
+      page.substr(0, begin + kBegin.size()) + rules_page() + page.substr(end);
+  if (std::getenv("TIDEMARK_APPROVE") != nullptr) {
+    std::ofstream(path) << expected;
+    page = expected;
+  }
+  CHECK(page == expected);
+}
