@@ -147,6 +147,7 @@ class RunCommand final : public Command {
          {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},
          kDeviceOption,
          kEventPolicyOption,
+         kAssumeOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
           ""},
          {"format", "text|json|csv", "how to print", "text"},

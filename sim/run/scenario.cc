@@ -19,6 +19,7 @@
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 #include "sim/yaml/yaml_fields.h"
+#include "sim/lang/runtime/unknown.h"
 
 namespace tidemark {
 namespace {
@@ -58,6 +59,7 @@ class Reader {
     read_pytorch();
     read_allocator();
     read_backends();
+    read_assume();
     read_params();
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     if (fields_.get("script") != nullptr) {
@@ -238,6 +240,23 @@ class Reader {
     read("tf32", backends.tf32);
     read("deterministic", backends.deterministic);
     map.done();
+  }
+
+  void read_assume() {
+    const YamlNode* node = fields_.get("assume");
+    if (node == nullptr) return;
+    const auto add = [&](const YamlNode& each) {
+      if (!each.is_text()) {
+        fields_.report(each, "assume", fmt::format("expected text, found {}", describe(each)));
+        return;
+      }
+      collect([&] {
+        if (each.text != "zeros") lang::parse_given_value(each.text);
+        scenario_.assume.push_back(each.text);
+      });
+    };
+    if (node->kind != YamlNode::Kind::kList) return add(*node);
+    for (const YamlNode& item : node->items) add(item);
   }
 
   void read_params() {
