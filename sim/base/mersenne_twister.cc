@@ -18,8 +18,8 @@ std::uint32_t twisted(std::uint32_t high, std::uint32_t low, std::uint32_t far) 
 MersenneTwister::MersenneTwister(std::uint32_t seed) {
   state_[0] = seed;
   for (std::size_t i = 1; i < kWords; ++i) {
-    state_[i] = 1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30U)) +
-                static_cast<std::uint32_t>(i);
+    state_[i] =
+        1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30U)) + static_cast<std::uint32_t>(i);
   }
 }
 

@@ -30,7 +30,8 @@ inline constexpr OptionSpec kEventPolicyOption{
 /// What values that nobody knows are taken for.
 inline constexpr OptionSpec kAssumeOption{
     "assume", "FILE:LINE=VALUE",
-    "what a condition (true, false) or a number that is not known is taken for; or zeros", "", true};
+    "what a condition (true, false) or a number that is not known is taken for; or zeros", "",
+    true};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

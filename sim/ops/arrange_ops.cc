@@ -230,7 +230,8 @@ std::span<const OpDef> arrange_ops() {
          return repeat_interleave(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2));
        },
        kSource},
-      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? generator=None)",
+      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "
+       "generator=None)",
        "torch method", multinomial, kDrawn},
       {"bernoulli(Tensor input, *, generator? generator=None)", "torch method",
        [](Arguments& a) -> OpResult {

@@ -206,7 +206,8 @@ std::span<const OpDef> factory_ops() {
          return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
        },
        kSource},
-      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, generator? "
+      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "generator? "
        "generator=None)",
        "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
       {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
@@ -299,20 +300,21 @@ std::span<const OpDef> factory_ops() {
        random_values, kSource},
       {"uniform_(Tensor input, float from=0, float to=1, *, generator? generator=None)", "method",
        random_values, kSource},
-      {"exponential_(Tensor input, float lambd=1, *, generator? generator=None)", "method", random_values,
-       kSource},
+      {"exponential_(Tensor input, float lambd=1, *, generator? generator=None)", "method",
+       random_values, kSource},
       {"random_(Tensor input, *, generator? generator=None)", "method", random_values, kSource},
-      {"random_(Tensor input, int to, *, generator? generator=None)", "method", random_values, kSource},
+      {"random_(Tensor input, int to, *, generator? generator=None)", "method", random_values,
+       kSource},
       {"random_(Tensor input, int from, int? to, *, generator? generator=None)", "method",
        random_values, kSource},
-      {"bernoulli_(Tensor input, operand p=0.5, *, generator? generator=None)", "method", random_values,
-       kSource},
+      {"bernoulli_(Tensor input, operand p=0.5, *, generator? generator=None)", "method",
+       random_values, kSource},
       {"geometric_(Tensor input, float p, *, generator? generator=None)", "method", random_values,
        kSource},
-      {"cauchy_(Tensor input, float median=0, float sigma=1, *, generator? generator=None)", "method",
-       random_values, kSource},
-      {"log_normal_(Tensor input, float mean=1, float std=2, *, generator? generator=None)", "method",
-       random_values, kSource},
+      {"cauchy_(Tensor input, float median=0, float sigma=1, *, generator? generator=None)",
+       "method", random_values, kSource},
+      {"log_normal_(Tensor input, float mean=1, float std=2, *, generator? generator=None)",
+       "method", random_values, kSource},
   };
   return kOps;
 }

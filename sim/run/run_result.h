@@ -169,8 +169,8 @@ struct RunResult {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  bool ended_by_oom = false;          ///< the program did not handle its last failure
-  std::string printed;                ///< what the model code printed
+  bool ended_by_oom = false;                  ///< the program did not handle its last failure
+  std::string printed;                        ///< what the model code printed
   std::vector<AssumptionResult> assumptions;  ///< in the order in which they were first made
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };

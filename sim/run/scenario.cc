@@ -12,6 +12,7 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
@@ -19,7 +20,6 @@
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 #include "sim/yaml/yaml_fields.h"
-#include "sim/lang/runtime/unknown.h"
 
 namespace tidemark {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/lang/runtime/unknown.h"
-#include "sim/lang/runtime/generator.h"
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/generator.h"
+#include "sim/lang/runtime/unknown.h"
 
 /// Built-in functions that go through iterables.
 namespace tidemark::lang {
@@ -128,7 +128,8 @@ Value reverse_iterator(Interp& in, Arguments& args) {
     const std::int64_t count = range->length();
     if (count == 0) return make_ref<RangeIterator>(in.heap(), 0, 1, 0);
     const std::int64_t back = in.unary(UnaryOp::kNeg, Value::integer(range->step)).as_int();
-    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step, back, count);
+    return make_ref<RangeIterator>(in.heap(), range->start + (count - 1) * range->step, back,
+                                   count);
   }
   if (value.as<Dict>() != nullptr)
     return make_ref<TableIterator>(in.heap(), value, DictPart::kKeys, true);
@@ -195,8 +196,9 @@ Value extreme(Interp& in, CallArgs& args, std::string_view function, CompareOp b
     const auto is_number = [](const Value& item) {
       return plain_of(item).is_number() || item.as<Unknown>() != nullptr;
     };
-    const auto first = std::find_if(items.begin(), items.end(),
-                                    [](const Value& item) { return item.as<Unknown>() != nullptr; });
+    const auto first = std::find_if(items.begin(), items.end(), [](const Value& item) {
+      return item.as<Unknown>() != nullptr;
+    });
     if (first != items.end() && std::all_of(items.begin(), items.end(), is_number)) {
       const auto* unknown = first->as<Unknown>();
       const bool is_real = std::any_of(items.begin(), items.end(), [](const Value& item) {

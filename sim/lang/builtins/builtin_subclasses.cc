@@ -62,12 +62,11 @@ void define_numbers(Interp& in) {
   });
   define(in, *c.integer, "__int__(self, /)", itself);
   define(in, *c.real, "__float__(self, /)", itself);
-  define(in, *c.integer, "__float__(self, /)",
-         [](Interp& interp, Arguments& args) {
-           if (const auto* unknown = args[0].as<Unknown>())
-             return unknown->another(interp, Unknown::Type::kReal);
-           return Value::real(plain_of(args[0]).number());
-         });
+  define(in, *c.integer, "__float__(self, /)", [](Interp& interp, Arguments& args) {
+    if (const auto* unknown = args[0].as<Unknown>())
+      return unknown->another(interp, Unknown::Type::kReal);
+    return Value::real(plain_of(args[0]).number());
+  });
 }
 
 /// What list, tuple, dict and set have alike.

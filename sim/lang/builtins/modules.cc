@@ -6,12 +6,12 @@
 #include <numbers>
 #include <numeric>
 
-#include "sim/lang/runtime/unknown.h"
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/library_loader.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/lang/syntax/ast.h"
 
 /// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what
@@ -471,7 +471,6 @@ void add_library(Interp& in) {
   in.add_module("_tidemark", fill_host);
   in.add_module("_regex", fill_regex);
 }
-
 
 /// What a function gives for a number that is not known: another, or, of a check for faults, that
 /// there is none.

@@ -69,8 +69,8 @@ std::span<const PCRE2_SIZE> Regex::find(Interp& in, std::string_view subject, st
                                         std::uint32_t options) {
   in.charge(kStepsOfMatch + (subject.size() - begin) / kBytesOfStep);
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
-  const int found = pcre2_match(code_.get(), bytes, subject.size(), begin, options, match_.get(),
-                                context_.get());
+  const int found =
+      pcre2_match(code_.get(), bytes, subject.size(), begin, options, match_.get(), context_.get());
   if (found == PCRE2_ERROR_NOMATCH) return {};
   if (found < 0) {
     in.refuse(fmt::format("matching a regular expression was given up after {} tries", kMostTries),
@@ -195,8 +195,8 @@ struct Subject {
       : text(args.text(first)),
         characters(text),
         begin(characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 1)))) {
-    text = text.substr(
-        0, characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 2))));
+    text =
+        text.substr(0, characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 2))));
   }
   std::string_view text;
   Characters characters;

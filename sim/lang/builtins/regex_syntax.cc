@@ -13,7 +13,9 @@ bool is_octal(char c) { return c >= '0' && c <= '7'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name(std::string_view text) {
-  const auto part = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || (c & 0x80) != 0; };
+  const auto part = [](char c) {
+    return is_letter(c) || is_digit(c) || c == '_' || (c & 0x80) != 0;
+  };
   return !text.empty() && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), part);
 }
 
@@ -348,10 +350,10 @@ void Translation::escape(bool in_set) {
   const auto octal = [&](std::size_t most) {
     unsigned value = 0;
     std::size_t i = 1;
-    for (; i <= most && is_octal(peek(i)); ++i) value = value * 8 + static_cast<unsigned>(peek(i) - '0');
+    for (; i <= most && is_octal(peek(i)); ++i)
+      value = value * 8 + static_cast<unsigned>(peek(i) - '0');
     if (value > 0377) {
-      fail(fmt::format("octal escape value {} outside of range 0-0o377",
-                       pattern_.substr(begin, i)),
+      fail(fmt::format("octal escape value {} outside of range 0-0o377", pattern_.substr(begin, i)),
            begin);
     }
     put(fmt::format("\\x{{{:x}}}", value), begin);

@@ -237,10 +237,9 @@ std::uint64_t Interp::hash(const Value& value) {
     }
     case Kind::kRange: {
       const auto& range = *static_cast<Range*>(object);
-      return of_integer(range.length()) ^ 
-             of_integer(
-                 static_cast<std::int64_t>(static_cast<std::uint64_t>(range.start) * 31U +
-                                           static_cast<std::uint64_t>(range.step)));
+      return of_integer(range.length()) ^
+             of_integer(static_cast<std::int64_t>(static_cast<std::uint64_t>(range.start) * 31U +
+                                                  static_cast<std::uint64_t>(range.step)));
     }
     case Kind::kSet:
       if (static_cast<Set*>(object)->frozen) {

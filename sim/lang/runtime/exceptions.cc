@@ -126,9 +126,7 @@ void Interp::refuse(std::string message, std::string hint) {
   throw InputError(Problem{span(at), {}, std::move(message), std::move(hint)});
 }
 
-void Interp::too_deep() {
-  raise(*classes_->recursion_error, "maximum recursion depth exceeded");
-}
+void Interp::too_deep() { raise(*classes_->recursion_error, "maximum recursion depth exceeded"); }
 
 void Interp::check_budget() {
   if (!pending_refusal_.empty()) refuse(pending_refusal_);
@@ -153,10 +151,9 @@ void Interp::out_of_memory(void* interp, bool is_urgent) {
     self.last_step_ = 0;
     return;
   }
-  self.refuse(
-      fmt::format("the program takes more than {} of the host's memory",
-                  format_bytes(Bytes{budget().memory})),
-      "'tidemark --max-memory SIZE COMMAND ...' gives it more");
+  self.refuse(fmt::format("the program takes more than {} of the host's memory",
+                          format_bytes(Bytes{budget().memory})),
+              "'tidemark --max-memory SIZE COMMAND ...' gives it more");
 }
 
 Location Interp::here() const {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "sim/lang/syntax/ast.h"
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/syntax/ast.h"
 
 namespace tidemark::lang {
 

@@ -1,5 +1,5 @@
-#include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/runtime/unknown.h"
 
 #include <fmt/format.h>
 

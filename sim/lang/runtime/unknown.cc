@@ -148,15 +148,16 @@ std::optional<double> Decisions::given_number(Interp& interp) const {
 void Decisions::refuse_number(Interp& interp, std::string_view what, const Location& read) {
   SourceSpan at = interp.span(read);
   if (!at.source) at = users_place(interp);
-  interp.refuse(fmt::format("{} depends on a value that is not known, read at {}", what,
-                            place_text(at)),
-                fmt::format("say what it is: --assume {}=NUMBER", place_text(at)));
+  interp.refuse(
+      fmt::format("{} depends on a value that is not known, read at {}", what, place_text(at)),
+      fmt::format("say what it is: --assume {}=NUMBER", place_text(at)));
 }
 
 Value Unknown::make_at(Interp& interp, Decisions& decisions, Type type, Location read) {
   const BuiltinClasses& c = interp.classes();
-  const Ref<ClassObject>& of_type =
-      type == Type::kBool ? c.boolean : type == Type::kInt ? c.integer : c.real;
+  const Ref<ClassObject>& of_type = type == Type::kBool  ? c.boolean
+                                    : type == Type::kInt ? c.integer
+                                                         : c.real;
   return make_ref<Unknown>(interp.heap(), of_type, decisions, type, read);
 }
 
@@ -177,8 +178,8 @@ Value Unknown::unary(Interp& interp, UnaryOp /*op*/) {
 Value Unknown::binary(Interp& interp, BinaryOp op, const Value& other, bool /*reflected*/) {
   const Value& plain = plain_of(other);
   const auto* unknown = plain.as<Unknown>();
-  if (op == BinaryOp::kMul && (plain.as<List>() != nullptr || plain.as<Tuple>() != nullptr ||
-                               plain.as<Str>() != nullptr))
+  if (op == BinaryOp::kMul &&
+      (plain.as<List>() != nullptr || plain.as<Tuple>() != nullptr || plain.as<Str>() != nullptr))
     refuse(interp, "a size");
   if (!plain.is_number() && unknown == nullptr) return {};
   const bool is_real = kind_ == Type::kReal || op == BinaryOp::kTrueDiv || plain.is_float() ||

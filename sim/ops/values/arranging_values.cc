@@ -109,8 +109,7 @@ bool laid(const ValueCall& call, const std::vector<View>& views, std::size_t dim
     }
     const auto x = numbers_of(view);
     if (!x) return false;
-    const std::vector<std::int64_t> places =
-        places_of(view.sizes, strides, begin * strides[dim]);
+    const std::vector<std::int64_t> places = places_of(view.sizes, strides, begin * strides[dim]);
     for (std::size_t i = 0; i < places.size(); ++i)
       copy_one(*x, i, out, static_cast<std::size_t>(places[i]));
     begin += view.sizes[dim];

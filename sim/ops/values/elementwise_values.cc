@@ -35,8 +35,7 @@ bool bits(const ValueCall& call, Numbers& out, Function function) {
   const auto x = call.spread(0);
   const auto y = call.spread(1);
   if (!x || !y || !x->is_whole() || !y->is_whole()) return false;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out.set_whole(i, function(x->whole[i], y->whole[i]));
+  for (std::size_t i = 0; i < out.size(); ++i) out.set_whole(i, function(x->whole[i], y->whole[i]));
   return true;
 }
 template <int kWhich>
@@ -75,17 +74,17 @@ bool sum_of_two(const ValueCall& call, Numbers& out) {
   const auto y = call.spread(1);
   if (x && y && x->is_whole() && y->is_whole() && out.is_whole() && scale == 1) {
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const auto sum = static_cast<std::uint64_t>(x->whole[i]) * static_cast<std::uint64_t>(kFirst) +
-                       static_cast<std::uint64_t>(y->whole[i]) * static_cast<std::uint64_t>(kSecond);
+      const auto sum =
+          static_cast<std::uint64_t>(x->whole[i]) * static_cast<std::uint64_t>(kFirst) +
+          static_cast<std::uint64_t>(y->whole[i]) * static_cast<std::uint64_t>(kSecond);
       out.set_whole(i, static_cast<std::int64_t>(sum));
     }
     return true;
   }
   const double own = kFirst < 0 ? scale : 1;
   const double other = kFirst < 0 ? 1 : scale;
-  return each(x, y, out, [own, other](double p, double q) {
-    return kFirst * own * p + kSecond * other * q;
-  });
+  return each(x, y, out,
+              [own, other](double p, double q) { return kFirst * own * p + kSecond * other * q; });
 }
 
 double floored(double x, double y) { return std::floor(x / y); }
@@ -119,7 +118,8 @@ bool clamped(const ValueCall& call, Numbers& out) {
     const auto limit = call.spread(bound);
     if (!limit) return false;
     for (std::size_t i = 0; i < out.size(); ++i)
-      out.set(i, bound == 1 ? std::max(out.at(i), limit->at(i)) : std::min(out.at(i), limit->at(i)));
+      out.set(i,
+              bound == 1 ? std::max(out.at(i), limit->at(i)) : std::min(out.at(i), limit->at(i)));
   }
   return true;
 }
@@ -208,15 +208,20 @@ std::span<const ValueRule> elementwise_values() {
       one("relu", [](double x) { return x < 0 ? 0.0 : x; }),
       one("rsqrt", [](double x) { return 1 / std::sqrt(x); }),
       one("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }),
-      one("sign", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }),
+      one("sign", [](double x) { return x > 0   ? 1.0
+                                        : x < 0 ? -1.0
+                                                : x; }),
       one("sin", [](double x) { return std::sin(x); }),
       one("sqrt", [](double x) { return std::sqrt(x); }),
       one("square", [](double x) { return x * x; }),
       one("tanh", [](double x) { return std::tanh(x); }),
       one("trunc", [](double x) { return std::trunc(x); }),
-      check("isfinite", [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }, true),
-      check("isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, false),
-      check("isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, false),
+      check(
+          "isfinite", [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }, true),
+      check(
+          "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, false),
+      check(
+          "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, false),
       two("eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }),
       two("ne", [](double x, double y) { return x != y ? 1.0 : 0.0; }),
       two("lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }),

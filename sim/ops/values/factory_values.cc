@@ -162,8 +162,8 @@ bool permuted(const ValueCall& call, Numbers& out) {
 DrawPlan uniform_for(const Tensor& probabilities, std::int64_t numel) {
   DrawPlan plan;
   plan.spec.kind = Draw::kUniform;
-  plan.dtype = probabilities.dtype() == ScalarType::kFloat64 ? ScalarType::kFloat64
-                                                             : ScalarType::kFloat32;
+  plan.dtype =
+      probabilities.dtype() == ScalarType::kFloat64 ? ScalarType::kFloat64 : ScalarType::kFloat32;
   plan.numel = numel;
   return plan;
 }
@@ -195,8 +195,8 @@ bool coins_land(const ValueCall& call, Numbers& out) {
 DrawPlan choices(const Arguments& a, const Tensor& result) {
   const Tensor& p = a.tensor(0);
   const bool again = a.flag(2);
-  DrawPlan plan = of_result(again ? result : p, again ? Draw::kUniform : Draw::kExponential,
-                            again ? 0 : 1, 1);
+  DrawPlan plan =
+      of_result(again ? result : p, again ? Draw::kUniform : Draw::kExponential, again ? 0 : 1, 1);
   if (again) plan.dtype = ScalarType::kFloat64;
   return plan;
 }
@@ -256,7 +256,8 @@ bool scale_kept(const ValueCall& call, Numbers& out) {
   const auto mask = numbers_of(call.given.back().views.front());
   if (!x || !mask || mask->size() != out.size()) return false;
   const double scale = 1 / (1 - call.number(1));
-  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, x->at(i) * rounded_to(out.dtype, mask->at(i) * scale));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out.set(i, x->at(i) * rounded_to(out.dtype, mask->at(i) * scale));
   return true;
 }
 bool not_known(const ValueCall& /*call*/, Numbers& /*out*/) { return false; }

@@ -28,7 +28,9 @@ double unit_double(MersenneTwister& words) {
   return static_cast<double>(two_words(words) & ((std::uint64_t{1} << 53U) - 1)) * 0x1p-53;
 }
 float unit_float(MersenneTwister& words, ScalarType dtype) {
-  const unsigned bits = dtype == ScalarType::kBFloat16 ? 8 : dtype == ScalarType::kFloat16 ? 11 : 24;
+  const unsigned bits = dtype == ScalarType::kBFloat16  ? 8
+                        : dtype == ScalarType::kFloat16 ? 11
+                                                        : 24;
   const float unit = 1.0F / static_cast<float>(std::uint32_t{1} << bits);
   return static_cast<float>(words.next() & ((std::uint32_t{1} << bits) - 1)) * unit;
 }
@@ -201,8 +203,10 @@ class DrawRecipe final : public Recipe {
         return;
       default: {
         const bool is_unsigned = out.dtype == ScalarType::kUInt8;
-        const auto bits = static_cast<unsigned>(8 * element_bytes(out.dtype)) - (is_unsigned ? 0 : 1);
-        out.set_whole(i, static_cast<std::int64_t>(words.next() & ((std::uint64_t{1} << bits) - 1)));
+        const auto bits =
+            static_cast<unsigned>(8 * element_bytes(out.dtype)) - (is_unsigned ? 0 : 1);
+        out.set_whole(i,
+                      static_cast<std::int64_t>(words.next() & ((std::uint64_t{1} << bits) - 1)));
       }
     }
   }

@@ -9,8 +9,8 @@
 #include "sim/ops/values/known.h"
 
 /// The host's random numbers: PyTorch's own, bit for bit from the generator's words, as it draws
-/// them on x86 processors with AVX2. (For bernoulli_(p), dropout and exponential_ PyTorch uses MKL's
-/// streams on Intel's processors and its own way on others: these are the latter's.)
+/// them on x86 processors with AVX2. (For bernoulli_(p), dropout and exponential_ PyTorch uses
+/// MKL's streams on Intel's processors and its own way on others: these are the latter's.)
 namespace tidemark::ops {
 
 /// What torch.default_generator begins with. Source: c10's default_rng_seed_val.

@@ -71,7 +71,8 @@ bool folded(const ValueCall& call, Numbers& out, double empty, Fold fold) {
     totals[at] = fold(totals[at], x->at(i), !begun[at]);
     begun[at] = true;
   }
-  const double share = out.size() == 0 ? 0 : static_cast<double>(x->size()) / static_cast<double>(out.size());
+  const double share =
+      out.size() == 0 ? 0 : static_cast<double>(x->size()) / static_cast<double>(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) out.set(i, fold.last(totals[i], share));
   return true;
 }

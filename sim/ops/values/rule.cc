@@ -99,9 +99,9 @@ std::size_t ValueCall::dim(std::size_t i, std::size_t rank, std::int64_t otherwi
 const ValueRule* value_rule(std::string_view op) {
   const auto find = [](std::string_view name) -> const ValueRule* {
     const auto& all = rules();
-    const auto found =
-        std::lower_bound(all.begin(), all.end(), name,
-                         [](const ValueRule* rule, std::string_view text) { return rule->name < text; });
+    const auto found = std::lower_bound(
+        all.begin(), all.end(), name,
+        [](const ValueRule* rule, std::string_view text) { return rule->name < text; });
     return found != all.end() && (*found)->name == name ? *found : nullptr;
   };
   if (const ValueRule* own = find(op)) return own;

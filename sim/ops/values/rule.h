@@ -45,8 +45,7 @@ class ValueCall {
   /// A tensor's own numbers.
   [[nodiscard]] std::optional<Numbers> own(std::size_t i) const { return numbers_of(view(i)); }
   /// dim in [0, rank) of the argument `i`, of a tensor with so many dimensions.
-  [[nodiscard]] std::size_t dim(std::size_t i, std::size_t rank,
-                                std::int64_t otherwise = 0) const;
+  [[nodiscard]] std::size_t dim(std::size_t i, std::size_t rank, std::int64_t otherwise = 0) const;
 };
 
 /// Fills `out`, of the call's type and as many numbers as its sizes say. False: not known.

@@ -50,8 +50,7 @@ bool along(const ValueCall& call, std::size_t dim_at, std::size_t index_at, bool
   std::int64_t inner = 1;
   for (std::size_t d = dim + 1; d < rank; ++d) inner *= call.sizes[d];
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::size_t from =
-        one_row ? i / static_cast<std::size_t>(inner) % chosen.size() : i;
+    const std::size_t from = one_row ? i / static_cast<std::size_t>(inner) % chosen.size() : i;
     if (from >= chosen.size()) return false;
     places[i] += chosen[from] * source.strides[dim];
   }
@@ -132,8 +131,7 @@ bool searched(const ValueCall& call, std::size_t values, std::size_t boundaries,
   if (!x || !edges || call.view(boundaries).sizes.size() != 1) return false;
   for (std::size_t i = 0; i < x->size(); ++i) {
     std::size_t at = 0;
-    while (at < edges->size() &&
-           (right ? edges->at(at) <= x->at(i) : edges->at(at) < x->at(i)))
+    while (at < edges->size() && (right ? edges->at(at) <= x->at(i) : edges->at(at) < x->at(i)))
       ++at;
     out.set_whole(i, static_cast<std::int64_t>(at));
   }
@@ -263,9 +261,10 @@ void note_index(const Tensor& self, const TensorList& indices, const Tensor& res
 
 std::span<const ValueRule> selecting_values() {
   static constexpr ValueRule kRules[] = {
-      rule("gather", gathered),           rule("index_select", selected), rule("take", taken),
-      rule("nonzero", nonzero),           rule("argwhere", nonzero),
-      rule("masked_select", masked_select), rule("one_hot", one_hot),     rule("outer", outer),
+      rule("gather", gathered),      rule("index_select", selected),
+      rule("take", taken),           rule("nonzero", nonzero),
+      rule("argwhere", nonzero),     rule("masked_select", masked_select),
+      rule("one_hot", one_hot),      rule("outer", outer),
       rule("bucketize", bucketized),
   };
   return kRules;

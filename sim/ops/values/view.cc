@@ -193,9 +193,9 @@ void note_numbers(const Tensor& tensor, Noted noted, const Ref<Known>& before) {
       Numbers nothing;
       nothing.dtype = tensor.dtype();
       nothing.resize(static_cast<std::size_t>(count));
-      noted.recipe = std::make_unique<PatchRecipe>(make_ref<Known>(std::move(nothing)),
-                                                   std::move(part), tensor.sizes(),
-                                                   tensor.strides(), tensor->offset);
+      noted.recipe =
+          std::make_unique<PatchRecipe>(make_ref<Known>(std::move(nothing)), std::move(part),
+                                        tensor.sizes(), tensor.strides(), tensor->offset);
     } else {
       return;
     }

@@ -29,8 +29,7 @@ std::string shape_text(lang::Interp& interp, const Value& value, int nested = 0)
   const auto* list = value.as<lang::List>();
   if ((tuple == nullptr && list == nullptr) || nested >= kDeepest) return interp.type_name(value);
   const std::vector<Value> items = tuple != nullptr ? tuple->items : list->items;
-  for (const Value& item : items)
-    parts.push_back(shape_text(interp, item, nested + 1));
+  for (const Value& item : items) parts.push_back(shape_text(interp, item, nested + 1));
   return fmt::format("({})", fmt::join(parts, ", "));
 }
 

@@ -4,11 +4,11 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/view.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/modules/module_object.h"
-#include "sim/torch/tensors/tensor_object.h"
-#include "sim/ops/values/view.h"
 #include "sim/torch/tensors/reading.h"
+#include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
 
@@ -183,8 +183,8 @@ void add_streams(Session& session, lang::Module& module) {
     ops::Numbers numbers;
     numbers.dtype = tensor.dtype();
     const std::vector<Value> items = t.interp.unpack(a[1]);
-    const bool are_known = std::all_of(items.begin(), items.end(),
-                                       [](const Value& item) { return item.is_number(); });
+    const bool are_known =
+        std::all_of(items.begin(), items.end(), [](const Value& item) { return item.is_number(); });
     if (!are_known || static_cast<std::int64_t>(items.size()) != tensor.numel()) return;
     numbers.resize(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {

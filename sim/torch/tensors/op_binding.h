@@ -42,7 +42,7 @@ class BoundOp {
   Session& session_;
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
-  std::vector<Overload> overloads_;  ///< of defs_, once parsed
+  std::vector<Overload> overloads_;       ///< of defs_, once parsed
   const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 

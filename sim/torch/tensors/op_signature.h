@@ -26,7 +26,7 @@ enum class ParameterType : std::uint8_t {
   kInts,
   kFloats,
   kGenerator,  ///< of random numbers; its number
-  kAny,  ///< whatever it is: nothing depends on it
+  kAny,        ///< whatever it is: nothing depends on it
 };
 
 /// One parameter of a signature.
@@ -47,7 +47,7 @@ std::vector<Parameter> parse_parameters(lang::Interp& interp, std::string_view s
 
 /// Makes an argument of `value`. Returns false where the parameter does not take it.
 bool to_argument(Session& session, const Parameter& parameter, const lang::Value& value,
-             ops::Argument& out);
+                 ops::Argument& out);
 
 /// A whole number, or a tensor of the host that holds one which is known.
 /// Errors: a refusal of an integer that is not known.

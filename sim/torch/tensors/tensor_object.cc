@@ -62,8 +62,7 @@ constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt",
 
 bool is_operand(const Value& value) {
   return value.is_number() || value.as<TensorObject>() != nullptr ||
-         value.as<lang::Unknown>() != nullptr ||
-         value.as<lang::Complex>() != nullptr;
+         value.as<lang::Unknown>() != nullptr || value.as<lang::Complex>() != nullptr;
 }
 
 Value call_op(Session& session, std::string_view where, std::string_view name,

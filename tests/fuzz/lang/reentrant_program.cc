@@ -279,17 +279,52 @@ constexpr auto kMatches = std::to_array<std::string_view>({
 });
 
 constexpr auto kIndices = std::to_array<std::string_view>({
-    "$e", "0", "-1", "1", "2", "None", "True", "40", "-9", "9223372036854775807",
-    "-9223372036854775807 - 1", "2 ** 62", "1.5", "'a'",
+    "$e",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "None",
+    "True",
+    "40",
+    "-9",
+    "9223372036854775807",
+    "-9223372036854775807 - 1",
+    "2 ** 62",
+    "1.5",
+    "'a'",
 });
 
 constexpr auto kTexts = std::to_array<std::string_view>({
-    "'a,b'", "''", "'%s %r %d'", "'{0} {a} {1:{0}}'", "'%*d'", "'x'", "'__dict__'", "'_fields'",
-    "'{0.attribute[0]}'", "'9' * 30", "'\\u00e9\\u4e2d'", "'__class__'", "'>20'",
+    "'a,b'",
+    "''",
+    "'%s %r %d'",
+    "'{0} {a} {1:{0}}'",
+    "'%*d'",
+    "'x'",
+    "'__dict__'",
+    "'_fields'",
+    "'{0.attribute[0]}'",
+    "'9' * 30",
+    "'\\u00e9\\u4e2d'",
+    "'__class__'",
+    "'>20'",
 });
 
 constexpr auto kValues = std::to_array<std::string_view>({
-    "$e", "0", "None", "()", "[]", "'v'", "$c", "$d", "1.5", "float('nan')", "E", "f", "{}",
+    "$e",
+    "0",
+    "None",
+    "()",
+    "[]",
+    "'v'",
+    "$c",
+    "$d",
+    "1.5",
+    "float('nan')",
+    "E",
+    "f",
+    "{}",
 });
 
 /// Special methods with their parameters, and what a well-behaved one would return.
@@ -365,8 +400,8 @@ class Writer {
       line("    own = 1");
       for (std::size_t n = 1 + next() % 5; n > 0; --n) {
         const Special& special = kSpecials[next() % kSpecials.size()];
-        function(special.name, special.parameters,
-                 next() % 4 == 0 ? pick(kValues) : special.result, 1);
+        function(special.name, special.parameters, next() % 4 == 0 ? pick(kValues) : special.result,
+                 1);
       }
     }
     line("c = " + fill(pick(kContainers)));

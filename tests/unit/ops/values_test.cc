@@ -16,8 +16,8 @@ TEST_CASE("a seed gives PyTorch's own numbers, each draw where the last one ende
   Generator generator;
   generator.set_seed(5);
   const Numbers uniform = drawn(generator, {Draw::kUniform}, ScalarType::kFloat32, 3);
-  CHECK(uniform.real == std::vector<double>{0.8302518725395203, 0.12611091136932373,
-                                            0.9074696898460388});
+  CHECK(uniform.real ==
+        std::vector<double>{0.8302518725395203, 0.12611091136932373, 0.9074696898460388});
   const Numbers wide = drawn(generator, {Draw::kUniform}, ScalarType::kFloat64, 1);
   CHECK(wide.real.front() == 0.5594163926692743);
 }
