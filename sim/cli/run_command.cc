@@ -13,6 +13,7 @@
 #include "sim/report/calibration_note.h"
 #include "sim/report/diagnosis_report.h"
 #include "sim/report/live_report.h"
+#include "sim/report/releases_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
@@ -129,6 +130,40 @@ std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts) {
   return assertions;
 }
 
+/// The releases of --pytorch. Errors: InputError.
+std::vector<Version> releases_of(const std::string& text) {
+  std::vector<Version> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    out.push_back(parse_version("--pytorch", text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// The scenario under each release, a line each.
+void compare_releases(const Arguments& args, const std::vector<Version>& releases, Output& out) {
+  for (const std::string_view option :
+       {"at", "events", "timeline", "host-timeline", "plot", "snapshot", "perfetto", "columns",
+        "stats", "calibration", "why", "equation", "process", "assert", "fail-on-oom"}) {
+    if (args.has(option))
+      usage_error("--" + std::string(option), "is for one release", "give one to --pytorch");
+  }
+  if (args.value("format") != "text")
+    usage_error("--format", "several releases are compared as text", "give one to --pytorch");
+  std::vector<ReleasePeaks> peaks;
+  for (const Version release : releases) {
+    std::vector<Override> overrides = scenario_overrides(args);
+    overrides.push_back({"pytorch", to_string(release)});
+    const Scenario scenario =
+        read_scenario(open_scenario(args.positional()[0], overrides, args.value("variant")));
+    RunOptions options;
+    options.leave_out_repeats = !args.has("every-step");
+    peaks.push_back(peaks_under(release, tidemark::run(scenario, options)));
+  }
+  out.write(releases_text(peaks, {static_cast<std::size_t>(out.width()), out.colour()}));
+}
+
 class RunCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -145,6 +180,9 @@ class RunCommand final : public Command {
           "override a parameter or a key of the scenario: batch=64, train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants", ""},
          {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},
+         {"pytorch", "RELEASE",
+          "the release, whatever the scenario says: 2.15; of several, 2.6,2.11,2.15, a line each",
+          ""},
          kDeviceOption,
          kEventPolicyOption,
          kAssumeOption,
@@ -189,6 +227,12 @@ class RunCommand final : public Command {
       for (const std::string& variant : load_variant_names(title)) out.print("{}\n", variant);
       return ExitCode::kDone;
     }
+    const std::vector<Version> releases =
+        args.has("pytorch") ? releases_of(args.value("pytorch")) : std::vector<Version>();
+    if (releases.size() > 1) {
+      compare_releases(args, releases, out);
+      return ExitCode::kDone;
+    }
     if (args.has("plot")) check_plot_name(args.value("plot"));
     if (args.has("why") && args.value("format") == "csv")
       usage_error("--why", "is for --format text and json");
@@ -200,8 +244,9 @@ class RunCommand final : public Command {
       usage_error("--at", "is for --format text and json");
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
-    const ScenarioSource source =
-        open_scenario(title, scenario_overrides(args), args.value("variant"));
+    std::vector<Override> overrides = scenario_overrides(args);
+    if (!releases.empty()) overrides.push_back({"pytorch", to_string(releases.front())});
+    const ScenarioSource source = open_scenario(title, overrides, args.value("variant"));
     Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;

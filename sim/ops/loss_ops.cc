@@ -6,6 +6,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/softmax_ops.h"
 
@@ -382,7 +383,10 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   };
   const Tensor a_norm = norm(a);
   const Tensor b_norm = norm(b);
-  const Tensor epsilon = c.empty({}, accumulate_type(type), a_norm.device());
+  Tensor epsilon;
+  if (c.rules().cosine_epsilon_is_tensor) {
+    epsilon = c.empty({}, accumulate_type(type), a_norm.device());
+  }
   const Tensor b_unit = div(c, b, b_norm);
   const Tensor a_unit = div(c, a, a_norm);
   const Tensor product = mul(c, a_unit, b_unit);

@@ -63,6 +63,7 @@ void check_dtype(const Tensor& input, const Tensor& parameter) {
 /// The gradients of weight and bias where many rows are summed in blocks: partial sums, then their
 /// sum replaces what was made first. Source: at::native's LayerNormBackwardKernelImplInternal.
 void sum_partials(Context& c, Rows rows, std::initializer_list<Tensor*> gradients) {
+  if (!c.rules().layer_norm_sums_in_blocks) return;
   const std::int64_t columns = rows.width / 32;
   if (rows.count <= 65'536 || columns >= c.spec().sm_count / 2) return;
   const std::int64_t blocks = std::min(32768 / ceil_div(rows.width, 32), ceil_div(rows.count, 32));

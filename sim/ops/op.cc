@@ -4,6 +4,7 @@
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/sparse.h"
 
 namespace tidemark::ops {

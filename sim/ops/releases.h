@@ -18,6 +18,9 @@ enum class CublasWorkspace : std::uint8_t { kKept, kCall };
 /// its own for the call.
 enum class CublasLtWorkspace : std::uint8_t { kCallBesideKept, kKeptBesideKept, kShared, kCall };
 
+/// How a search for the largest k by many blocks counts: with 32-bit numbers, with 64-bit ones, or
+/// with sums of digits in place of a counter.
+enum class TopkCounters : std::uint8_t { kNarrow, kWide, kDigitSums };
 /// What group_norm does with an input that is not contiguous: copies it and keeps the copy for
 /// backward, copies it for the length of a kernel, or takes channels_last as it is.
 enum class GroupNormLayout : std::uint8_t { kCopiedBefore, kCopiedInside, kKept };
@@ -52,6 +55,10 @@ struct ReleaseRules {
   bool half_addmm_by_cublaslt = false;
   bool clamp_splits_ties = false;
   bool graphs_die_by_members = false;
+  TopkCounters topk_counters = TopkCounters::kDigitSums;
+  bool layer_norm_sums_in_blocks = true;
+  bool take_along_dim_wraps = true;
+  bool cosine_epsilon_is_tensor = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
 };

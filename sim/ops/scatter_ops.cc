@@ -6,6 +6,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -114,7 +115,9 @@ Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
   index_sizes[i] = index.sizes()[i];
   // The indices are brought into range.
   const Tensor wide = expand(index, index_sizes);
-  const Tensor wrapped = binary(c, "remainder", wide, number_tensor(c, ScalarType::kInt64));
+  const Tensor wrapped = c.rules().take_along_dim_wraps
+                             ? binary(c, "remainder", wide, number_tensor(c, ScalarType::kInt64))
+                             : wide;
   return gather(c, expand(c, self, self_sizes), d, wrapped);
 }
 

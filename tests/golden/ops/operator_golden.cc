@@ -2,7 +2,10 @@
 // cases by group.
 //
 //     golden_ops [--folder DIR] [--events FILE] [--pytorch RELEASE] [--device ID] [--show N]
-//     [--program] [--change GROUP] [GROUP[/NAME]...]
+//     [--program] [--change GROUP] [--known FILE] [GROUP[/NAME]...]
+//
+// --known FILE: cases that are not exact yet, one a line: release, a tab, GROUP/NAME. They may
+// differ, and must: one that is exact is to be taken off.
 
 #include <fmt/format.h>
 
@@ -10,11 +13,14 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
+#include "sim/format/whole_file.h"
 #include "tests/golden/ops/operator_case.h"
 
 namespace {
@@ -29,6 +35,7 @@ struct Options {
   std::string pytorch = "2.11";
   std::size_t show = 3;
   bool print_program = false;
+  std::string known;
   std::string change;  ///< a group whose records are changed, to see that a difference is noticed
   std::vector<std::string> only;
 };
@@ -43,6 +50,20 @@ bool is_wanted(const Options& options, const OperatorCase& c) {
   return std::any_of(options.only.begin(), options.only.end(), [&](const std::string& only) {
     return only == c.group || only == c.group + "/" + c.name;
   });
+}
+
+std::string name_of(const OperatorCase& c) { return c.group + "/" + c.name; }
+
+std::set<std::string> known_differences(const Options& options) {
+  std::set<std::string> out;
+  if (options.known.empty()) return out;
+  std::istringstream lines(tidemark::read_whole_file(options.known));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string::npos && line.substr(0, tab) == options.pytorch)
+      out.insert(line.substr(tab + 1));
+  }
+  return out;
 }
 
 /// The release raised an error: it lacks the operator, or an argument of it.
@@ -95,6 +116,8 @@ Options read_options(int argc, char** argv) {
       options.device = next();
     } else if (word == "--pytorch") {
       options.pytorch = next();
+    } else if (word == "--known") {
+      options.known = next();
     } else if (word == "--show") {
       options.show = std::stoul(next());
     } else if (word == "--change") {
@@ -127,6 +150,8 @@ int run(const Options& options) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
+  const std::set<std::string> known = known_differences(options);
+  std::set<std::string> differing;
   Count all;
   std::size_t absent = 0;
   for (const std::string& file : files) {
@@ -147,6 +172,9 @@ int run(const Options& options) {
                                       : check(c, options, expected->second, runner);
       if (differs.empty()) {
         ++count.exact;
+      } else if (known.contains(name_of(c))) {
+        differing.insert(name_of(c));
+        --count.total;
       } else if (shown++ < options.show) {
         fmt::print("  {}\n{}", c.title(), differs);
       }
@@ -158,7 +186,14 @@ int run(const Options& options) {
   }
   fmt::print("{:<24} {:>5} of {:>5} exact\n", "all", all.exact, all.total);
   if (absent > 0) fmt::print("PyTorch {} does not have {} more\n", options.pytorch, absent);
-  return all.exact == all.total && all.total > 0 ? 0 : 1;
+  std::size_t mended = 0;
+  for (const std::string& name : known) {
+    if (differing.contains(name)) continue;
+    fmt::print("{} is exact: take it off {}\n", name, options.known);
+    ++mended;
+  }
+  if (!differing.empty()) fmt::print("{} more are known not to be exact\n", differing.size());
+  return all.exact == all.total && all.total > 0 && mended == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -235,6 +235,24 @@ TEST_CASE("a path that leads nowhere is told with what is near") {
   CHECK_THROWS_WITH(parse_override("batch"), "error: --set batch: expected PATH=VALUE\n");
 }
 
+TEST_CASE("a scenario says which PyTorch runs it: a release, or a release and its toolkit") {
+  const auto wheel = [](const std::string& pytorch) {
+    const auto text = std::make_shared<const SourceText>(
+        SourceText{"s.yaml", "schema_version: 1\ndevice: t4\n" + pytorch + "loop: pass\n"});
+    return parse_scenario(text, ".").wheel;
+  };
+  CHECK(wheel("") == pypi_wheel(kDefaultVersion));
+  CHECK(wheel("pytorch: \"2.10\"\n") == Wheel{{2, 10}, {12, 8}});
+  CHECK(wheel("pytorch: {version: \"2.15\"}\n") == Wheel{{2, 15}, {13, 2}});
+  CHECK(wheel("pytorch: {version: \"2.15\", cuda: \"12.8\"}\n") == Wheel{{2, 15}, {12, 8}});
+  CHECK(problems_of("schema_version: 1\ndevice: t4\nloop: pass\n"
+                    "pytorch: {version: \"2.15\", cuda: \"12.7\"}\n") ==
+        "s.yaml:4:35: error: pytorch.cuda: expected the CUDA toolkit of a PyTorch wheel, found "
+        "'12.7'; known are 11.8, 12.1, 12.4, 12.6, 12.8, 12.9, 13.0, 13.2\n"
+        "    pytorch: {version: \"2.15\", cuda: \"12.7\"}\n"
+        "                                      ^~~~\n");
+}
+
 TEST_CASE("a misspelt key is one problem: the key that it stands for is not missed as well") {
   CHECK(problems_of(
             "schema_version: 1\ndevise: t4\nmodel: {code: pass, class: M}\ntrian: {steps: 1}\n") ==
