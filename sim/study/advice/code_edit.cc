@@ -66,7 +66,8 @@ bool has_own_loop(const Scenario& scenario) {
 UserCode::Imports names_around_loop(const Scenario& scenario) {
   UserCode::Imports names{{"nn", "torch.nn"}, {"F", "torch.nn.functional"}};
   if (scenario.model.source) {
-    for (const auto& [name, path] : UserCode(scenario.model.source).imports()) names[name] = path;
+    const UserCode code(scenario.model.source);
+    for (const auto& [name, path] : code.imports()) names[name] = path;
   }
   return names;
 }
