@@ -69,8 +69,9 @@ class Engine {
   /// stands for now. An event that was never recorded holds nothing up, as in CUDA.
   void wait(StreamId stream, std::uint32_t event);
   /// One of `parties` streams that start an operation together, and end it together `duration_ns`
-  /// after the last of them is there (a collective). Requires: every party gives the same parties
-  /// and duration; each comes once.
+  /// after the last of them is there (a collective). Reached from tests alone until a run simulates
+  /// many ranks; until then collectives have ended at once (docs/model.md). Requires: every party
+  /// gives the same parties and duration; each comes once.
   void meet(StreamId stream, std::uint32_t meeting, std::uint32_t parties, Nanoseconds duration_ns);
   /// A point on `stream`, to ask for by passed(). Takes no host time: the allocator's own
   /// bookkeeping.
