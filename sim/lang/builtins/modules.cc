@@ -451,6 +451,19 @@ void fill_host(Interp& in, Module& module) {
   });
 }
 
+/// What a function gives for a number that is not known: another, or, of a check for faults, that
+/// there is none.
+Value of_unknown(Interp& in, const FunctionRow& row, const Unknown& number) {
+  const std::string_view name = function_name(row.signature);
+  if (name.starts_with("is") && name != "isqrt") {
+    const bool says = name == "isfinite" || name == "isclose";
+    number.decisions().note_check(in, says);
+    return Value::boolean(says);
+  }
+  const bool is_whole = name == "floor" || name == "ceil" || name == "trunc";
+  return number.another(in, is_whole ? Unknown::Type::kInt : Unknown::Type::kReal);
+}
+
 void fill_math(Interp& in, Module& module) {
   for (const FunctionRow& row : kMath)
     define(in, module, row.signature, [&row](Interp& interp, Arguments& args) {
@@ -470,19 +483,6 @@ void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
   in.add_module("_regex", fill_regex);
-}
-
-/// What a function gives for a number that is not known: another, or, of a check for faults, that
-/// there is none.
-Value of_unknown(Interp& in, const FunctionRow& row, const Unknown& number) {
-  const std::string_view name = function_name(row.signature);
-  if (name.starts_with("is") && name != "isqrt") {
-    const bool says = name == "isfinite" || name == "isclose";
-    number.decisions().note_check(in, says);
-    return Value::boolean(says);
-  }
-  const bool is_whole = name == "floor" || name == "ceil" || name == "trunc";
-  return number.another(in, is_whole ? Unknown::Type::kInt : Unknown::Type::kReal);
 }
 
 }  // namespace
