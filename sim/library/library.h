@@ -1,8 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include "sim/lang/imports/library_index.h"
 
 /// The modules that are written in the language itself. Each is a file below one of four roots, and
@@ -11,11 +8,8 @@
 namespace tidemark::library {
 
 /// Every root.
-std::span<const lang::Library* const> all();
+lang::LibraryRoots all();
 /// Those that need no tensors: python/ and stand_ins/.
-std::span<const lang::Library* const> python();
-
-/// A module of any root; nullptr: there is none.
-const lang::LibraryModule* find(std::string_view name);
+lang::LibraryRoots python();
 
 }  // namespace tidemark::library

@@ -40,7 +40,7 @@ std::vector<std::string> parameters_of(const yaml::Node& node, const std::string
     return {};
   }
   const auto* statement = static_cast<const lang::FunctionStmt*>(tree->body[0]);
-  const lang::Parameters& parameters = statement->function->parameters;
+  const lang::Parameters& parameters = *statement->function->parameters;
   if (parameters.star != nullptr || parameters.double_star != nullptr)
     problems.push_back(
         {node.at, path, "* and ** have no place here", "give each parameter a name"});

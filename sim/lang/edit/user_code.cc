@@ -1,5 +1,7 @@
 #include "sim/lang/edit/user_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -65,7 +67,7 @@ UserCode::UserCode(std::shared_ptr<const SourceText> source) : source_(std::move
   tree_ = parse_module(source_, names_, problems);
   if (!problems.empty()) {
     has_syntax_errors_ = true;
-    tree_ = std::make_shared<SyntaxTree>();
+    tree_ = std::make_shared<SyntaxTree>(source_);
     return;
   }
   tokens_ = tokenize(source_, whole(*source_), names_, problems);
@@ -79,15 +81,15 @@ void UserCode::find_imports() {
   for (const Stmt* statement : statements_) {
     if (statement->kind == StmtKind::kImport) {
       for (const ImportedName& entry : static_cast<const ImportStmt*>(statement)->names) {
-        const std::string& module = *entry.module;
+        const std::string_view module = name(entry.module);
         imports_[std::string(name(entry.target->name))] =
-            entry.whole ? module : module.substr(0, module.find('.'));
+            std::string(entry.whole ? module : module.substr(0, module.find('.')));
       }
     } else if (statement->kind == StmtKind::kImportFrom) {
       const auto* from = static_cast<const ImportFromStmt*>(statement);
       for (const ImportedName& entry : from->names) {
         imports_[std::string(name(entry.target->name))] =
-            *from->module + "." + std::string(name(entry.name));
+            fmt::format("{}.{}", name(from->module), name(entry.name));
       }
     }
   }

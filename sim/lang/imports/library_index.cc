@@ -4,24 +4,23 @@
 
 namespace tidemark::lang {
 
-namespace {
-
-template <class Row>
-const Row* find_by_name(std::span<const Row> rows, std::string_view name) {
-  const auto found =
-      std::lower_bound(rows.begin(), rows.end(), name,
-                       [](const Row& row, std::string_view wanted) { return row.name < wanted; });
-  return found == rows.end() || found->name != name ? nullptr : &*found;
-}
-
-}  // namespace
-
-const LibraryName* LibraryModule::find(std::string_view wanted) const {
-  return find_by_name(names, wanted);
+const LibraryName* LibraryModule::find(Name wanted) const {
+  const std::uint32_t slot = globals.slot(wanted);  // kNone is beyond all
+  return slot < names.size ? &names[slot] : nullptr;
 }
 
 const LibraryModule* Library::find(std::string_view wanted) const {
-  return find_by_name(modules, wanted);
+  const auto* const found = std::lower_bound(
+      modules.begin(), modules.end(), wanted,
+      [](const LibraryModule& each, std::string_view name) { return view(each.name) < name; });
+  return found == modules.end() || view(found->name) != wanted ? nullptr : found;
+}
+
+const LibraryModule* LibraryRoots::find(std::string_view wanted) const {
+  for (const Library& root : roots) {
+    if (const LibraryModule* found = root.find(wanted)) return found;
+  }
+  return nullptr;
 }
 
 }  // namespace tidemark::lang

@@ -4,11 +4,12 @@
 #include <span>
 #include <string_view>
 
-#include "sim/lang/syntax/lexer.h"
+#include "sim/lang/syntax/ast.h"
+#include "sim/lang/syntax/global_table.h"
 
-/// The library that is written in the language itself: modules in files (sim/library), embedded in
-/// the program by the build. The build reads every file with this floor's own parser and writes
-/// down what follows, so that nothing is searched or read when a program starts.
+/// The library that is written in the language itself: modules in files (sim/library), which the
+/// build parses, resolves and makes an image of (image.h) that is part of the program. Nothing is
+/// searched or read when a program starts.
 namespace tidemark::lang {
 
 /// A name that a module of the library has at its top level.
@@ -19,31 +20,68 @@ struct LibraryName {
     kModule,      ///< of `import module`
     kMember,      ///< of `from module import member`
   };
-  std::string_view name;
+  Name name{};
   Kind kind = Kind::kStatement;
-  Place place;              ///< of a definition: whole lines, decorators included
-  std::string_view module;  ///< kModule, kMember: where it comes from
-  std::string_view member;  ///< kMember: its name there
+  Seq<Stmt*> definition{};  ///< of a definition: the one statement
+  Name module{};            ///< kModule, kMember: where it comes from
+  Name member{};            ///< kMember: its name there
 };
 
 struct LibraryModule {
-  std::string_view name;                ///< as it is imported: "torch.nn.utils.rnn"
-  std::string_view file;                ///< below its root: "torch/nn/utils/rnn.py"; empty: not
-                                        ///< modelled, any use of it is refused by name
-  std::string_view text;                ///< of the file
-  std::span<const LibraryName> names;   ///< sorted by name, each once
-  std::span<const Place> statements{};  ///< whole lines between definitions and imports, in order
+  TextSeq name;                  ///< as it is imported: "torch.nn.utils.rnn"
+  const Code* code = nullptr;    ///< of its file; null: not modelled, any use is refused by name
+  GlobalTable globals;           ///< of its text; the first slots are those of `names`
+  Seq<const LibraryName> names;  ///< sorted by text, each once
+  Seq<Stmt*> statements;         ///< what stands between definitions and imports, in order
 
-  /// nullptr: it has no such name. Cost: logarithmic.
-  [[nodiscard]] const LibraryName* find(std::string_view name) const;
+  /// nullptr: it has no such name. Cost: a search in `globals`.
+  [[nodiscard]] const LibraryName* find(Name name) const;
 };
 
 /// One root of the library.
 struct Library {
-  std::span<const LibraryModule> modules;  ///< sorted by name, each once
+  Seq<const LibraryModule> modules;  ///< sorted by name, each once
 
   /// nullptr: it has no such module. Cost: logarithmic.
   [[nodiscard]] const LibraryModule* find(std::string_view name) const;
 };
+
+/// What an interpreter imports from: some roots of the library, no module in two of them, and the
+/// names that their trees are made with.
+struct LibraryRoots {
+  const NameTable* names = nullptr;  ///< null: there is no library
+  std::span<const Library> roots;
+
+  /// nullptr: none has such a module.
+  [[nodiscard]] const LibraryModule* find(std::string_view name) const;
+  /// A name that the library has. Requires: there is a library.
+  [[nodiscard]] std::string_view text(Name name) const {
+    return view(names->entries[static_cast<std::uint32_t>(name)].text);
+  }
+};
+
+/// All of it, as the build writes it.
+struct LibraryImage {
+  NameTable names;
+  Seq<const Library> roots;
+};
+
+// What an image of it is made of (image.h).
+template <class Visit>
+void each_member(const LibraryName& n, const Visit& visit) {
+  visit(n.name, n.kind, n.definition, n.module, n.member);
+}
+template <class Visit>
+void each_member(const LibraryModule& m, const Visit& visit) {
+  visit(m.name, m.code, m.globals, m.names, m.statements);
+}
+template <class Visit>
+void each_member(const Library& l, const Visit& visit) {
+  visit(l.modules);
+}
+template <class Visit>
+void each_member(const LibraryImage& i, const Visit& visit) {
+  visit(i.names, i.roots);
+}
 
 }  // namespace tidemark::lang

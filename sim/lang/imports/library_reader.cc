@@ -107,18 +107,12 @@ class Reader {
     const std::size_t before = problems_.size();
     out_.tree = parse_module(source_, names_, problems_);
     if (problems_.size() != before) return std::move(out_);
-    const Seq<Stmt*>& body = out_.tree->body;
-    std::vector<std::uint32_t> lines;  // where each statement's begin
-    lines.reserve(body.size + 1);
-    for (const Stmt* each : body) lines.push_back(first_line(each));
-    lines.push_back(static_cast<std::uint32_t>(source_->text.size()));
-    for (std::size_t i = 0; i < body.size; ++i) {
+    for (Stmt* each : out_.tree->body) {
       // A docstring is no statement to run.
-      if (body[i]->kind == StmtKind::kExpr &&
-          static_cast<const ExprStmt*>(body[i])->value->kind == ExprKind::kConstant)
+      if (each->kind == StmtKind::kExpr &&
+          static_cast<const ExprStmt*>(each)->value->kind == ExprKind::kConstant)
         continue;
-      const bool alone = lines[i] != lines[i + 1] && (i == 0 || lines[i - 1] != lines[i]);
-      statement(body[i], {lines[i], lines[i + 1]}, alone);
+      statement(each);
     }
     sort_names();
     return std::move(out_);
@@ -127,46 +121,31 @@ class Reader {
  private:
   using Kind = LibraryName::Kind;
 
-  /// Where the line begins on which a statement does, decorators included.
-  [[nodiscard]] std::uint32_t first_line(const Stmt* node) const {
-    std::uint32_t at = node->place.begin;
-    const auto decorated = [&at](const Seq<Expr*>& decorators) {
-      if (!decorators.empty()) at = decorators[0]->place.begin;
-    };
-    if (node->kind == StmtKind::kFunction)
-      decorated(static_cast<const FunctionStmt*>(node)->decorators);
-    if (node->kind == StmtKind::kClass) decorated(static_cast<const ClassStmt*>(node)->decorators);
-    const std::size_t newline = at == 0 ? std::string::npos : source_->text.rfind('\n', at - 1);
-    return newline == std::string::npos ? 0 : static_cast<std::uint32_t>(newline + 1);
-  }
-
-  /// `alone`: no other statement shares its lines.
-  void statement(const Stmt* node, Place lines, bool alone) {
-    bool takes_builtin = false;
+  void statement(Stmt* node) {
+    bool by_name = true;
     const std::function<void(const NameExpr&)> found = [&](const NameExpr& name) {
-      takes_builtin = takes_builtin || is_builtin_(names_.text(name.name));
+      by_name = by_name && !is_builtin_(names_.text(name.name));
     };
     BoundNames(found).statement(node);
-    const bool by_name = alone && !takes_builtin;
     switch (node->kind) {
       case StmtKind::kFunction:
         if (!by_name) break;
-        return definition(*static_cast<const FunctionStmt*>(node)->target, lines);
+        return definition(node, *static_cast<const FunctionStmt*>(node)->target);
       case StmtKind::kClass:
         if (!by_name) break;
-        return definition(*static_cast<const ClassStmt*>(node)->target, lines);
+        return definition(node, *static_cast<const ClassStmt*>(node)->target);
       case StmtKind::kImport:
         if (!by_name) break;
         return import_modules(*static_cast<const ImportStmt*>(node));
       case StmtKind::kImportFrom: {
         const auto& from = *static_cast<const ImportFromStmt*>(node);
-        if (from.module->empty()) {
+        if (from.sibling) {
           problem(node->place, "a file of the library takes names by a module's whole name",
                   "write from package.module import name");
           return;
         }
         if (from.star) {
-          out_.stars.push_back({"*", Kind::kMember, node->place, *from.module, {}});
+          out_.stars.push_back({node->place, from.module});
           return;
         }
         if (!by_name) break;
@@ -176,37 +155,28 @@ class Reader {
         break;
     }
     const std::function<void(const NameExpr&)> bind = [&](const NameExpr& name) {
-      add({names_.text(name.name), Kind::kStatement, {}, {}, {}}, name.place);
+      add({name.name, Kind::kStatement}, name.place);
     };
     BoundNames(bind).statement(node);
-    if (!out_.statements.empty() && out_.statements.back().end == lines.begin) {
-      out_.statements.back().end = lines.end;
-    } else {
-      out_.statements.push_back(lines);
-    }
+    out_.statements.push_back(node);
   }
 
-  void definition(const NameExpr& target, Place lines) {
-    add({names_.text(target.name), Kind::kDefinition, lines, {}, {}}, target.place);
+  void definition(Stmt* node, const NameExpr& target) {
+    add({target.name, Kind::kDefinition, out_.tree->make_seq(std::vector<Stmt*>{node})},
+        target.place);
   }
 
   void import_modules(const ImportStmt& node) {
     for (const ImportedName& each : node.names) {
-      const std::string_view module = *each.module;
-      add({names_.text(each.target->name),
-           Kind::kModule,
-           {},
-           each.whole ? module : module.substr(0, module.find('.')),
-           {}},
-          each.place);
+      const std::string_view module = names_.text(each.module);
+      const std::string_view bound = each.whole ? module : module.substr(0, module.find('.'));
+      add({each.target->name, Kind::kModule, {}, names_.intern(bound)}, each.place);
     }
   }
 
   void import_members(const ImportFromStmt& node) {
-    for (const ImportedName& each : node.names) {
-      add({names_.text(each.target->name), Kind::kMember, {}, *node.module, names_.text(each.name)},
-          each.place);
-    }
+    for (const ImportedName& each : node.names)
+      add({each.target->name, Kind::kMember, {}, node.module, each.name}, each.place);
   }
 
   void add(const LibraryName& name, Place place) {
@@ -215,7 +185,7 @@ class Reader {
       const bool same_module =
           name.kind == Kind::kModule && other.kind == Kind::kModule && name.module == other.module;
       if (same_module || (name.kind == Kind::kStatement && other.kind == Kind::kStatement)) return;
-      problem(place, fmt::format("'{}' is bound twice at top level", name.name),
+      problem(place, fmt::format("'{}' is bound twice at top level", names_.text(name.name)),
               "a definition of the library is run when its name is asked for: give one another "
               "name");
       return;
@@ -230,7 +200,9 @@ class Reader {
 
   void sort_names() {
     std::sort(out_.names.begin(), out_.names.end(),
-              [](const LibraryName& a, const LibraryName& b) { return a.name < b.name; });
+              [this](const LibraryName& a, const LibraryName& b) {
+                return names_.text(a.name) < names_.text(b.name);
+              });
   }
 
   const std::shared_ptr<const SourceText>& source_;
@@ -248,18 +220,31 @@ LibraryEntries read_library_file(const std::shared_ptr<const SourceText>& source
   return Reader(source, names, is_builtin, problems).read();
 }
 
-std::vector<LibraryName> public_names(std::string_view module, const LibraryEntries& entries) {
-  std::vector<LibraryName> names;
+LibraryModule resolve_library_file(TextSeq name, LibraryEntries& entries, GlobalNames& globals,
+                                   Names& names, std::vector<Problem>& problems) {
+  for (const LibraryName& each : entries.names) globals.slot(each.name);
+  resolve(
+      *entries.tree, names, [&](Name global) { return globals.slot(global); }, problems);
+  return {name,
+          entries.tree->code,
+          globals.table(),
+          {entries.names.data(), static_cast<std::uint32_t>(entries.names.size())},
+          entries.tree->make_seq(entries.statements)};
+}
+
+std::vector<LibraryName> public_names(Name module, const LibraryEntries& entries,
+                                      const Names& names) {
+  std::vector<LibraryName> out;
   for (const LibraryName& each : entries.names) {
-    if (each.kind == LibraryName::Kind::kModule || each.name.starts_with('_')) continue;
+    if (each.kind == LibraryName::Kind::kModule || names.text(each.name).starts_with('_')) continue;
     const bool is_taken = each.kind == LibraryName::Kind::kMember;
-    names.push_back({each.name,
-                     LibraryName::Kind::kMember,
-                     {},
-                     is_taken ? each.module : module,
-                     is_taken ? each.member : each.name});
+    out.push_back({each.name,
+                   LibraryName::Kind::kMember,
+                   {},
+                   is_taken ? each.module : module,
+                   is_taken ? each.member : each.name});
   }
-  return names;
+  return out;
 }
 
 }  // namespace tidemark::lang

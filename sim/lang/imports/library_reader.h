@@ -10,13 +10,17 @@
 
 namespace tidemark::lang {
 
-/// What the build writes down of one file of the library. The texts are those of `names`, `tree`
-/// and the source.
+/// What the build takes down of one file of the library: parts of its tree, which is not resolved
+/// yet.
 struct LibraryEntries {
-  std::vector<LibraryName> names;  ///< sorted by name
-  std::vector<Place> statements;
-  std::vector<LibraryName> stars;  ///< of `from module import *`, whose names others know: `place`
-                                   ///< and `module`
+  /// `from module import *`: the names are those that the module's file has.
+  struct Star {
+    Place place;
+    Name module{};
+  };
+  std::vector<LibraryName> names;  ///< sorted by text
+  std::vector<Stmt*> statements;   ///< between definitions and imports
+  std::vector<Star> stars;
   std::shared_ptr<SyntaxTree> tree;
 };
 
@@ -29,8 +33,15 @@ LibraryEntries read_library_file(const std::shared_ptr<const SourceText>& source
                                  const std::function<bool(std::string_view name)>& is_builtin,
                                  std::vector<Problem>& problems);
 
+/// The module that a file is, its tree resolved. Its globals get the first slots of `globals` and
+/// those behind them. Requires: all that `stars` take is in `names`. The module lives as long as
+/// `name`, `entries` and `globals`, which stay as they are.
+LibraryModule resolve_library_file(TextSeq name, LibraryEntries& entries, GlobalNames& globals,
+                                   Names& names, std::vector<Problem>& problems);
+
 /// What `from module import *` takes of a file: its public names and what it takes itself from
 /// other modules, which is taken from there. The modules themselves that it imports are its own.
-std::vector<LibraryName> public_names(std::string_view module, const LibraryEntries& entries);
+std::vector<LibraryName> public_names(Name module, const LibraryEntries& entries,
+                                      const Names& names);
 
 }  // namespace tidemark::lang

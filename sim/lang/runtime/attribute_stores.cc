@@ -77,7 +77,7 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
   if (auto* module = object.as<Module>()) {
     // What the library's file binds there is made first: it must not take the place of `value`
     // later.
-    if (module->file != nullptr && module->file->find(text(name)) != nullptr)
+    if (module->file != nullptr && module->file->find(name) != nullptr)
       find_module_member(*module, name);
     module->set(name, value);
     if (module->make_missing) {  // a host module may want to know what is set in it
@@ -90,7 +90,7 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     if (name == known(name::kName) && value.as<Str>() != nullptr) {
       function->name = intern(value.as<Str>()->text());
     } else if (name == known(name::kQualname) && value.as<Str>() != nullptr) {
-      function->qualname = value.as<Str>()->text();
+      function->qualname = intern(value.as<Str>()->text());
     } else {
       function->attrs.set(name, std::move(value));
     }

@@ -243,7 +243,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
 
 Value Interp::find_module_member(Module& module, Name name) {
   if (const Value* found = module.find(name)) return *found;
-  if (module.file == nullptr || module.file->find(text(name)) == nullptr) {
+  if (module.file == nullptr || module.file->find(name) == nullptr) {
     const std::string submodule = module.name + "." + std::string(text(name));
     if (is_own_module(submodule)) return import(submodule);
   }
@@ -261,9 +261,9 @@ Value Interp::find_function_member(Function& function, Name name) {
   if (const Value* found = function.attrs.find(name)) return *found;
   switch (static_cast<std::uint32_t>(name)) {
     case name::kName:
-      return str(std::string(text(function.name)));
+      return text_value(function.name);
     case name::kQualname:
-      return str(function.qualname);
+      return text_value(function.qualname);
     case name::kModule:
       return str(function.globals->name);
     case name::kDoc:

@@ -114,7 +114,7 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
     if (at < named) {
       if (!slots[at].empty()) {
         drop_keywords(k);
-        twice(in, function.qualname, name);
+        twice(in, in.text(function.qualname), name);
       }
       slots[at] = taken(args, args.positional + k);
       continue;
@@ -125,11 +125,11 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
         if (code.slots[i] != name) continue;
         in.type_error(
             fmt::format("{}() got some positional-only arguments passed as keyword arguments: '{}'",
-                        function.qualname, in.text(name)));
+                        in.text(function.qualname), in.text(name)));
       }
       std::vector<std::string_view> candidates;
       for (std::size_t i = 0; i < named; ++i) candidates.push_back(in.text(code.slots[i]));
-      unexpected_keyword(in, function.qualname, name, candidates);
+      unexpected_keyword(in, in.text(function.qualname), name, candidates);
     }
     static_cast<Dict*>(slots[double_star].object())
         ->table.set(in, in.str(std::string(in.text(name))), taken(args, args.positional + k));
@@ -138,14 +138,14 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
     // What has no place goes first.
     for (std::size_t i = positional; args.movable && i < args.positional; ++i)
       args.values[i].reset();
-    too_many(in, function.qualname, positional, function.defaults.size(), args.positional);
+    too_many(in, in.text(function.qualname), positional, function.defaults.size(), args.positional);
   }
   const std::size_t required = positional - function.defaults.size();
   std::vector<Name> absent;
   for (std::size_t i = plain; i < required; ++i) {
     if (slots[i].empty()) absent.push_back(code.slots[i]);
   }
-  if (!absent.empty()) missing(in, function.qualname, "positional", absent);
+  if (!absent.empty()) missing(in, in.text(function.qualname), "positional", absent);
   for (std::size_t i = std::max(plain, required); i < positional; ++i) {
     if (slots[i].empty()) slots[i] = function.defaults[i - required];
   }
@@ -154,7 +154,7 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
     if (slot.empty()) slot = function.keyword_defaults[i];
     if (slot.empty()) absent.push_back(code.slots[positional + i]);
   }
-  if (!absent.empty()) missing(in, function.qualname, "keyword-only", absent);
+  if (!absent.empty()) missing(in, in.text(function.qualname), "keyword-only", absent);
 }
 
 void Evaluator::leave(Interp& in, Frame& frame, std::size_t count) {
@@ -165,9 +165,7 @@ void Evaluator::leave(Interp& in, Frame& frame, std::size_t count) {
     if (frame.function != nullptr) kept.function = Ref<Function>(frame.function);
     if (frame.back != nullptr) {
       if (!frame.back->object && frame.back->code != nullptr) {
-        frame.back->object = make_ref<FrameObject>(
-            in.heap(), std::shared_ptr<const Code>(frame.back->code->tree->shared_from_this(),
-                                                   frame.back->code));
+        frame.back->object = make_ref<FrameObject>(in.heap(), shared_code(*frame.back->code));
       }
       kept.back = frame.back->object;
     }
@@ -187,8 +185,7 @@ void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {
 
 Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
   const Code& code = *function.code;
-  if (code.unread != nullptr) in.read_body(*code.unread, *function.globals);
-  ValueStack::Span slots(*in.values_, code.slots.size());
+  ValueStack::Span slots(*in.values_, code.slots.size);
   try {
     bind_arguments(in, function, args, slots.data());
   } catch (const Raised&) {
@@ -222,34 +219,50 @@ Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
     }
   } catch (Raised& raised) {
     evaluator.trace(*raised.exception);
-    leave(in, frame, code.slots.size());
+    leave(in, frame, code.slots.size);
     throw;
   }
-  leave(in, frame, code.slots.size());
+  leave(in, frame, code.slots.size);
   return result;
 }
 
-void Evaluator::run_module_body(Interp& in, Module& module,
-                                const std::shared_ptr<SyntaxTree>& tree) {
-  run_expression(in, module, tree);
-}
+namespace {
 
-Value Evaluator::run_expression(Interp& in, Module& module,
-                                const std::shared_ptr<SyntaxTree>& tree) {
-  const Code& code = tree->codes.front();
+/// Calls `body` with an evaluator of a module's own frame.
+template <class Body>
+Value run_at_top(Interp& in, Module& module, const Code& code, const Body& body) {
   Frame frame;
   frame.code = &code;
   frame.globals = &module;
   const CallDepth depth(in, &frame);
   Evaluator evaluator(in, frame);
   try {
-    if (code.value != nullptr) return evaluator.eval(code.value);
-    evaluator.run(code.body);
+    return body(evaluator);
   } catch (Raised& raised) {
     evaluator.trace(*raised.exception);
     throw;
   }
-  return Value::none();
+}
+
+}  // namespace
+
+void Evaluator::run_module_body(Interp& in, Module& module,
+                                const std::shared_ptr<SyntaxTree>& tree) {
+  run_statements(in, module, *tree->code, tree->body);
+}
+
+void Evaluator::run_statements(Interp& in, Module& module, const Code& code,
+                               const Seq<Stmt*>& statements) {
+  run_at_top(in, module, code, [&](Evaluator& evaluator) {
+    evaluator.run(statements);
+    return Value();
+  });
+}
+
+Value Evaluator::run_expression(Interp& in, Module& module,
+                                const std::shared_ptr<SyntaxTree>& tree) {
+  return run_at_top(in, module, *tree->code,
+                    [&](Evaluator& evaluator) { return evaluator.eval(tree->expression); });
 }
 
 namespace {
@@ -544,7 +557,7 @@ Value Interp::call_special(const Value& object, Name name, std::vector<Value> po
 }
 
 std::string Interp::callable_name(const Value& callee) {
-  if (const auto* function = callee.as<Function>()) return function->qualname;
+  if (const auto* function = callee.as<Function>()) return std::string(text(function->qualname));
   if (const auto* builtin = callee.as<Builtin>()) return std::string(text(builtin->name));
   if (const auto* method = callee.as<BoundMethod>()) {
     check_stack();

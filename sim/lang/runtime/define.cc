@@ -314,7 +314,7 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   std::vector<std::pair<Name, Place>> annotations;
   Ref<Cell> own_cell;
   {
-    ValueStack::Span slots(*in_.values_, code.slots.size());
+    ValueStack::Span slots(*in_.values_, code.slots.size);
     for (const std::uint32_t slot : code.cells) slots[slot] = make_ref<Cell>(in_.heap());
     if (code.own_class_cell >= 0) {
       own_cell = slots[static_cast<std::size_t>(code.own_class_cell)].ref<Cell>();
@@ -339,17 +339,18 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   }
   if (!annotations.empty()) {
     Ref<Dict> dict = in_.dict();
-    const std::string_view text = code.tree->source->text;
+    const std::string_view text = view(code.file->text);
     for (const auto& [annotated, place] : annotations) {
       dict->table.set(in_, in_.str(std::string(in_.text(annotated))),
                       in_.str(std::string(text.substr(place.begin, place.end - place.begin))));
     }
     attributes.set(known(name::kAnnotations), dict);
   }
-  Value result = class_of_parts(
-      in_, std::move(metaclass),
-      ClassParts{code.name, code.qualname, frame_.globals->name, std::move(bases),
-                 std::move(attributes), nullptr, std::move(own_cell), std::move(keywords)});
+  Value result =
+      class_of_parts(in_, std::move(metaclass),
+                     ClassParts{code.name, std::string(in_.text(code.qualname)),
+                                frame_.globals->name, std::move(bases), std::move(attributes),
+                                nullptr, std::move(own_cell), std::move(keywords)});
   for (std::size_t i = decorators.size(); i > 0; --i) {
     frame_.at = node->decorators[i - 1]->place;
     result = in_.call(decorators[i - 1], {std::move(result)});
@@ -360,11 +361,10 @@ void Evaluator::class_stmt(const ClassStmt* node) {
 void Evaluator::import_stmt(const ImportStmt* node) {
   for (const ImportedName& name : node->names) {
     frame_.at = name.place;
-    Ref<Module> module = in_.import(*name.module);
-    if (!name.whole) {
-      const std::size_t dot = name.module->find('.');
-      if (dot != std::string::npos) module = in_.import(name.module->substr(0, dot));
-    }
+    const std::string_view path = in_.text(name.module);
+    Ref<Module> module = in_.import(path);
+    const std::size_t dot = path.find('.');
+    if (!name.whole && dot != std::string_view::npos) module = in_.import(path.substr(0, dot));
     store(name.target, module);
   }
 }
@@ -372,7 +372,7 @@ void Evaluator::import_stmt(const ImportStmt* node) {
 void Evaluator::import_from_stmt(const ImportFromStmt* node) {
   frame_.at = node->place;
   Ref<Module> module;
-  if (!node->module->empty()) module = in_.import(*node->module);
+  if (!node->sibling) module = in_.import(in_.text(node->module));
   if (node->star) {
     if (module->list_missing) {  // all that it has not made yet
       for (const std::string_view name : module->list_missing())

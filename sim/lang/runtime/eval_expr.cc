@@ -116,7 +116,7 @@ Value Evaluator::eval(const Expr* node) {
     case ExprKind::kName:
       return load(static_cast<const NameExpr*>(node));
     case ExprKind::kConstant:
-      return *static_cast<const ConstantExpr*>(node)->value;
+      return in_.constant(static_cast<const ConstantExpr*>(node)->literal);
     case ExprKind::kCall:
       return call(static_cast<const CallExpr*>(node));
     case ExprKind::kAttribute: {
@@ -265,8 +265,8 @@ Value Evaluator::dict(const DictExpr* node) {
 Value Evaluator::joined(const JoinedExpr* node) {
   std::string out;
   for (const JoinedPart& part : node->parts) {
-    if (part.text != nullptr) {
-      out += part.text->as<Str>()->text();
+    if (part.value == nullptr) {
+      out += in_.text(part.text);
       continue;
     }
     Value value = eval(part.value);
@@ -418,7 +418,7 @@ Value Evaluator::call_spread(const CallExpr* node) {
 
 std::vector<Ref<Cell>> Evaluator::captured(const Code& code) {
   std::vector<Ref<Cell>> cells;
-  cells.reserve(code.captures.size());
+  cells.reserve(code.captures.size);
   for (const Code::Capture& capture : code.captures) {
     cells.push_back(capture.from_cell ? frame_.slots[capture.index].ref<Cell>()
                                       : (*frame_.closure)[capture.index]);
@@ -429,15 +429,14 @@ std::vector<Ref<Cell>> Evaluator::captured(const Code& code) {
 Value Evaluator::make_function(const FunctionNode* node) {
   std::vector<Value> defaults;
   std::vector<Value> keyword_defaults;
-  for (const Parameter& parameter : node->parameters.positional) {
+  for (const Parameter& parameter : node->parameters->positional) {
     if (parameter.fallback != nullptr) defaults.push_back(eval(parameter.fallback));
   }
-  for (const Parameter& parameter : node->parameters.keyword_only) {
+  for (const Parameter& parameter : node->parameters->keyword_only) {
     keyword_defaults.push_back(parameter.fallback == nullptr ? Value() : eval(parameter.fallback));
   }
-  Ref<Function> function = make_ref<Function>(
-      in_.heap(), std::shared_ptr<const Code>(node->code->tree->shared_from_this(), node->code),
-      Ref<Module>(frame_.globals));
+  Ref<Function> function =
+      make_ref<Function>(in_.heap(), shared_code(*node->code), Ref<Module>(frame_.globals));
   function->defaults = std::move(defaults);
   function->keyword_defaults = std::move(keyword_defaults);
   function->closure = captured(*node->code);
@@ -448,9 +447,8 @@ Value Evaluator::make_function(const FunctionNode* node) {
 
 Value Evaluator::comprehension(const ComprehensionExpr* node) {
   const Code& code = *node->code;
-  Ref<Function> function = make_ref<Function>(
-      in_.heap(), std::shared_ptr<const Code>(code.tree->shared_from_this(), &code),
-      Ref<Module>(frame_.globals));
+  Ref<Function> function =
+      make_ref<Function>(in_.heap(), shared_code(code), Ref<Module>(frame_.globals));
   function->closure = captured(code);
   function->name = code.name;
   function->qualname = code.qualname;

@@ -541,9 +541,7 @@ void Evaluator::trace(ExceptionObject& exception) {
     return;
   }
   if (!frame_.object) {
-    frame_.object = make_ref<FrameObject>(
-        in_.heap(),
-        std::shared_ptr<const Code>(frame_.code->tree->shared_from_this(), frame_.code));
+    frame_.object = make_ref<FrameObject>(in_.heap(), shared_code(*frame_.code));
   }
   exception.traceback.push_back({frame_.object, {frame_.code, frame_.at.begin, frame_.at.end}});
 }

@@ -119,7 +119,7 @@ void Interp::runtime_error(std::string message) {
 void Interp::refuse(std::string message, std::string hint) {
   Location at = here();
   for (const Frame* frame = frame_; frame != nullptr; frame = frame->back) {
-    if (frame->code == nullptr || is_internal(*frame->code->tree->source)) continue;
+    if (frame->code == nullptr || is_internal(view(frame->code->file->name))) continue;
     at = {frame->code, frame->at.begin, frame->at.end};
     break;
   }
@@ -163,19 +163,20 @@ Location Interp::here() const {
 
 SourceSpan Interp::span(const Location& location) const {
   if (location.code == nullptr) return {};
-  return span_of(location.code->tree->source, {location.begin, location.end});
+  return span_of(location.code->file->source(), {location.begin, location.end});
 }
 
 std::vector<StackEntry> Interp::stack() const {
   std::vector<StackEntry> out;
   for (const Frame* frame = frame_; frame != nullptr; frame = frame->back) {
     if (frame->code == nullptr) continue;
-    out.push_back({frame->code->qualname, span({frame->code, frame->at.begin, frame->at.end})});
+    out.push_back({std::string(text(frame->code->qualname)),
+                   span({frame->code, frame->at.begin, frame->at.end})});
   }
   return out;
 }
 
-bool Interp::is_internal(const SourceText& source) { return source.name.starts_with('<'); }
+bool Interp::is_internal(std::string_view source_name) { return source_name.starts_with('<'); }
 
 UncaughtException Interp::uncaught(ExceptionObject& exception) {
   const ClassObject& type = exception.type();
@@ -193,8 +194,8 @@ UncaughtException Interp::uncaught(ExceptionObject& exception) {
   std::vector<StackEntry> shown;  // without Tidemark's own code
   for (const ExceptionObject::TracebackEntry& entry : exception.traceback) {
     if (entry.at.code == nullptr) continue;
-    entries.push_back({entry.at.code->qualname, span(entry.at)});
-    if (!is_internal(*entry.at.code->tree->source)) shown.push_back(entries.back());
+    entries.push_back({std::string(text(entry.at.code->qualname)), span(entry.at)});
+    if (!is_internal(view(entry.at.code->file->name))) shown.push_back(entries.back());
   }
   if (shown.empty()) shown = entries;
   Problem problem;

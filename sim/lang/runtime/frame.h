@@ -188,6 +188,8 @@ class Evaluator {
   /// Runs a module's statements (or a piece of one) in its globals.
   static void run_module_body(Interp& interp, Module& module,
                               const std::shared_ptr<SyntaxTree>& tree);
+  static void run_statements(Interp& interp, Module& module, const Code& code,
+                             const Seq<Stmt*>& statements);
   static Value run_expression(Interp& interp, Module& module,
                               const std::shared_ptr<SyntaxTree>& tree);
   /// Variables of a finished frame: dropped in order, or kept by the frame object if a traceback

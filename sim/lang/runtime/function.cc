@@ -62,38 +62,24 @@ void Module::traverse(Visitor& visitor) const {
   for (const AttrMap::Entry& entry : slots_) visitor.visit(entry.value);
 }
 
+Module::Module(Heap& heap, std::string own_name, const GlobalTable& globals)
+    : Tracked(heap, Kind::kModule), name(std::move(own_name)), index_(globals.index) {
+  slots_.reserve(globals.names.size + 8);
+  for (const Name id : globals.names) slots_.push_back({id, {}});
+}
+
 std::size_t Module::slot(Name id) {
-  if (slots_.size() * 2 >= index_.size()) rebuild();
-  const std::size_t mask = index_.size() - 1;
-  std::size_t at = (static_cast<std::uint32_t>(id) * std::size_t{0x9e3779b1U}) & mask;
-  for (; index_[at] != 0; at = (at + 1) & mask) {
-    if (slots_[index_[at] - 1].name == id) return index_[at] - 1;
-  }
+  const auto name_at = [this](std::size_t at) { return slots_[at].name; };
+  const std::uint32_t found = index_.find(id, name_at);
+  if (found != GlobalIndex::kNone) return found;
+  index_.add(id, static_cast<std::uint32_t>(slots_.size()), name_at);
   slots_.push_back({id, {}});
-  index_[at] = static_cast<std::uint32_t>(slots_.size());
   return slots_.size() - 1;
 }
 
 const Value* Module::find(Name id) const {
-  if (index_.empty()) return nullptr;
-  const std::size_t mask = index_.size() - 1;
-  std::size_t at = (static_cast<std::uint32_t>(id) * std::size_t{0x9e3779b1U}) & mask;
-  for (; index_[at] != 0; at = (at + 1) & mask) {
-    const AttrMap::Entry& entry = slots_[index_[at] - 1];
-    if (entry.name == id) return entry.value.empty() ? nullptr : &entry.value;
-  }
-  return nullptr;
-}
-
-void Module::rebuild() {
-  const std::size_t size = index_.empty() ? 64 : index_.size() * 2;
-  index_.assign(size, 0);
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    std::size_t at =
-        (static_cast<std::uint32_t>(slots_[i].name) * std::size_t{0x9e3779b1U}) & (size - 1);
-    while (index_[at] != 0) at = (at + 1) & (size - 1);
-    index_[at] = static_cast<std::uint32_t>(i + 1);
-  }
+  const std::uint32_t at = index_.find(id, [this](std::size_t i) { return slots_[i].name; });
+  return at == GlobalIndex::kNone || slots_[at].value.empty() ? nullptr : &slots_[at].value;
 }
 
 }  // namespace tidemark::lang

@@ -8,6 +8,7 @@
 
 #include "sim/base/source.h"
 #include "sim/lang/runtime/class.h"
+#include "sim/lang/syntax/global_table.h"
 
 namespace tidemark::lang {
 
@@ -151,7 +152,7 @@ class Function final : public Tracked {
   std::vector<Ref<Cell>> closure;
   AttrMap attrs;  // __wrapped__ and what the user sets
   Name name{};
-  std::string qualname;
+  Name qualname{};
 };
 
 class BoundMethod final : public Tracked {
@@ -208,6 +209,8 @@ class Module final : public Tracked {
  public:
   Module(Heap& heap, std::string own_name)
       : Tracked(heap, Kind::kModule), name(std::move(own_name)) {}
+  /// With the globals of a text that has been resolved already.
+  Module(Heap& heap, std::string own_name, const GlobalTable& globals);
   ~Module() override;
   static bool is(const Object& o) { return o.kind() == Kind::kModule; }
   void traverse(Visitor& visitor) const override;
@@ -232,8 +235,7 @@ class Module final : public Tracked {
 
  private:
   std::vector<AttrMap::Entry> slots_;
-  std::vector<std::uint32_t> index_;
-  void rebuild();
+  GlobalIndex index_;
 };
 
 }  // namespace tidemark::lang

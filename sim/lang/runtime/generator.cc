@@ -5,7 +5,7 @@ namespace tidemark::lang {
 Generator::Generator(Heap& heap, Ref<Function> function, Ref<Iterator> first)
     : Iterator(heap), function_(std::move(function)) {
   const Code& code = *function_->code;
-  slots_.resize(code.slots.size());
+  slots_.resize(code.slots.size);
   slots_[0] = std::move(first);
   for (const std::uint32_t slot : code.cells) slots_[slot] = make_ref<Cell>(heap);
 }

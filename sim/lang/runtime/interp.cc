@@ -16,6 +16,7 @@ namespace tidemark::lang {
 
 Interp::Interp(Options options)
     : options_(std::move(options)),
+      names_(options_.library.names),
       heap_(make_ref<Heap>()),
       classes_(std::make_unique<BuiltinClasses>()),
       values_(std::make_unique<ValueStack>()) {
@@ -77,12 +78,12 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& pa
 }
 
 /// The text that a file begins with; None: it begins otherwise.
-Value docstring(const Seq<Stmt*>& body) {
+Value docstring(Interp& in, const Seq<Stmt*>& body) {
   if (body.empty() || body[0]->kind != StmtKind::kExpr) return Value::none();
   const Expr* first = static_cast<const ExprStmt*>(body[0])->value;
   if (first->kind != ExprKind::kConstant) return Value::none();
-  const Value& value = *static_cast<const ConstantExpr*>(first)->value;
-  return value.as<Str>() == nullptr ? Value::none() : value;
+  const Literal& literal = static_cast<const ConstantExpr*>(first)->literal;
+  return literal.kind == Literal::Kind::kText ? in.constant(literal) : Value::none();
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const s
   module_order_.push_back(module);
   try {
     const std::shared_ptr<SyntaxTree> tree = prepared_file(*module, std::move(source));
-    module->set(known(name::kDoc), docstring(tree->body));
+    module->set(known(name::kDoc), docstring(*this, tree->body));
     Evaluator::run_module_body(*this, *module, tree);
   } catch (...) {
     modules_.erase(name);
@@ -126,35 +127,8 @@ void Interp::run_in(Module& module, std::shared_ptr<const SourceText> source) {
   });
 }
 
-void Interp::run_part(Module& module, const std::shared_ptr<const SourceText>& source,
-                      Place lines) {
-  guard([&] {
-    const std::shared_ptr<SyntaxTree> tree =
-        prepared(*this, module, [&](std::vector<Problem>& problems) {
-          return parse_part(source, lines, names(), problems);
-        });
-    Evaluator::run_module_body(*this, module, tree);
-  });
-}
-
-Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source) {
-  Value out;
-  guard([&] {
-    const std::shared_ptr<SyntaxTree> tree =
-        prepared(*this, module, [&](std::vector<Problem>& problems) {
-          return parse_expression(std::move(source), names(), problems);
-        });
-    out = Evaluator::run_expression(*this, module, tree);
-  });
-  return out;
-}
-
-void Interp::read_body(const UnreadBody& unread, Module& globals) {
-  std::vector<Problem> problems;
-  std::shared_ptr<SyntaxTree> tree = parse_body(unread, names(), problems);
-  if (problems.empty()) resolve_body(unread, *tree, names(), slots_of(globals), problems);
-  if (!problems.empty()) throw InputError(std::move(problems));
-  unread.tree->bodies.push_back(std::move(tree));
+void Interp::run_part(Module& module, const Code& code, const Seq<Stmt*>& statements) {
+  guard([&] { Evaluator::run_statements(*this, module, code, statements); });
 }
 
 void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> fill) {
@@ -173,9 +147,10 @@ Ref<Module> Interp::import(std::string_view dotted) {
   }
   Ref<Module> module;
   const auto host = host_modules_.find(name);
-  const LibraryModule* file = library_module(name);
+  const LibraryModule* file = options_.library.find(name);
   if (host != host_modules_.end() || file != nullptr) {
-    module = make_ref<Module>(heap(), name);
+    module = file == nullptr ? make_ref<Module>(heap(), name)
+                             : make_ref<Module>(heap(), name, file->globals);
     module->set(known(name::kName), str(name));
     modules_[name] = module;
     module_order_.push_back(module);
@@ -183,15 +158,15 @@ Ref<Module> Interp::import(std::string_view dotted) {
       const auto fill = host->second;
       fill(*this, *module);
     }
-    if (file != nullptr) load_lazily(*module, *file);
+    if (file != nullptr) load_lazily(*this, *module, *file);
   } else {
     std::shared_ptr<const SourceText> source;
     if (options_.resolver) source = options_.resolver(name);
     if (!source) {
       std::vector<std::string> candidates;
       for (const auto& [known_name, fill] : host_modules_) candidates.push_back(known_name);
-      for (const Library* root : options_.library) {
-        for (const LibraryModule& each : root->modules) candidates.emplace_back(each.name);
+      for (const Library& root : options_.library.roots) {
+        for (const LibraryModule& each : root.modules) candidates.emplace_back(view(each.name));
       }
       std::sort(candidates.begin(), candidates.end());
       raise(*classes_->module_not_found_error, fmt::format("No module named '{}'", name),
@@ -201,9 +176,8 @@ Ref<Module> Interp::import(std::string_view dotted) {
   }
   // A package of the library that has the name of one of its modules takes it from there.
   if (parent) {
-    const std::string last = name.substr(dot + 1);
-    if (parent->file == nullptr || parent->file->find(last) == nullptr)
-      parent->set(intern(last), module);
+    const Name last = intern(std::string_view(name).substr(dot + 1));
+    if (parent->file == nullptr || parent->file->find(last) == nullptr) parent->set(last, module);
   }
   return module;
 }
@@ -223,15 +197,8 @@ Value Interp::import_name(Module& module, Name name) {
         did_you_mean(text(name), candidates));
 }
 
-const LibraryModule* Interp::library_module(std::string_view name) const {
-  for (const Library* root : options_.library) {
-    if (const LibraryModule* found = root->find(name)) return found;
-  }
-  return nullptr;
-}
-
 bool Interp::is_own_module(const std::string& name) const {
-  return host_modules_.contains(name) || library_module(name) != nullptr;
+  return host_modules_.contains(name) || options_.library.find(name) != nullptr;
 }
 
 void Interp::set_builtin(Name name, Value value) {
@@ -244,6 +211,34 @@ const Value* Interp::find_builtin(Name name) const {
   const auto index = static_cast<std::size_t>(name);
   if (index >= builtins_.size() || builtins_[index].empty()) return nullptr;
   return &builtins_[index];
+}
+
+Value Interp::constant(const Literal& literal) {
+  switch (literal.kind) {
+    case Literal::Kind::kNone:
+      break;
+    case Literal::Kind::kEllipsis:
+      return Value::ellipsis();
+    case Literal::Kind::kBool:
+      return Value::boolean(literal.integer() != 0);
+    case Literal::Kind::kInt:
+      return Value::integer(literal.integer());
+    case Literal::Kind::kFloat:
+      return Value::real(literal.real());
+    case Literal::Kind::kText:
+      return text_value(literal.text());
+  }
+  return Value::none();
+}
+
+const Value& Interp::text_value(Name text) {
+  const auto index = static_cast<std::size_t>(text);
+  const std::size_t page = index / kTextsOfPage;
+  if (page >= texts_.size()) texts_.resize(names_.size() / kTextsOfPage + 1);
+  if (texts_[page] == nullptr) texts_[page] = std::make_unique<std::array<Value, kTextsOfPage>>();
+  Value& value = (*texts_[page])[index % kTextsOfPage];
+  if (value.empty()) value = make_ref<Str>(std::string(names_.text(text)));
+  return value;
 }
 
 std::uint64_t Interp::identity(const Value& value) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "sim/base/problem.h"
+#include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/host.h"
 #include "sim/lang/runtime/loop.h"
 #include "sim/lang/syntax/lexer.h"
@@ -22,8 +24,6 @@ class ExceptionObject;
 class Evaluator;
 class ValueStack;
 struct BuiltinClasses;
-struct Library;
-struct LibraryModule;
 struct Frame;
 
 /// How far a program may go before it is stopped with a message.
@@ -85,9 +85,7 @@ class Interp {
     Limits limits;
     PrintSink print;          ///< null: output is dropped
     ModuleResolver resolver;  ///< null: only host modules and the library can be imported
-    /// The roots of the library (imports/library_index.h), no module in two of them. They live as
-    /// long as the interpreter.
-    std::span<const Library* const> library;
+    LibraryRoots library;     ///< lives as long as the interpreter
     /// What to do about a name that an object (a module among them) does not have, after what the
     /// message says; empty: nothing to say. May be null.
     std::function<std::string(const Value& object)> missing_hint;
@@ -114,9 +112,8 @@ class Interp {
   /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its
   /// model).
   void run_in(Module& module, std::shared_ptr<const SourceText> source);
-  /// The same for whole lines of one of Tidemark's own texts, whose functions' bodies are read when
-  /// they are called first (lexer.h).
-  void run_part(Module& module, const std::shared_ptr<const SourceText>& source, Place lines);
+  /// Runs some of the statements at the top of a file that has been resolved for the module.
+  void run_part(Module& module, const Code& code, const Seq<Stmt*>& statements);
   /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
   Value evaluate(Module& module, std::shared_ptr<const SourceText> source);
   /// Calls host code as if from the top level: a Raised that escapes becomes an UncaughtException.
@@ -142,6 +139,9 @@ class Interp {
 
   // --- Making values.
 
+  /// What a literal means, and the str of an interned text, which is made once.
+  Value constant(const Literal& literal);
+  const Value& text_value(Name text);
   Value str(std::string text) {
     charge_copy(text.size());
     return make_ref<Str>(std::move(text));
@@ -298,7 +298,7 @@ class Interp {
   /// Whether a source is Tidemark's own rather than the user's: its name is in angle brackets
   /// ("<torch/nn>"). An uncaught exception and a refusal are reported at the innermost place of the
   /// user's.
-  [[nodiscard]] static bool is_internal(const SourceText& source);
+  [[nodiscard]] static bool is_internal(std::string_view source_name);
 
   /// Is told of loops from now on; null: nobody. Requires: it lives as long as code runs.
   void set_loop_watcher(LoopWatcher* watcher) { loop_watcher_ = watcher; }
@@ -336,19 +336,20 @@ class Interp {
   [[noreturn]] void no_attribute(const Value& object, Name name);
   void make_builtin_classes();
   UncaughtException uncaught(ExceptionObject& exception);
-  [[nodiscard]] const LibraryModule* library_module(std::string_view name) const;
   [[nodiscard]] bool is_own_module(const std::string& name) const;
   Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
   /// The tree of a file that is about to run in a module. Errors: InputError.
   std::shared_ptr<struct SyntaxTree> prepared_file(Module& module,
                                                    std::shared_ptr<const SourceText> source);
-  void read_body(const struct UnreadBody& unread, Module& globals);
 
   Options options_;
   Names names_;
   Ref<Heap> heap_;
   std::unique_ptr<BuiltinClasses> classes_;
   std::vector<Value> builtins_;  // by Name
+  // By Name, in pages; null, Empty: not asked for yet.
+  static constexpr std::size_t kTextsOfPage = 64;
+  std::vector<std::unique_ptr<std::array<Value, kTextsOfPage>>> texts_;
   std::unordered_map<std::string, std::function<void(Interp&, Module&)>> host_modules_;
   std::unordered_map<std::string, Ref<Module>> modules_;
   std::vector<Ref<Module>> module_order_;  // as they were made, to be dropped in that order

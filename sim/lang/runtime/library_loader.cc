@@ -19,11 +19,11 @@ class FileInUse {
   using MakeMissing = decltype(Module::make_missing);
 
   FileInUse(const LibraryModule& file, MakeMissing native)
-      : file_(file), native_(std::move(native)), made_(file.names.size()) {}
+      : file_(file), native_(std::move(native)), made_(file.names.size) {}
 
   /// Empty: the module has no such name, or it is being made.
   Value make(Interp& in, Module& module, Name name) {
-    const LibraryName* entry = file_.find(in.text(name));
+    const LibraryName* entry = file_.find(name);
     if (entry == nullptr) {
       Value native = native_ ? native_(in, module, name) : Value();
       if (!native.empty()) module.set(name, native);
@@ -32,18 +32,18 @@ class FileInUse {
     const bool is_own = entry->kind == LibraryName::Kind::kDefinition ||
                         entry->kind == LibraryName::Kind::kStatement;
     if (is_own) begin(in, module);
-    const auto index = static_cast<std::size_t>(entry - file_.names.data());
+    const auto index = static_cast<std::size_t>(entry - file_.names.data);
     if (!made_[index]) {
       made_[index] = true;
       switch (entry->kind) {
         case LibraryName::Kind::kModule:
-          module.set(name, in.import(entry->module));
+          module.set(name, in.import(in.text(entry->module)));
           break;
         case LibraryName::Kind::kMember:
-          module.set(name, in.import_name(*in.import(entry->module), in.intern(entry->member)));
+          module.set(name, in.import_name(*in.import(in.text(entry->module)), entry->member));
           break;
         case LibraryName::Kind::kDefinition:
-          in.run_part(module, source_, entry->place);
+          in.run_part(module, *file_.code, entry->definition);
           break;
         case LibraryName::Kind::kStatement:  // begin() has made it, if it is to be had yet
           break;
@@ -56,24 +56,22 @@ class FileInUse {
  private:
   /// Runs what stands between the definitions.
   void begin(Interp& in, Module& module) {
-    if (source_ != nullptr) return;
-    source_ = std::make_shared<const SourceText>(
-        SourceText{fmt::format("<{}>", file_.file), std::string(file_.text)});
-    for (const Place& lines : file_.statements) in.run_part(module, source_, lines);
+    if (std::exchange(begun_, true)) return;
+    in.run_part(module, *file_.code, file_.statements);
   }
 
   const LibraryModule& file_;
   const MakeMissing native_;
-  std::vector<bool> made_;                    ///< or being made; by place among file_.names
-  std::shared_ptr<const SourceText> source_;  ///< null: not begun
+  std::vector<bool> made_;  ///< or being made; by place among file_.names
+  bool begun_ = false;
 };
 
 }  // namespace
 
-void load_lazily(Module& module, const LibraryModule& file) {
-  if (file.file.empty()) {
+void load_lazily(Interp& interp, Module& module, const LibraryModule& file) {
+  if (file.code == nullptr) {
     module.make_missing = [&file](Interp& in, Module&, Name name) {
-      return make_later(in, fmt::format("{}.{}", file.name, in.text(name)));
+      return make_later(in, fmt::format("{}.{}", view(file.name), in.text(name)));
     };
     return;
   }
@@ -82,10 +80,10 @@ void load_lazily(Module& module, const LibraryModule& file) {
   module.make_missing = [in_use](Interp& in, Module& own, Name name) {
     return in_use->make(in, own, name);
   };
-  module.list_missing = [&file, native = std::move(module.list_missing)] {
+  module.list_missing = [&interp, &file, native = std::move(module.list_missing)] {
     std::vector<std::string_view> names;
     for (const LibraryName& each : file.names) {
-      if (each.kind != LibraryName::Kind::kModule) names.push_back(each.name);
+      if (each.kind != LibraryName::Kind::kModule) names.push_back(interp.text(each.name));
     }
     if (native) {
       const std::vector<std::string_view> more = native();

@@ -10,7 +10,7 @@ namespace tidemark::lang {
 /// them are run, once and in order, before the first of the file's own names is made. What C++ has
 /// put into the module stays, and what C++ makes when it is asked (make_missing) comes after the
 /// file's names. Requires: `file` lives as long as the module.
-void load_lazily(Module& module, const LibraryModule& file);
+void load_lazily(Interp& interp, Module& module, const LibraryModule& file);
 
 /// Something outside the language: it can be named and handed on, and any use of it is refused.
 Value make_later(Interp& interp, std::string name);

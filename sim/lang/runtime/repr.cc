@@ -177,7 +177,7 @@ std::string Interp::builtin_repr(const Value& value) {
                          repr(slice.step));
     }
     case Kind::kFunction:
-      return fmt::format("<function {}>", static_cast<Function*>(object)->qualname);
+      return fmt::format("<function {}>", text(static_cast<Function*>(object)->qualname));
     case Kind::kBuiltin:
       return fmt::format("<built-in function {}>", text(static_cast<Builtin*>(object)->name));
     case Kind::kBoundMethod:

@@ -20,7 +20,7 @@ namespace {
 const Frame* users_frame(const Interp& interp) {
   const Frame* frame = interp.current_frame();
   while (frame != nullptr &&
-         (frame->code == nullptr || Interp::is_internal(*frame->code->tree->source)))
+         (frame->code == nullptr || Interp::is_internal(view(frame->code->file->name))))
     frame = frame->back;
   return frame;
 }
@@ -32,8 +32,8 @@ SourceSpan users_place(const Interp& interp) {
 }
 
 std::string text_at(const Frame& frame, Place place) {
-  const std::string& text = frame.code->tree->source->text;
-  std::string out = text.substr(place.begin, place.end - place.begin);
+  const std::string_view text = view(frame.code->file->text);
+  const std::string_view out = text.substr(place.begin, place.end - place.begin);
   // On one line, as long as a line may be.
   std::string flat;
   for (const char c : out) {

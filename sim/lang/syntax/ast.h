@@ -1,33 +1,25 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
-#include <deque>
 #include <memory>
-#include <string>
+#include <new>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "sim/lang/syntax/lexer.h"
 #include "sim/lang/syntax/operators.h"
-#include "sim/lang/values/value.h"
+#include "sim/lang/syntax/seq.h"
 
-/// The syntax tree. Nodes are plain structs in the tree's arena; the resolver (resolve.h) fills in
-/// where each name lives, and the evaluator walks them as they are.
+/// The syntax tree. Nodes are plain structs that refer to plain structs alone; the resolver
+/// (resolve.cc) fills in where each name lives, and from there on nothing writes to them: the
+/// evaluator walks them as they are. They lie in a tree's arena, or are a part of the program
+/// (imports/image.h).
 namespace tidemark::lang {
 
 struct Code;
 struct FunctionNode;
-
-/// A list of nodes in the arena.
-template <class T>
-struct Seq {
-  T* data = nullptr;
-  std::uint32_t size = 0;
-  T* begin() const { return data; }
-  T* end() const { return data + size; }
-  T& operator[](std::size_t i) const { return data[i]; }
-  [[nodiscard]] bool empty() const { return size == 0; }
-};
 
 enum class ExprKind : std::uint8_t {
   kName,
@@ -74,15 +66,30 @@ struct NameExpr : Expr {
   Access access = Access::kUnresolved;
   std::uint32_t slot = 0;
 };
+/// What a literal means. A text is interned: an interpreter makes one str of it.
+struct Literal {
+  enum class Kind : std::uint8_t { kNone, kEllipsis, kBool, kInt, kFloat, kText };
+  Kind kind = Kind::kNone;
+  std::int64_t bits = 0;
+
+  static Literal of(bool value) { return {Kind::kBool, value ? 1 : 0}; }
+  static Literal of(std::int64_t value) { return {Kind::kInt, value}; }
+  static Literal of(double value) { return {Kind::kFloat, std::bit_cast<std::int64_t>(value)}; }
+  static Literal of(Name text) { return {Kind::kText, static_cast<std::int64_t>(text)}; }
+
+  [[nodiscard]] std::int64_t integer() const { return bits; }  // of kBool and kInt
+  [[nodiscard]] double real() const { return std::bit_cast<double>(bits); }
+  [[nodiscard]] Name text() const { return static_cast<Name>(bits); }
+};
 struct ConstantExpr : Expr {
-  const Value* value;
+  Literal literal;
 };
 /// What a literal such as 2.5j calls with 2.5; no name of a program can be this.
 inline constexpr std::string_view kImaginary = "<imaginary>";
 /// A piece of an f-string: text, or an expression with conversion and format.
 struct JoinedPart {
-  const Value* text;  // null for an expression
-  Expr* value;
+  Name text;
+  Expr* value;      // null: the piece is `text`
   char conversion;  // 'r', 's', 'a' or 0
   Expr* spec;       // null, or a JoinedExpr or constant
 };
@@ -226,7 +233,7 @@ struct Parameters {
 struct FunctionNode {
   Name name;
   Place place;  // the name, or "lambda"
-  Parameters parameters;
+  const Parameters* parameters;
   Seq<Stmt*> body;
   Expr* value;  // of a lambda
   Code* code;
@@ -313,8 +320,8 @@ struct AssertStmt : Stmt {
   Expr* message;
 };
 struct ImportedName {
-  const std::string* module;  // "torch.nn" (import only)
-  Name name;                  // what is taken (from-import only)
+  Name module;  // "torch.nn" (import only)
+  Name name;    // what is taken (from-import only)
   NameExpr* target;
   bool whole;  // `import a.b as c` binds a.b; without `as` it binds a
   Place place;
@@ -323,7 +330,8 @@ struct ImportStmt : Stmt {
   Seq<ImportedName> names;
 };
 struct ImportFromStmt : Stmt {
-  const std::string* module;
+  Name module;
+  bool sibling;  // `from . import name`: no module is named
   Seq<ImportedName> names;
   bool star;
 };
@@ -436,42 +444,47 @@ struct Code {
 
   Form form = Form::kModule;
   Name name{};
-  std::string qualname;
+  Name qualname{};  // "Outer.method"
   Place place;
-  const struct SyntaxTree* tree = nullptr;
+  const struct CodeFile* file = nullptr;
   const Parameters* parameters = nullptr;
   Seq<Stmt*> body;
   Expr* value = nullptr;  // of a lambda
   const ComprehensionExpr* comprehension = nullptr;
 
-  std::vector<Name> slots;           // of all variables that live in the frame
-  std::vector<std::uint32_t> cells;  // those of them that hold Cells
-  std::vector<Name> frees;
-  std::vector<Capture> captures;     // one a free variable
+  Seq<Name> slots;           // of all variables that live in the frame
+  Seq<std::uint32_t> cells;  // those of them that hold Cells
+  Seq<Name> frees;
+  Seq<Capture> captures;             // one a free variable
   std::int32_t class_cell = -1;      // index of __class__ in frees, for super()
   bool generator = false;            // a function with a yield
   std::int32_t own_class_cell = -1;  // of a class body: slot of the __class__ that its methods see
-  const struct UnreadBody* unread = nullptr;  // null: body, slots, cells and generator are known
 };
 
-/// A function's body that is read when the function is called first.
-struct UnreadBody {
-  Place place;  // whole lines
-  Code* code;
-  struct SyntaxTree* tree;
+/// The file that a piece of code was read from.
+struct CodeFile {
+  TextSeq name;
+  TextSeq text;
+  struct SyntaxTree* tree = nullptr;  // what its nodes lie in; null: they are part of the program
+
+  /// Cost: of a file that is part of the program, a copy of its text.
+  [[nodiscard]] std::shared_ptr<const SourceText> source() const;
 };
 
-/// A parsed file. Everything that came out of it keeps it alive.
+/// The code, which keeps alive what it is a part of.
+std::shared_ptr<const Code> shared_code(const Code& code);
+
+/// A file that has been parsed, and the memory of its nodes. Everything that came out of it keeps
+/// it alive.
 struct SyntaxTree : std::enable_shared_from_this<SyntaxTree> {
-  std::shared_ptr<const SourceText> source;
+  explicit SyntaxTree(std::shared_ptr<const SourceText> parsed);
+  const std::shared_ptr<const SourceText> source;
+  CodeFile file;
   Seq<Stmt*> body;
   Expr* expression = nullptr;       // of parse_expression
-  bool handles_exceptions = false;  // some `try` has an `except`; unread bodies aside
-  std::deque<Code> codes;           // the first is the module's
-  std::deque<Value> constants;
-  std::deque<std::string> strings;
-  std::deque<UnreadBody> unread;
-  std::vector<std::shared_ptr<SyntaxTree>> bodies;  // what was unread, once it is read
+  bool handles_exceptions = false;  // some `try` has an `except`
+  Code* code = nullptr;             // the module's
+  std::size_t codes = 0;            // how many there are, the module's among them
 
   template <class T>
   T* make(T node) {

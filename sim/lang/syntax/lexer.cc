@@ -145,13 +145,12 @@ bool is_hex_digit(char c) {
 class Lexer {
  public:
   Lexer(const std::shared_ptr<const SourceText>& source, Place range, Names& names,
-        std::vector<Problem>& problems, Bodies bodies = Bodies::kAtOnce)
+        std::vector<Problem>& problems)
       : source_(source),
         text_(std::string_view(source->text).substr(0, range.end)),
         at_(range.begin),
         names_(names),
-        problems_(problems),
-        bodies_(bodies) {}
+        problems_(problems) {}
 
   std::vector<Token> file() {
     if (at_ == 0 && text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
@@ -203,15 +202,11 @@ class Lexer {
       return;
     }
     indentation(begin, width);
-    const std::size_t first = tokens_.size();
     while (at_ < text_.size()) {
       if ((peek() == '\n' || peek() == '\r') && brackets_.empty()) {
         const std::uint32_t end = at_;
         next_line();
-        const bool opens_body = tokens_.size() > first && tokens_[first].kind == Tok::kDef &&
-                                tokens_.back().kind == Tok::kColon;
         tokens_.push_back({Tok::kNewline, {end, end + 1}, {}});
-        if (opens_body && bodies_ == Bodies::kWhenCalled) leave_unread(width);
         return;
       }
       token();
@@ -221,17 +216,6 @@ class Lexer {
               fmt::format("{} was never closed", token_name(brackets_.back().kind)));
       brackets_.clear();
     }
-  }
-
-  // The lines further in than the `def` before them.
-  void leave_unread(std::uint32_t width) {
-    const std::uint32_t begin = at_;
-    while (at_ < text_.size()) {
-      const std::size_t text = std::min(text_.find_first_not_of(' ', at_), text_.size());
-      if (text < text_.size() && text_[text] != '\n' && text - at_ <= width) break;
-      at_ = static_cast<std::uint32_t>(std::min(text_.find('\n', text), text_.size() - 1) + 1);
-    }
-    push(Tok::kUnread, begin);
   }
 
   void indentation(std::uint32_t begin, std::uint32_t width) {
@@ -420,7 +404,6 @@ class Lexer {
   std::uint32_t at_;
   Names& names_;
   std::vector<Problem>& problems_;
-  const Bodies bodies_;
   std::vector<Token> tokens_;
   std::vector<std::uint32_t> indents_ = {0};
   std::vector<Bracket> brackets_;
@@ -455,8 +438,6 @@ std::string_view token_name(Tok kind) {
       return "an indented line";
     case Tok::kDedent:
       return "the end of the block";
-    case Tok::kUnread:
-      return "a function's body";
     case Tok::kName:
       return "a name";
     case Tok::kInt:
@@ -495,8 +476,8 @@ std::string_view token_name(Tok kind) {
 }
 
 std::vector<Token> tokenize(const std::shared_ptr<const SourceText>& source, Place range,
-                            Names& names, std::vector<Problem>& problems, Bodies bodies) {
-  return Lexer(source, range, names, problems, bodies).file();
+                            Names& names, std::vector<Problem>& problems) {
+  return Lexer(source, range, names, problems).file();
 }
 
 Place whole(const SourceText& source) {

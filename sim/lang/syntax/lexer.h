@@ -23,7 +23,6 @@ enum class Tok : std::uint8_t {
   kNewline,
   kIndent,
   kDedent,
-  kUnread,  // a function's whole body (Bodies::kWhenCalled)
   kName,
   kInt,
   kFloat,
@@ -124,17 +123,10 @@ struct Token {
 /// What a token is called in a message: "')'", "'for'", "a name", "the end of the line".
 std::string_view token_name(Tok kind);
 
-/// When the bodies of functions are read: at once, or each when it is called first. The second is
-/// for Tidemark's own texts, which are far longer than what a run calls of them, and whose problems
-/// the tests find. Of such a text no line within a function's body, be it inside a string, may
-/// stand as far left as its `def`.
-enum class Bodies : std::uint8_t { kAtOnce, kWhenCalled };
-
 /// Splits a range of whole lines into tokens, indentation included. Problems found on the way are
 /// appended and the scan goes on behind them. The last token is kEnd.
 std::vector<Token> tokenize(const std::shared_ptr<const SourceText>& source, Place range,
-                            Names& names, std::vector<Problem>& problems,
-                            Bodies bodies = Bodies::kAtOnce);
+                            Names& names, std::vector<Problem>& problems);
 /// All of a text.
 Place whole(const SourceText& source);
 

@@ -105,8 +105,8 @@ class Looks final : public Walker {
   }
   std::optional<std::int64_t> constant_part(const Expr* node) {
     if (node->kind == ExprKind::kConstant) {
-      const Value& value = *static_cast<const ConstantExpr*>(node)->value;
-      return value.is_int() ? std::optional(value.as_int()) : std::nullopt;
+      const Literal& value = static_cast<const ConstantExpr*>(node)->literal;
+      return value.kind == Literal::Kind::kInt ? std::optional(value.integer()) : std::nullopt;
     }
     if (node->kind == ExprKind::kName) {
       const auto* name = static_cast<const NameExpr*>(node);

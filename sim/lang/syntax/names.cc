@@ -1,6 +1,7 @@
 #include "sim/lang/syntax/names.h"
 
 #include <array>
+#include <bit>
 
 #include "sim/base/hash.h"
 
@@ -133,19 +134,32 @@ static_assert(kKnownTexts.back() == "fn");
 
 }  // namespace
 
-Names::Names() {
-  slots_.assign(1024, 0);
-  texts_.reserve(1024);
-  hashes_.reserve(1024);
+Names::Names(const NameTable* given) : given_(given == nullptr ? NameTable{} : *given) {
+  const std::size_t expected = given == nullptr ? 512 : 128;
+  slots_.assign(expected * 2, 0);
+  texts_.reserve(expected);
+  hashes_.reserve(expected);
+  if (given != nullptr) return;
   for (const std::string_view text : kKnownTexts) intern(text);
+}
+
+// Zero: the table does not have it.
+std::uint32_t Names::find_given(std::string_view text, std::uint64_t hash) const {
+  if (given_.slots.empty()) return 0;
+  const std::size_t mask = given_.slots.size - 1;
+  for (std::size_t slot = hash & mask; given_.slots[slot] != 0; slot = (slot + 1) & mask) {
+    const NameTable::Entry& entry = given_.entries[given_.slots[slot] - 1];
+    if (entry.hash == hash && view(entry.text) == text) return given_.slots[slot];
+  }
+  return 0;
 }
 
 std::size_t Names::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
   while (slots_[slot] != 0) {
-    const std::uint32_t id = slots_[slot] - 1;
-    if (hashes_[id] == hash && texts_[id] == text) break;
+    const std::uint32_t index = slots_[slot] - 1;
+    if (hashes_[index] == hash && texts_[index] == text) break;
     slot = (slot + 1) & mask;
   }
   return slot;
@@ -153,36 +167,56 @@ std::size_t Names::slot_of(std::string_view text, std::uint64_t hash) const {
 
 Name Names::intern(std::string_view text) {
   const std::uint64_t hash = hash_text(text);
+  if (const std::uint32_t given = find_given(text, hash); given != 0)
+    return static_cast<Name>(given - 1);
   std::size_t slot = slot_of(text, hash);
-  if (slots_[slot] != 0) return static_cast<Name>(slots_[slot] - 1);
-  if ((texts_.size() + 1) * 2 > slots_.size()) {
-    grow();
-    slot = slot_of(text, hash);
+  if (slots_[slot] == 0) {
+    if ((texts_.size() + 1) * 2 > slots_.size()) {
+      grow();
+      slot = slot_of(text, hash);
+    }
+    storage_.emplace_back(text);
+    texts_.emplace_back(storage_.back());
+    hashes_.push_back(hash);
+    slots_[slot] = static_cast<std::uint32_t>(texts_.size());
   }
-  storage_.emplace_back(text);
-  texts_.emplace_back(storage_.back());
-  hashes_.push_back(hash);
-  slots_[slot] = static_cast<std::uint32_t>(texts_.size());
-  return static_cast<Name>(texts_.size() - 1);
+  return static_cast<Name>(given_.entries.size + slots_[slot] - 1);
 }
 
 bool Names::find(std::string_view text, Name* out) const {
-  const std::size_t slot = slot_of(text, hash_text(text));
+  const std::uint64_t hash = hash_text(text);
+  if (const std::uint32_t given = find_given(text, hash); given != 0) {
+    *out = static_cast<Name>(given - 1);
+    return true;
+  }
+  const std::size_t slot = slot_of(text, hash);
   if (slots_[slot] == 0) return false;
-  *out = static_cast<Name>(slots_[slot] - 1);
+  *out = static_cast<Name>(given_.entries.size + slots_[slot] - 1);
   return true;
 }
 
+namespace {
+
+/// Puts an entry where a search for its hash ends. Requires: a slot is free.
+void put(std::vector<std::uint32_t>& slots, std::uint64_t hash, std::uint32_t entry) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots[slot] != 0) slot = (slot + 1) & mask;
+  slots[slot] = entry;
+}
+
+}  // namespace
+
 void Names::grow() {
-  std::vector<std::uint32_t> old(slots_.size() * 2, 0);
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
-  for (const std::uint32_t entry : old) {
-    if (entry == 0) continue;
-    std::size_t slot = hashes_[entry - 1] & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = entry;
-  }
+  slots_.assign(slots_.size() * 2, 0);
+  for (std::size_t i = 0; i < hashes_.size(); ++i)
+    put(slots_, hashes_[i], static_cast<std::uint32_t>(i + 1));
+}
+
+std::vector<std::uint32_t> Names::slots() const {
+  std::vector<std::uint32_t> out(std::bit_ceil(size() * 2 + 1), 0);
+  for (std::uint32_t id = 0; id < size(); ++id) put(out, hash(static_cast<Name>(id)), id + 1);
+  return out;
 }
 
 }  // namespace tidemark::lang

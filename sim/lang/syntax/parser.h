@@ -15,15 +15,6 @@ namespace tidemark::lang {
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
                                          std::vector<Problem>& problems);
 
-/// The same for whole lines of one of Tidemark's own texts. Bodies::kWhenCalled: those of its
-/// functions are left for parse_body.
-std::shared_ptr<SyntaxTree> parse_part(std::shared_ptr<const SourceText> source, Place lines,
-                                       Names& names, std::vector<Problem>& problems);
-
-/// Parses a function's body into a tree of its own.
-std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,
-                                       std::vector<Problem>& problems);
-
 /// Parses a text that is one expression.
 std::shared_ptr<SyntaxTree> parse_expression(std::shared_ptr<const SourceText> source, Names& names,
                                              std::vector<Problem>& problems);
@@ -36,10 +27,5 @@ using GlobalSlot = std::function<std::size_t(Name name)>;
 /// without problems.
 void resolve(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
              std::vector<Problem>& problems);
-
-/// The same for a function whose body has been parsed into `tree`; the function has it then.
-/// Requires: its statement has been resolved.
-void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names,
-                  const GlobalSlot& globals, std::vector<Problem>& problems);
 
 }  // namespace tidemark::lang

@@ -20,7 +20,7 @@ Stmt* Parser::decorated() {
   fail(current().at, fmt::format("expected 'def' or 'class' after a decorator, found {}", found()));
 }
 
-Parameters Parser::parameters(Tok end, bool annotations) {
+const Parameters* Parser::parameters(Tok end, bool annotations) {
   Parameters out{};
   std::vector<Parameter> positional;
   std::vector<Parameter> keyword_only;
@@ -72,22 +72,13 @@ Parameters Parser::parameters(Tok end, bool annotations) {
   }
   out.positional = seq(positional);
   out.keyword_only = seq(keyword_only);
-  return out;
-}
-
-std::optional<Place> Parser::unread_block() {
-  if (bodies_ == Bodies::kAtOnce || at_ + 2 >= tokens_.size() ||
-      tokens_[at_ + 2].kind != Tok::kUnread) {
-    return std::nullopt;
-  }
-  at_ += 3;
-  return tokens_[at_ - 1].at;
+  return make(out);
 }
 
 Stmt* Parser::function_statement(Seq<Expr*> decorators) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'def'");
-  auto* function = make(FunctionNode{name.name, name.at, {}, {}, nullptr, nullptr});
+  auto* function = make(FunctionNode{name.name, name.at, nullptr, {}, nullptr, nullptr});
   expect(Tok::kLeftParen, "after the function's name");
   function->parameters = parameters(Tok::kRightParen, true);
   if (kind() != Tok::kRightParen) {
@@ -99,18 +90,13 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
   const std::uint32_t loops = std::exchange(loops_, 0);
   const std::uint32_t yields = std::exchange(yields_, 0);
   ++functions_;
-  const std::optional<Place> unread = unread_block();
-  if (!unread) function->body = block("after the function's parameters");
+  function->body = block("after the function's parameters");
   --functions_;
   loops_ = loops;
   function->code = new_code(Code::Form::kFunction, name.name, name.at);
   function->code->generator = std::exchange(yields_, yields) > 0;
-  function->code->parameters = &function->parameters;
+  function->code->parameters = function->parameters;
   function->code->body = function->body;
-  if (unread) {
-    tree_.unread.push_back({*unread, function->code, &tree_});
-    function->code->unread = &tree_.unread.back();
-  }
   return make(
       FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }
@@ -173,7 +159,7 @@ Stmt* Parser::import_statement() {
     std::vector<Token> parts;
     const std::string module = dotted_name(&parts);
     ImportedName imported{
-        keep_string(module), {}, nullptr, false, {parts[0].at.begin, parts.back().at.end}};
+        names_.intern(module), {}, nullptr, false, {parts[0].at.begin, parts.back().at.end}};
     if (accept(Tok::kAs)) {
       imported.target = make_name(expect(Tok::kName, "after 'as'"));
       imported.whole = true;
@@ -189,33 +175,29 @@ Stmt* Parser::import_from_statement() {
   const std::uint32_t begin = take().at.begin;
   // A leading dot means a sibling of this file, which a plain name means too.
   while (kind() == Tok::kDot || kind() == Tok::kEllipsis) take();
-  std::string module;
+  const bool sibling = kind() == Tok::kImport;
   std::vector<Token> parts;
-  if (kind() != Tok::kImport) module = dotted_name(&parts);
+  const Name module = names_.intern(sibling ? std::string() : dotted_name(&parts));
   expect(Tok::kImport, "after the module's name");
   if (kind() == Tok::kStar) {
     const Token star = take();
     if (functions_ > 0) fail(star.at, "'import *' is only allowed at the top of a file");
-    return make(ImportFromStmt{{StmtKind::kImportFrom, {begin, last_end()}, false},
-                               keep_string(std::move(module)),
-                               {},
-                               true});
+    return make(ImportFromStmt{
+        {StmtKind::kImportFrom, {begin, last_end()}, false}, module, sibling, {}, true});
   }
   const bool parenthesised = accept(Tok::kLeftParen);
   std::vector<ImportedName> names;
   do {
     if (parenthesised && kind() == Tok::kRightParen) break;
     const Token token = expect(Tok::kName, "after 'import'");
-    ImportedName imported{nullptr, token.name, nullptr, false, token.at};
+    ImportedName imported{{}, token.name, nullptr, false, token.at};
     imported.target =
         accept(Tok::kAs) ? make_name(expect(Tok::kName, "after 'as'")) : make_name(token);
     names.push_back(imported);
   } while (accept(Tok::kComma));
   if (parenthesised) expect(Tok::kRightParen, "to close '('");
-  return make(ImportFromStmt{{StmtKind::kImportFrom, {begin, last_end()}, false},
-                             keep_string(std::move(module)),
-                             seq(names),
-                             false});
+  return make(ImportFromStmt{
+      {StmtKind::kImportFrom, {begin, last_end()}, false}, module, sibling, seq(names), false});
 }
 
 Stmt* Parser::name_list_statement(StmtKind form) {

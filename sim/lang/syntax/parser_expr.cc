@@ -153,12 +153,13 @@ Expr* Parser::expression() {
 
 Expr* Parser::lambda() {
   const Token word = take();
-  auto* function = make(FunctionNode{names_.intern("<lambda>"), word.at, {}, {}, nullptr, nullptr});
+  auto* function =
+      make(FunctionNode{names_.intern("<lambda>"), word.at, nullptr, {}, nullptr, nullptr});
   function->parameters = parameters(Tok::kColon, false);
   expect(Tok::kColon, "after the parameters of 'lambda'");
   function->value = expression();
   function->code = new_code(Code::Form::kLambda, function->name, word.at);
-  function->code->parameters = &function->parameters;
+  function->code->parameters = function->parameters;
   function->code->value = function->value;
   return make(
       LambdaExpr{{ExprKind::kLambda, {word.at.begin, function->value->place.end}}, function});
@@ -278,9 +279,11 @@ Expr* Parser::factor() {
   Expr* operand = factor();
   const Place place{begin, operand->place.end};
   if (op == UnaryOp::kNeg && operand->kind == ExprKind::kConstant) {
-    const Value& value = *static_cast<ConstantExpr*>(operand)->value;
-    if (value.is_int()) return make_constant(Value::integer(-value.as_int()), place);
-    if (value.is_float()) return make_constant(Value::real(-value.as_float()), place);
+    const Literal& value = static_cast<ConstantExpr*>(operand)->literal;
+    if (value.kind == Literal::Kind::kInt)
+      return make_constant(Literal::of(-value.integer()), place);
+    if (value.kind == Literal::Kind::kFloat)
+      return make_constant(Literal::of(-value.real()), place);
   }
   return make(UnaryExpr{{ExprKind::kUnary, place}, op, operand});
 }
@@ -330,16 +333,16 @@ Expr* Parser::atom() {
       return strings();
     case Tok::kNone:
       take();
-      return make_constant(Value::none(), token.at);
+      return make_constant({Literal::Kind::kNone}, token.at);
     case Tok::kTrue:
       take();
-      return make_constant(Value::boolean(true), token.at);
+      return make_constant(Literal::of(true), token.at);
     case Tok::kFalse:
       take();
-      return make_constant(Value::boolean(false), token.at);
+      return make_constant(Literal::of(false), token.at);
     case Tok::kEllipsis:
       take();
-      return make_constant(Value::ellipsis(), token.at);
+      return make_constant({Literal::Kind::kEllipsis}, token.at);
     case Tok::kLeftParen:
       return parenthesised();
     case Tok::kLeftBracket:
@@ -370,7 +373,7 @@ Expr* Parser::number() {
                         digits[exponent + 1] == '-';
       value = tiny ? 0.0 : HUGE_VAL;
     }
-    Expr* constant = make_constant(Value::real(value), token.at);
+    Expr* constant = make_constant(Literal::of(value), token.at);
     if (!imaginary) return constant;
     Token callee = token;
     callee.name = names_.intern(kImaginary);
@@ -402,7 +405,7 @@ Expr* Parser::number() {
   if (error != std::errc() || end != last) {
     fail(token.at, fmt::format("invalid number '{}'", digits));
   }
-  return make_constant(Value::integer(value), token.at);
+  return make_constant(Literal::of(value), token.at);
 }
 
 }  // namespace tidemark::lang

@@ -12,11 +12,9 @@ namespace tidemark::lang {
 
 class Parser {
  public:
-  Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems,
-         Bodies bodies = Bodies::kAtOnce)
-      : tree_(tree), names_(names), problems_(problems), bodies_(bodies) {}
-  void file(Place lines);
-  void function_body(Place lines);
+  Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems)
+      : tree_(tree), names_(names), problems_(problems) {}
+  void file();
   void single_expression();
 
  private:
@@ -80,9 +78,8 @@ class Parser {
   NameExpr* make_name(const Token& token) {
     return make(NameExpr{{ExprKind::kName, token.at}, token.name});
   }
-  Expr* make_constant(Value value, Place at);
-  const Value* keep(Value value);
-  const std::string* keep_string(std::string value);
+  Expr* make_constant(Literal literal, Place at);
+  JoinedPart text_part(std::string_view text);
   Code* new_code(Code::Form form, Name name, Place place);
 
   // Statements (parser_stmt.cc).
@@ -102,7 +99,6 @@ class Parser {
   Stmt* with_statement();
   bool parenthesised_with();
   Stmt* function_statement(Seq<Expr*> decorators);
-  std::optional<Place> unread_block();
   Stmt* class_statement(Seq<Expr*> decorators);
   Stmt* decorated();
   Stmt* import_statement();
@@ -129,7 +125,7 @@ class Parser {
   void check_names(const Pattern* pattern, std::vector<Name>& bound);
   void check_reachable(const std::vector<MatchCase>& cases);
 
-  Parameters parameters(Tok end, bool annotations);
+  const Parameters* parameters(Tok end, bool annotations);
   void check_target(Expr* target, std::string_view what, bool allow_star = false);
   Expr* target_list(Tok end);
 
@@ -172,7 +168,6 @@ class Parser {
   SyntaxTree& tree_;
   Names& names_;
   std::vector<Problem>& problems_;
-  const Bodies bodies_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::uint32_t depth_ = 0;

@@ -33,48 +33,34 @@ void Parser::fail(Place at, std::string message, std::string hint) {
   throw SyntaxFailure{};
 }
 
-Expr* Parser::make_constant(Value value, Place at) {
-  return make(ConstantExpr{{ExprKind::kConstant, at}, keep(std::move(value))});
+Expr* Parser::make_constant(Literal literal, Place at) {
+  return make(ConstantExpr{{ExprKind::kConstant, at}, literal});
 }
 
-const Value* Parser::keep(Value value) {
-  tree_.constants.push_back(std::move(value));
-  return &tree_.constants.back();
-}
-
-const std::string* Parser::keep_string(std::string value) {
-  tree_.strings.push_back(std::move(value));
-  return &tree_.strings.back();
+JoinedPart Parser::text_part(std::string_view text) {
+  return {names_.intern(text), nullptr, 0, nullptr};
 }
 
 Code* Parser::new_code(Code::Form form, Name name, Place place) {
-  Code& code = tree_.codes.emplace_back();
-  code.form = form;
-  code.name = name;
-  code.place = place;
-  code.tree = &tree_;
-  return &code;
+  Code* code = make(Code{});
+  code->form = form;
+  code->name = name;
+  code->place = place;
+  code->file = &tree_.file;
+  if (tree_.code == nullptr) tree_.code = code;
+  ++tree_.codes;
+  return code;
 }
 
-void Parser::file(Place lines) {
+void Parser::file() {
   first_problem_ = problems_.size();
-  tokens_ = tokenize(tree_.source, lines, names_, problems_, bodies_);
+  tokens_ = tokenize(tree_.source, whole(*tree_.source), names_, problems_);
   lexer_problems_ = problems_.size() - first_problem_;
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   std::vector<Stmt*> body;
   while (kind() != Tok::kEnd) guarded_statement(body);
   tree_.body = seq(body);
   module->body = tree_.body;
-}
-
-void Parser::function_body(Place lines) {
-  tokens_ = tokenize(tree_.source, lines, names_, problems_);
-  new_code(Code::Form::kModule, names_.intern("<module>"), {});
-  functions_ = 1;
-  accept(Tok::kIndent);
-  std::vector<Stmt*> body;
-  while (kind() != Tok::kDedent && kind() != Tok::kEnd) guarded_statement(body);
-  tree_.body = seq(body);
 }
 
 void Parser::single_expression() {
@@ -564,32 +550,14 @@ Stmt* Parser::with_statement() {
 
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
                                          std::vector<Problem>& problems) {
-  auto tree = std::make_shared<SyntaxTree>();
-  tree->source = std::move(source);
-  Parser(*tree, names, problems).file(whole(*tree->source));
-  return tree;
-}
-
-std::shared_ptr<SyntaxTree> parse_part(std::shared_ptr<const SourceText> source, Place lines,
-                                       Names& names, std::vector<Problem>& problems) {
-  auto tree = std::make_shared<SyntaxTree>();
-  tree->source = std::move(source);
-  Parser(*tree, names, problems, Bodies::kWhenCalled).file(lines);
-  return tree;
-}
-
-std::shared_ptr<SyntaxTree> parse_body(const UnreadBody& unread, Names& names,
-                                       std::vector<Problem>& problems) {
-  auto tree = std::make_shared<SyntaxTree>();
-  tree->source = unread.tree->source;
-  Parser(*tree, names, problems).function_body(unread.place);
+  auto tree = std::make_shared<SyntaxTree>(std::move(source));
+  Parser(*tree, names, problems).file();
   return tree;
 }
 
 std::shared_ptr<SyntaxTree> parse_expression(std::shared_ptr<const SourceText> source, Names& names,
                                              std::vector<Problem>& problems) {
-  auto tree = std::make_shared<SyntaxTree>();
-  tree->source = std::move(source);
+  auto tree = std::make_shared<SyntaxTree>(std::move(source));
   Parser(*tree, names, problems).single_expression();
   return tree;
 }

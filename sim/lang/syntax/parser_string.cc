@@ -159,14 +159,14 @@ Expr* Parser::strings() {
     }
     joined = true;
     if (!plain.empty()) {
-      parts.push_back({keep(make_ref<Str>(std::move(plain))), nullptr, 0, nullptr});
+      parts.push_back(text_part(plain));
       plain.clear();
     }
     formatted(body, raw, parts, 0);
   }
   const Place place{begin, last_end()};
-  if (!joined) return make_constant(make_ref<Str>(std::move(plain)), place);
-  if (!plain.empty()) parts.push_back({keep(make_ref<Str>(std::move(plain))), nullptr, 0, nullptr});
+  if (!joined) return make_constant(Literal::of(names_.intern(plain)), place);
+  if (!plain.empty()) parts.push_back(text_part(plain));
   return make(JoinedExpr{{ExprKind::kJoined, place}, seq(parts)});
 }
 
@@ -180,7 +180,7 @@ void Parser::formatted(Place body, bool raw, std::vector<JoinedPart>& parts, int
   };
   const auto flush = [&] {
     if (pending.empty()) return;
-    parts.push_back({keep(make_ref<Str>(std::move(pending))), nullptr, 0, nullptr});
+    parts.push_back(text_part(pending));
     pending.clear();
   };
   while (at < body.end) {
@@ -240,12 +240,12 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
     fail({open, at < end ? at + 1 : at},
          at < end ? "f-string: empty expression not allowed" : "f-string: expecting '}'");
   }
-  JoinedPart part{nullptr, sub_expression(place), 0, nullptr};
+  JoinedPart part{{}, sub_expression(place), 0, nullptr};
   bool shows_text = false;
   if (at < end && source[at] == '=') {
     ++at;
     while (at < end && source[at] == ' ') ++at;
-    parts.push_back({keep(make_ref<Str>(std::string(text({begin, at})))), nullptr, 0, nullptr});
+    parts.push_back(text_part(text({begin, at})));
     shows_text = true;
   }
   if (at < end && source[at] == '!') {
@@ -269,8 +269,8 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
     }
     std::vector<JoinedPart> pieces;
     formatted({spec, at}, raw, pieces, depth + 1);
-    if (pieces.size() == 1 && pieces[0].text != nullptr) {
-      part.spec = make(ConstantExpr{{ExprKind::kConstant, {spec, at}}, pieces[0].text});
+    if (pieces.size() == 1 && pieces[0].value == nullptr) {
+      part.spec = make_constant(Literal::of(pieces[0].text), {spec, at});
     } else if (!pieces.empty()) {
       part.spec = make(JoinedExpr{{ExprKind::kJoined, {spec, at}}, seq(pieces)});
     }
@@ -284,32 +284,30 @@ void Parser::replacement(std::uint32_t& at, std::uint32_t end, bool raw,
 // before it evaluates b. nullptr where it does not.
 Expr* Parser::percent_display(Expr* format, Expr* values) {
   if (format->kind != ExprKind::kConstant || values->kind != ExprKind::kTuple) return nullptr;
-  const Str* text = static_cast<ConstantExpr*>(format)->value->as<Str>();
+  const Literal& text = static_cast<ConstantExpr*>(format)->literal;
   const auto* tuple = static_cast<SequenceExpr*>(values);
-  if (text == nullptr || tuple->has_star) return nullptr;
+  if (text.kind != Literal::Kind::kText || tuple->has_star) return nullptr;
   std::vector<JoinedPart> parts;
-  std::string literal;
+  std::string plain;
   std::size_t used = 0;
-  const std::string& in = text->text();
+  const std::string_view in = names_.text(text.text());
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i] != '%') {
-      literal += in[i];
+      plain += in[i];
       continue;
     }
     if (++i >= in.size()) return nullptr;
     if (in[i] == '%') {
-      literal += '%';
+      plain += '%';
       continue;
     }
     if ((in[i] != 's' && in[i] != 'r' && in[i] != 'a') || used >= tuple->items.size) return nullptr;
-    if (!literal.empty())
-      parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
-    literal.clear();
-    parts.push_back({nullptr, tuple->items[used++], in[i], nullptr});
+    if (!plain.empty()) parts.push_back(text_part(plain));
+    plain.clear();
+    parts.push_back({{}, tuple->items[used++], in[i], nullptr});
   }
   if (used != tuple->items.size) return nullptr;
-  if (!literal.empty())
-    parts.push_back({keep(make_ref<Str>(std::move(literal))), nullptr, 0, nullptr});
+  if (!plain.empty()) parts.push_back(text_part(plain));
   return make(
       JoinedExpr{{ExprKind::kJoined, {format->place.begin, values->place.end}}, seq(parts)});
 }

@@ -19,35 +19,11 @@ class Resolver {
       : tree_(tree), names_(names), globals_(globals), problems_(problems) {}
 
   void run() {
-    Code& module = tree_.codes.front();
-    enter(&module, nullptr);
+    enter(tree_.code, nullptr);
     if (tree_.expression != nullptr) expr(tree_.expression);
     block(tree_.body);
     leave();
     finish();
-  }
-
-  // The function's frame is laid out anew, with all its variables; what it captures is as it was.
-  void run_body(Code& code) {
-    enter(&tree_.codes.front(), nullptr);
-    const bool is_method = code.class_cell >= 0;
-    if (is_method) {
-      Code& surrounding = tree_.codes.emplace_back();
-      surrounding.form = Code::Form::kClass;
-      enter(&surrounding, nullptr);
-    }
-    code.slots.clear();
-    code.cells.clear();
-    code.frees.clear();
-    std::string qualname = std::move(code.qualname);
-    const std::vector<Code::Capture> captures = std::exchange(code.captures, {});
-    enter(&code, nullptr);
-    code.qualname = std::move(qualname);
-    scope_->uses_super = is_method;
-    parameters(*code.parameters);
-    block(tree_.body);
-    finish();
-    code.captures = captures;
   }
 
  private:
@@ -66,10 +42,11 @@ class Resolver {
     scope_->parent = parent;
     scope_->comprehension =
         code->form == Code::Form::kComprehension || code->form == Code::Form::kGenerator;
-    code->qualname = std::string(names_.text(code->name));
+    code->qualname = code->name;
     if (parent != nullptr && !parent->is_module() && separator != nullptr) {
       code->qualname =
-          parent->code->qualname + (parent->is_class() ? "." : separator) + code->qualname;
+          names_.intern(fmt::format("{}{}{}", names_.text(parent->code->qualname),
+                                    parent->is_class() ? "." : separator, names_.text(code->name)));
     }
   }
   void leave() { scope_ = scope_->parent; }
@@ -266,7 +243,7 @@ class Resolver {
   }
 
   void function(FunctionNode* node) {
-    const Parameters& parameters = node->parameters;
+    const Parameters& parameters = *node->parameters;
     for (const Parameter& p : parameters.positional) {
       if (p.fallback != nullptr) expr(p.fallback);
     }
@@ -275,8 +252,6 @@ class Resolver {
     }
     enter(node->code, ".<locals>.");
     this->parameters(parameters);
-    // A method may turn out to use super().
-    if (node->code->unread != nullptr) scope_->uses_super = scope_->parent->is_class();
     block(node->body);
     if (node->value != nullptr) expr(node->value);
     leave();
@@ -293,8 +268,8 @@ class Resolver {
     Symbol& symbol = scope_->symbol(name->name);
     symbol.parameter = true;
     symbol.bound = true;
-    symbol.slot = static_cast<std::uint32_t>(scope_->code->slots.size());
-    scope_->code->slots.push_back(name->name);
+    symbol.slot = static_cast<std::uint32_t>(scope_->slots.size());
+    scope_->slots.push_back(name->name);
     scope_->uses.push_back(name);
   }
 
@@ -305,7 +280,7 @@ class Resolver {
     Symbol& symbol = scope_->symbol(iterator);
     symbol.parameter = true;
     symbol.bound = true;
-    scope_->code->slots.push_back(iterator);
+    scope_->slots.push_back(iterator);
     for (std::size_t i = 0; i < node->clauses.size; ++i) {
       const Clause& clause = node->clauses[i];
       if (i > 0) expr(clause.iterable);
@@ -469,15 +444,6 @@ class Resolver {
 void resolve(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
              std::vector<Problem>& problems) {
   Resolver(tree, names, globals, problems).run();
-}
-
-void resolve_body(const UnreadBody& unread, SyntaxTree& tree, Names& names,
-                  const GlobalSlot& globals, std::vector<Problem>& problems) {
-  Code& code = *unread.code;
-  code.unread = nullptr;
-  code.body = tree.body;
-  for (const Stmt* statement : tree.body) code.generator = code.generator || statement->yields;
-  Resolver(tree, names, globals, problems).run_body(code);
 }
 
 }  // namespace tidemark::lang

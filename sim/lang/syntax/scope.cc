@@ -36,7 +36,7 @@ namespace {
 
 class FrameLayout {
  public:
-  FrameLayout(const SyntaxTree& tree, const Names& names, const GlobalSlot& globals,
+  FrameLayout(SyntaxTree& tree, const Names& names, const GlobalSlot& globals,
               std::vector<Problem>& problems)
       : tree_(tree), names_(names), globals_(globals), problems_(problems) {}
 
@@ -104,10 +104,10 @@ class FrameLayout {
       for (const NameExpr* node : scope.uses) {
         Symbol& symbol = scope.symbol(node->name);
         if (!is_own(symbol) || symbol.parameter || symbol.cell) continue;
-        if (std::find(code.slots.begin(), code.slots.end(), node->name) != code.slots.end())
+        if (std::find(scope.slots.begin(), scope.slots.end(), node->name) != scope.slots.end())
           continue;
-        symbol.slot = static_cast<std::uint32_t>(code.slots.size());
-        code.slots.push_back(node->name);
+        symbol.slot = static_cast<std::uint32_t>(scope.slots.size());
+        scope.slots.push_back(node->name);
       }
     }
     std::vector<Name> cells;
@@ -122,25 +122,25 @@ class FrameLayout {
     for (const Name name : cells) {
       Symbol& symbol = scope.symbol(name);
       if (!symbol.parameter) {
-        symbol.slot = static_cast<std::uint32_t>(code.slots.size());
-        code.slots.push_back(name);
+        symbol.slot = static_cast<std::uint32_t>(scope.slots.size());
+        scope.slots.push_back(name);
       }
-      code.cells.push_back(symbol.slot);
+      scope.cells.push_back(symbol.slot);
       if (scope.is_class()) code.own_class_cell = static_cast<std::int32_t>(symbol.slot);
     }
     for (const Name name : frees) {
       if (name == known(name::kClass))
-        code.class_cell = static_cast<std::int32_t>(code.frees.size());
-      scope.symbol(name).slot = static_cast<std::uint32_t>(code.frees.size());
-      code.frees.push_back(name);
+        code.class_cell = static_cast<std::int32_t>(scope.frees.size());
+      scope.symbol(name).slot = static_cast<std::uint32_t>(scope.frees.size());
+      scope.frees.push_back(name);
     }
   }
 
   void settle(Scope& scope) {
     Code& code = *scope.code;
-    for (const Name name : code.frees) {
+    for (const Name name : scope.frees) {
       Symbol& outer = scope.parent->symbol(name);
-      code.captures.push_back({outer.cell, outer.slot});
+      scope.captures.push_back({outer.cell, outer.slot});
     }
     for (NameExpr* node : scope.uses) {
       const Symbol& symbol = scope.symbol(node->name);
@@ -160,9 +160,13 @@ class FrameLayout {
         node->slot = symbol.slot;
       }
     }
+    code.slots = tree_.make_seq(scope.slots);
+    code.cells = tree_.make_seq(scope.cells);
+    code.frees = tree_.make_seq(scope.frees);
+    code.captures = tree_.make_seq(scope.captures);
   }
 
-  const SyntaxTree& tree_;
+  SyntaxTree& tree_;
   const Names& names_;
   const GlobalSlot& globals_;
   std::vector<Problem>& problems_;
@@ -170,7 +174,7 @@ class FrameLayout {
 
 }  // namespace
 
-void lay_out_frames(std::deque<Scope>& scopes, const SyntaxTree& tree, const Names& names,
+void lay_out_frames(std::deque<Scope>& scopes, SyntaxTree& tree, const Names& names,
                     const GlobalSlot& globals, std::vector<Problem>& problems) {
   FrameLayout(tree, names, globals, problems).run(scopes);
 }

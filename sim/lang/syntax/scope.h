@@ -50,6 +50,11 @@ struct Scope {
   SymbolTable symbols;
   std::vector<NameExpr*> uses;  // in the order in which CPython compiles them
   bool uses_super = false;
+  // What becomes the code's.
+  std::vector<Name> slots;
+  std::vector<std::uint32_t> cells;
+  std::vector<Name> frees;
+  std::vector<Code::Capture> captures;
 
   Symbol& symbol(Name name) { return symbols[name]; }
   [[nodiscard]] bool is_module() const { return code->form == Code::Form::kModule; }
@@ -58,7 +63,7 @@ struct Scope {
 
 /// Decides for every variable where it lives, and writes that into the codes and the names' nodes.
 /// Requires: a parent stands before the scopes within it. Appends what is wrong with `nonlocal`.
-void lay_out_frames(std::deque<Scope>& scopes, const SyntaxTree& tree, const Names& names,
+void lay_out_frames(std::deque<Scope>& scopes, SyntaxTree& tree, const Names& names,
                     const GlobalSlot& globals, std::vector<Problem>& problems);
 
 }  // namespace tidemark::lang

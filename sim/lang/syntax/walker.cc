@@ -14,7 +14,7 @@ void Walker::parameters(const Parameters& given) {
 }
 
 void Walker::function(const FunctionNode* node) {
-  parameters(node->parameters);
+  parameters(*node->parameters);
   body(node->body);
   maybe(node->value);
 }

@@ -207,15 +207,15 @@ bool is_forward_phase(const lang::UserCode& code, const lang::Expr& node) {
   if (call == nullptr || callee_name(code, *call) != "phase" || call->arguments.empty())
     return false;
   const lang::Expr* name = call->arguments[0];
-  const lang::Value* begin = nullptr;
+  std::string_view begin;
   if (name->kind == lang::ExprKind::kConstant) {
-    begin = static_cast<const lang::ConstantExpr*>(name)->value;
+    const lang::Literal& literal = static_cast<const lang::ConstantExpr*>(name)->literal;
+    if (literal.kind == lang::Literal::Kind::kText) begin = code.name(literal.text());
   } else if (name->kind == lang::ExprKind::kJoined) {
     const auto& parts = static_cast<const lang::JoinedExpr*>(name)->parts;
-    begin = parts.empty() ? nullptr : parts[0].text;
+    if (!parts.empty() && parts[0].value == nullptr) begin = code.name(parts[0].text);
   }
-  const auto* text = begin == nullptr ? nullptr : begin->as<lang::Str>();
-  return text != nullptr && text->text().starts_with("forward");
+  return begin.starts_with("forward");
 }
 
 Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {

@@ -67,11 +67,23 @@ std::vector<std::string> parameters_of(std::string_view text) {
   return parameters;
 }
 
-/// What the constructor of a class takes, without self and what is optimized.
-std::vector<std::string> options_of(std::string_view code) {
-  constexpr std::string_view kInit = "def __init__(";
-  const std::size_t init = code.find(kInit);
-  std::vector<std::string> options = parameters_of(bracketed(code.substr(init + kInit.size())));
+/// The constructor that a class of the library has; null: it is no class, or has none.
+const lang::Stmt* init_of(const lang::LibraryName& name) {
+  const lang::Stmt* type = name.definition.empty() ? nullptr : name.definition[0];
+  if (type == nullptr || type->kind != lang::StmtKind::kClass) return nullptr;
+  for (const lang::Stmt* each : static_cast<const lang::ClassStmt*>(type)->body) {
+    const bool is_init = each->kind == lang::StmtKind::kFunction &&
+                         static_cast<const lang::FunctionStmt*>(each)->function->name ==
+                             lang::known(lang::name::kInit);
+    if (is_init) return each;
+  }
+  return nullptr;
+}
+
+/// What a class's constructor takes, without self and what is optimized. `init` begins with its
+/// `def`.
+std::vector<std::string> options_of(std::string_view init) {
+  std::vector<std::string> options = parameters_of(bracketed(init.substr(init.find('(') + 1)));
   std::erase_if(options, [](const std::string& option) {
     return option == "self" || option == "params" || option == "*";
   });
@@ -198,21 +210,22 @@ ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
   } else {
     table.columns = {{"optimizer"}, {"option"}, {"default"}};
   }
-  std::vector<std::pair<std::string_view, std::string_view>> classes;  // with their texts
-  for (const lang::LibraryName& taken : library::find("torch.optim")->names) {
-    if (taken.kind != lang::LibraryName::Kind::kMember || taken.name == "Optimizer") continue;
-    const lang::LibraryModule& file = *library::find(taken.module);
-    const lang::LibraryName& type = *file.find(taken.member);
-    const std::string_view code =
-        file.text.substr(type.place.begin, type.place.end - type.place.begin);
-    if (code.starts_with("class ")) classes.emplace_back(taken.name, code);
+  std::vector<std::pair<std::string_view, std::string_view>> classes;  // with their __init__
+  const lang::LibraryRoots library = library::all();
+  for (const lang::LibraryName& taken : library.find("torch.optim")->names) {
+    const std::string_view name = library.text(taken.name);
+    if (taken.kind != lang::LibraryName::Kind::kMember || name == "Optimizer") continue;
+    const lang::LibraryModule& file = *library.find(library.text(taken.module));
+    const lang::Stmt* init = init_of(*file.find(taken.member));
+    if (init != nullptr)
+      classes.emplace_back(name, view(file.code->file->text).substr(init->place.begin));
   }
   std::vector<std::string_view> names;
   names.reserve(classes.size());
-  for (const auto& [type, code] : classes) {
+  for (const auto& [type, init] : classes) {
     names.push_back(type);
     if (!has(type, part)) continue;
-    const std::vector<std::string> options = options_of(code);
+    const std::vector<std::string> options = options_of(init);
     if (is_for_people) {
       table.rows.push_back({text(type), text(fmt::format("{}", fmt::join(options, ", ")))});
       continue;

@@ -29,13 +29,13 @@ void add_operators(Session& session, lang::Module& module, std::string_view plac
 /// already stays.
 void add_library_methods(Session& session) {
   static constexpr std::string_view kFile = "torch._tensor";
-  const lang::LibraryModule* file = library::find(kFile);
-  for (const lang::LibraryName& each : file->names) {
-    if (each.kind == lang::LibraryName::Kind::kModule || each.name.starts_with('_')) continue;
-    const Name name = session.interp.intern(each.name);
+  for (const lang::LibraryName& each : library::all().find(kFile)->names) {
+    const Name name = each.name;
+    const std::string_view text = session.interp.text(name);
+    if (each.kind == lang::LibraryName::Kind::kModule || text.starts_with('_')) continue;
     if (session.tensor_class->attrs.find(name) != nullptr) continue;
     session.tensor_class->attrs.set(
-        name, session.interp.raw_function(each.name, [name](Interp& in, lang::CallArgs& args) {
+        name, session.interp.raw_function(text, [name](Interp& in, lang::CallArgs& args) {
           return in.call(in.get_attr(in.import(kFile), name), args);
         }));
   }

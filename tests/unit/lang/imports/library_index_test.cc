@@ -1,6 +1,8 @@
 #include <algorithm>
-#include <array>
+#include <deque>
+#include <optional>
 
+#include "sim/lang/imports/image.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/imports/library_reader.h"
 #include "tests/support/lang_program.h"
@@ -10,43 +12,51 @@ using namespace tidemark::lang;
 
 namespace {
 
-using Kind = LibraryName::Kind;
-
 /// A file as the build reads it; `sum` is a built-in.
 struct ReadFile {
-  explicit ReadFile(std::string text)
-      : source(std::make_shared<const SourceText>(SourceText{"m.py", std::move(text)})),
+  explicit ReadFile(std::string text) : ReadFile(std::move(text), own_names) {}
+  ReadFile(std::string text, Names& given)
+      : names(given),
+        source(std::make_shared<const SourceText>(SourceText{"m.py", std::move(text)})),
         entries(read_library_file(
             source, names, [](std::string_view name) { return name == "sum"; }, problems)) {}
 
   [[nodiscard]] const LibraryName& at(std::string_view name) const {
-    const auto found = std::find_if(entries.names.begin(), entries.names.end(),
-                                    [&](const LibraryName& each) { return each.name == name; });
+    const auto found =
+        std::find_if(entries.names.begin(), entries.names.end(),
+                     [&](const LibraryName& each) { return names.text(each.name) == name; });
     REQUIRE(found != entries.names.end());
     return *found;
   }
-  [[nodiscard]] std::string_view text(Place place) const {
-    return std::string_view(source->text).substr(place.begin, place.end - place.begin);
+  [[nodiscard]] StmtKind kind_of(std::string_view name) const {
+    REQUIRE(at(name).definition.size == 1);
+    return at(name).definition[0]->kind;
   }
 
-  Names names;
+  Names own_names;
+  Names& names;
   std::vector<Problem> problems;
   std::shared_ptr<const SourceText> source;
   LibraryEntries entries;
 };
 
+/// Import names and texts.
+using Files = std::vector<std::pair<std::string, std::string>>;
+
 /// A library of one root whose files are read from their texts, for as long as it lives.
 class SmallLibrary {
  public:
-  explicit SmallLibrary(std::vector<std::pair<std::string, std::string>> files)
-      : texts_(std::move(files)) {
+  explicit SmallLibrary(Files files) : texts_(std::move(files)) {
     for (const auto& [name, text] : texts_) {
-      const ReadFile& file = *files_.emplace_back(std::make_unique<ReadFile>(text));
-      REQUIRE(file.problems.empty());
+      ReadFile& file = *files_.emplace_back(std::make_unique<ReadFile>(text, names_));
       modules_.push_back(
-          {name, name, file.source->text, file.entries.names, file.entries.statements});
+          resolve_library_file({name.data(), static_cast<std::uint32_t>(name.size())}, file.entries,
+                               globals_.emplace_back(), names_, file.problems));
+      REQUIRE(file.problems.empty());
     }
-    root_.modules = modules_;
+    of_image_.emplace(names_);
+    table_ = of_image_->table();
+    root_.modules = {modules_.data(), static_cast<std::uint32_t>(modules_.size())};
   }
 
   /// What a program prints.
@@ -54,18 +64,21 @@ class SmallLibrary {
     std::string printed;
     Interp::Options options;
     options.print = [&](std::string_view line) { printed += line; };
-    options.library = roots_;
+    options.library = {&table_, {&root_, 1}};
     Python interp(std::move(options));
     interp.run(std::make_shared<const SourceText>(SourceText{"test.py", text}), "__main__");
     return printed;
   }
 
  private:
-  std::vector<std::pair<std::string, std::string>> texts_;
+  Files texts_;
+  Names names_;
   std::vector<std::unique_ptr<ReadFile>> files_;
+  std::deque<GlobalNames> globals_;
   std::vector<LibraryModule> modules_;
+  std::optional<NamesOfImage> of_image_;
+  NameTable table_;
   Library root_;
-  std::array<const Library*, 1> roots_{&root_};
 };
 
 }  // namespace
@@ -90,26 +103,28 @@ TEST_CASE("the index of a file has every name of its top level and where it come
       "y = 4\n");
   CHECK(file.problems.empty());
   CHECK(file.entries.names.size() == 10);  // a e g i x y z first Second k
-  CHECK(file.at("a").kind == Kind::kModule);
-  CHECK(file.at("a").module == "a");
-  CHECK(file.at("e").module == "c.d");
-  CHECK(file.at("i").kind == Kind::kMember);
-  CHECK(file.at("i").module == "f");
-  CHECK(file.at("i").member == "h");
-  CHECK(file.text(file.at("first").place).starts_with("@g\ndef first():\n"));
-  CHECK(file.text(file.at("Second").place) == "class Second:\n    member = 1\n\n");
-  CHECK(file.at("k").kind == Kind::kStatement);
-  REQUIRE(file.entries.statements.size() == 2);
-  CHECK(file.text(file.entries.statements[0]) == "x, (y, *z) = 1, (2, 3)\n\n");
-  CHECK(file.text(file.entries.statements[1]) == "for k in range(3):\n    x += k\ny = 4\n");
+  CHECK(file.at("a").kind == LibraryName::Kind::kModule);
+  CHECK(file.names.text(file.at("a").module) == "a");
+  CHECK(file.names.text(file.at("e").module) == "c.d");
+  CHECK(file.at("i").kind == LibraryName::Kind::kMember);
+  CHECK(file.names.text(file.at("i").module) == "f");
+  CHECK(file.names.text(file.at("i").member) == "h");
+  CHECK(file.kind_of("first") == StmtKind::kFunction);
+  CHECK(file.kind_of("Second") == StmtKind::kClass);
+  CHECK(file.at("k").kind == LibraryName::Kind::kStatement);
+  REQUIRE(file.entries.statements.size() == 3);
+  CHECK(file.entries.statements[0]->kind == StmtKind::kAssign);
+  CHECK(file.entries.statements[1]->kind == StmtKind::kFor);
+  CHECK(file.entries.statements[2]->kind == StmtKind::kAssign);
 }
 
-TEST_CASE("what has a built-in's name or shares its line is run with the statements") {
+TEST_CASE("what has a built-in's name is run with the statements") {
   const ReadFile file("def sum(x):\n    return x\n\nimport a; b = 1\n");
-  CHECK(file.at("sum").kind == Kind::kStatement);
-  CHECK(file.at("a").kind == Kind::kStatement);
-  REQUIRE(file.entries.statements.size() == 1);
-  CHECK(file.text(file.entries.statements[0]) == file.source->text);
+  CHECK(file.at("sum").kind == LibraryName::Kind::kStatement);
+  CHECK(file.at("a").kind == LibraryName::Kind::kModule);
+  REQUIRE(file.entries.statements.size() == 2);
+  CHECK(file.entries.statements[0]->kind == StmtKind::kFunction);
+  CHECK(file.entries.statements[1]->kind == StmtKind::kAssign);
 }
 
 TEST_CASE("a name of the library is bound once and taken from a whole module name") {
@@ -127,16 +142,23 @@ TEST_CASE("a name of the library is bound once and taken from a whole module nam
 
 TEST_CASE("a star takes the public names, each from where it is defined") {
   const ReadFile file("import a\nfrom b import c as d\n_own = 1\n\n\ndef e():\n    pass\n");
-  const std::vector<LibraryName> names = public_names("m", file.entries);
-  REQUIRE(names.size() == 2);
-  CHECK((names[0].name == "d" && names[0].module == "b" && names[0].member == "c"));
-  CHECK((names[1].name == "e" && names[1].module == "m" && names[1].member == "e"));
+  Names& names = file.names;
+  const std::vector<LibraryName> taken = public_names(names.intern("m"), file.entries, names);
+  REQUIRE(taken.size() == 2);
+  const auto is = [&](const LibraryName& each, std::string_view name, std::string_view module,
+                      std::string_view member) {
+    return names.text(each.name) == name && names.text(each.module) == module &&
+           names.text(each.member) == member;
+  };
+  CHECK(is(taken[0], "d", "b", "c"));
+  CHECK(is(taken[1], "e", "m", "e"));
 }
 
 TEST_CASE("a file of the library is run as far as its names are asked for") {
-  SmallLibrary library({{"m",
-                         "print('statements')\nbase = 1\n\n\nclass C:\n    print('class')\n    n = "
-                         "base\n\n\ndef f():\n    return C.n\n"}});
+  SmallLibrary library(
+      Files{{"m",
+             "print('statements')\nbase = 1\n\n\nclass C:\n    print('class')\n    n = "
+             "base\n\n\ndef f():\n    return C.n\n"}});
   CHECK(library.run("import m\nprint('imported')\nprint(m.f())\nprint(m.f())") ==
         "imported\nstatements\nclass\n1\n1\n");
   CHECK(library.run("from m import base\nprint(base)") == "statements\n1\n");
@@ -147,19 +169,19 @@ TEST_CASE("a file of the library is run as far as its names are asked for") {
 
 TEST_CASE("modules of the library may import each other in a circle") {
   SmallLibrary library(
-      {{"a", "from b import g\n\n\ndef f(n):\n    return g(n)\n"},
-       {"b", "from a import f\n\n\ndef g(n):\n    return f(n - 1) if n else 7\n"}});
+      Files{{"a", "from b import g\n\n\ndef f(n):\n    return g(n)\n"},
+            {"b", "from a import f\n\n\ndef g(n):\n    return f(n - 1) if n else 7\n"}});
   CHECK(library.run("import a\nprint(a.f(3))") == "7\n");
 }
 
 TEST_CASE("what a program sets in a module of the library stays") {
-  SmallLibrary library({{"m", "rate = 1\n\n\ndef f():\n    return rate\n"}});
+  SmallLibrary library(Files{{"m", "rate = 1\n\n\ndef f():\n    return rate\n"}});
   CHECK(library.run("import m\nm.rate = 5\nprint(m.f(), m.rate)") == "5 5\n");
 }
 
 TEST_CASE("a package's own name hides its module of that name, whoever imports that first") {
-  SmallLibrary library(
-      {{"p", "from p.scale import scale\n"}, {"p.scale", "def scale(x):\n    return 2 * x\n"}});
+  SmallLibrary library(Files{{"p", "from p.scale import scale\n"},
+                             {"p.scale", "def scale(x):\n    return 2 * x\n"}});
   CHECK(library.run("import p\nprint(p.scale(1))") == "2\n");
   CHECK(library.run("import p.scale\nimport p\nprint(p.scale(1))") == "2\n");
   CHECK(library.run("from p.scale import scale\nimport p\nprint(scale(1), p.scale(2))") == "2 4\n");
@@ -169,12 +191,12 @@ TEST_CASE("every name of Python's library can be made") {
   LangProgram program;
   program.run("");
   std::size_t names = 0;
-  for (const LibraryModule& file : library::python().front()->modules) {
-    CAPTURE(file.name);
-    const Ref<Module> module = program.interp().import(file.name);
+  for (const LibraryModule& file : library::python().roots.front().modules) {
+    CAPTURE(view(file.name));
+    const Ref<Module> module = program.interp().import(view(file.name));
     for (const LibraryName& each : file.names) {
-      CAPTURE(each.name);
-      CHECK_NOTHROW(program.interp().get_attr(module, program.interp().intern(each.name)));
+      CAPTURE(program.interp().text(each.name));
+      CHECK_NOTHROW(program.interp().get_attr(module, each.name));
       ++names;
     }
   }
