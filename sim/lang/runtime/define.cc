@@ -8,6 +8,7 @@
 namespace tidemark::lang {
 
 std::vector<ClassObject*> merge_bases(Interp& in, const std::vector<Ref<ClassObject>>& bases) {
+  if (bases.size() == 1) return bases[0]->mro();
   std::vector<std::vector<ClassObject*>> lists;
   lists.reserve(bases.size() + 1);
   for (const Ref<ClassObject>& base : bases) lists.push_back(base->mro());

@@ -74,12 +74,12 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
       items[at] = args.values[args.positional + i];
     }
     const Value* given = own.lookup(in.intern("_defaults"));
-    const Tuple* defaults = given == nullptr ? nullptr : given->as<Tuple>();
+    const Tuple* kept = given == nullptr ? nullptr : given->as<Tuple>();
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].empty()) continue;
       const std::size_t from_end = items.size() - i;
-      if (defaults != nullptr && defaults->items.size() >= from_end) {
-        const std::vector<Value>& values = defaults->items;
+      if (kept != nullptr && kept->items.size() >= from_end) {
+        const std::vector<Value>& values = kept->items;
         items[i] = values[values.size() - from_end];
       } else {
         in.type_error(fmt::format("{}.__new__() missing 1 required positional argument: '{}'",
