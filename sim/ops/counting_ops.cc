@@ -47,9 +47,11 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
     if (c.rules().histc_extremes_first) {
       Tensor least = c.empty({}, self.dtype(), self.device());
       const Tensor most = c.empty({}, self.dtype(), self.device());
-      const Tensor dense = contiguous(c, self);
-      // Both at once: twice the room for partial values.
-      reduction_scratch(c, dense, {}, 2 * element_bytes(self.dtype()));
+      {
+        const Tensor dense = contiguous(c, self);
+        // Both at once: twice the room for partial values.
+        reduction_scratch(c, dense, {}, 2 * element_bytes(self.dtype()));
+      }
       least.reset();
     } else {
       for (int extreme = 0; extreme < 2; ++extreme) {

@@ -171,6 +171,11 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
       scale = unary(c, "rsqrt", mean_square);
     }
     Tensor out = mul(c, wide, scale);
+    if (!c.rules().fused_rms_norm) {
+      // Before there was a kernel, the weight came last, in the input's own type.
+      out = to(c, out, input.dtype());
+      return weight.defined() ? mul(c, out, weight) : out;
+    }
     if (weight.defined()) out = mul(c, out, weight);
     return input.suggest_memory_format() == MemoryFormat::kContiguous
                ? contiguous(c, out, MemoryFormat::kContiguous)
