@@ -18,8 +18,7 @@ TEST_CASE("values nested too deeply for the host's stack raise RecursionError") 
   const std::string nested = "for i in range(100000): ";
   CHECK(problems("t = int\n" + nested + "t = (t,)\nisinstance(1.5, t)\n").find(kDeep) !=
         std::string::npos);
-  CHECK(problems("t = KeyError\n" + nested +
-                 "t = (t,)\ntry: raise ValueError\nexcept t: pass\n")
+  CHECK(problems("t = KeyError\n" + nested + "t = (t,)\ntry: raise ValueError\nexcept t: pass\n")
             .find(kDeep) != std::string::npos);
   CHECK(problems("m = [1]\n" + nested + "m = map(str, m)\nlist(m)\n").find(kDeep) !=
         std::string::npos);
