@@ -11,17 +11,16 @@ bool holds(Place outer, Place inner) {
 }
 
 /// exit(), quit(), sys.exit(), os._exit().
-bool is_exit(const Stmt* statement, const SyntaxTree& tree) {
+bool is_exit(const Stmt* statement, const CodeFile& file) {
   if (statement->kind != StmtKind::kExpr) return false;
   const Expr* value = static_cast<const ExprStmt*>(statement)->value;
   if (value == nullptr || value->kind != ExprKind::kCall) return false;
   const Place callee = static_cast<const CallExpr*>(value)->callee->place;
-  const std::string_view text =
-      std::string_view(tree.source->text).substr(callee.begin, callee.end - callee.begin);
+  const std::string_view text = view(file.text).substr(callee.begin, callee.end - callee.begin);
   return text == "exit" || text == "quit" || text == "sys.exit" || text == "os._exit";
 }
 
-bool leaves(const Seq<Stmt*>& body, const SyntaxTree& tree) {
+bool leaves(const Seq<Stmt*>& body, const CodeFile& file) {
   return std::any_of(body.begin(), body.end(), [&](const Stmt* statement) {
     switch (statement->kind) {
       case StmtKind::kBreak:
@@ -30,7 +29,7 @@ bool leaves(const Seq<Stmt*>& body, const SyntaxTree& tree) {
       case StmtKind::kRaise:
         return true;
       default:
-        return is_exit(statement, tree);
+        return is_exit(statement, file);
     }
   });
 }
@@ -55,8 +54,8 @@ class Finder {
     switch (statement->kind) {
       case StmtKind::kIf: {
         const auto* branch = static_cast<const IfStmt*>(statement);
-        const bool leaves_otherwise = leaves(branch->otherwise, *code_.tree);
-        test(branch->test, leaves_otherwise && !leaves(branch->body, *code_.tree));
+        const bool leaves_otherwise = leaves(branch->otherwise, *code_.file);
+        test(branch->test, leaves_otherwise && !leaves(branch->body, *code_.file));
         in_body(branch->body);
         in_body(branch->otherwise);
         return;
