@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/torch/sessions/session.h"
+#include "sim/torch/tensors/session.h"
 
 /// What the language gets to see of a tensor's numbers.
 namespace tidemark::torch {
