@@ -9,7 +9,7 @@
 namespace tidemark {
 
 /// What only grows while a run goes on.
-struct Growth {
+struct StepGrowth {
   struct Device {
     AllocatorStatistics statistics;
     std::uint64_t events = 0;
@@ -28,14 +28,14 @@ class LeftOut {
   explicit LeftOut(std::size_t devices) : devices_(devices) {}
 
   /// Keeps what was simulated so far; returns a number for it.
-  std::size_t keep(Growth simulated);
+  std::size_t keep(StepGrowth simulated);
   /// Takes what was simulated since the moment `since` for done `repeat.times` times more.
   /// Requires: keep() returned `since`. Returns how long the turns left out take.
-  Nanoseconds repeat(std::size_t since, const Repeat& repeat, Growth simulated);
+  Nanoseconds repeat(std::size_t since, const Repeat& repeat, StepGrowth simulated);
 
   /// In all so far.
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
-  [[nodiscard]] const Growth::Device& of(std::size_t device) const { return devices_[device]; }
+  [[nodiscard]] const StepGrowth::Device& of(std::size_t device) const { return devices_[device]; }
   /// Adds what was left out to the sums and counters of the simulated `statistics`.
   void add_to(std::size_t device, AllocatorStatistics& statistics) const;
   /// Call it once.
@@ -43,11 +43,11 @@ class LeftOut {
 
  private:
   /// With what was left out before.
-  [[nodiscard]] Growth whole(Growth simulated) const;
+  [[nodiscard]] StepGrowth whole(StepGrowth simulated) const;
 
-  std::vector<Growth::Device> devices_;
+  std::vector<StepGrowth::Device> devices_;
   std::uint64_t instructions_ = 0;
-  std::vector<Growth> moments_;  ///< by the number that keep() gave
+  std::vector<StepGrowth> moments_;  ///< by the number that keep() gave
   std::vector<RepeatResult> repeats_;
 };
 

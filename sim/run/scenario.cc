@@ -243,9 +243,9 @@ class Reader {
   }
 
   void read_assume() {
-    const YamlNode* node = fields_.get("assume");
+    const yaml::Node* node = fields_.get("assume");
     if (node == nullptr) return;
-    const auto add = [&](const YamlNode& each) {
+    const auto add = [&](const yaml::Node& each) {
       if (!each.is_text()) {
         fields_.report(each, "assume", fmt::format("expected text, found {}", describe(each)));
         return;
@@ -255,8 +255,8 @@ class Reader {
         scenario_.assume.push_back(each.text);
       });
     };
-    if (node->kind != YamlNode::Kind::kList) return add(*node);
-    for (const YamlNode& item : node->items) add(item);
+    if (node->kind != yaml::Node::Kind::kList) return add(*node);
+    for (const yaml::Node& item : node->items) add(item);
   }
 
   void read_params() {

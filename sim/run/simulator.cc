@@ -434,8 +434,8 @@ AllocatorStatistics Simulator::statistics_of(const Device& device) const {
   return statistics;
 }
 
-Growth Simulator::growth() const {
-  Growth growth;
+StepGrowth Simulator::growth() const {
+  StepGrowth growth;
   for (const std::unique_ptr<Device>& device : devices_) {
     growth.devices.push_back({device->allocator->statistics(), device->history.events.size(),
                               device->clock.calls(), device->clock.calls_ns()});
@@ -476,7 +476,7 @@ DeviceResult Simulator::finish(Device& device) {
   raise_peaks(result.statistics, device.peaks.of_program());
   result.segments = device.allocator->segments();
   result.device_free_bytes = device.memory.free_bytes();
-  const Growth::Device& left_out = left_out_.of(device.number);
+  const StepGrowth::Device& left_out = left_out_.of(device.number);
   result.device_calls = device.clock.calls() + left_out.device_calls;
   result.device_call_ns = device.clock.calls_ns() + left_out.device_call_ns;
   if (options_.keep_events) {

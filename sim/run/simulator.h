@@ -86,7 +86,7 @@ class Simulator final : public Sink {
   StreamId stream_of(std::uint8_t device, StreamId stream);
   [[nodiscard]] AllocatorStatistics statistics_of(const Device& device) const;
   /// Of what was simulated.
-  [[nodiscard]] Growth growth() const;
+  [[nodiscard]] StepGrowth growth() const;
   /// The host's clock; 0 unless the run is timed.
   [[nodiscard]] Nanoseconds now() const { return is_timed_ ? engine_.now() : 0; }
   [[nodiscard]] PhaseLog::Moment moment(const Device& device) const;

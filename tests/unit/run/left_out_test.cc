@@ -6,9 +6,9 @@ namespace tidemark {
 namespace {
 
 /// One device that made `requests` requests of 512 bytes, with two events and a driver call each.
-Growth after(std::uint64_t requests, Nanoseconds now_ns) {
-  Growth growth;
-  Growth::Device& device = growth.devices.emplace_back();
+StepGrowth after(std::uint64_t requests, Nanoseconds now_ns) {
+  StepGrowth growth;
+  StepGrowth::Device& device = growth.devices.emplace_back();
   device.statistics.allocation.all.allocated = static_cast<std::int64_t>(requests);
   device.events = 2 * requests;
   device.device_calls = requests;
