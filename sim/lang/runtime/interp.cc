@@ -131,6 +131,18 @@ void Interp::run_part(Module& module, const Code& code, const Seq<Stmt*>& statem
   guard([&] { Evaluator::run_statements(*this, module, code, statements); });
 }
 
+Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source) {
+  Value out;
+  guard([&] {
+    const std::shared_ptr<SyntaxTree> tree =
+        prepared(*this, module, [&](std::vector<Problem>& problems) {
+          return parse_expression(std::move(source), names(), problems);
+        });
+    out = Evaluator::run_expression(*this, module, tree);
+  });
+  return out;
+}
+
 void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> fill) {
   host_modules_[std::move(name)] = std::move(fill);
 }
