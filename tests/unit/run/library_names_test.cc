@@ -24,11 +24,12 @@ class NoDevice final : public Sink {
 TEST_CASE("every name of the library's files can be made where there are tensors") {
   std::string text;
   std::size_t names = 0;
-  for (const lang::Library* root : library::all()) {
-    for (const lang::LibraryModule& file : root->modules) {
-      text += fmt::format("import {}\n", file.name);
+  const lang::LibraryRoots roots = library::all();
+  for (const lang::Library& root : roots.roots) {
+    for (const lang::LibraryModule& file : root.modules) {
+      text += fmt::format("import {}\n", lang::view(file.name));
       for (const lang::LibraryName& each : file.names) {
-        text += fmt::format("{}.{}\n", file.name, each.name);
+        text += fmt::format("{}.{}\n", lang::view(file.name), roots.text(each.name));
         ++names;
       }
     }
