@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "sim/lang/builtins/python.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/library/library.h"
 #include "tests/fuzz/lang/reentrant_program.h"
@@ -23,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.limits.sequence = 20000;
   Ref<Heap> heap;
   {
-    Interp interp(std::move(options));
+    Python interp(std::move(options));
     heap = Ref<Heap>(&interp.heap());
     try {
       interp.run(std::make_shared<const SourceText>(SourceText{"fuzz.py", text}), "__main__");

@@ -27,7 +27,7 @@ const yaml::Node& member(const yaml::Node& node, std::string_view key) {
   return found == nullptr ? kNone : *found;
 }
 
-std::int64_t number(const yaml::Node& node) { return yaml::integer(node).value_or(-1); }
+std::int64_t whole_number(const yaml::Node& node) { return yaml::integer(node).value_or(-1); }
 
 std::string event_text(const std::vector<Event>& events, std::size_t i,
                        const std::vector<std::uint32_t>& order) {
@@ -171,7 +171,7 @@ RecordedRun read_recorded_run(const std::string& folder) {
   run.events = read_events_csv(read_whole_file(events), events).events;
   const yaml::Node stats = read_json(folder + "/stats.json.gz");
   for (const yaml::Entry& entry : member(stats, "stats").entries) {
-    run.statistics.emplace_back(entry.key, number(entry.value));
+    run.statistics.emplace_back(entry.key, whole_number(entry.value));
   }
   for (const yaml::Node& node : member(stats, "phases").items) {
     RecordedRun::Phase phase;
@@ -179,11 +179,11 @@ RecordedRun read_recorded_run(const std::string& folder) {
       if (entry.key == "phase") {
         phase.name = entry.value.text;
       } else if (entry.key == "first_event") {
-        phase.first_event = number(entry.value);
+        phase.first_event = whole_number(entry.value);
       } else if (entry.key == "events") {
-        phase.events = number(entry.value);
+        phase.events = whole_number(entry.value);
       } else {
-        phase.bytes[entry.key] = number(entry.value);
+        phase.bytes[entry.key] = whole_number(entry.value);
       }
     }
     run.phases.push_back(std::move(phase));
@@ -192,8 +192,8 @@ RecordedRun read_recorded_run(const std::string& folder) {
   run.frees_in_no_order = config.find("frees_in_no_order") != nullptr;
   for (const yaml::Node& node : member(config, "oom_events").items) {
     run.ooms.push_back({member(node, "phase").text, member(node, "message").text,
-                        static_cast<Bytes>(number(member(node, "requested"))),
-                        static_cast<Bytes>(number(member(node, "device_free")))});
+                        static_cast<Bytes>(whole_number(member(node, "requested"))),
+                        static_cast<Bytes>(whole_number(member(node, "device_free")))});
   }
   return run;
 }
