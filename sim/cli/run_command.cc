@@ -185,7 +185,6 @@ class RunCommand final : public Command {
           ""},
          kDeviceOption,
          kEventPolicyOption,
-         kAssumeOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
           ""},
          {"format", "text|json|csv", "how to print", "text"},

@@ -24,11 +24,6 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
   if (args.has("event-policy"))
     overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
-  std::string assumed;
-  for (const std::string& each :
-       args.has("assume") ? args.values("assume") : std::vector<std::string>())
-    assumed += (assumed.empty() ? "['" : ", '") + each + "'";
-  if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]"});
   return overrides;
 }
 

@@ -14,7 +14,7 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --device, --event-policy, --assume and --set ask for, in this order.
+/// What --device, --event-policy and --set ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);
 
 /// The option that every command on scenarios has beside --set.
@@ -26,12 +26,6 @@ inline constexpr OptionSpec kEventPolicyOption{
     "event-policy", "POLICY",
     "when other streams' work ends: simulated, ready (at once), sync (when waited for) or lag:N",
     ""};
-
-/// What values that nobody knows are taken for.
-inline constexpr OptionSpec kAssumeOption{
-    "assume", "FILE:LINE=VALUE",
-    "what a condition (true, false) or a number that is not known is taken for; or zeros", "",
-    true};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

@@ -1,7 +1,5 @@
 #include "sim/ops/context.h"
 
-#include "sim/ops/values/view.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,14 +96,6 @@ Tensor Context::empty_pinned(const Dims& sizes, const Dims& strides, ScalarType 
   const Bytes bytes = extent_bytes(sizes, strides, dtype);
   const RequestNumber request = bytes > 0 ? memory_.allocate_pinned(bytes) : kNoMemory;
   return make(sizes, strides, dtype, kHost, make_ref<Storage>(&memory_, request, bytes, kHost));
-}
-
-std::int64_t Context::count_nonzero(const Tensor& mask) const {
-  if (const std::optional<std::int64_t> known = known_count(mask)) {
-    if (mask->storage->known()->is_random && on_random_read) on_random_read();
-    return *known;
-  }
-  return count_unknown ? count_unknown(mask) : 0;
 }
 
 void Context::read_value(const Tensor& tensor) {

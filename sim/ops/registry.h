@@ -58,7 +58,6 @@ class Arguments {
   [[nodiscard]] std::optional<Device> device(std::size_t i) const;
   [[nodiscard]] std::optional<MemoryFormat> memory_format(std::size_t i) const;
   [[nodiscard]] const Argument& value(std::size_t i) const { return values_[i]; }
-  [[nodiscard]] std::size_t count() const { return values_.size(); }
   [[nodiscard]] Context& context() const { return c_; }
 
  private:

@@ -210,20 +210,6 @@ void add_repeats(JsonWriter& json, const RunResult& result) {
   json.end_array();
 }
 
-/// What the run rests on, where it rests on anything.
-void add_assumptions(JsonWriter& json, const RunResult& result) {
-  if (result.assumptions.empty()) return;
-  json.key("assumptions").begin_array();
-  for (const AssumptionResult& each : result.assumptions) {
-    json.begin_object().member("file", each.file).member("line", std::uint64_t{each.line});
-    json.member("column", std::uint64_t{each.column}).member("text", each.text);
-    json.member("direction", each.direction);
-    json.member("kind", each.is_given ? "given" : each.is_check ? "check" : "branch");
-    json.member("times", each.times).end_object();
-  }
-  json.end_array();
-}
-
 }  // namespace
 
 std::string run_json(const RunResult& result, const RunReportOptions& options) {
@@ -244,7 +230,6 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   json.end_array();
   add_host(json, result);
   add_repeats(json, result);
-  add_assumptions(json, result);
   json.end_object().finish();
   return out;
 }

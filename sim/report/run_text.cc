@@ -222,24 +222,6 @@ std::string repeats(const RunResult& result) {
   return out;
 }
 
-/// The conditions that depend on values nobody knows, and what they were taken for.
-std::string assumptions(const RunResult& result) {
-  constexpr std::size_t kMost = 20;
-  std::string out;
-  std::size_t shown = 0;
-  for (const AssumptionResult& each : result.assumptions) {
-    if (each.is_given) continue;
-    if (shown == 0) out += "Assumed, since values are not known\n";
-    if (++shown > kMost) continue;
-    out += fmt::format("  {}:{}:{}: {}: {}, {} time{}\n", each.file, each.line, each.column,
-                       each.text, each.direction ? "true" : "false", grouped(each.times),
-                       each.times == 1 ? "" : "s");
-  }
-  if (shown > kMost) out += fmt::format("  and {} more\n", shown - kMost);
-  if (shown > 0) out += "  Each may be set: --assume FILE:LINE=true or false\n";
-  return out;
-}
-
 void add_part(std::string& out, const std::string& part) {
   if (!part.empty()) out += "\n" + part;
 }
@@ -255,7 +237,6 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     out += title_lines(device, options, result.devices.size(), i, style);
     out += verdict(result, device, style);
     if (i == 0) out += repeats(result);
-    if (i == 0) add_part(out, assumptions(result));
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));
     add_part(out, largest(result, device, options.top, style));

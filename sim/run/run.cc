@@ -44,7 +44,6 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   program.model = scenario.model.source;
   program.is_script = scenario.is_script;
   program.ops = scenario.ops;
-  program.assume = scenario.assume;
   for (const Parameter& parameter : scenario.params) {
     program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
                                                    "params." + parameter.name, parameter.value}));
@@ -139,12 +138,6 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   result.program = std::move(program);
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
-  for (const lang::Assumption& each : source.assumptions()) {
-    const std::uint32_t first = each.at.source ? each.at.source->first_line - 1 : 0;
-    result.assumptions.push_back({each.at.source ? each.at.source->name : std::string(),
-                                  each.at.line + first, each.at.column, each.text, each.direction,
-                                  each.is_check, each.is_given, each.times});
-  }
   return result;
 }
 

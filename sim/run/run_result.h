@@ -145,19 +145,6 @@ struct HostResult {
   PinnedStatistics pinned;          ///< at the end
 };
 
-/// A condition of the program's that depends on a value nobody knows, and what it was taken for.
-struct AssumptionResult {
-  std::string file;
-  std::uint32_t line = 0;  ///< from 1, as the file is read
-  std::uint32_t column = 0;
-  std::string text;        ///< the condition's
-  bool direction = false;  ///< what it was taken to be
-  bool is_check = false;   ///< a check for faults, taken to find none
-  bool is_given = false;   ///< the user said so
-  std::uint64_t times = 0;
-  friend bool operator==(const AssumptionResult&, const AssumptionResult&) = default;
-};
-
 /// All that a run tells. Plain data.
 ///
 /// Where `repeats` is not empty, the devices' events, phases and points (and what is beside them)
@@ -169,9 +156,8 @@ struct RunResult {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  bool ended_by_oom = false;                  ///< the program did not handle its last failure
-  std::string printed;                        ///< what the model code printed
-  std::vector<AssumptionResult> assumptions;  ///< in the order in which they were first made
+  bool ended_by_oom = false;          ///< the program did not handle its last failure
+  std::string printed;                ///< what the model code printed
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };
 

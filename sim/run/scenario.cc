@@ -12,7 +12,6 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
-#include "sim/lang/runtime/unknown.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
@@ -59,7 +58,6 @@ class Reader {
     read_pytorch();
     read_allocator();
     read_backends();
-    read_assume();
     read_params();
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     if (fields_.get("script") != nullptr) {
@@ -240,23 +238,6 @@ class Reader {
     read("tf32", backends.tf32);
     read("deterministic", backends.deterministic);
     map.done();
-  }
-
-  void read_assume() {
-    const yaml::Node* node = fields_.get("assume");
-    if (node == nullptr) return;
-    const auto add = [&](const yaml::Node& each) {
-      if (!each.is_text()) {
-        fields_.report(each, "assume", fmt::format("expected text, found {}", describe(each)));
-        return;
-      }
-      collect([&] {
-        if (each.text != "zeros") lang::parse_given_value(each.text);
-        scenario_.assume.push_back(each.text);
-      });
-    };
-    if (node->kind != yaml::Node::Kind::kList) return add(*node);
-    for (const yaml::Node& item : node->items) add(item);
   }
 
   void read_params() {

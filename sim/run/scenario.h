@@ -46,7 +46,6 @@ struct Scenario {
   std::vector<Parameter> params;
   ModelSpec model;
   std::vector<torch::CustomOpSpec> ops;  ///< operators that the user declares
-  std::vector<std::string> assume;       ///< of values that are not known: "train.py:12=true"
   bool is_script = false;                ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out

@@ -3,33 +3,31 @@ from torch._refs.random_numbers import default_generator
 
 
 def manual_seed(seed):
-    return default_generator.manual_seed(seed)
+    return None
 
 
 def seed():
-    return default_generator.seed()
+    return 0
 
 
 def initial_seed():
-    return default_generator.initial_seed()
+    return 0
 
 
 def get_rng_state():
-    return default_generator.get_state()
+    return torch.empty(5056, dtype=torch.uint8, device="cpu")
 
 
-def set_rng_state(new_state):
-    default_generator.set_state(new_state)
+def set_rng_state(state):
+    return None
 
 
 class fork_rng:
     def __init__(self, devices=None, enabled=True, *args, **kwargs):
-        self.devices, self.enabled = devices, enabled
+        self.devices = devices
 
     def __enter__(self):
-        self.before = get_rng_state() if self.enabled else None
+        pass
 
     def __exit__(self, *error):
-        if self.enabled:
-            set_rng_state(self.before)
         return False

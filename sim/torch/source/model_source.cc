@@ -1,6 +1,5 @@
 #include "sim/torch/source/model_source.h"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -36,20 +35,6 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   return {std::move(problem), error.type_name, error.message, error.stack};
 }
 
-/// Everything unknown counts as zero.
-constexpr std::string_view kZeros = "zeros";
-
-/// Masks whose count decides a size.
-void watch_counts(Session& session) {
-  session.c.on_random_read = [&session] { ++session.random_reads; };
-  if (session.decisions == nullptr) return;
-  session.c.count_unknown = [&session](const ops::Tensor&) {
-    const std::optional<double> given = session.decisions->given_number(session.interp);
-    if (!given) session.decisions->refuse_number(session.interp, "a size", {});
-    return static_cast<std::int64_t>(*given);
-  };
-}
-
 /// Names that every program has without an import.
 constexpr std::string_view kCommon =
     "import math\n"
@@ -78,12 +63,6 @@ void ModelSource::run(Program& program, Sink& sink) {
   };
   options.resolver = model_.resolver;
   options.library = library::all();
-  std::optional<lang::Decisions> decisions;
-  if (std::find(model_.assume.begin(), model_.assume.end(), kZeros) == model_.assume.end()) {
-    std::vector<lang::GivenValue> given;
-    for (const std::string& text : model_.assume) given.push_back(lang::parse_given_value(text));
-    decisions.emplace(std::move(given));
-  }
   options.missing_hint = way_out;
   // Code that handles exceptions may go on after a refused request: it must learn of it at once.
   options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
@@ -92,8 +71,6 @@ void ModelSource::run(Program& program, Sink& sink) {
     Session session(interp, emitter, model_.devices, model_.wheel);
     add_modules(session);
     session.c.backends = model_.backends;
-    session.decisions = decisions ? &*decisions : nullptr;
-    watch_counts(session);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);
@@ -136,7 +113,6 @@ void ModelSource::run(Program& program, Sink& sink) {
     }
     session.release();
   }
-  if (decisions) assumptions_ = decisions->assumptions();
   emitter.graph().on_backward = nullptr;
   graph_ = std::make_unique<graph::OpGraph>(std::move(emitter.graph()));
 }

@@ -56,8 +56,6 @@ class Watch final : public lang::LoopWatch {
     std::int64_t value = 0;  ///< of the variable
     std::uint64_t printed = 0;
     std::uint64_t early_backwards = 0;
-    std::uint64_t random_reads = 0;
-    std::vector<ops::GeneratorState> generators;
   };
   struct Hash {
     std::size_t operator()(const StateImage::Digest& digest) const { return digest.low; }
@@ -82,9 +80,7 @@ class Watch final : public lang::LoopWatch {
                 session_.emitter.amounts(),
                 value,
                 printed_,
-                session_.c.early_backwards,
-                session_.random_reads,
-                generators()};
+                session_.c.early_backwards};
     if (!image.is_whole()) return 0;
     const auto [at, is_new] = states_.try_emplace(image.digest(), state);
     if (is_new) return 0;
@@ -99,21 +95,12 @@ class Watch final : public lang::LoopWatch {
     return count;
   }
 
-  /// Of all generators of the host.
-  [[nodiscard]] std::vector<ops::GeneratorState> generators() const {
-    std::vector<ops::GeneratorState> states;
-    for (std::size_t i = 0; i < session_.generators; ++i)
-      states.push_back(session_.c.generator(i).state);
-    return states;
-  }
-
   /// Returns how many turns are left out.
   std::int64_t repeat(const State& then, const State& now) {
     const Emitter::Amounts& a = then.amounts;
     const Emitter::Amounts& b = now.amounts;
     if (a.statistics != b.statistics || a.refused != b.refused || then.printed != now.printed ||
-        then.early_backwards != now.early_backwards || then.random_reads != now.random_reads ||
-        then.generators.size() != now.generators.size()) {
+        then.early_backwards != now.early_backwards) {
       return 0;
     }
     const auto period = static_cast<std::int64_t>(now.turn - then.turn);
@@ -138,8 +125,6 @@ class Watch final : public lang::LoopWatch {
     repeat.first = now.value + step;
     repeat.last = now.value + static_cast<std::int64_t>(repeat.times) * period * step;
     session_.emitter.repeat(then.moment, a, repeat);
-    for (std::size_t i = 0; i < then.generators.size(); ++i)
-      session_.c.generator(i).leave_out(then.generators[i], repeat.times);
     return static_cast<std::int64_t>(repeat.times) * period;
   }
 

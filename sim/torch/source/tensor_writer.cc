@@ -37,7 +37,6 @@ void TensorWriter::write_tensor(const ops::TensorImpl& impl) {
 void TensorWriter::write_storage(const ops::Storage& storage) {
   image().put(storage.bytes());
   image().put(static_cast<std::uint8_t>(storage.device().index));
-  if (storage.known()) storage.known()->write(image());
   if (storage.request() == ops::kNoMemory) return;
   if (ops::is_pinned(storage.request())) {
     image().give_up("pinned host memory");

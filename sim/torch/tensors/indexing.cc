@@ -7,7 +7,6 @@
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
-#include "sim/ops/values/rule.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -150,11 +149,8 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
     } else if (const auto* tensor = k.as<TensorObject>()) {
       const Tensor& index = tensor->tensor;
       if (index.dim() == 0 && ops::is_integral(index.dtype())) {
-        // A 0-dim index is an integer. Where it is not known, any position has the same memory, but
-        // what lies there is not known any more.
-        const std::optional<ops::Numbers> known = ops::known_numbers(index);
-        if (!known) self->storage->set_known(nullptr);
-        out.view = ops::select(c, out.view, dim, known ? known->whole.front() : 0);
+        // A 0-dim index is an integer whose value is not known: any position has the same memory.
+        out.view = ops::select(c, out.view, dim, 0);
         continue;
       }
       out.indices.resize(static_cast<std::size_t>(dim));
@@ -242,11 +238,7 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key, true);
-  if (sliced.has_tensors) {
-    Tensor out = ops::index(session.c, sliced.view, sliced.indices);
-    ops::note_index(sliced.view, sliced.indices, out);
-    return out;
-  }
+  if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
   if (sliced.view == self) {
     return ops::alias(session.c, self);  // x[...] and x[:, :] are views of their own
   }
@@ -256,18 +248,15 @@ Tensor get_item(Session& session, const Tensor& self, const Value& key) {
 void set_item(Session& session, const Tensor& self, const Value& key, const Value& value) {
   Sliced sliced = apply_slicing(session, self, key, false);
   const auto* source = value.as<TensorObject>();
-  const Ref<ops::Known> before = sliced.view->storage->known();
   if (sliced.has_tensors) {
     assign_tensors(session, sliced.view, sliced.indices, value);
   } else if (source != nullptr) {
     copy_to(session, sliced.view, source->tensor);
-    ops::note_copy(source->tensor, sliced.view, before);
   } else if (!value.is_number()) {
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
   } else {
     ops::fill_(session.c, sliced.view);
-    ops::note_fill(sliced.view, value.number(), before);
   }
 }
 

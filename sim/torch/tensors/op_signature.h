@@ -25,8 +25,7 @@ enum class ParameterType : std::uint8_t {
   kMemoryFormat,
   kInts,
   kFloats,
-  kGenerator,  ///< of random numbers; its number
-  kAny,        ///< whatever it is: nothing depends on it
+  kAny,  ///< whatever it is: nothing depends on it
 };
 
 /// One parameter of a signature.
@@ -50,7 +49,6 @@ bool to_argument(Session& session, const Parameter& parameter, const lang::Value
                  ops::Argument& out);
 
 /// A whole number, or a tensor of the host that holds one which is known.
-/// Errors: a refusal of an integer that is not known.
-std::optional<std::int64_t> whole_number(Session& session, const lang::Value& given);
+std::optional<std::int64_t> whole_number(const lang::Value& given);
 
 }  // namespace tidemark::torch

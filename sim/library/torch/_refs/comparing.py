@@ -45,7 +45,6 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     with torch.no_grad():
         close = isclose(input, other, rtol, atol, equal_nan)
     verdict = close.all()
-    torch._C.assume(verdict, 1.0)
     out = verdict.item()
     del verdict, close
     return out

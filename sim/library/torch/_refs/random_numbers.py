@@ -14,8 +14,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         _C.refuse("torch.normal(out=) is not modelled", "assign the result")
     tensors = [t for t in (mean, std) if isinstance(t, torch.Tensor)]
     if size is not None:
-        made = torch.empty(size, dtype=dtype, device=device, requires_grad=requires_grad)
-        return made.normal_(mean, std, generator=generator)
+        return torch.empty(size, dtype=dtype, device=device, requires_grad=requires_grad).normal_()
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         _C.refuse(
             "the gradient of torch.normal is not modelled",
@@ -25,13 +24,12 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         _check_std(std)
         made = torch.empty(
             torch.broadcast_shapes(mean.shape, std.shape), dtype=mean.dtype, device=mean.device
-        ).normal_(generator=generator)
+        ).normal_()
         return made.mul_(std).add_(mean)
     if isinstance(mean, torch.Tensor):
-        made = torch.empty(mean.shape, dtype=mean.dtype, device=mean.device)
-        return made.normal_(0, std, generator=generator).add_(mean)
+        return torch.empty(mean.shape, dtype=mean.dtype, device=mean.device).normal_().add_(mean)
     _check_std(std)
-    made = torch.empty(std.shape, dtype=std.dtype, device=std.device).normal_(generator=generator)
+    made = torch.empty(std.shape, dtype=std.dtype, device=std.device).normal_()
     return made.mul_(std).add_(torch.full((), mean, dtype=std.dtype, device=std.device))
 
 
@@ -40,49 +38,25 @@ def _is_all_true(input):
 
 
 class Generator:
-    """random numbers of the host are PyTorch's own; a device's are not known"""
+    """the state of random numbers: kept on the host, whatever the device"""
 
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
-        self._number = _C.make_generator() if self.device.type == "cpu" else None
-        self._seed = 67280421310721 if self.device.type == "cpu" else 0
 
     def manual_seed(self, seed):
-        self._seed = _whole(seed) % 2**63 if seed >= 0 else _whole(seed)
-        if self._number is not None:
-            _C.seed_generator(self._number, _whole(seed))
         return self
 
     def seed(self):
-        """of the operating system's chance, for which a fixed number stands"""
-        self.manual_seed(_chance)
-        return _chance
+        return 0
 
     def initial_seed(self):
-        return self._seed
+        return 0
 
     def get_state(self):
-        state = torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8, device="cpu")
-        if self._number is not None:
-            state._generator_state = _C.generator_state(self._number)
-        return state
+        return torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8, device="cpu")
 
     def set_state(self, new_state):
-        if self._number is not None:
-            _C.set_generator_state(self._number, getattr(new_state, "_generator_state", None))
         return self
 
-    def clone_state(self):
-        made = Generator(self.device)
-        return made.set_state(self.get_state())
 
-
-_whole, _chance = type(1), 2147483647
-
-
-class _DefaultGenerator(Generator):
-    def __init__(self):
-        self.device, self._number, self._seed = torch.device("cpu"), 0, 67280421310721
-
-
-default_generator = _DefaultGenerator()
+default_generator = Generator()

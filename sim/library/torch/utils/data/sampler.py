@@ -1,6 +1,3 @@
-import torch
-
-
 class Sampler:
     def __init__(self, data_source=None):
         pass
@@ -21,29 +18,15 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
+    """the order is that of the data set: values are not computed, and shapes rarely depend on it"""
+
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         self.data_source, self.replacement = data_source, replacement
-        self._num_samples, self.generator = num_samples, generator
-
-    @property
-    def num_samples(self):
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+        self.num_samples = len(data_source) if num_samples is None else num_samples
 
     def __iter__(self):
         n = len(self.data_source)
-        generator = self.generator
-        if generator is None:
-            seed = int(torch.empty((), dtype=torch.int64).random_().item())
-            generator = torch.Generator()
-            generator.manual_seed(seed)
-        if self.replacement:
-            for _ in range(self.num_samples // 32):
-                yield from torch.randint(n, (32,), generator=generator).tolist()
-            yield from torch.randint(n, (self.num_samples % 32,), generator=generator).tolist()
-        else:
-            for _ in range(self.num_samples // n):
-                yield from torch.randperm(n, generator=generator).tolist()
-            yield from torch.randperm(n, generator=generator).tolist()[: self.num_samples % n]
+        return iter([i % n for i in range(self.num_samples)])
 
     def __len__(self):
         return self.num_samples
@@ -51,11 +34,10 @@ class RandomSampler(Sampler):
 
 class SubsetRandomSampler(Sampler):
     def __init__(self, indices, generator=None):
-        self.indices, self.generator = indices, generator
+        self.indices = indices
 
     def __iter__(self):
-        for i in torch.randperm(len(self.indices), generator=self.generator).tolist():
-            yield self.indices[i]
+        return iter(list(self.indices))
 
     def __len__(self):
         return len(self.indices)
@@ -63,14 +45,10 @@ class SubsetRandomSampler(Sampler):
 
 class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
-        self.weights = torch.as_tensor(weights, dtype=torch.double)
-        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+        self.count, self.num_samples = len(weights), num_samples
 
     def __iter__(self):
-        chosen = torch.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
-        yield from iter(chosen.tolist())
+        return iter([i % self.count for i in range(self.num_samples)])
 
     def __len__(self):
         return self.num_samples
