@@ -126,6 +126,7 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
   }
   launch(c, query, key, 2);
   works_on(c, {&query, &key, &value}, {&out});
+  if (!c.rules().flash_parts_die_in_order) out_parts.reset();
   lse_parts.reset();
   out_parts.reset();
   op.save(3, lse);

@@ -67,8 +67,8 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const Tensor part_starts = c.empty({parts}, index, device);
   // Few segments of many parts each are summed by one block a segment: it wants the segment of each
   // part, not sums of parts; bags never do. Source: oracle, H100 and T4, 70 shapes.
-  const bool by_segment =
-      !bags && segments < 4 * std::int64_t{c.spec().sm_count} && parts > 4 * segments;
+  const bool by_segment = c.rules().embedding_sums_by_segment && !bags &&
+                          segments < 4 * std::int64_t{c.spec().sm_count} && parts > 4 * segments;
   const Tensor partial_sums = by_segment
                                   ? c.empty({parts}, index, device)
                                   : c.empty({parts, width}, accumulate_type(grad.dtype()), device);

@@ -59,6 +59,8 @@ struct ReleaseRules {
   bool layer_norm_sums_in_blocks = true;
   bool take_along_dim_wraps = true;
   bool cosine_epsilon_is_tensor = true;
+  bool flash_parts_die_in_order = true;
+  bool embedding_sums_by_segment = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
 };
