@@ -46,12 +46,25 @@ std::string heading(std::string_view name, const TextStyle& style) {
   return "\n" + bold(name, style) + "\n";
 }
 
+/// Short items, as many in a row as fit.
+std::string in_rows(const std::vector<std::string>& items, std::size_t width) {
+  std::string out;
+  std::string line;
+  for (const std::string& item : items) {
+    if (!line.empty() && kIndent + line.size() + 3 + item.size() > width) {
+      out += std::string(kIndent, ' ') + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : "   ") + item;
+  }
+  return out + std::string(kIndent, ' ') + line + "\n";
+}
+
 constexpr OptionSpec kProgramOptions[] = {
-    {"help", "", "this text; after a command, its own", ""},
+    {"help", "", "this text, or a command's", ""},
     {"version", "", "the program's version", ""},
-    {"max-memory", "SIZE", "before a command: of the host's memory, for the model code of a run",
-     "2GiB"},
-    {"max-seconds", "N", "before a command: how long the model code of a run may take", "600"},
+    {"max-memory", "SIZE", "for model code", "2GiB"},
+    {"max-seconds", "N", "likewise", "600"},
 };
 
 constexpr Note kExitCodes[] = {
@@ -142,7 +155,7 @@ std::string command_help(const CommandSpec& spec, const TextStyle& style) {
 std::string program_help(const TextStyle& style) {
   const std::size_t width = std::min(style.width, kWidth);
   std::string out = wrapped(fmt::format("tidemark: {}", kProgramSummary), width, 0);
-  out += "\n  tidemark COMMAND [arguments] [options]\n" + heading("Commands", style);
+  out += "\n  tidemark [options] COMMAND [arguments] [options]\n" + heading("Commands", style);
   std::size_t column = 0;
   for (const auto& command : commands()) column = std::max(column, command->spec().name.size());
   column += kIndent + 2;
@@ -150,20 +163,14 @@ std::string program_help(const TextStyle& style) {
     const CommandSpec spec = command->spec();
     add_row(out, spec.name, spec.summary, column, width);
   }
-  out += heading("Options", style);
+  std::vector<std::string> items;
   for (const OptionSpec& option : program_options())
-    add_row(out, option_title(option), option_help(option), column + 2, width);
-  out += heading("Exit codes", style);
-  std::string line;
-  for (const Note& note : exit_code_notes()) {
-    const std::string item = fmt::format("{} {}", note.name, note.what);
-    if (!line.empty() && kIndent + line.size() + 3 + item.size() > width) {
-      out += std::string(kIndent, ' ') + line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : "   ") + item;
-  }
-  return out + std::string(kIndent, ' ') + line + "\n";
+    items.push_back(fmt::format("{} {}", option_title(option), option_help(option)));
+  out += heading("Options", style) + in_rows(items, width);
+  items.clear();
+  for (const Note& note : exit_code_notes())
+    items.push_back(fmt::format("{} {}", note.name, note.what));
+  return out + heading("Exit codes", style) + in_rows(items, width);
 }
 
 }  // namespace tidemark::cli

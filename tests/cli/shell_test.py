@@ -39,7 +39,7 @@ class Completes(unittest.TestCase):
 
     shell = ""
     CASES = [
-        (["tidemark", "re"], {"replay", "report", "results", "record"}),
+        (["tidemark", "re"], {"replay", "report", "results", "record", "releases"}),
         (["tidemark", "--v"], {"--version"}),
         (["tidemark", "run", "--form"], {"--format"}),
         (["tidemark", "run", "--format", ""], {"text", "json", "csv"}),

@@ -98,7 +98,7 @@ def storage(self):
 
 
 def numpy(self, *, force=False):
-    from numpy._array import made, on_host
+    from numpy._core.multiarray import made, on_host
 
     return made(on_host(self.detach().cpu() if force else self).detach())
 

@@ -29,7 +29,7 @@ TEST_CASE("every name of the library's files can be made where there are tensors
     for (const lang::LibraryModule& file : root.modules) {
       text += fmt::format("import {}\n", lang::view(file.name));
       for (const lang::LibraryName& each : file.names) {
-        text += fmt::format("{}.{}\n", lang::view(file.name), roots.text(each.name));
+        text += fmt::format("from {} import {}\n", lang::view(file.name), roots.text(each.name));
         ++names;
       }
     }

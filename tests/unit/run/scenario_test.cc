@@ -247,10 +247,10 @@ TEST_CASE("a scenario says which PyTorch runs it: a release, or a release and it
   CHECK(wheel("pytorch: {version: \"2.15\", cuda: \"12.8\"}\n") == Wheel{{2, 15}, {12, 8}});
   CHECK(problems_of("schema_version: 1\ndevice: t4\nloop: pass\n"
                     "pytorch: {version: \"2.15\", cuda: \"12.7\"}\n") ==
-        "s.yaml:4:35: error: pytorch.cuda: expected the CUDA toolkit of a PyTorch wheel, found "
+        "s.yaml:4:34: error: pytorch.cuda: expected the CUDA toolkit of a PyTorch wheel, found "
         "'12.7'; known are 11.8, 12.1, 12.4, 12.6, 12.8, 12.9, 13.0, 13.2\n"
         "    pytorch: {version: \"2.15\", cuda: \"12.7\"}\n"
-        "                                      ^~~~\n");
+        "                                     ^~~~~~\n");
 }
 
 TEST_CASE("a misspelt key is one problem: the key that it stands for is not missed as well") {
