@@ -33,7 +33,7 @@ class RecordCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "record",
-        "run a training script under the real PyTorch on a pretend GPU of any size",
+        "run a script under the real PyTorch on a pretend GPU of any size",
         "Runs a user's own script, unmodified, with its real PyTorch and no GPU, and tells what "
         "its allocator did:\n"
         "the peaks, and whether and where it runs out of memory. It writes the memory snapshot "

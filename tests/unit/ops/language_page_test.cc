@@ -24,9 +24,10 @@ std::string operators_page() {
   }
   std::string out =
       "Where: `torch` is torch.NAME, `F` torch.nn.functional.NAME, `method` x.NAME. Types: "
-      "`operand` is a tensor or a\n"
-      "number, `?` allows None, `*` takes the remaining positional numbers too. An argument that "
-      "is not here is refused.\n\n"
+      "`operand` is a\n"
+      "tensor or a number, `?` allows None, `*` takes the remaining positional numbers too. An "
+      "argument\n"
+      "that is not here is refused.\n\n"
       "| operator | where |\n| --- | --- |\n";
   for (const auto& [signature, def] : by_name)
     out += fmt::format("| `{}` | {} |\n", signature, def->where);
