@@ -13,8 +13,8 @@ namespace tidemark {
 
 namespace {
 
-constexpr Version kDivisionsAboveLast{2,
-                                      10};  ///< from here '>' leaves the last bucket named as it is
+/// From here '>' leaves the last bucket named as it is.
+constexpr Version kDivisionsAboveLast{2, 10};
 
 void read_backend(SettingsReader& reader, KnobValues& /*values*/) {
   const std::string& text = reader.word();

@@ -35,7 +35,7 @@ Device parse_device(const std::shared_ptr<const SourceText>& source);
 /// A device that the program knows, by id or alias, or a file of the user's: what has a '/' or ends
 /// in ".yaml", `path` joined to `folder`. `at`: where the name stands, for messages. Errors:
 /// InputError for an unknown name, with a suggestion, or a wrong file; IoError for one that cannot
-/// be read. Cost: reads one file's text; the other devices are not looked at but for their names.
+/// be read. Cost: a known device is data of the program, nothing is read.
 Device load_device(std::string_view name_or_path, const std::string& folder = {},
                    const SourceSpan& at = {}, const std::string& key_path = {});
 

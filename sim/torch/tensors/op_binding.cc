@@ -18,17 +18,6 @@ using ops::Argument;
 
 namespace {
 
-bool has_word(std::string_view words, std::string_view word) {
-  std::size_t at = 0;
-  while (at < words.size()) {
-    std::size_t end = words.find(' ', at);
-    if (end == std::string_view::npos) end = words.size();
-    if (words.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 /// x.view(2, 3): the numbers from `next` on are one list; torch.einsum(text, a, b): so are the
 /// tensors. Returns false where a list is not what is given.
 bool take_rest(const Parameter& parameter, const CallArgs& args, std::size_t& next, Argument& out) {
@@ -243,51 +232,19 @@ Value to_value(Session& session, ops::OpResult result) {
   return Value::none();
 }
 
-namespace {
-
-constexpr std::string_view kPlaces[] = {"torch", "F", "method"};
-
-}  // namespace
-
-OpTable::OpTable(Session& session) : session_(session), slots_(8192, 0) {
-  entries_.reserve(slots_.size() / 4);
-  for (const auto& family : ops::op_families()) {
-    for (const ops::OpDef& def : family) {
-      if (!def.releases.contain(session.wheel.pytorch)) continue;
-      const std::string_view name = def.signature.substr(0, def.signature.find('('));
-      for (const std::string_view place : kPlaces) {
-        if (has_word(def.where, place)) add(place, name, def);
-      }
-    }
-  }
-  TIDEMARK_CHECK(entries_.size() * 2 < slots_.size(), "the op table has outgrown its index");
-}
-
-std::size_t OpTable::slot_of(std::string_view where, std::string_view name) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = (hash_text(name) + where.size() * 977) & mask;
-  while (slots_[slot] != 0 &&
-         (entries_[slots_[slot] - 1U].name != name || entries_[slots_[slot] - 1U].where != where))
-    slot = (slot + 1) & mask;
-  return slot;
-}
-
-void OpTable::add(std::string_view where, std::string_view name, const ops::OpDef& def) {
-  const std::size_t slot = slot_of(where, name);
-  if (slots_[slot] == 0) {
-    entries_.push_back({name, where, {}, {}, nullptr});
-    slots_[slot] = static_cast<std::uint16_t>(entries_.size());
-  }
-  entries_[slots_[slot] - 1U].defs.push_back(&def);
-}
+OpTable::OpTable(Session& session)
+    : session_(session), index_(OpIndex::instance()), callables_(index_.entries().size()) {}
 
 const Value& OpTable::callable(std::size_t index) {
-  Entry& entry = entries_[index];
+  Callable& entry = callables_[index];
   if (entry.made.empty()) {
-    entry.made =
-        session_.interp.raw_function(entry.name, [this, index](lang::Interp&, CallArgs& args) {
-          Entry& called = entries_[index];
-          if (!called.op) called.op = std::make_unique<BoundOp>(session_, called.name, called.defs);
+    entry.made = session_.interp.raw_function(
+        index_.entries()[index].name, [this, index](lang::Interp&, CallArgs& args) {
+          Callable& called = callables_[index];
+          if (!called.op) {
+            called.op = std::make_unique<BoundOp>(session_, index_.entries()[index].name,
+                                                  index_.overloads(index, session_.wheel.pytorch));
+          }
           return called.op->call(args);
         });
   }
@@ -295,28 +252,32 @@ const Value& OpTable::callable(std::size_t index) {
 }
 
 Value OpTable::find(std::string_view where, std::string_view name) {
-  const std::size_t slot = slot_of(where, name);
-  return slots_[slot] == 0 ? Value() : callable(slots_[slot] - 1U);
+  const std::size_t found = index_.find(where, name);
+  const bool is_known = found != OpIndex::kNone && index_.is_in(found, session_.wheel.pytorch);
+  return is_known ? callable(found) : Value();
 }
 
 std::vector<std::string_view> OpTable::list(std::string_view where) const {
   std::vector<std::string_view> names;
-  for (const Entry& entry : entries_) {
-    if (entry.where == where) names.push_back(entry.name);
+  for (std::size_t i = 0; i < callables_.size(); ++i) {
+    const OpIndex::Entry& entry = index_.entries()[i];
+    if (entry.where == where && index_.is_in(i, session_.wheel.pytorch))
+      names.push_back(entry.name);
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
 void OpTable::fill(lang::ClassObject& tensor_class) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].where == "method")
-      tensor_class.attrs.set(session_.interp.intern(entries_[i].name), callable(i));
+  for (std::size_t i = 0; i < callables_.size(); ++i) {
+    const OpIndex::Entry& entry = index_.entries()[i];
+    if (entry.where == "method" && index_.is_in(i, session_.wheel.pytorch))
+      tensor_class.attrs.set(session_.interp.intern(entry.name), callable(i));
   }
 }
 
 void OpTable::release() {
-  for (Entry& entry : entries_) entry.made.reset();
+  for (Callable& entry : callables_) entry.made.reset();
 }
 
 }  // namespace tidemark::torch

@@ -8,6 +8,7 @@
 
 #include "sim/ops/registry.h"
 #include "sim/torch/tensors/host_values.h"
+#include "sim/torch/tensors/op_index.h"
 #include "sim/torch/tensors/op_signature.h"
 #include "sim/torch/tensors/session.h"
 
@@ -45,11 +46,10 @@ class BoundOp {
   HostRule host_rule_;               ///< once parsed
 };
 
-/// The whole op table by where users find it. An operator's callable is made when it is first
-/// looked up, what it needs for its arguments when it is first called.
+/// One session's callables of the op table. An operator's callable is made when it is first looked
+/// up, what it needs for its arguments when it is first called.
 class OpTable {
  public:
-  /// Cost: linear in the op table.
   explicit OpTable(Session& session);
   /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
   /// "F", "method". Requires, of its calls: the table lives.
@@ -62,20 +62,15 @@ class OpTable {
   void release();
 
  private:
-  struct Entry {
-    std::string_view name;
-    std::string_view where;
-    std::vector<const ops::OpDef*> defs;
+  struct Callable {
     lang::Value made;
     std::unique_ptr<BoundOp> op;  ///< once called
   };
-  [[nodiscard]] std::size_t slot_of(std::string_view where, std::string_view name) const;
-  void add(std::string_view where, std::string_view name, const ops::OpDef& def);
   const lang::Value& callable(std::size_t index);
 
   Session& session_;
-  std::vector<Entry> entries_;
-  std::vector<std::uint16_t> slots_;  ///< index + 1, open addressing; 0: free
+  const OpIndex& index_;
+  std::vector<Callable> callables_;  ///< beside the index's entries
 };
 
 /// What an operator gave, as a value.
