@@ -1,6 +1,7 @@
 #include "sim/study/sweep/results.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "sim/study/sweep/figures.h"
 #include "sim/study/sweep/results_query.h"
 #include "sim/study/sweep/sqlite.h"
+#include "sim/study/sweep/sweep_plan.h"
 
 namespace tidemark {
 namespace {
@@ -84,6 +86,19 @@ struct ResultsFile::State {
     row.bind(1, key);
     return row.step() ? row.text(0) : std::string();
   }
+
+  [[nodiscard]] std::size_t count_of_cells() const {
+    const std::string text = get_origin("cells");
+    std::size_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc() && end == text.data() + text.size() && count <= kLargestSweep)
+      return count;
+    throw InputError(Problem{
+        {},
+        path,
+        fmt::format("has a wrong number of cells in its table sweep: '{}'", text.substr(0, 40)),
+        fmt::format("expected a whole number up to {}", kLargestSweep)});
+  }
 };
 
 ResultsFile::ResultsFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -94,7 +109,7 @@ ResultsFile::~ResultsFile() = default;
 bool ResultsFile::is_begun(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
-  SqlDatabase database(path, SqlDatabase::Mode::kOpen);
+  SqlDatabase database(path, SqlDatabase::Mode::kRead);
   SqlStatement row = database.prepare("SELECT COUNT(*) FROM sqlite_master");
   row.step();
   return row.integer(0) > 0;
@@ -145,7 +160,8 @@ ResultsFile ResultsFile::create(const std::string& path, const SweepOrigin& orig
 }
 
 ResultsFile ResultsFile::open(const std::string& path, bool to_write) {
-  auto state = std::make_unique<State>(path, SqlDatabase::Mode::kOpen);
+  auto state = std::make_unique<State>(
+      path, to_write ? SqlDatabase::Mode::kWrite : SqlDatabase::Mode::kRead);
   const std::string no_table = state->database.complaint("SELECT value FROM sweep");
   const std::string version =
       no_table.empty() ? state->get_origin("schema_version") : std::string();
@@ -165,8 +181,7 @@ ResultsFile ResultsFile::open(const std::string& path, bool to_write) {
   origin.variant = state->get_origin("variant");
   origin.overrides = unpacked(state->get_origin("overrides"));
   origin.columns = unpacked(state->get_origin("columns"));
-  const std::string cells = state->get_origin("cells");
-  origin.cells = cells.empty() ? 0 : std::stoull(cells);
+  origin.cells = state->count_of_cells();
   if (to_write) {
     state->database.run("PRAGMA synchronous = NORMAL");
     state->prepare_insert();

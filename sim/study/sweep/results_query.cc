@@ -13,6 +13,8 @@
 namespace tidemark {
 namespace {
 
+constexpr std::size_t kMostHeads = 1000;  ///< columns of a table of two axes
+
 /// One SELECT over the table of cells, in its parts.
 struct Selection {
   std::string what;
@@ -133,7 +135,14 @@ ResultsTable crossed(SqlStatement& row, const std::vector<std::string>& pivot) {
   while (row.step()) {
     entries.emplace_back(value_of(row, 0), value_of(row, 1), value_of(row, 2));
     const ResultsValue& head = std::get<1>(entries.back());
-    if (std::find(heads.begin(), heads.end(), head) == heads.end()) heads.push_back(head);
+    if (std::find(heads.begin(), heads.end(), head) != heads.end()) continue;
+    heads.push_back(head);
+    if (heads.size() > kMostHeads) {
+      throw InputError(Problem{{},
+                               "--pivot",
+                               fmt::format("'{}' has more than {} values", pivot[1], kMostHeads),
+                               "take it for the rows, or leave cells out by --where"});
+    }
   }
   std::stable_sort(heads.begin(), heads.end(), [](const ResultsValue& a, const ResultsValue& b) {
     return std::tie(a.kind, a.integer, a.text) < std::tie(b.kind, b.integer, b.text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,10 +37,13 @@ class SqlStatement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// An open SQLite file. Errors: IoError with the path and SQLite's words.
+/// An open SQLite file. A file may be a stranger's: its views and triggers are not run, its schema
+/// may call no function with effects, statements and values have a largest size, and a statement
+/// ends after budget().seconds. Errors: IoError with the path and SQLite's words.
 class SqlDatabase {
  public:
-  enum class Mode : std::uint8_t { kCreate, kOpen };
+  /// kRead opens for writing only where a killed process left a journal, which must be taken back.
+  enum class Mode : std::uint8_t { kCreate, kWrite, kRead };
   SqlDatabase(const std::string& path, Mode mode);
 
   /// Requires: `sql` is one statement.
@@ -53,8 +57,13 @@ class SqlDatabase {
     void operator()(sqlite3* database) const;
   };
   [[noreturn]] void fail() const;
+  void guard();
+  /// SQLite asks now and then; other than 0 ends the statement.
+  static int is_late(void* deadline);
+
   std::string path_;
   std::unique_ptr<sqlite3, Close> database_;
+  std::unique_ptr<std::chrono::steady_clock::time_point> deadline_;
 };
 
 /// A name in SQL: "batch", whatever is in it.

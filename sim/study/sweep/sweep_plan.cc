@@ -50,6 +50,7 @@ class Reader {
     order();
     if (const yaml::Node* exclude = fields.get("exclude")) read_exclude(*exclude);
     fields.done();
+    check_size(sweep);
     try_paths();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return std::move(plan_);
@@ -269,6 +270,19 @@ class Reader {
 
   static bool is_last(const SweepAxis& axis) {
     return std::all_of(axis.paths.begin(), axis.paths.end(), is_allocator_path);
+  }
+
+  /// Going through more combinations would take longer than anybody waits, and what is left out by
+  /// `exclude` or `when` is gone through too.
+  void check_size(const yaml::Node& at) {
+    std::uint64_t combinations = 1;
+    for (const SweepAxis& axis : plan_.axes) {
+      combinations *= axis.size();
+      if (combinations <= kLargestSweep) continue;
+      report(at, "sweep", fmt::format("has more than {} combinations", kLargestSweep),
+             "vary fewer things at once: several sweeps, or zip instead of grid");
+      return;
+    }
   }
 
   /// Puts the first value of each path into the scenario, to find the paths that lead nowhere.

@@ -64,9 +64,13 @@ struct SweepCell {
   std::vector<Setting> settings;  ///< of the plan, which must outlive the cell
 };
 
+/// The largest sweep, with the combinations that are left out.
+inline constexpr std::uint64_t kLargestSweep = 1'000'000'000;
+
 /// Reads `sweep:` of a scenario and tries the first value of each axis on it.
 /// Errors: InputError with all problems found: no such section, unknown keys, paths that lead
-/// nowhere, lists that are empty or of unlike length, conditions on what is not varied.
+/// nowhere, lists that are empty or of unlike length, conditions on what is not varied, more than
+/// kLargestSweep combinations.
 SweepPlan parse_sweep(const ScenarioSource& source);
 
 struct SweepSize {

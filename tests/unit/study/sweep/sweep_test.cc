@@ -224,3 +224,10 @@ TEST_CASE("results are asked by SQL, sorted, grouped, pivoted, and cut to the fr
   }
   CHECK(file.query({}).rows.size() == 27);
 }
+
+TEST_CASE("a plan of more combinations than anybody waits for is refused at once") {
+  const std::string why = problems(
+      "  grid:\n    kib: {from: 1, to: 100000, step: 1}\n    count: {from: 1, to: 10001, step: "
+      "1}\n");
+  CHECK(why.find("has more than 1000000000 combinations") != std::string::npos);
+}
