@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "sim/base/problem.h"
+#include "sim/report/text.h"
 
 namespace tidemark::cli {
 
@@ -57,6 +58,8 @@ void StreamOutput::fail() const {
 }
 
 void StreamOutput::write(std::string_view text) {
+  const std::string shown = is_terminal_ ? for_terminal(text) : std::string();
+  if (is_terminal_) text = shown;
   if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) fail();
 }
 

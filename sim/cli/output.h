@@ -44,6 +44,7 @@ class StreamOutput final : public Output {
  public:
   /// Requires: `stream` is open and stays so. `name` is for messages ("standard output").
   StreamOutput(std::FILE* stream, std::string_view name);
+  /// A terminal gets text that does nothing to it but our own styles: see for_terminal().
   /// Errors: IoError (a full disk, for example). A reader that went away (EPIPE) is one too.
   void write(std::string_view text) override;
   void flush() override;

@@ -59,14 +59,24 @@ std::string escaped(const std::string& text, std::string_view special) {
   return out;
 }
 
-std::string csv(const ResultsTable& table) {
+/// A spreadsheet takes a text that begins so for a formula, and would run it.
+std::string no_formula(std::string text) {
+  constexpr std::string_view kFormulaBeginnings = "=+-@\t\r";
+  const bool is_formula = !text.empty() && kFormulaBeginnings.find(text[0]) != std::string::npos;
+  return is_formula ? "'" + text : text;
+}
+
+std::string csv(const ResultsTable& table, bool is_for_spreadsheets) {
+  const auto field = [&](std::string text, bool is_text) {
+    return csv_field(is_for_spreadsheets && is_text ? no_formula(std::move(text)) : text);
+  };
   std::string out;
   for (std::size_t i = 0; i < table.columns.size(); ++i)
-    out += (i == 0 ? "" : ",") + csv_field(table.columns[i].name);
+    out += (i == 0 ? "" : ",") + field(table.columns[i].name, true);
   out += '\n';
   for (const std::vector<ResultsValue>& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
-      out += (i == 0 ? "" : ",") + csv_field(plain(row[i]));
+      out += (i == 0 ? "" : ",") + field(plain(row[i]), row[i].kind == ResultsValue::Kind::kText);
     out += '\n';
   }
   return out;
@@ -189,13 +199,15 @@ std::string results_table(const ResultsTable& table, TableFormat format, const T
     case TableFormat::kText:
       return text(shortened(table), style);
     case TableFormat::kCsv:
-      return csv(table);
+      return csv(table, false);
     case TableFormat::kJson:
       return json(table);
     case TableFormat::kMarkdown:
       return markdown(shortened(table));
     case TableFormat::kLatex:
       return latex(shortened(table));
+    case TableFormat::kSpreadsheet:
+      return csv(table, true);
   }
   return {};
 }

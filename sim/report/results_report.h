@@ -9,9 +9,10 @@
 
 namespace tidemark {
 
-enum class TableFormat : std::uint8_t { kText, kCsv, kJson, kMarkdown, kLatex };
-inline constexpr std::string_view kTableFormatNames[] = {"text", "csv", "json", "markdown",
-                                                         "latex"};
+/// kSpreadsheet: CSV in which no text is a formula: one that begins like one has a ' before it.
+enum class TableFormat : std::uint8_t { kText, kCsv, kJson, kMarkdown, kLatex, kSpreadsheet };
+inline constexpr std::string_view kTableFormatNames[] = {"text",     "csv",   "json",
+                                                         "markdown", "latex", "spreadsheet"};
 
 /// A table of results. Text, Markdown and LaTeX have bytes as people read them; CSV and JSON
 /// exactly.

@@ -11,22 +11,29 @@ namespace tidemark {
 
 namespace {
 
-std::string styled(std::string_view text, const TextStyle& style, std::string_view code) {
-  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kDim = "\x1b[2m";
+constexpr std::string_view kGood = "\x1b[1;32m";
+constexpr std::string_view kBad = "\x1b[1;31m";
+constexpr std::string_view kPlain = "\x1b[0m";
+constexpr std::string_view kStyles[] = {kBold, kDim, kGood, kBad, kPlain};
+
+std::string styled(std::string_view text, const TextStyle& style, std::string_view begin) {
+  return style.colour ? fmt::format("{}{}{}", begin, text, kPlain) : std::string(text);
 }
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 
 }  // namespace
 
-std::string bold(std::string_view text, const TextStyle& style) { return styled(text, style, "1"); }
-std::string dim(std::string_view text, const TextStyle& style) { return styled(text, style, "2"); }
+std::string bold(std::string_view text, const TextStyle& style) {
+  return styled(text, style, kBold);
+}
+std::string dim(std::string_view text, const TextStyle& style) { return styled(text, style, kDim); }
 std::string good(std::string_view text, const TextStyle& style) {
-  return styled(text, style, "1;32");
+  return styled(text, style, kGood);
 }
-std::string bad(std::string_view text, const TextStyle& style) {
-  return styled(text, style, "1;31");
-}
+std::string bad(std::string_view text, const TextStyle& style) { return styled(text, style, kBad); }
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
@@ -42,6 +49,54 @@ std::string cut(std::string_view text, std::size_t columns) {
     ++end;
   }
   return std::string(text.substr(0, end)) + "…";
+}
+
+namespace {
+
+/// The length of one of our own styles at the beginning of `text`; 0: there is none.
+std::size_t style_length(std::string_view text) {
+  for (const std::string_view style : kStyles) {
+    if (text.starts_with(style)) return style.size();
+  }
+  return 0;
+}
+
+/// A character of two or three bytes that acts on the terminal instead of being shown: C1 controls,
+/// marks, embeddings and isolates of direction. Its code, or 0.
+unsigned acting_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return byte(1);
+  if (text.size() < 3 || byte(0) != 0xE2) return 0;
+  const unsigned code = 0x2000U + ((byte(1) & 0x3FU) << 6U) + (byte(2) & 0x3FU);
+  const bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+                     (code >= 0x2066 && code <= 0x2069);
+  return turns ? code : 0;
+}
+
+}  // namespace
+
+std::string for_terminal(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = text.substr(i);
+    const auto c = static_cast<unsigned char>(rest[0]);
+    const bool is_at_end = i == 0 || rest.size() == 1;
+    std::size_t length = style_length(rest);
+    if (const unsigned code = acting_character(rest); code != 0) {
+      out += fmt::format("\\u{:04x}", code);
+      length = code < 0x100 ? 2 : 3;
+    } else if (length > 0) {
+      out += rest.substr(0, length);
+    } else {
+      length = 1;
+      const bool is_shown =
+          (c >= ' ' && c != 0x7F) || c == '\n' || c == '\t' || (c == '\r' && is_at_end);
+      is_shown ? out += rest[0] : out += fmt::format("\\x{:02x}", c);
+    }
+    i += length;
+  }
+  return out;
 }
 
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {

@@ -27,6 +27,11 @@ std::size_t display_width(std::string_view text);
 /// The longest beginning of `text` within `columns`, with "…" where something was cut.
 std::string cut(std::string_view text, std::size_t columns);
 
+/// `text` as a terminal may be given it, whoever wrote it: line breaks, tabs, the styles above, and
+/// a carriage return at either end (a line that is written over). Other control characters and
+/// those that turn the direction of writing stand as \x1b or \u202e.
+std::string for_terminal(std::string_view text);
+
 /// `text` in lines of at most `columns` where its words allow, each after `indent` spaces and
 /// ending in a line break.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);

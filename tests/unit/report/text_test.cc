@@ -68,5 +68,19 @@ TEST_CASE("colour is only where it is wanted") {
   CHECK(bold("x", {80, true}) == "\x1b[1mx\x1b[0m");
 }
 
+TEST_CASE("a terminal is given nothing that acts on it but our own styles") {
+  TextStyle colour;
+  colour.colour = true;
+  CHECK(for_terminal(bad("no", colour) + "\tfits\n") == bad("no", colour) + "\tfits\n");
+  CHECK(for_terminal("\x1b]0;title\x07 \x1b[8m") == "\\x1b]0;title\\x07 \\x1b[8m");
+  CHECK(for_terminal("\xc2\x9b"
+                     "31m") == "\\u009b31m");
+  CHECK(for_terminal("a\xe2\x80\xae"
+                     "b") == "a\\u202eb");
+  CHECK(for_terminal("fits\room\n") == "fits\\x0doom\n");
+  CHECK(for_terminal("\rreading: 3 %\r") == "\rreading: 3 %\r");
+  CHECK(for_terminal("größe … 形") == "größe … 形");
+}
+
 }  // namespace
 }  // namespace tidemark

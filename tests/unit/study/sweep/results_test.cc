@@ -72,7 +72,8 @@ TEST_CASE("a view in the place of a table is not run") {
   REQUIRE(file.rows().rows.size() == 2);
   file.change("ALTER TABLE cells RENAME TO real");
   file.change("CREATE VIEW cells AS SELECT * FROM real");
-  CHECK(part(refusal([&] { (void)file.rows(); }), "access to view \"cells\" prohibited") == "access to view \"cells\" prohibited");
+  CHECK(part(refusal([&] { (void)file.rows(); }), "access to view \"cells\" prohibited") ==
+        "access to view \"cells\" prohibited");
 }
 
 TEST_CASE("a trigger of a results file is not run") {
@@ -92,14 +93,16 @@ TEST_CASE("a statement that does not end is ended") {
         "n)");
   });
   budget().seconds = before;
-  CHECK(part(message, "took longer than 0.05 s (--max-seconds)") == "took longer than 0.05 s (--max-seconds)");
+  CHECK(part(message, "took longer than 0.05 s (--max-seconds)") ==
+        "took longer than 0.05 s (--max-seconds)");
 }
 
 TEST_CASE("a wrong number of cells is a message") {
   const File file;
   for (const std::string text : {"", "two", "-1", "1e3", "99999999999999999999", "1000000001"}) {
     file.change(fmt::format("UPDATE sweep SET value = '{}' WHERE key = 'cells'", text));
-    CHECK(part(refusal([&] { (void)file.rows(); }), "has a wrong number of cells") == "has a wrong number of cells");
+    CHECK(part(refusal([&] { (void)file.rows(); }), "has a wrong number of cells") ==
+          "has a wrong number of cells");
   }
 }
 
@@ -116,7 +119,8 @@ TEST_CASE("what is no regular file is not opened") {
   const File file;
   const std::string pipe = file.path() + ".pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(part(refusal([&] { (void)ResultsFile::open(pipe, false); }), "is no regular file") == "is no regular file");
+  CHECK(part(refusal([&] { (void)ResultsFile::open(pipe, false); }), "is no regular file") ==
+        "is no regular file");
 }
 
 TEST_CASE("who only reads leaves the file as it is") {
