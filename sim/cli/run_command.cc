@@ -164,6 +164,29 @@ void compare_releases(const Arguments& args, const std::vector<Version>& release
   out.write(releases_text(peaks, {static_cast<std::size_t>(out.width()), out.colour()}));
 }
 
+/// What --world, --rank, --nproc-per-node and --nnodes say of the job.
+std::vector<Override> rank_overrides(const Arguments& args) {
+  std::vector<Override> overrides;
+  const auto add = [&](std::string_view option, const char* key) {
+    if (args.has(option)) overrides.push_back({key, args.value(option)});
+  };
+  add("world", "ranks.world");
+  if (args.has("nnodes")) {
+    constexpr std::uint64_t kMost = 1 << 20;
+    const std::uint64_t machines = *args.number("nnodes", 1, kMost);
+    if (args.has("world")) usage_error("--nnodes", "cannot stand beside --world");
+    if (!args.has("nproc-per-node"))
+      usage_error("--nnodes", "says too little", "give --nproc-per-node too");
+    overrides.push_back({"ranks.world", fmt::format("{}", machines * *args.number(
+                                                                         "nproc-per-node", 1, 64))});
+  } else if (args.has("nproc-per-node") && !args.has("world")) {
+    add("nproc-per-node", "ranks.world");
+  }
+  add("nproc-per-node", "ranks.per_node");
+  add("rank", "ranks.rank");
+  return overrides;
+}
+
 class RunCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -182,6 +205,10 @@ class RunCommand final : public Command {
          {"pytorch", "RELEASE", "the release, 2.15; of several, 2.6,2.11,2.15, a line each", ""},
          kDeviceOption,
          kEventPolicyOption,
+         {"world", "N", "run one process of a job of N, as torchrun would start it", ""},
+         {"rank", "R", "which of them", "0"},
+         {"nproc-per-node", "N", "processes a machine: 8, or all of fewer", ""},
+         {"nnodes", "N", "machines, of --nproc-per-node processes each", ""},
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
           ""},
          {"format", "text|json|csv", "how to print", "text"},
@@ -241,6 +268,7 @@ class RunCommand final : public Command {
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     std::vector<Override> overrides = scenario_overrides(args);
+    for (Override& each : rank_overrides(args)) overrides.push_back(std::move(each));
     if (!releases.empty()) overrides.push_back({"pytorch", to_string(releases.front())});
     const ScenarioSource source = open_scenario(title, overrides, args.value("variant"));
     Scenario scenario = read_scenario(source);

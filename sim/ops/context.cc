@@ -137,6 +137,7 @@ Tensor Context::alias(const Tensor& base, const Dims& sizes, const Dims& strides
 Tensor Context::shallow_copy(const Tensor& tensor) {
   Tensor out = alias(tensor, tensor.sizes(), tensor.strides(), tensor->offset);
   out->wrapped_number = tensor->wrapped_number;
+  out->spread = tensor->spread;
   if (tensor.is_sparse()) out->sparse = new TensorImpl::Sparse(*tensor->sparse);
   return out;
 }

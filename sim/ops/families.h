@@ -45,6 +45,7 @@ std::span<const OpDef> fourier_ops();   ///< fourier_ops.cc: transforms
 std::span<const OpDef> counting_ops();  ///< counting_ops.cc: nansum, searchsorted, histc
 std::span<const OpDef>
 scattered_copies();  ///< scattered_copies.cc: slice_scatter and its like, block_diag
+std::span<const OpDef> packed_copies();   ///< packed_copies.cc: many tensors, one buffer
 std::span<const OpDef> linalg_ops();      ///< linalg_ops.cc: systems of equations
 std::span<const OpDef> statistics_ops();  ///< statistics_ops.cc: aminmax, trace, dist, renorm
 

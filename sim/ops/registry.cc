@@ -66,7 +66,7 @@ std::span<const std::span<const OpDef>> op_families() {
       batch_norm_ops(),  norm_ops(),           product_ops(),     distance_ops(),
       class_losses(),    scatter_reduce_ops(), window_ops(),      counting_ops(),
       unpooling_ops(),   complex_ops(),        fourier_ops(),     scattered_copies(),
-      statistics_ops(),  linalg_ops()};
+      statistics_ops(),  linalg_ops(),         packed_copies()};
   return kFamilies;
 }
 

@@ -15,6 +15,17 @@ namespace tidemark::ops {
 class Node;
 class Tensor;
 
+/// What is more than the part of a tensor that this process holds: the whole, which the ranks of a
+/// mesh share (DTensor). The tensor itself is this rank's part; who makes it says how the whole is
+/// shared.
+struct Spread : RefCounted<Spread> {
+  Spread(Dims whole_sizes, Dims whole_strides)
+      : sizes(std::move(whole_sizes)), strides(std::move(whole_strides)) {}
+  virtual ~Spread() = default;
+  const Dims sizes;    ///< of the whole
+  const Dims strides;  ///< of the whole, were it in one piece
+};
+
 /// Host values that are known: element i is first + i * step. Programs read them back to configure
 /// themselves (rates of torch.linspace(...), one a layer).
 struct Progression {
@@ -111,6 +122,7 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   Ref<TensorImpl> view_base;         ///< of a differentiable view: the tensor it looks into
   struct Sparse;                     ///< indices and values of a sparse COO tensor
   Sparse* sparse = nullptr;
+  Ref<Spread> spread;  ///< null: the tensor is all there is
   std::uint32_t producer = 0xffffffffU;  ///< vertex of the operator that made it
   void* wrapper = nullptr;  ///< the language's object for it while there is one; not owned
 };

@@ -53,6 +53,7 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   program.resolver = files_in(scenario.model.import_folders, scenario.model.sees_zoo);
   program.backends = scenario.backends;
   program.wheel = scenario.wheel;
+  program.rank = scenario.rank;
   program.devices.assign(static_cast<std::size_t>(scenario.device_count), scenario.device);
   return program;
 }
@@ -73,6 +74,13 @@ Simulator simulator_of(const Scenario& scenario, const Program& program,
   const std::vector<SimulatedDevice> devices(static_cast<std::size_t>(scenario.device_count),
                                              device);
   return {program, devices, simulation};
+}
+
+/// Of a rank's machine, the GPU that is its own.
+void keep_own(RunResult& result, std::size_t device) {
+  DeviceResult own = std::move(result.devices[device]);
+  result.devices.clear();
+  result.devices.push_back(std::move(own));
 }
 
 /// Takes every instruction and refuses none.
@@ -135,6 +143,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
   RunResult result = simulator.finish();
+  if (scenario.rank) keep_own(result, static_cast<std::size_t>(scenario.rank->local()));
   result.program = std::move(program);
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);

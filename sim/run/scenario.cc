@@ -55,6 +55,7 @@ class Reader {
     scenario_.name = fields_.text("name").value_or("");
     scenario_.notes = fields_.text("notes").value_or("");
     read_device();
+    read_ranks();
     read_pytorch();
     read_allocator();
     read_backends();
@@ -146,6 +147,32 @@ class Reader {
            fmt::format("{} bytes in all, but context and other processes take {}", spec.total_bytes,
                        spec.context_bytes + scenario_.other_bytes),
            {}});
+    }
+  }
+
+  /// A process of a job sees the GPUs of its machine.
+  void read_ranks() {
+    const yaml::Node* node = fields_.get("ranks");
+    if (node == nullptr) return;
+    yaml::Fields map(*node, "ranks", problems_, kRanksMap);
+    map.require_all();
+    constexpr std::int64_t kUsual = 8;
+    const std::int64_t world = map.integer("world").value_or(1);
+    const std::int64_t per_node = map.integer("per_node").value_or(std::min(world, kUsual));
+    const std::int64_t rank = map.integer("rank").value_or(0);
+    map.done();
+    if (world % per_node != 0) {
+      map.report(*map.get("per_node"), "per_node",
+                 fmt::format("{} ranks are no whole number of machines of {}", world, per_node));
+    } else if (rank >= world) {
+      map.report(*map.get("rank"), "rank", fmt::format("the ranks of {} end at {}", world, world - 1));
+    } else if (fields_.get("device_count") != nullptr) {
+      fields_.report(*fields_.get("device_count"), "device_count", "cannot stand beside ranks",
+                     "a rank sees the GPUs of its machine: per_node");
+    } else {
+      scenario_.rank = {static_cast<int>(rank), static_cast<int>(world),
+                        static_cast<int>(per_node)};
+      scenario_.device_count = per_node;
     }
   }
 

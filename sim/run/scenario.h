@@ -9,6 +9,7 @@
 #include "sim/alloc/settings.h"
 #include "sim/base/device_spec.h"
 #include "sim/base/problem.h"
+#include "sim/base/rank.h"
 #include "sim/base/source.h"
 #include "sim/ops/context.h"
 #include "sim/run/event_policy.h"
@@ -37,6 +38,9 @@ struct Scenario {
   std::string notes;
   DeviceSpec device;
   std::int64_t device_count = 1;  ///< GPUs of that kind, each with an allocator of its own; 1 to 64
+  /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that of
+  /// its machine.
+  std::optional<Rank> rank;
   Bytes other_bytes = 0;          ///< taken on the device by other processes
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
   AllocatorSettings settings;                 ///< its release is the wheel's

@@ -85,6 +85,7 @@ constexpr yaml::Field kScenarioFields[] = {
      "an id or alias that `tidemark devices` lists, the path of a device file, or a map", true},
     {"device_count", form::integer(1, 64),
      "GPUs of that kind, each with an allocator of its own (default 1)"},
+    {"ranks", form::map(kRanksMap), "the processes of a distributed job, and which of them is run"},
     {"pytorch", form::text(kRelease).either(kPytorchAsMap),
      "the PyTorch that runs the program: its release, or a map (default 2.11)"},
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
@@ -104,6 +105,12 @@ constexpr yaml::Field kDeviceFields[] = {
     {"total", form::bytes(), "memory of the device: 24GiB"},
     {"context", form::bytes(), "gone once a CUDA context exists"},
     {"other", form::bytes(), "held by other processes (default 0)"}};
+
+constexpr std::int64_t kMostRanks = 1 << 20;
+constexpr yaml::Field kRanksFields[] = {
+    {"world", form::integer(1, kMostRanks), "processes in all, each with a GPU of its own", true},
+    {"per_node", form::integer(1, 64), "processes a machine (default 8, or all of fewer)"},
+    {"rank", form::integer(0, kMostRanks - 1), "the process that is run (default 0)"}};
 
 constexpr yaml::Field kPytorchFields[] = {
     {"version", form::text(kRelease), "the release", true},
@@ -232,6 +239,7 @@ constexpr yaml::Field kSweepWhenFields[] = {
 
 constexpr yaml::Map kScenarioMap{kScenarioFields};
 constexpr yaml::Map kDeviceMap{kDeviceFields};
+constexpr yaml::Map kRanksMap{kRanksFields};
 constexpr yaml::Map kPytorchMap{kPytorchFields};
 constexpr yaml::Map kAllocatorMap{kAllocatorFields};
 constexpr yaml::Map kBackendsMap{kBackendsFields};

@@ -10,6 +10,7 @@ namespace tidemark {
 
 extern const yaml::Map kScenarioMap;
 extern const yaml::Map kDeviceMap;
+extern const yaml::Map kRanksMap;
 extern const yaml::Map kPytorchMap;
 extern const yaml::Map kAllocatorMap;
 extern const yaml::Map kBackendsMap;

@@ -8,6 +8,28 @@
 /// Setting and removing attributes.
 namespace tidemark::lang {
 
+namespace {
+
+/// x.__class__ = type, between classes whose objects are made by the same built-in class.
+void set_class(Interp& interp, const Value& object, const Value& given) {
+  auto* instance = object.as<Instance>();
+  const Ref<ClassObject> type = given.ref<ClassObject>();
+  if (!type) {
+    interp.type_error(fmt::format("__class__ must be set to a class, not '{}' object",
+                                  interp.type_name(given)));
+  }
+  const bool is_alike = instance != nullptr && instance->type().user_defined &&
+                        type->user_defined &&
+                        &instance->type().builtin_base() == &type->builtin_base();
+  if (!is_alike) {
+    interp.type_error(fmt::format("__class__ assignment: '{}' object layout differs from '{}'",
+                                  interp.text(type->name()), interp.type_name(object)));
+  }
+  instance->set_type(type);
+}
+
+}  // namespace
+
 void Interp::generic_set_attr(Instance& object, Name name, Value value) {
   store_attr(Ref<Instance>(&object), name, std::move(value));
 }
@@ -32,7 +54,7 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
       return;
     }
   }
-  if (name == known(name::kClass)) refuse("assigning __class__ is not supported");
+  if (name == known(name::kClass)) return set_class(*this, object, value);
   const bool by_itself = object.as<Dict>() != nullptr && value.same_as(object);
   if (name == known(name::kDict) && !by_itself) {
     refuse("assigning __dict__ is not supported", "fill it: x.__dict__.update(...)");

@@ -149,6 +149,8 @@ class Instance : public Tracked {
   void clear() override;
 
   [[nodiscard]] ClassObject& type() const { return *type_; }
+  /// x.__class__ = type. Requires: objects of both classes are made alike.
+  void set_type(Ref<ClassObject> type) { type_ = std::move(type); }
   /// Reading and removing; set_own adds.
   [[nodiscard]] AttrMap& attrs() { return attrs_; }
   [[nodiscard]] const AttrMap& attrs() const { return attrs_; }

@@ -20,4 +20,4 @@ class _Storage:
         return self._tensor.data_ptr()
 
     def resize_(self, size):
-        _C.refuse("resizing a storage is not modelled", "drop the tensor, or keep it")
+        _C.resize_storage(self._tensor, size)

@@ -354,6 +354,7 @@ void add_events(Session& session, lang::Module& module) {
     }
     for (const Value& v : in.unpack(a[3])) inputs.push_back(v.as<TensorObject>()->tensor);
     s->emitter.begin("backward");
+    ++s->backwards;
     s->guarded([&] {
       backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs);
       return 0;
@@ -372,6 +373,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   add_module_class(session, module);
   fill_autograd(session, module);
   fill_reducer(session, module);
+  fill_distributed(session, module);
 }
 
 }  // namespace tidemark::torch

@@ -11,6 +11,8 @@ void fill_torch_c(Session& session, lang::Module& module);
 void fill_autograd(Session& session, lang::Module& module);
 /// Gradient accumulators with hooks, and what else c10d::Reducer has in C++.
 void fill_reducer(Session& session, lang::Module& module);
+/// What torch.distributed has in C++: the process's place in its job, collectives, DTensors.
+void fill_distributed(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);
 

@@ -35,6 +35,23 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   return {std::move(problem), error.type_name, error.message, error.stack};
 }
 
+/// What torchrun puts into a process's environment.
+void set_environment(lang::Interp& interp, const Rank& rank) {
+  const std::pair<std::string_view, std::string> kVariables[] = {
+      {"RANK", std::to_string(rank.index)},
+      {"WORLD_SIZE", std::to_string(rank.world)},
+      {"LOCAL_RANK", std::to_string(rank.local())},
+      {"LOCAL_WORLD_SIZE", std::to_string(rank.per_node)},
+      {"GROUP_RANK", std::to_string(rank.node())},
+      {"MASTER_ADDR", "127.0.0.1"},
+      {"MASTER_PORT", "29500"}};
+  const lang::Value environ =
+      interp.get_attr(interp.import("os"), interp.intern("environ"));
+  for (const auto& [name, value] : kVariables)
+    interp.call_method(environ, interp.intern("__setitem__"),
+                       {interp.str(std::string(name)), interp.str(value)});
+}
+
 /// Names that every program has without an import.
 constexpr std::string_view kCommon =
     "import math\n"
@@ -71,6 +88,8 @@ void ModelSource::run(Program& program, Sink& sink) {
     Session session(interp, emitter, model_.devices, model_.wheel);
     add_modules(session);
     session.c.backends = model_.backends;
+    session.rank = model_.rank;
+    if (model_.rank) set_environment(interp, *model_.rank);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/base/device_spec.h"
+#include "sim/base/rank.h"
 #include "sim/base/release.h"
 #include "sim/base/source.h"
 #include "sim/lang/runtime/interp.h"
@@ -50,6 +52,8 @@ struct ModelProgram {
   ops::Backends backends;
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
   std::vector<DeviceSpec> devices;            ///< at least one
+  /// The process that the program is, of a job of several; none: it was not started as one.
+  std::optional<Rank> rank;
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;
 };

@@ -154,6 +154,44 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
   return call(rest);  // says what does not fit
 }
 
+namespace {
+
+bool is_spread(const Value& value) {
+  const auto* object = value.as<TensorObject>();
+  return object != nullptr && object->tensor->spread;
+}
+
+bool holds_spread(const lang::Interp& interp, const Value& value) {
+  if (is_spread(value)) return true;
+  const auto* list = value.as<lang::List>();
+  const auto* tuple = value.as<lang::Tuple>();
+  if (list == nullptr && tuple == nullptr) return false;
+  const std::vector<Value>& items = list != nullptr ? list->items : tuple->items;
+  return std::any_of(items.begin(), items.end(), [&](const Value& item) {
+    return is_spread(item) || (item.as<TensorObject>() == nullptr && holds_spread(interp, item));
+  });
+}
+
+}  // namespace
+
+Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
+  const DTensorClasses& dtensors = session_.dtensors;
+  if (!dtensors.tensor || dtensors.inside > 0) return {};
+  const std::size_t count = args.positional + args.keyword_count;
+  if (std::none_of(args.values, args.values + count,
+                   [&](const Value& v) { return holds_spread(session_.interp, v); }))
+    return {};
+  lang::Interp& interp = session_.interp;
+  const Ref<lang::Dict> keywords = interp.dict();
+  for (std::size_t k = 0; k < args.keyword_count; ++k) {
+    keywords->table.set(interp, interp.str(std::string(interp.text(args.keywords[k]))),
+                        Value(args.values[args.positional + k]));
+  }
+  return interp.call(dtensors.dispatch,
+                     {interp.str(name_), callable,
+                      interp.tuple({args.values, args.values + args.positional}), keywords});
+}
+
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
   if (args.keyword_count > 0) {
@@ -245,7 +283,8 @@ const Value& OpTable::callable(std::size_t index) {
             called.op = std::make_unique<BoundOp>(session_, index_.entries()[index].name,
                                                   index_.overloads(index, session_.wheel.pytorch));
           }
-          return called.op->call(args);
+          Value of_dtensors = called.op->dispatch(called.made, args);
+          return of_dtensors.empty() ? called.op->call(args) : of_dtensors;
         });
   }
   return entry.made;

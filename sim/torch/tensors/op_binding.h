@@ -23,6 +23,9 @@ class BoundOp {
   /// that fits is taken. Errors: TypeError with every signature when none fits; as
   /// Session::guarded.
   lang::Value call(lang::CallArgs& args);
+  /// The same, of DTensors: what torch.distributed.tensor makes of it; Empty where no argument is
+  /// one, or this rank's parts are meant.
+  lang::Value dispatch(const lang::Value& callable, const lang::CallArgs& args) const;
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

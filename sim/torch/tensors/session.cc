@@ -117,6 +117,7 @@ void Session::release() {
   c.main_thread.pack_hooks.clear();
   c.engine_thread.pack_hooks.clear();
   ops_->release();
+  dtensors = {};
   dtypes.clear();
   formats.clear();
 }
@@ -184,7 +185,10 @@ Value Session::wrap(ops::Tensor tensor) {
   if (tensor->wrapper != nullptr) {
     return Ref<TensorObject>(static_cast<TensorObject*>(tensor->wrapper));
   }
-  const Ref<lang::ClassObject>& type = tensor->is_parameter ? parameter_class : tensor_class;
+  const bool is_spread = static_cast<bool>(tensor->spread);
+  const Ref<lang::ClassObject>& type =
+      tensor->is_parameter ? (is_spread ? dtensors.parameter : parameter_class)
+                           : (is_spread ? dtensors.tensor : tensor_class);
   return make_ref<TensorObject>(*this, type, std::move(tensor));
 }
 

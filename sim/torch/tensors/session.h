@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "sim/base/rank.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/ops/context.h"
 #include "sim/torch/emitter/emitter.h"
@@ -67,6 +69,22 @@ inline constexpr const char* kWayOut =
 class ModelWatch;
 class OpTable;
 
+/// How a DTensor is spread, as torch.distributed.tensor sees it.
+struct SpreadBySpec final : ops::Spread {
+  SpreadBySpec(lang::Value description, ops::Dims whole_sizes, ops::Dims whole_strides)
+      : Spread(std::move(whole_sizes), std::move(whole_strides)), spec(std::move(description)) {}
+  const lang::Value spec;  ///< a DTensorSpec
+};
+
+/// What a session knows of DTensors, once a program has imported them.
+struct DTensorClasses {
+  Ref<lang::ClassObject> tensor;
+  Ref<lang::ClassObject> parameter;  ///< of nn.Parameters
+  /// dispatch(name, operator, args, kwargs): what an operator does that gets one.
+  lang::Value dispatch;
+  int inside = 0;  ///< calls under way that take DTensors for this rank's parts
+};
+
 /// One program in torch's words: the interpreter, the operators' context, and the classes and
 /// objects that stand for torch in the language. Make it before any code runs, and add torch's
 /// modules to it (namespaces/torch_module.h); destroy it after the interpreter's modules are gone.
@@ -124,6 +142,10 @@ class Session {
   std::unordered_map<std::uint8_t, lang::Value> formats;
   /// torch.return_types, by name.
   std::unordered_map<std::string, Ref<lang::ClassObject>> return_types;
+  /// The process that the program is, of a job of several; none: it was not started as one.
+  std::optional<Rank> rank;
+  DTensorClasses dtensors;
+  std::uint64_t backwards = 0;  ///< backward passes begun
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;

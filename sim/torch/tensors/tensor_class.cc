@@ -20,10 +20,20 @@ namespace {
 TensorObject& self_of(const Value& value) { return *value.as<TensorObject>(); }
 Tensor& tensor_of(const Value& value) { return self_of(value).tensor; }
 
+/// What a program sees of a tensor that is spread over ranks is the whole.
+const ops::Dims& seen_sizes(const Tensor& t) { return t->spread ? t->spread->sizes : t.sizes(); }
+const ops::Dims& seen_strides(const Tensor& t) {
+  return t->spread ? t->spread->strides : t.strides();
+}
+std::int64_t seen_numel(const Tensor& t) { return ops::numel_of(seen_sizes(t)); }
+
 // ---- properties
 
+/// The gradient of a leaf that is spread is spread as the leaf is, unless it says how itself.
 Value get_grad(Interp& /*interp*/, const Value& self) {
-  return self_of(self).session().wrap(Tensor(tensor_of(self)->grad));
+  const Tensor& tensor = tensor_of(self);
+  if (tensor->grad && tensor->spread && !tensor->grad->spread) tensor->grad->spread = tensor->spread;
+  return self_of(self).session().wrap(Tensor(tensor->grad));
 }
 void set_grad(Interp& interp, const Value& self, Value value) {
   if (value.is_none()) {
@@ -57,6 +67,7 @@ void set_data(Interp& interp, const Value& self, Value value) {
   tensor->dtype = from->dtype;
   tensor->device = from->device;
   tensor->storage = from->storage;
+  tensor->spread = from->spread;
   if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
 }
 
@@ -90,7 +101,9 @@ Value part_of(const Value& v, std::string_view name) {
 
 constexpr lang::PropertyRow kProperties[] = {
     {"shape",
-     [](Interp&, const Value& v) { return self_of(v).session().size_of(tensor_of(v).sizes()); },
+     [](Interp&, const Value& v) {
+       return self_of(v).session().size_of(seen_sizes(tensor_of(v)));
+     },
      nullptr},
     {"dtype",
      [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); },
@@ -128,7 +141,9 @@ constexpr lang::PropertyRow kProperties[] = {
      nullptr},
     {"nbytes",
      [](Interp&, const Value& v) {
-       return Value::integer(static_cast<std::int64_t>(tensor_of(v).bytes()));
+       const Tensor& t = tensor_of(v);
+       return Value::integer(seen_numel(t) *
+                             static_cast<std::int64_t>(ops::element_bytes(t.dtype())));
      },
      nullptr},
     {"requires_grad", get_requires_grad, set_requires_grad},
@@ -303,6 +318,7 @@ Value backward_method(Session& session, Arguments& a) {
     for (const Value& v : session.interp.unpack(a[4])) inputs.push_back(tensor_of(v));
   }
   session.emitter.begin("backward");
+  ++session.backwards;
   try {
     session.guarded([&] {
       const Tensor& root = tensor_of(a[0]);
@@ -334,14 +350,24 @@ void add_queries(Session& session) {
   Session* s = &session;
   add_method(session, "size(self, dim=None)", [s](Interp&, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
-    if (!a.has(1)) return s->size_of(t.sizes());
-    return s->guarded([&] { return Value::integer(t.size(a.integer(1))); });
+    const ops::Dims& sizes = seen_sizes(t);
+    if (!a.has(1)) return s->size_of(sizes);
+    return s->guarded([&] {
+      const std::int64_t dim = ops::wrap_dim(a.integer(1), t.dim());
+      return Value::integer(sizes[static_cast<std::size_t>(dim)]);
+    });
   });
   add_method(session, "stride(self, dim=None)", [s](Interp& interp, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
-    if (a.has(1)) return s->guarded([&] { return Value::integer(t.stride(a.integer(1))); });
+    const ops::Dims& strides = seen_strides(t);
+    if (a.has(1)) {
+      return s->guarded([&] {
+        const std::int64_t dim = ops::wrap_dim(a.integer(1), t.dim());
+        return Value::integer(strides[static_cast<std::size_t>(dim)]);
+      });
+    }
     std::vector<Value> items;
-    for (const std::int64_t stride : t.strides()) items.push_back(Value::integer(stride));
+    for (const std::int64_t stride : strides) items.push_back(Value::integer(stride));
     return interp.tuple(std::move(items));
   });
   const auto integer = [&](std::string_view signature, std::int64_t (*read)(const Tensor&)) {
@@ -350,8 +376,8 @@ void add_queries(Session& session) {
   };
   integer("dim(self)", [](const Tensor& t) { return t.dim(); });
   integer("ndimension(self)", [](const Tensor& t) { return t.dim(); });
-  integer("numel(self)", [](const Tensor& t) { return t.numel(); });
-  integer("nelement(self)", [](const Tensor& t) { return t.numel(); });
+  integer("numel(self)", seen_numel);
+  integer("nelement(self)", seen_numel);
   integer("element_size(self)",
           [](const Tensor& t) { return static_cast<std::int64_t>(ops::element_bytes(t.dtype())); });
   integer("storage_offset(self)", [](const Tensor& t) { return t->offset; });

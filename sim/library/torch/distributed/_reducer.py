@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.distributed_c10d import _bucket_assignment
+from torch.distributed._buckets import _bucket_assignment
 
 
 class _Bucket:

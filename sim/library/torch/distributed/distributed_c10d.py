@@ -1,46 +1,109 @@
+import os
 import torch
 import torch._C as _C
+from contextlib import contextmanager
+from torch.distributed._nccl import ProcessGroup, Work
+from torch.distributed.rendezvous import _job
 
-# One rank is simulated: what it holds does not depend on the others. NCCL's own memory is outside the allocator.
+# One rank of the job runs. What the others do decides over values, never over this one's memory.
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
 
 
-class HashStore:
+class Store:
+    """keys and values that the ranks share"""
+
+    def __init__(self, *args, **kwargs):
+        self._kept = {}
+
+    def set(self, key, value):
+        self._kept[key] = value
+
+    def get(self, key):
+        return self._kept.get(key, "")
+
+    def add(self, key, amount):
+        self._kept[key] = self._kept.get(key, 0) + amount
+        return self._kept[key]
+
+    def wait(self, keys, timeout=None):
+        pass
+
+    def set_timeout(self, timeout):
+        pass
+
+    def delete_key(self, key):
+        return self._kept.pop(key, None) is not None
+
+
+class HashStore(Store):
+    pass
+
+
+class TCPStore(Store):
+    pass
+
+
+class FileStore(Store):
     pass
 
 
 class ReduceOp:
-    SUM, AVG, PRODUCT, MIN, MAX = "sum", "avg", "product", "min", "max"
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = "sum", "avg", "product", "min", "max", "band", "bor", "bxor"
+    PREMUL_SUM = "premul_sum"
 
 
-class _Group:
-    def __init__(self, backend, rank, world_size):
-        self.backend, self._rank, self._world_size = backend, rank, world_size
+class Backend:
+    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
 
-    def rank(self):
-        return self._rank
 
+class _NonGroupMember:
     def size(self):
-        return self._world_size
+        return -1
+
+    rank = size
 
 
 class GroupMember:
     WORLD = None
+    NON_GROUP_MEMBER = _NonGroupMember()
 
 
 group = GroupMember
+_world_groups = []
 
 
 def is_available():
     return True
 
 
-def is_nccl_available():
-    return True
+is_nccl_available = is_gloo_available = is_available
+
+
+def is_mpi_available():
+    return False
+
+
+is_ucc_available = is_xccl_available = is_mpi_available
+
+
+def is_backend_available(backend):
+    return backend in ("nccl", "gloo")
 
 
 def is_initialized():
     return GroupMember.WORLD is not None
+
+
+def is_torchelastic_launched():
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def get_node_local_rank(fallback_rank=None):
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work")
 
 
 def init_process_group(
@@ -56,17 +119,25 @@ def init_process_group(
 ):
     if GroupMember.WORLD is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    if backend is not None and "nccl" not in backend:
-        _C.refuse("the process group backend '" + backend + "' is not modelled", "use nccl")
-    if world_size < 1 or rank < 0:
-        _C.refuse(
-            "init_process_group takes rank and world size from the environment here", "give world_size= and rank="
-        )
-    GroupMember.WORLD = _Group("nccl", rank, world_size)
+    backend = "nccl" if backend is None else str(backend)
+    for part in backend.split(","):
+        if part.split(":")[-1] not in ("nccl", "gloo"):
+            _C.refuse("the process group backend '" + backend + "' is not modelled", "use nccl")
+    rank, world_size = _job(init_method, rank, world_size)
+    made = ProcessGroup(list(range(world_size)), rank, "0", backend, "default_pg")
+    GroupMember.WORLD = made
+    _world_groups.append(made)
+    if device_id is not None:
+        made.bound_device_id = torch.device("cuda", device_id) if isinstance(device_id, int) else torch.device(device_id)
+        made._stream(made.bound_device_id)
 
 
 def destroy_process_group(group=None):
-    GroupMember.WORLD = None
+    if group is None or group is GroupMember.WORLD:
+        GroupMember.WORLD = None
+        _world_groups.clear()
+    elif group in _world_groups:
+        _world_groups.remove(group)
 
 
 def _get_default_group():
@@ -75,112 +146,367 @@ def _get_default_group():
     return GroupMember.WORLD
 
 
+def _group(group):
+    return _get_default_group() if group is None else group
+
+
+_group_or_default_group = _group
+
+
+def _outside(group):
+    return group is GroupMember.NON_GROUP_MEMBER
+
+
+def _rank_not_in_group(group):
+    return _outside(group)
+
+
 def get_rank(group=None):
-    return (group or _get_default_group()).rank()
+    return -1 if _outside(group) else _group(group).rank()
 
 
 def get_world_size(group=None):
-    return (group or _get_default_group()).size()
+    return -1 if _outside(group) else _group(group).size()
 
 
 def get_backend(group=None):
-    return (group or _get_default_group()).backend
+    if _outside(group):
+        raise ValueError("Invalid process group specified")
+    return _group(group)._backend
 
 
-def _check(group, tensor):
-    _get_default_group()
-    if not tensor.is_cuda:
-        raise RuntimeError("No backend type associated with device type cpu")
+def get_process_group_ranks(group):
+    return list(_group(group)._ranks)
 
 
-class _Work:
-    def wait(self, timeout=None):
+def get_global_rank(group, group_rank):
+    ranks = _group(group)._ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
+
+
+def get_group_rank(group, global_rank):
+    ranks = _group(group)._ranks
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
+
+
+def get_pg_count():
+    return len(_world_groups)
+
+
+# ---- groups
+
+
+def new_group(
+    ranks=None,
+    timeout=None,
+    backend=None,
+    pg_options=None,
+    use_local_synchronization=False,
+    group_desc=None,
+    device_id=None,
+    sort_ranks=True,
+):
+    world = _get_default_group()
+    ranks = list(world._ranks) if ranks is None else list(ranks)
+    if sort_ranks:
+        ranks = sorted(ranks)
+    if len(ranks) > world.size():
+        raise ValueError(
+            "the new group's world size should be less or equal to the world size set by init_process_group"
+        )
+    for rank in ranks:
+        if not 0 <= rank < world.size():
+            raise ValueError("The new group's rank should be within the world_size set by init_process_group")
+    if world.rank() not in ranks:
+        return GroupMember.NON_GROUP_MEMBER
+    made = ProcessGroup(ranks, ranks.index(world.rank()), str(len(_world_groups)), backend or world._backend)
+    if world.bound_device_id is not None:
+        made.bound_device_id = world.bound_device_id
+        made._stream(made.bound_device_id)
+    _world_groups.append(made)
+    return made
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None
+):
+    subgroups, own = [], None
+    for ranks in ranks_per_subgroup_list:
+        made = new_group(ranks, timeout, backend, pg_options)
+        subgroups.append(made)
+        if get_rank() in ranks:
+            own = made
+    return own, subgroups
+
+
+def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
+    group_size = torch.cuda.device_count() if group_size is None else group_size
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    ranks = get_process_group_ranks(group)
+    if len(ranks) < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({len(ranks)})")
+    if len(ranks) % group_size != 0:
+        raise ValueError(f"The world size ({len(ranks)}) must be divisible by '{group_size=}'")
+    parts = [ranks[i:i + group_size] for i in range(0, len(ranks), group_size)]
+    return new_subgroups_by_enumeration(parts, timeout, backend, pg_options)
+
+
+def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None):
+    own = None
+    for ranks in split_ranks:
+        made = new_group([_group(parent_pg)._ranks[i] for i in ranks])
+        if not _outside(made):
+            own = made
+    return own
+
+
+def _index_in(group, global_rank, group_rank, default=0):
+    """a rank of the group, given by its number in the job or in the group"""
+    if group_rank is not None:
+        if global_rank is not None:
+            raise ValueError("Can't specify both a rank of the job and one of the group")
+        return group_rank
+    return get_group_rank(group, default if global_rank is None else global_rank)
+
+
+# ---- collectives: they write into what they are given
+
+
+class _CoalescingManager:
+    def __init__(self):
+        self.works = []
+
+    def append(self, work):
+        if work is not None:
+            self.works.append(work)
+
+    def wait(self):
+        for work in self.works:
+            work.wait()
+
+
+@contextmanager
+def _coalescing_manager(group=None, device=None, async_ops=False):
+    group = _group(group)
+    manager = _CoalescingManager()
+    group._start_coalescing(device)
+    _asynchronous.append(async_ops or device is not None)
+    try:
+        yield manager
+    finally:
+        _asynchronous.pop()
+    work = group._end_coalescing(device)
+    if async_ops:
+        manager.append(work)
+    elif work is not None:
+        work.wait()
+
+
+_asynchronous = []  # of the coalescing managers that are open
+
+
+def _is_asynchronous(group, async_op):
+    return async_op or (group._together is not None and _asynchronous[-1])
+
+
+def _is_outside(group, name):
+    if _outside(group):
+        import warnings
+
+        warnings.warn(f"Running {name} on global rank {get_rank()} which does not belong to the given group.")
         return True
-
-    def is_completed(self):
-        return True
+    return False
 
 
-# Collectives write into what they are given.
-def all_reduce(tensor, op=None, group=None, async_op=False):
-    _check(group, tensor)
-    return _Work() if async_op else None
+def _run(group, inputs, outputs, async_op):
+    group = _group(group)
+    return group._run(inputs, outputs, _is_asynchronous(group, async_op))
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+    if _is_outside(group, "all_reduce"):
+        return None
+    return _run(group, [tensor], [tensor], async_op)
+
+
+def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
+    if _is_outside(group, "all_reduce_coalesced"):
+        return None
+    return _run(group, tensors, tensors, async_op)
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    _check(group, tensor)
-    return _Work() if async_op else None
+    if _is_outside(group, "broadcast"):
+        return None
+    _index_in(_group(group), src, group_src)
+    return _run(group, [tensor], [tensor], async_op)
 
 
-def reduce(tensor, dst=None, op=None, group=None, async_op=False, group_dst=None):
-    _check(group, tensor)
-    return _Work() if async_op else None
+def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
+    if _is_outside(group, "reduce"):
+        return None
+    _index_in(_group(group), dst, group_dst)
+    return _run(group, [tensor], [tensor], async_op)
 
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """through one flat tensor of all ranks' parts"""
-    _check(group, tensor)
-    torch.empty((len(tensor_list), *tensor.shape), dtype=tensor.dtype, device=tensor.device)
-    return _Work() if async_op else None
+    if _is_outside(group, "all_gather"):
+        return None
+    group = _group(group)
+    return group.allgather(tensor_list, tensor, _is_asynchronous(group, async_op))
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    if _is_outside(group, "all_gather_into_tensor"):
+        return None
+    if output_tensor.dtype != input_tensor.dtype:
+        raise TypeError("output tensor must have the same type as input tensor")
+    if output_tensor.numel() != _group(group).size() * input_tensor.numel():
+        raise ValueError("output tensor size must be equal to world_size times input tensor size")
+    return _run(group, [input_tensor], [output_tensor], async_op)
+
+
+def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
+    if _is_outside(group, "reduce_scatter"):
+        return None
+    group = _group(group)
+    return group.reduce_scatter(output, input_list, _is_asynchronous(group, async_op))
+
+
+def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
+    if _is_outside(group, "reduce_scatter_tensor"):
+        return None
+    if output.dtype != input.dtype:
+        raise TypeError("input tensor must be the same type as the output tensor.")
+    if input.numel() != _group(group).size() * output.numel():
+        raise ValueError("input tensor must be the same size as output size times world size")
+    return _run(group, [input], [output], async_op)
+
+
+_all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
+
+
+def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
+    if _is_outside(group, "gather"):
+        return None
+    group = _group(group)
+    receives = _check_list("gather", group, gather_list, _index_in(group, dst, group_dst))
+    return _run(group, [tensor], gather_list if receives else [], async_op)
+
+
+def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
+    if _is_outside(group, "scatter"):
+        return None
+    group = _group(group)
+    sends = _check_list("scatter", group, scatter_list, _index_in(group, src, group_src))
+    return _run(group, scatter_list if sends else [], [tensor], async_op)
+
+
+def _check_list(name, group, tensors, root):
+    if group.rank() != root:
+        if tensors:
+            raise ValueError(f"Argument ``{name}_list`` must NOT be specified on ranks that are not the root.")
+        return False
+    if not tensors:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on the root rank.")
+    return True
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    if _is_outside(group, "all_to_all"):
+        return None
+    return _run(group, input_tensor_list, output_tensor_list, async_op)
+
+
+def all_to_all_single(
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
+):
+    if _is_outside(group, "all_to_all_single"):
+        return None
+    for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
+        if sizes and sum(sizes) != tensor.size(0):
+            raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    return _run(group, [input], [output], async_op)
 
 
 def barrier(group=None, async_op=False, device_ids=None):
-    _get_default_group()
-    _C.refuse("barrier() is not modelled", "take it away: it orders ranks and keeps no memory")
+    if _is_outside(group, "barrier"):
+        return None
+    group = _group(group)
+    if "nccl" not in group._backend:
+        return None
+    index = device_ids[0] if device_ids else _barrier_device(group)
+    return group.barrier(torch.device("cuda", index), async_op)
 
 
-def _flatten(tensors):
-    if len(tensors) == 1:
-        return tensors[0].contiguous().view(-1)
-    return torch.cat([t.contiguous().view(-1) for t in tensors])
+def _barrier_device(group):
+    return torch.cuda.current_device() if group.bound_device_id is None else group.bound_device_id.index
 
 
-def _bucket_assignment(tensors, limits, expect_sparse=None, indices=None):
-    """which tensors share a bucket: one list of indices each. A bucket of a type and device closes when it reaches its
-    limit; the last limit holds for all that follow."""
-    open_buckets, result = {}, []
-    for i, tensor in enumerate(tensors):
-        index = i if indices is None else indices[i]
-        if expect_sparse is not None and expect_sparse[index]:
-            result.append([index])
-            continue
-        key = (tensor.dtype, tensor.device)
-        if key not in open_buckets:
-            open_buckets[key] = [[], 0, 0]
-        bucket = open_buckets[key]
-        bucket[0].append(index)
-        bucket[1] += tensor.numel() * tensor.element_size()
-        if bucket[1] >= limits[bucket[2]]:
-            result.append(bucket[0])
-            bucket[0], bucket[1] = [], 0
-            if bucket[2] + 1 < len(limits):
-                bucket[2] += 1
-    for bucket in list(open_buckets.values())[::-1]:  # as C++'s hash table gives them: the newest key first
-        if bucket[0]:
-            result.append(bucket[0])
-    return sorted(result, key=min) if indices is None else result
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    _C.refuse("monitored_barrier() works on gloo groups only: not modelled", "use barrier()")
 
 
-def _broadcast_coalesced(tensors, buffer_size):
-    """flat copies of at most `buffer_size` bytes, two of them under way"""
-    in_flight = []
-    for bucket in _bucket_assignment(tensors, [buffer_size]):
-        if len(in_flight) == 2:
-            in_flight.pop(0)
-        in_flight.append(_flatten([tensors[i] for i in bucket]))
-    while in_flight:
-        in_flight.pop(0)
+# ---- from one rank to another
 
 
-def _verify_params_across_processes(parameters, world_size):
-    """the ranks compare how many parameters they have, then their sizes and strides"""
-    device = parameters[0].device
-    count = torch.empty(1, dtype=torch.int64).to(device)
-    outputs = [torch.empty_like(count) for rank in range(world_size)]
-    all_gather(outputs, count)
-    words = 0
-    for p in parameters:
-        words += 2 * p.dim()
-    torch.empty(words, dtype=torch.int64).to(device)
-    while outputs:
-        outputs.pop(0)
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    if _is_outside(group, "isend"):
+        return None
+    return _group(group)._peer(tensor, _index_in(_group(group), dst, group_dst, None))
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    if _is_outside(group, "irecv"):
+        return None
+    group = _group(group)
+    peer = 0 if src is None and group_src is None else _index_in(group, src, group_src)
+    return group._peer(tensor, peer)
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    work = irecv(tensor, src, group, tag, group_src)
+    if work is not None:
+        work.wait()
+    return src if src is not None else 0
+
+
+class P2POp:
+    def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
+        if op not in (isend, irecv):
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
+        self.op, self.tensor, self.group, self.tag = op, tensor, _group(group), tag
+        self.group_peer = _index_in(self.group, peer, group_peer)
+        self.peer = get_global_rank(self.group, self.group_peer)
+
+
+def batch_isend_irecv(p2p_op_list):
+    if not p2p_op_list:
+        raise ValueError("p2p_op_list must not be empty")
+    first = p2p_op_list[0]
+    with _coalescing_manager(first.group, first.tensor.device, async_ops=True) as manager:
+        for each in p2p_op_list:
+            each.group._peer(each.tensor, each.group_peer)
+    return manager.works
+
+
+def _make_nccl_premul_sum(factor):
+    return ReduceOp.PREMUL_SUM
+
+
+def supports_complex(reduceOp):
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PREMUL_SUM)

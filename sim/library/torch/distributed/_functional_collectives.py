@@ -1,0 +1,73 @@
+import torch
+from torch.distributed import distributed_c10d as c10d
+
+
+def _group_of(group):
+    """a process group, a mesh of one dimension, or a mesh and one of its dimensions"""
+    if isinstance(group, tuple):
+        return group[0].get_group(group[1])
+    return group.get_group() if hasattr(group, "get_group") else c10d._group(group)
+
+
+def wait_tensor(tensor):
+    return tensor
+
+
+def _done(work, tensor):
+    if work is not None:
+        work.wait()
+    return tensor
+
+
+def all_reduce(self, reduceOp, group, tag=""):
+    out = self.clone()
+    return _done(c10d.all_reduce(out, reduceOp, _group_of(group), async_op=True), out)
+
+
+def broadcast(self, src, group, tag=""):
+    out = self.clone()
+    return _done(c10d.broadcast(out, src, _group_of(group), async_op=True), out)
+
+
+def all_gather_tensor(self, gather_dim, group, tag=""):
+    if not self.is_contiguous():
+        raise AssertionError("all_gather_tensor expects a contiguous tensor")
+    group = _group_of(group)
+    out = torch.empty((self.size(0) * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
+    _done(c10d.all_gather_into_tensor(out, self, group, async_op=True), out)
+    return out if gather_dim == 0 else torch.cat(torch.chunk(out, group.size(), dim=0), dim=gather_dim)
+
+
+def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
+    group = _group_of(group)
+    if self.size(scatter_dim) % group.size() != 0:
+        raise AssertionError(f"input dimension 0 ({self.size(0)} must be a multiple of group_size {group.size()})")
+    if scatter_dim != 0:
+        self = torch.cat(torch.chunk(self, group.size(), dim=scatter_dim))
+    out = torch.empty((self.size(0) // group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
+    return _done(c10d.reduce_scatter_tensor(out, self.contiguous(), reduceOp, group, async_op=True), out)
+
+
+def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
+    rows = self.size(0) if output_split_sizes is None else sum(output_split_sizes)
+    out = torch.empty((rows, *self.shape[1:]), dtype=self.dtype, device=self.device)
+    work = c10d.all_to_all_single(out, self.contiguous(), output_split_sizes, input_split_sizes, _group_of(group), True)
+    return _done(work, out)
+
+
+def all_to_all_dims(self, gather_dim, shard_dim, group):
+    """each rank's parts of one dimension for parts of another"""
+    group = _group_of(group)
+    given = torch.stack(torch.chunk(self, group.size(), dim=shard_dim)).contiguous()
+    out = torch.empty_like(given)
+    _done(c10d.all_to_all_single(out, given, None, None, group, async_op=True), out)
+    return torch.cat([part for part in out], dim=gather_dim)
+
+
+def permute_tensor(self, src_dst, group, tag=""):
+    out = torch.empty_like(self)
+    return _done(c10d.all_to_all_single(out, self, None, None, _group_of(group), async_op=True), out)
+
+
+class AsyncCollectiveTensor:
+    """a tensor that is waited for when it is first used: here when it is made"""

@@ -1,0 +1,230 @@
+import torch
+import torch._C as _C
+from torch.futures import Future
+
+
+class Work:
+    """a collective that was queued on a stream of the group's own. What it works on is kept until somebody waits for
+    it. Source: ProcessGroupNCCL::WorkNCCL, TensorShelf"""
+
+    def __init__(self, group, stream, kept, outputs):
+        self._group, self._outputs = group, outputs
+        self._shelf = kept
+        self._event = stream.record_event()
+        self._moment = _C.moment()
+        group._unwaited.append(self)
+
+    def _clear_shelf(self):
+        while self._shelf:
+            self._shelf.pop(0)
+
+    def wait(self, timeout=None):
+        self._event.wait()
+        self._clear_shelf()
+        if self in self._group._unwaited:
+            self._group._unwaited.remove(self)
+        return True
+
+    def block_current_stream(self):
+        self._event.wait()
+
+    def synchronize(self):
+        self.wait()
+
+    def is_completed(self):
+        return self._event.query()
+
+    def is_success(self):
+        return True
+
+    def exception(self):
+        return None
+
+    def result(self):
+        return self._outputs
+
+    def get_future(self):
+        return Future._completed(self._outputs, self._event, [t.device for t in self._outputs[:1]])
+
+
+class _OnHost:
+    """a collective between hosts, which is done when it is called"""
+
+    def __init__(self, outputs):
+        self._outputs = outputs
+
+    def wait(self, timeout=None):
+        return True
+
+    synchronize = block_current_stream = wait
+
+    def is_completed(self):
+        return True
+
+    is_success = is_completed
+
+    def exception(self):
+        return None
+
+    def result(self):
+        return self._outputs
+
+    def get_future(self):
+        return Future._completed(self._outputs, None, [])
+
+
+def _bytes(tensors):
+    return sum([t.numel() * t.element_size() for t in tensors])
+
+
+def _flat_like(tensors):
+    """one tensor of all of them, each in its own layout"""
+    first = tensors[0]
+    return torch.empty_strided(
+        (len(tensors), *first.shape), (first.numel(), *first.stride()), dtype=first.dtype, device=first.device
+    )
+
+
+class ProcessGroup:
+    """some ranks of the job, as this process sees them. Source: ProcessGroupNCCL"""
+
+    def __init__(self, ranks, rank, name, backend="nccl", desc="undefined"):
+        self._ranks, self._rank, self._backend = ranks, rank, backend
+        self.group_name, self.group_desc = name, desc
+        self._streams, self._unwaited = {}, []
+        self._together = None  # what is coalesced: [stream, tensors, is point to point]
+        self.bound_device_id = None
+
+    def rank(self):
+        return self._rank
+
+    def size(self):
+        return len(self._ranks)
+
+    def name(self):
+        return self._backend
+
+    @property
+    def group_size(self):
+        return len(self._ranks)
+
+    def _get_backend(self, device):
+        return self
+
+    supports_coalescing = True
+    supports_splitting = False
+
+    def supports_tensor_alloc(self, device):
+        return False
+
+    def _set_sequence_number_for_group(self):
+        pass
+
+    def __repr__(self):
+        return f"<torch.distributed.distributed_c10d.ProcessGroup {self.group_name}>"
+
+    # ---- streams
+
+    def _stream(self, device, key=None):
+        """the stream of a communicator, made with it at its first use"""
+        key = device.index if key is None else key
+        if key not in self._streams:
+            self._streams[key] = torch.cuda.Stream(device)
+        return self._streams[key]
+
+    def _let_go(self):
+        """drops what finished work kept that nobody waited for: the watchdog has seen it where the script took its time"""
+        now = _C.moment()
+        for work in [w for w in self._unwaited if w._moment != now]:
+            work._clear_shelf()
+            self._unwaited.remove(work)
+
+    # ---- collectives
+
+    def _run(self, inputs, outputs, asynchronous=False, after=None):
+        """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them"""
+        tensor = (list(inputs) + list(outputs))[0]
+        if not tensor.is_cuda:
+            if after is not None:
+                after()
+            return _OnHost(outputs) if asynchronous else None
+        self._let_go()
+        own = self._stream(tensor.device)
+        moved = _bytes(inputs) + _bytes(outputs)
+        if not asynchronous:
+            _C.communicate(tensor, moved)
+            if after is not None:
+                after()
+            return None
+        own.wait_stream(torch.cuda.current_stream(tensor.device))
+        with torch.cuda.stream(own):
+            _C.communicate(tensor, moved)
+            if after is not None:
+                after()
+        if self._together is not None:
+            self._together[0] = own
+            self._together[1].extend(list(inputs) + list(outputs))
+            return None
+        return Work(self, own, list(inputs) + list(outputs), list(outputs))
+
+    def _peer(self, tensor, peer):
+        """sends to a rank of the group, or receives from it"""
+        if not tensor.is_cuda:
+            return _OnHost([tensor])
+        if self._together is None:
+            low, high = sorted([self._rank, peer])
+            own = self._stream(tensor.device, f"{low}:{high}")
+        else:
+            own = self._stream(tensor.device)
+        own.wait_stream(torch.cuda.current_stream(tensor.device))
+        with torch.cuda.stream(own):
+            _C.communicate(tensor, _bytes([tensor]))
+        tensor.record_stream(own)
+        if self._together is not None:
+            self._together[0] = own
+            return None
+        return Work(self, own, [], [tensor])
+
+    def _start_coalescing(self, device=None):
+        self._together = [None, []]
+
+    def _end_coalescing(self, device=None):
+        own, tensors = self._together
+        self._together = None
+        return None if own is None else Work(self, own, tensors, [])
+
+    def allreduce(self, tensors, asynchronous=False):
+        return self._run(tensors, tensors, asynchronous)
+
+    def allgather(self, outputs, tensor, asynchronous=False):
+        """through one flat tensor of all ranks' parts, where they are alike; else each from its rank"""
+        if any([t.shape != outputs[0].shape for t in outputs]):
+            return self._run([tensor], outputs, asynchronous)
+        flat = _flat_like(outputs)
+
+        def after():
+            for i, t in enumerate(outputs):
+                t.copy_(flat[i], True)
+
+        with torch.no_grad():
+            return self._run([tensor], [flat], asynchronous, after)
+
+    def reduce_scatter(self, output, tensors, asynchronous=False):
+        if any([t.shape != tensors[0].shape for t in tensors]):
+            return self._run(tensors, [output], asynchronous)
+        with torch.no_grad():
+            flat = _flat_like(tensors)
+            for i, t in enumerate(tensors):
+                flat[i].copy_(t, True)
+            return self._run([flat], [output], asynchronous)
+
+    def barrier(self, device, asynchronous=False):
+        """a sum of one number. The operator's own argument stays for the next barrier."""
+        _barrier_argument[0] = torch.empty((1,), dtype=torch.uint8, device=device)
+        work = self._run(*[[torch.zeros((1,), dtype=torch.float32, device=device)]] * 2, asynchronous)
+        if not asynchronous:
+            torch.cuda.current_stream(device).synchronize()
+        return work
+
+
+_barrier_argument = [None]

@@ -1,0 +1,195 @@
+import torch
+import torch._C as _C
+from torch.distributed import distributed_c10d as c10d
+
+_BATCH, _FRAME = 1000, 64 * 1024  # of items, of bytes
+
+
+class _Pickled:
+    """how many bytes pickle makes of an object, by the opcodes of its protocol 4"""
+
+    def __init__(self):
+        self.memo = {}
+
+    def size(self, obj):
+        payload = self.of(obj) + 1
+        return 2 + payload + 9 * max([1, -(-payload // _FRAME)])
+
+    def remembered(self, key, size):
+        """what was met before is named by its number; else it gets one"""
+        if key in self.memo:
+            return 2 if self.memo[key] < 256 else 5
+        self.memo[key] = len(self.memo)
+        return size() + 1
+
+    def of(self, obj):
+        if obj is None or isinstance(obj, bool):
+            return 1
+        if isinstance(obj, int):
+            return _int_size(obj)
+        if isinstance(obj, float):
+            return 9
+        if isinstance(obj, (str, bytes)):
+            length = len(obj.encode()) if isinstance(obj, str) else len(obj)
+            return self.remembered((type(obj).__name__, obj), lambda: length + (2 if length < 256 else 5))
+        if isinstance(obj, tuple):
+            return self.of_tuple(obj)
+        if isinstance(obj, dict):
+            return self.remembered(id(obj), lambda: 1) + self.in_batches(
+                [self.of(k) + self.of(v) for k, v in obj.items()]
+            )
+        if isinstance(obj, list):
+            return self.remembered(id(obj), lambda: 1) + self.in_batches([self.of(x) for x in obj])
+        if isinstance(obj, (set, frozenset)):
+            return self.remembered(id(obj), lambda: 1) + 2 * -(-len(obj) // _BATCH) + sum([self.of(x) for x in obj])
+        _C.refuse(
+            "sending an object of type " + type(obj).__name__ + " between ranks is not modelled",
+            "send numbers, texts, lists, tuples, dicts",
+        )
+
+    def of_tuple(self, obj):
+        if not obj:
+            return 1
+        return sum([self.of(x) for x in obj]) + (2 if len(obj) > 3 else 1) + 1
+
+    def in_batches(self, sizes):
+        """a mark before and a word behind each batch; of a single item only the word"""
+        words = 0
+        for start in range(0, len(sizes), _BATCH):
+            words += 1 if len(sizes) - start == 1 else 2
+        return sum(sizes) + words
+
+
+def _int_size(value):
+    if 0 <= value < 256:
+        return 2
+    if 0 <= value < 65536:
+        return 3
+    if -(1 << 31) <= value < 1 << 31:
+        return 5
+    magnitude = value if value >= 0 else -value - 1
+    return 2 + len(bin(magnitude)) // 8 + (1 if (len(bin(magnitude)) - 2) % 8 >= 6 else 0)
+
+
+def _object_to_tensor(obj, device, group=None):
+    byte_tensor = torch.empty(_Pickled().size(obj), dtype=torch.uint8).to(device)
+    local_size = torch.LongTensor([byte_tensor.numel()]).to(device)
+    return byte_tensor, local_size
+
+
+def _device_of(group):
+    if "nccl" in c10d._group(group)._backend:
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")
+
+
+def _gathered_sizes(obj, group):
+    """(this rank's object as bytes, everyone's sizes, the largest): a rank that is not run sends what this one does"""
+    device = _device_of(group)
+    input_tensor, local_size = _object_to_tensor(obj, device, group)
+    group_size = c10d.get_world_size(group)
+    sizes = torch.zeros(group_size, dtype=torch.long, device=device)
+    object_size_list = [sizes[i].unsqueeze(dim=0) for i in range(group_size)]
+    c10d.all_gather(object_size_list, local_size, group=group)
+    largest = object_size_list[0]
+    for other in object_size_list[1:]:
+        other > largest  # the largest: a number of the device is compared, then read
+    return input_tensor, local_size, object_size_list, input_tensor.numel()
+
+
+def all_gather_object(object_list, obj, group=None):
+    if c10d._is_outside(group, "all_gather_object"):
+        return
+    input_tensor, local_size, object_size_list, size = _gathered_sizes(obj, group)
+    whole = torch.empty(size * len(object_size_list), dtype=torch.uint8, device=input_tensor.device)
+    output_tensors = [whole[size * i:size * (i + 1)] for i in range(len(object_size_list))]
+    c10d.all_gather(output_tensors, input_tensor, group=group)
+    for i in range(len(output_tensors)):
+        object_list[i] = obj
+
+
+def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    if c10d._is_outside(group, "gather_object"):
+        return
+    group = c10d._group(group)
+    root = c10d._index_in(group, dst, group_dst)
+    is_root = c10d._check_list("gather_object", group, object_gather_list, root)
+    input_tensor, local_size, object_size_list, size = _gathered_sizes(obj, group)
+    output_tensors = None
+    if is_root:
+        whole = torch.empty(size * group.size(), dtype=torch.uint8, device=input_tensor.device)
+        output_tensors = [whole[size * i:size * (i + 1)] for i in range(group.size())]
+    c10d.gather(input_tensor, output_tensors, group_dst=root, group=group)
+    if is_root:
+        for i in range(group.size()):
+            object_gather_list[i] = obj
+
+
+def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    if c10d._is_outside(group, "broadcast_object_list"):
+        return
+    group = c10d._group(group)
+    root = c10d._index_in(group, src, group_src)
+    device = device or _device_of(group)
+    if group.rank() == root:
+        tensor_list, size_list = zip(*[_object_to_tensor(obj, device, group) for obj in object_list])
+        object_sizes_tensor = torch.cat(size_list)
+    else:
+        object_sizes_tensor = torch.empty(len(object_list), dtype=torch.long, device=device)
+    c10d.broadcast(object_sizes_tensor, group_src=root, group=group)
+    if group.rank() == root:
+        object_tensor = tensor_list[0] if len(tensor_list) == 1 else torch.cat(tensor_list)
+    else:
+        torch.sum(object_sizes_tensor)
+        total = sum([_Pickled().size(obj) for obj in object_list])
+        object_tensor = torch.empty(total, dtype=torch.uint8, device=device)
+    c10d.broadcast(object_tensor, group_src=root, group=group)
+    if group.rank() != root:
+        offset = 0
+        for obj_size in object_sizes_tensor:
+            end = offset + obj_size
+            offset = offset + obj_size
+            del end
+
+
+def scatter_object_list(
+    scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
+):
+    if c10d._is_outside(group, "scatter_object_list"):
+        return
+    group = c10d._group(group)
+    root = c10d._index_in(group, src, group_src)
+    device = _device_of(group)
+    given = scatter_object_input_list
+    tensor_list = tensor_sizes = None
+    if group.rank() == root:
+        pairs = [_object_to_tensor(obj, device, group) for obj in given]
+        tensor_list, tensor_sizes = [p[0] for p in pairs], [p[1] for p in pairs]
+        size = max([t.numel() for t in tensor_list])
+        largest = tensor_sizes[0]
+        for other in tensor_sizes[1:]:
+            other > largest
+        for t in tensor_list:
+            t.resize_(size)
+    elif given:
+        size = max([_Pickled().size(obj) for obj in given])
+        largest = torch.tensor([0], dtype=torch.long, device=device)
+    else:
+        _C.refuse(
+            "scatter_object_list() on a rank that does not know what comes is not modelled",
+            "give every rank the list",
+        )
+    c10d.broadcast(largest, group_src=root, group=group)
+    output_tensor = torch.empty(size, dtype=torch.uint8, device=device)
+    c10d.scatter(output_tensor, tensor_list, group_src=root, group=group)
+    obj_tensor_size = torch.tensor([0], dtype=torch.long, device=device)
+    c10d.scatter(obj_tensor_size, tensor_sizes, group_src=root, group=group)
+    scatter_object_output_list[0] = given[group.rank()]
+
+
+def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+    device = device or _device_of(group)
+    tensor_list, size_list = zip(*[_object_to_tensor(obj, device, group) for obj in object_list])
+    c10d.send(torch.cat(size_list), dst=dst, group=group, group_dst=group_dst)
+    object_tensor = tensor_list[0] if len(tensor_list) == 1 else torch.cat(tensor_list)
+    c10d.send(object_tensor, dst=dst, group=group, group_dst=group_dst)

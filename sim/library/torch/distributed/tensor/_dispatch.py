@@ -1,0 +1,90 @@
+import torch
+import torch._C as _C
+from torch.distributed.tensor.placement_types import Partial, Replicate, _NormPartial
+
+# What operators do that get DTensors: `_RULES` by name. Each brings this rank's parts into place, runs the operator on
+# them, and says how the result lies.
+
+
+def dispatch(name, op, args, kwargs):
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(op, args, kwargs)
+    return _elementwise(op, args, kwargs)
+
+
+def _specs(values):
+    found = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found.extend(_specs(value))
+        elif isinstance(value, torch.Tensor):
+            spec = _C.spec_of(value)
+            if spec is not None:
+                found.append(spec)
+    return found
+
+
+def _spread(out, spec, shape=None):
+    """the result of an operator on parts, as a DTensor"""
+    if not isinstance(out, torch.Tensor) or _C.spec_of(out) is not None:
+        return out
+    if shape is not None:
+        spec = spec.with_shape(shape)
+    return _C.spread_out(out, spec, spec.shape, spec.stride)
+
+
+def _broadcast(shapes):
+    return torch.broadcast_shapes(*shapes)
+
+
+def _elementwise(op, args, kwargs):
+    """parts that lie alike give parts that lie so"""
+    values = list(args) + list(kwargs.values())
+    specs = _specs(values)
+    lists = [v for v in args if isinstance(v, (list, tuple))]
+    out = _C.call_local(op, *args, **kwargs)
+    if lists and isinstance(out, (list, tuple)):
+        return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
+    if isinstance(out, torch.Tensor) and _C.spec_of(out) is None:
+        widest = max(specs, key=lambda s: len(s.shape))
+        shapes = [tuple(v.shape) for v in args if isinstance(v, torch.Tensor)]
+        return _spread(out, widest, _broadcast(shapes))
+    return out
+
+
+def _norm_placements(spec, norm_type):
+    return [_NormPartial(norm_type) if p.is_shard() else p for p in spec.placements]
+
+
+def _foreach_norm(op, args, kwargs):
+    norm_type = args[1] if len(args) > 1 else kwargs.get("ord", 2)
+    out = _C.call_local(op, *args, **kwargs)
+    for norm, tensor in zip(out, args[0]):
+        spec = _C.spec_of(tensor)
+        if spec is not None:
+            _spread(norm, spec.with_placements(_norm_placements(spec, norm_type)).with_shape(()))
+    return out
+
+
+def _stack(op, args, kwargs):
+    out = _C.call_local(op, *args, **kwargs)
+    spec = _specs(args)[0]
+    return _spread(out, spec, (len(args[0]), *spec.shape))
+
+
+def _vector_norm(op, args, kwargs):
+    from torch.distributed.tensor._redistribute import redistribute_local_tensor
+
+    spec = _C.spec_of(args[0])
+    norm_type = args[1] if len(args) > 1 else 2
+    local = args[0]
+    placements = [Replicate() if p.is_partial() else p for p in spec.placements]
+    if placements != list(spec.placements):
+        local = redistribute_local_tensor(_C.local_of(local), spec, placements)
+        spec = spec.with_placements(placements)
+    out = _C.call_local(op, local, *args[1:], **kwargs)
+    return _spread(out, spec.with_placements(_norm_placements(spec, norm_type)), ())
+
+
+_RULES = {"_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm}

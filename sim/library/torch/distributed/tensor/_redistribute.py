@@ -1,0 +1,109 @@
+import torch
+from torch.distributed import _functional_collectives as funcol
+from torch.distributed.tensor.placement_types import Replicate, _NormPartial
+
+
+def _padded(tensor, dim, size):
+    """zeros behind the last of a dimension, up to `size`"""
+    missing = size - tensor.size(dim)
+    if missing == 0:
+        return tensor
+    pads = [0, 0] * (tensor.dim() - dim)
+    pads[-1] = missing
+    return torch.nn.functional.pad(tensor, pads)
+
+
+def _reduced(local, placement, mesh, dim):
+    """a term everywhere -> the sum everywhere"""
+    if isinstance(placement, _NormPartial) and placement.reduce_op == "sum":
+        powered = local ** placement.norm_type if placement.norm_type != 1 else local
+        total = funcol.all_reduce(powered, "sum", (mesh, dim))
+        return total ** (1.0 / placement.norm_type) if placement.norm_type != 1 else total
+    return funcol.all_reduce(local, placement.reduce_op, (mesh, dim))
+
+
+def _gathered(local, placement, mesh, dim, whole):
+    """a part everywhere -> all of it everywhere. `whole`: the size of what is gathered"""
+    count, at = mesh.size(dim), placement.dim
+    each = -(-whole // count)
+    local = _padded(local, at, each)
+    if not local.is_contiguous():
+        local = local.contiguous()
+    out = funcol.all_gather_tensor(local, at, (mesh, dim))
+    return out if each * count == whole else out.narrow(at, 0, whole)
+
+
+def _scattered(local, placement, target, mesh, dim):
+    """a term everywhere -> a part of the sum on each rank"""
+    count, rank, whole = mesh.size(dim), mesh.get_coordinate()[dim], local.size(target.dim)
+    each = -(-whole // count)
+    local = _padded(local, target.dim, each * count)
+    out = funcol.reduce_scatter_tensor(local, placement.reduce_op, target.dim, (mesh, dim))
+    size = target.local_shard_size_and_offset(whole, count, rank)[0]
+    return out if size == each else out.narrow(target.dim, 0, size)
+
+
+def _own_part(local, target, mesh, dim):
+    count, rank = mesh.size(dim), mesh.get_coordinate()[dim]
+    size, start = target.local_shard_size_and_offset(local.size(target.dim), count, rank)
+    return local.narrow(target.dim, start, size).clone()
+
+
+def _swapped(local, placement, target, mesh, dim, whole):
+    """parts of one dimension -> parts of another"""
+    count, rank = mesh.size(dim), mesh.get_coordinate()[dim]
+    own = local.size(target.dim)
+    local = _padded(_padded(local, placement.dim, -(-whole // count)), target.dim, -(-own // count) * count)
+    out = funcol.all_to_all_dims(local, placement.dim, target.dim, (mesh, dim))
+    out = out if out.size(placement.dim) == whole else out.narrow(placement.dim, 0, whole)
+    size = target.local_shard_size_and_offset(own, count, rank)[0]
+    return out if out.size(target.dim) == size else out.narrow(target.dim, 0, size)
+
+
+def redistribute_local_tensor(local, spec, placements):
+    """this rank's part of a tensor that is to lie otherwise. Dimensions of the mesh that are gathered go last to first,
+    then the others first to last. Source: torch.distributed.tensor._redistribute"""
+    now = list(spec.placements)
+    mesh = spec.mesh
+
+    def whole_along(dim, at):
+        size = spec.shape[at]
+        for other in range(dim):
+            if now[other].is_shard(at):
+                size = now[other].local_shard_size_and_offset(size, mesh.size(other), mesh.get_coordinate()[other])[0]
+        return size
+
+    def conflicts(dim):
+        """a part of a part: outer dimensions of the mesh divide first"""
+        current, target = now[dim], placements[dim]
+        if current == target or not current.is_shard():
+            return False
+        return target.is_replicate() or any([
+            now[other] != placements[other] and (now[other].is_shard(current.dim) or placements[other].is_shard(current.dim))
+            for other in range(dim)
+        ])
+
+    for dim in range(mesh.ndim - 1, -1, -1):
+        if conflicts(dim):
+            local = _gathered(local, now[dim], mesh, dim, whole_along(dim, now[dim].dim))
+            now[dim] = Replicate()
+    for dim in range(mesh.ndim):
+        current, target = now[dim], placements[dim]
+        if current == target:
+            continue
+        if target.is_replicate():
+            if current.is_partial():
+                local = _reduced(local, current, mesh, dim)
+            else:
+                local = _gathered(local, current, mesh, dim, whole_along(dim, current.dim))
+        elif target.is_shard():
+            if current.is_partial():
+                local = _scattered(local, current, target, mesh, dim)
+            elif current.is_replicate():
+                local = _own_part(local, target, mesh, dim)
+            else:
+                local = _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
+        elif current.is_replicate():
+            local = local if mesh.get_coordinate()[dim] == 0 else torch.zeros_like(local)
+        now[dim] = target
+    return local

@@ -1,0 +1,89 @@
+class Placement:
+    """how a tensor lies along one dimension of a mesh"""
+
+    def is_shard(self, dim=None):
+        return isinstance(self, Shard) and (dim is None or self.dim == dim)
+
+    def is_replicate(self):
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op=None):
+        return isinstance(self, Partial) and (reduce_op is None or self.reduce_op == reduce_op)
+
+    def _key(self):
+        return ()
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash((type(self).__name__, self._key()))
+
+
+class Shard(Placement):
+    """each rank has a part of a dimension: equal ones but for the last"""
+
+    def __init__(self, dim):
+        self.dim = dim
+
+    def _key(self):
+        return (self.dim,)
+
+    def __repr__(self):
+        return f"Shard(dim={self.dim})"
+
+    @staticmethod
+    def local_shard_size_and_offset(size, num_chunks, rank):
+        each = -(-size // num_chunks)
+        start = min([size, each * rank])
+        return min([size, start + each]) - start, start
+
+
+class _StridedShard(Shard):
+    """parts of parts: another dimension of the mesh divides first"""
+
+    def __init__(self, dim, *, split_factor):
+        super().__init__(dim)
+        self.split_factor = split_factor
+
+    def _key(self):
+        return (self.dim, self.split_factor)
+
+    def __repr__(self):
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+
+class Replicate(Placement):
+    def __repr__(self):
+        return "Replicate()"
+
+
+class Partial(Placement):
+    """each rank has a term of what is still to be reduced"""
+
+    def __init__(self, reduce_op="sum"):
+        self.reduce_op = reduce_op
+
+    def _key(self):
+        return (self.reduce_op,)
+
+    def __repr__(self):
+        return f"Partial({self.reduce_op})"
+
+
+class _NormPartial(Partial):
+    """each rank has the norm of its part"""
+
+    def __init__(self, norm_type=2):
+        super().__init__("sum" if norm_type not in ("inf", "-inf", float("inf")) else "max")
+        self.norm_type = norm_type
+
+    def _key(self):
+        return (self.reduce_op, self.norm_type)
+
+    def __repr__(self):
+        return f"_NormPartial(reduce_op={self.reduce_op}, norm_type={self.norm_type})"
+
+
+class _MaskPartial(Partial):
+    """each rank has the rows of its part of a table, and zeros"""
