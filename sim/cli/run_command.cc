@@ -153,7 +153,7 @@ void compare_releases(const Arguments& args, const std::vector<Version>& release
     usage_error("--format", "several releases are compared as text", "give one to --pytorch");
   std::vector<ReleasePeaks> peaks;
   for (const Version release : releases) {
-    std::vector<Override> overrides = scenario_overrides(args);
+    std::vector<Override> overrides = script_overrides(args);
     overrides.push_back({"pytorch", to_string(release)});
     const Scenario scenario =
         read_scenario(open_scenario(args.positional()[0], overrides, args.value("variant")));
@@ -198,12 +198,16 @@ class RunCommand final : public Command {
         "tells what a GPU would have seen.",
         {{"SCENARIO",
           "a scenario in YAML (docs/scenario.md), or a training script in Python; - for standard "
-          "input"}},
+          "input"},
+         {"ARGS", "what a script is given; '--' stands before those that begin with a dash", false,
+          true}},
         {{"set", "KEY=VALUE", "override a parameter or a key: train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants", ""},
          {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},
          {"pytorch", "RELEASE", "the release, 2.15; of several, 2.6,2.11,2.15, a line each", ""},
          kDeviceOption,
+         kPackagesOption,
+         kEnvOption,
          kEventPolicyOption,
          {"world", "N", "run one process of a job of N, as torchrun would start it", ""},
          {"rank", "R", "which of them", "0"},
@@ -239,7 +243,8 @@ class RunCommand final : public Command {
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run s.yaml --set batch=128 --top 10",
           "another batch, and what is largest at the peak"},
-         {"tidemark run train.py --device h100-sxm-80gb", "a training script as it is"},
+         {"tidemark run train.py --device h100-sxm-80gb -- --lr 3e-4",
+          "a training script as it is, with arguments of its own"},
          {"tidemark run s.yaml --plot peak.png --events events.csv.gz",
           "a picture, and every event"}}};
   }
@@ -267,7 +272,7 @@ class RunCommand final : public Command {
       usage_error("--at", "is for --format text and json");
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
-    std::vector<Override> overrides = scenario_overrides(args);
+    std::vector<Override> overrides = script_overrides(args);
     for (Override& each : rank_overrides(args)) overrides.push_back(std::move(each));
     if (!releases.empty()) overrides.push_back({"pytorch", to_string(releases.front())});
     const ScenarioSource source = open_scenario(title, overrides, args.value("variant"));

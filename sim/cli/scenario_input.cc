@@ -2,6 +2,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+
+#include "sim/run/script.h"
+#include "sim/yaml/quoted.h"
 
 namespace tidemark::cli {
 
@@ -24,6 +28,38 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
   if (args.has("event-policy"))
     overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
+  if (args.has("packages")) {
+    std::string folders;
+    for (const std::string& folder : args.values("packages")) {
+      folders += folders.empty() ? "[" : ", ";
+      folders += yaml::quoted(std::filesystem::absolute(folder).lexically_normal().string());
+    }
+    overrides.insert(overrides.begin(), {"packages", folders + "]"});
+  }
+  for (const std::string& text : args.values("env")) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      usage_error("--env", "expected NAME=VALUE, found '" + text + "'");
+    overrides.push_back({"script.env." + text.substr(0, equals),
+                         yaml::quoted(std::string_view(text).substr(equals + 1))});
+  }
+  return overrides;
+}
+
+std::vector<Override> script_overrides(const Arguments& args) {
+  std::vector<Override> overrides = scenario_overrides(args);
+  const std::vector<std::string>& words = args.positional();
+  if (words.size() < 2) return overrides;
+  if (!is_script_path(words[0])) {
+    throw InputError(Problem{{}, {}, "unexpected argument '" + words[1] + "'",
+                             words[1].find('=') == std::string::npos
+                                 ? "a scenario's script has its arguments in script.args"
+                                 : "did you mean '--set " + words[1] + "'?"});
+  }
+  std::string list;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    list += (i == 1 ? "[" : ", ") + yaml::quoted(words[i]);
+  overrides.push_back({"script.args", list + "]"});
   return overrides;
 }
 

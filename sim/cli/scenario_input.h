@@ -14,10 +14,19 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --device, --event-policy and --set ask for, in this order.
+/// What --packages, --device, --event-policy, --set and --env ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);
+/// The same, and what a script's arguments behind its name ask for.
+/// Errors: InputError where what runs is no script.
+std::vector<Override> script_overrides(const Arguments& args);
 
 /// The option that every command on scenarios has beside --set.
+/// Where imports look, and what a script is given.
+inline constexpr OptionSpec kPackagesOption{
+    "packages", "FOLDER", "a folder of installed packages (site-packages), or a checkout", "", true};
+inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has for a script", "",
+                                       true};
+
 inline constexpr OptionSpec kDeviceOption{
     "device", "ID", "the device, whatever the scenario says; a script has none of its own", ""};
 

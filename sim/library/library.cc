@@ -11,7 +11,7 @@ lang::LibraryRoots all() {
 }
 
 lang::LibraryRoots python() {
-  constexpr std::size_t kRootsWithoutTensors = 2;  // those that library_compiler writes first
+  constexpr std::size_t kRootsWithoutTensors = 3;  // those that library_compiler writes first
   return {&tidemark_library_image.names, all().roots.first(kRootsWithoutTensors)};
 }
 

@@ -35,9 +35,10 @@ using lang::Name;
 struct Root {
   std::string_view folder;
   bool is_package;  ///< torch/nn/init.py is torch.nn.init, python/os/path.py is os.path
+  bool stands_in = false;
 };
 constexpr Root kRoots[] = {
-    {"python", false}, {"stand_ins", false}, {"numpy", true}, {"torch", true}};
+    {"python", false}, {"outside", false}, {"stand_ins", false, true}, {"numpy", true}, {"torch", true}};
 constexpr std::string_view kNotModelled = "not_modelled.txt";
 constexpr std::string_view kSymbol = "tidemark_library_image";
 
@@ -206,7 +207,7 @@ lang::Image image_of(const std::vector<std::vector<File>>& roots, const lang::Na
   for (const std::vector<File>& files : roots) {
     std::vector<LibraryModule>& rows = modules.emplace_back();
     for (const File& file : files) rows.push_back(file.row);
-    libraries.push_back({seq(rows)});
+    libraries.push_back({seq(rows), kRoots[libraries.size()].stands_in});
   }
   const lang::NamesOfImage table(names);
   return lang::ImageWriter().write(lang::LibraryImage{table.table(), seq(libraries)});

@@ -221,6 +221,16 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   json.member("instructions", result.instructions).member("ended_by_oom", result.ended_by_oom);
   if (result.is_timed) json.member("end_ns", std::int64_t{result.end_ns});
   json.member("printed", result.printed);
+  if (!result.packages.empty()) {
+    json.key("packages").begin_array();
+    for (const PackageUse& package : result.packages) {
+      json.begin_object();
+      json.member("name", package.name);
+      if (!package.version.empty()) json.member("version", package.version);
+      json.member("modules", std::uint64_t{package.modules}).end_object();
+    }
+    json.end_array();
+  }
   json.key("devices").begin_array();
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
     const std::span<const std::uint32_t> at(options.at);

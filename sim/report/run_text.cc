@@ -222,6 +222,19 @@ std::string repeats(const RunResult& result) {
   return out;
 }
 
+/// "Read torchvision 0.26.0 (59 files), einops 0.8.2 (4 files)".
+std::string packages_line(const RunResult& result, const TextStyle& style) {
+  if (result.packages.empty()) return {};
+  std::string line;
+  for (const PackageUse& package : result.packages) {
+    line += line.empty() ? "Read " : ", ";
+    line += package.name;
+    if (!package.version.empty()) line += " " + package.version;
+    line += fmt::format(" ({} {})", package.modules, package.modules == 1 ? "file" : "files");
+  }
+  return wrapped(line, style.width, 0);
+}
+
 void add_part(std::string& out, const std::string& part) {
   if (!part.empty()) out += "\n" + part;
 }
@@ -236,7 +249,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     const DeviceResult& device = result.devices[i];
     out += title_lines(device, options, result.devices.size(), i, style);
     out += verdict(result, device, style);
-    if (i == 0) out += repeats(result);
+    if (i == 0) out += packages_line(result, style) + repeats(result);
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));
     add_part(out, largest(result, device, options.top, style));

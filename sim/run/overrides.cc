@@ -64,6 +64,7 @@ class Setter {
     std::vector<PathStep> steps = path_steps(one.path);
     if (steps.empty() || steps.front().index) return lost(one, "is no path", {});
     if (!complete(one, steps)) return;
+    if (steps.front().key == "script" && steps.size() > 1) spell_out_script();
     yaml::Node* node = &root_;
     for (const PathStep& step : steps) {
       node = next(one, *node, step, value.at);
@@ -77,6 +78,16 @@ class Setter {
   }
 
  private:
+  /// `script: FILE` is short for a map with that file.
+  void spell_out_script() {
+    yaml::Node* script = root_.find("script");
+    if (script == nullptr || !script->is_text()) return;
+    yaml::Node map;
+    map.at = script->at;
+    child(map, "file", script->at) = *script;
+    *script = std::move(map);
+  }
+
   /// Finds what the first word means.
   bool complete(const Override& one, std::vector<PathStep>& steps) {
     const std::string& word = steps.front().key;

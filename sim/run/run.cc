@@ -1,43 +1,15 @@
 #include "sim/run/run.h"
 
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "sim/format/whole_file.h"
+#include "sim/run/import_files.h"
 #include "sim/run/record.h"
-#include "sim/run/zoo.h"
 #include "sim/torch/source/model_source.h"
 
 namespace tidemark {
 namespace {
-
-/// Looks for NAME.py, or NAME/__init__.py, in the folders in turn, then in the program's own zoo;
-/// dots of a name are folders.
-lang::ModuleResolver files_in(std::vector<std::string> folders, bool sees_zoo) {
-  return [folders = std::move(folders),
-          sees_zoo](std::string_view name) -> std::shared_ptr<const SourceText> {
-    std::string relative(name);
-    for (char& c : relative) {
-      if (c == '.') c = '/';
-    }
-    for (const std::string& folder : folders) {
-      for (const char* ending : {".py", "/__init__.py"}) {
-        const std::string path = fmt::format("{}/{}{}", folder, relative, ending);
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(path, error)) continue;
-        return std::make_shared<const SourceText>(SourceText{
-            std::filesystem::path(path).lexically_normal().string(), read_whole_file(path)});
-      }
-    }
-    if (const std::string_view text = sees_zoo ? zoo_text(relative) : ""; !text.empty()) {
-      return std::make_shared<const SourceText>(
-          SourceText{fmt::format("configs/models/{}.py", relative), std::string(text)});
-    }
-    return nullptr;
-  };
-}
 
 torch::ModelProgram program_of(const Scenario& scenario) {
   torch::ModelProgram program;
@@ -50,7 +22,14 @@ torch::ModelProgram program_of(const Scenario& scenario) {
   }
   program.setup = scenario.model.setup;
   program.loop = scenario.loop;
-  program.resolver = files_in(scenario.model.import_folders, scenario.model.sees_zoo);
+  program.path = scenario.model.import_folders;
+  program.path.insert(program.path.end(), scenario.packages.begin(), scenario.packages.end());
+  if (scenario.model.sees_zoo) program.path.emplace_back(kZooFolder);
+  program.packages = scenario.packages;
+  program.files = std::make_shared<HostFiles>(program.path);
+  program.arguments = scenario.script_args;
+  if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
+  program.environment = scenario.script_env;
   program.backends = scenario.backends;
   program.wheel = scenario.wheel;
   program.rank = scenario.rank;
@@ -137,6 +116,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   std::string printed;
   Simulator simulator = simulator_of(scenario, program, options);
   torch::ModelProgram model = program_of(scenario);
+  const std::shared_ptr<HostFiles> files = std::static_pointer_cast<HostFiles>(model.files);
   model.watched = options.watched;
   model.details = options.details;
   model.leave_out_repeats = options.leave_out_repeats;
@@ -147,6 +127,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   result.program = std::move(program);
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
+  result.packages = packages_read(*files, scenario.packages);
   return result;
 }
 

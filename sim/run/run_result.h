@@ -145,6 +145,13 @@ struct HostResult {
   PinnedStatistics pinned;          ///< at the end
 };
 
+/// An installed package of which a run read files.
+struct PackageUse {
+  std::string name;         ///< as it is imported: "torchvision"
+  std::string version;      ///< by its *.dist-info; empty: its folder does not say
+  std::size_t modules = 0;  ///< how many of its files were read
+};
+
 /// All that a run tells. Plain data.
 ///
 /// Where `repeats` is not empty, the devices' events, phases and points (and what is beside them)
@@ -158,6 +165,7 @@ struct RunResult {
   bool is_timed = false;
   bool ended_by_oom = false;          ///< the program did not handle its last failure
   std::string printed;                ///< what the model code printed
+  std::vector<PackageUse> packages;   ///< that it read, by name
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };
 

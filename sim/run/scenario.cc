@@ -16,6 +16,7 @@
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/scenario_fields.h"
+#include "sim/run/import_files.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 #include "sim/yaml/yaml_fields.h"
@@ -61,6 +62,7 @@ class Reader {
     read_backends();
     read_params();
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
+    read_packages();
     if (fields_.get("script") != nullptr) {
       read_script();
     } else {
@@ -300,13 +302,45 @@ class Reader {
         fields_.report(*node, key, "cannot stand beside script");
     }
     scenario_.is_script = true;
-    const std::optional<std::string> file = fields_.text("script");
+    const yaml::Node& node = *fields_.get("script");
+    std::optional<std::string> file;
+    if (node.is_text()) {
+      file = node.text;
+    } else {
+      yaml::Fields map(node, "script", problems_, kScriptMap);
+      map.require_all();
+      file = map.text("file");
+      if (const yaml::Node* args = map.get("args")) scenario_.script_args = texts_of(*args);
+      if (const yaml::Node* env = map.get("env")) {
+        for (const yaml::Entry& entry : env->entries)
+          scenario_.script_env.emplace_back(entry.key, entry.value.text);
+      }
+      map.done();
+    }
     if (!file) return;
     auto source = std::make_shared<SourceText>();
     source->name = joined_path(folder_, *file);
     source->text = read_whole_file(source->name);
     scenario_.model.import_folders.push_back(folder_of(source->name));
     scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
+  }
+
+  /// The texts of a list of scalars; others are told by the table of keys.
+  static std::vector<std::string> texts_of(const yaml::Node& list) {
+    std::vector<std::string> out;
+    if (list.is_text()) out.push_back(list.text);
+    for (const yaml::Node& item : list.items) out.push_back(item.text);
+    return out;
+  }
+
+  void read_packages() {
+    const yaml::Node* node = fields_.get("packages");
+    if (node == nullptr) {
+      scenario_.packages = installed_packages();
+      return;
+    }
+    for (const std::string& folder : texts_of(*node))
+      scenario_.packages.push_back(joined_path(folder_, folder));
   }
 
   void read_model() {

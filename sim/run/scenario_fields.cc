@@ -58,6 +58,7 @@ constexpr auto kOoms = words("raise", "stop", "next");
 constexpr std::string_view kRelease = "^2\\.[0-9]+$";
 constexpr yaml::Form kDeviceAsMap = form::map(kDeviceMap);
 constexpr yaml::Form kPytorchAsMap = form::map(kPytorchMap);
+constexpr yaml::Form kScriptAsMap = form::map(kScriptMap);
 constexpr yaml::Form kOptimizerAsMap = form::map(kOptimizerMap);
 constexpr yaml::Form kDdpAsMap = form::map(kDdpMap);
 constexpr yaml::Form kNamedOrDdp = form::name(kName).either(kDdpAsMap);
@@ -96,7 +97,11 @@ constexpr yaml::Field kScenarioFields[] = {
     {"layers", form::list_of(kText, 1), "modules, as for torch.nn.Sequential: Linear(784, 512)"},
     {"train", form::map(kTrainMap), "a training or inference loop"},
     {"loop", kText, "a loop of one's own, in the model language"},
-    {"script", kText, "a training script, in place of model, layers, train and loop"},
+    {"script", form::text().either(kScriptAsMap),
+     "a training script, in place of model, layers, train and loop"},
+    {"packages", form::text().either(kListOfText),
+     "folders of installed packages, in which import looks last (default: TIDEMARK_PACKAGES, "
+     "$VIRTUAL_ENV, $CONDA_PREFIX)"},
     {"variants", form::map_of(kMapOfAny), "named sets of overrides, with the keys of --set"},
     {"sweep", form::map(kSweepMap), "what `tidemark sweep` varies"}};
 
@@ -134,6 +139,11 @@ constexpr yaml::Field kBackendsFields[] = {
     {"math", kBoolean, "attention by separate operators (default true)"},
     {"tf32", kBoolean, "TensorFloat-32 in products of matrices (default false)"},
     {"deterministic", kBoolean, "torch.use_deterministic_algorithms (default false)"}};
+
+constexpr yaml::Field kScriptFields[] = {
+    {"file", kText, "the script's file, beside this one", true},
+    {"args", kListOfText, "what sys.argv has after the script's name"},
+    {"env", kMapOfText, "what os.environ has"}};
 
 constexpr yaml::Field kModelFields[] = {
     {"file", kText, "a Python file with the model, beside this file"},
@@ -244,6 +254,7 @@ constexpr yaml::Map kPytorchMap{kPytorchFields};
 constexpr yaml::Map kAllocatorMap{kAllocatorFields};
 constexpr yaml::Map kBackendsMap{kBackendsFields};
 constexpr yaml::Map kModelMap{kModelFields};
+constexpr yaml::Map kScriptMap{kScriptFields};
 constexpr yaml::Map kTrainMap{kTrainFields};
 constexpr yaml::Map kTensorMap{kTensorFields};
 constexpr yaml::Map kOptimizerMap{kOptimizerFields};

@@ -15,6 +15,7 @@ extern const yaml::Map kPytorchMap;
 extern const yaml::Map kAllocatorMap;
 extern const yaml::Map kBackendsMap;
 extern const yaml::Map kModelMap;
+extern const yaml::Map kScriptMap;
 extern const yaml::Map kTrainMap;
 extern const yaml::Map kTensorMap;
 extern const yaml::Map kOptimizerMap;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -28,16 +29,15 @@ class LangProgram {
     Interp::Options options;
     options.limits = limits;
     options.print = [this](std::string_view text) { output_ += text; };
-    options.resolver = [siblings = std::move(siblings)](std::string_view name) {
-      const std::filesystem::path path = siblings / (std::string(name) + ".py");
-      std::shared_ptr<const SourceText> source;
-      if (!siblings.empty() && std::filesystem::exists(path)) {
-        source = std::make_shared<const SourceText>(
-            SourceText{path.filename().string(), read_text(path)});
+    std::map<std::string, std::string> texts;
+    if (!siblings.empty()) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(siblings)) {
+        if (entry.path().extension() == ".py")
+          texts[std::filesystem::relative(entry.path(), siblings).generic_string()] =
+              read_text(entry.path());
       }
-      return source;
-    };
-    options.library = library::python();
+    }
+    options.imports = {library::python(), std::make_shared<TextFiles>(texts), {""}, {}, false};
     interp_ = std::make_unique<Python>(std::move(options));
     Interp& in = *interp_;
     Ref<ClassObject> type = in.make_class("probe", "__main__");

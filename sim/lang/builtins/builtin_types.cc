@@ -294,6 +294,11 @@ void add_types(Interp& in) {
     name_it(type);
   }
   c.object->allocate = nullptr;
+  define(in, *c.module, "__init__(self, name, doc=None)", [](Interp& interp, Arguments& args) {
+    interp.store_attr(args[0], known(name::kName), args[1]);
+    interp.store_attr(args[0], known(name::kDoc), args[2]);
+    return Value::none();
+  });
   c.integer->construct = make_integer;
   c.real->construct = make_real;
   c.boolean->construct = [](Interp& interp, ClassObject&, CallArgs& args) {

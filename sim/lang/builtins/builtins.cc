@@ -70,15 +70,6 @@ void add_attribute_functions(Interp& in) {
     interp.set_attr(args[0], name, args.take(2));
     return Value::none();
   });
-  define(in, "vars(object=..., /)", [](Interp& interp, Arguments& args) {
-    if (args[0].empty()) {
-      interp.refuse("vars() without an object is not supported in model code",
-                    "name the values: dict(width=width)");
-    }
-    Value found = interp.find_attr(args[0], known(name::kDict));
-    if (found.empty()) interp.type_error("vars() argument must have __dict__ attribute");
-    return found;
-  });
   define(in, "delattr(obj, name, /)", [](Interp& interp, Arguments& args) {
     interp.del_attr(args[0], attribute_name(interp, args, 1));
     return Value::none();
@@ -229,12 +220,8 @@ void add_text_functions(Interp& in) {
          });
 }
 
-/// The variables of the module that calls, and the names of an object.
+/// The names of an object.
 void add_listings(Interp& in) {
-  define(in, "globals()", [](Interp& interp, Arguments&) {
-    const Value make = interp.get_attr(interp.import("_attribute_tables"), interp.intern("of"));
-    return interp.call(make, {Value(Ref<Module>(interp.current_frame()->globals))});
-  });
   define(in, "dir(object, /)", [](Interp& interp, Arguments& args) -> Value {
     std::set<std::string, std::less<>> names;
     const auto add = [&](const AttrMap& table) {
@@ -264,8 +251,7 @@ void add_files(Interp& in) {
 }
 
 void add_refusals(Interp& in) {
-  for (const std::string_view name : {"input", "eval", "exec", "compile", "locals", "breakpoint",
-                                      "__import__", "memoryview", "bytes", "bytearray"}) {
+  for (const std::string_view name : {"input", "breakpoint"}) {
     in.set_builtin(in.intern(name),
                    in.raw_function(name, [name](Interp& interp, CallArgs&) -> Value {
                      interp.refuse(fmt::format("{}() is not supported in model code", name));
@@ -289,6 +275,8 @@ void add_builtins(Interp& in) {
   add_text_functions(in);
   add_files(in);
   add_listings(in);
+  add_code_functions(in);
+  add_bytes(in);
   add_refusals(in);
   in.set_builtin(in.intern("NotImplemented"), Value::not_implemented());
   in.set_builtin(in.intern("Ellipsis"), Value::ellipsis());

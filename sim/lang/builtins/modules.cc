@@ -437,6 +437,7 @@ void fill_host(Interp& in, Module& module) {
     return interp.list(std::move(names));
   });
   add_attribute_access(in, module);
+  add_import_functions(in, module);
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();

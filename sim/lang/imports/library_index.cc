@@ -1,6 +1,7 @@
 #include "sim/lang/imports/library_index.h"
 
 #include <algorithm>
+#include <string>
 
 namespace tidemark::lang {
 
@@ -21,6 +22,22 @@ const LibraryModule* LibraryRoots::find(std::string_view wanted) const {
     if (const LibraryModule* found = root.find(wanted)) return found;
   }
   return nullptr;
+}
+
+bool LibraryRoots::stands_in(std::string_view name) const {
+  return std::any_of(roots.begin(), roots.end(), [&](const Library& root) {
+    return root.stands_in && root.find(name) != nullptr;
+  });
+}
+
+bool LibraryRoots::has_modules_of(std::string_view name) const {
+  const std::string begin = std::string(name) + ".";
+  return std::any_of(roots.begin(), roots.end(), [&](const Library& root) {
+    const auto* const first = std::lower_bound(
+        root.modules.begin(), root.modules.end(), begin,
+        [](const LibraryModule& each, std::string_view wanted) { return view(each.name) < wanted; });
+    return first != root.modules.end() && view(first->name).starts_with(begin);
+  });
 }
 
 }  // namespace tidemark::lang

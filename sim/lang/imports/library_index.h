@@ -41,6 +41,7 @@ struct LibraryModule {
 /// One root of the library.
 struct Library {
   Seq<const LibraryModule> modules;  ///< sorted by name, each once
+  bool stands_in = false;            ///< for packages: one that is installed wins
 
   /// nullptr: it has no such module. Cost: logarithmic.
   [[nodiscard]] const LibraryModule* find(std::string_view name) const;
@@ -54,6 +55,10 @@ struct LibraryRoots {
 
   /// nullptr: none has such a module.
   [[nodiscard]] const LibraryModule* find(std::string_view name) const;
+  /// Whether it is found in a root that stands in for packages.
+  [[nodiscard]] bool stands_in(std::string_view name) const;
+  /// Whether there are modules below it, as below a package.
+  [[nodiscard]] bool has_modules_of(std::string_view name) const;
   /// A name that the library has. Requires: there is a library.
   [[nodiscard]] std::string_view text(Name name) const {
     return view(names->entries[static_cast<std::uint32_t>(name)].text);
@@ -77,7 +82,7 @@ void each_member(const LibraryModule& m, const Visit& visit) {
 }
 template <class Visit>
 void each_member(const Library& l, const Visit& visit) {
-  visit(l.modules);
+  visit(l.modules, l.stands_in);
 }
 template <class Visit>
 void each_member(const LibraryImage& i, const Visit& visit) {

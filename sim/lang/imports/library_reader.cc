@@ -139,7 +139,7 @@ class Reader {
         return import_modules(*static_cast<const ImportStmt*>(node));
       case StmtKind::kImportFrom: {
         const auto& from = *static_cast<const ImportFromStmt*>(node);
-        if (from.sibling) {
+        if (from.level > 0) {
           problem(node->place, "a file of the library takes names by a module's whole name",
                   "write from package.module import name");
           return;

@@ -102,7 +102,7 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     if (module->file != nullptr && module->file->find(name) != nullptr)
       find_module_member(*module, name);
     module->set(name, value);
-    if (module->make_missing) {  // a host module may want to know what is set in it
+    if (module->origin == Module::Origin::kOwn && module->make_missing) {  // a host module may want to know what is set in it
       const Value hook = find_module_member(*module, intern("__tidemark_store__"));
       if (!hook.empty()) call(hook, {str(std::string(text(name))), value});
     }

@@ -237,15 +237,17 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
       return tuple(std::move(order));
     }
     default:
-      return {};
+      break;
   }
+  if (!type.metaclass) return {};
+  return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }
 
 Value Interp::find_module_member(Module& module, Name name) {
   if (const Value* found = module.find(name)) return *found;
   if (module.file == nullptr || module.file->find(name) == nullptr) {
     const std::string submodule = module.name + "." + std::string(text(name));
-    if (is_own_module(submodule)) return import(submodule);
+    if (importer_->is_own(submodule)) return importer_->import(submodule);
   }
   if (module.make_missing) {
     Value made = module.make_missing(*this, module, name);
@@ -253,6 +255,21 @@ Value Interp::find_module_member(Module& module, Name name) {
       module.set(name, made);
       return made;
     }
+  }
+  if (module.origin == Module::Origin::kOwn) {
+    Value fact = importer_->module_fact(module, name);
+    const bool has_more =
+        module.file != nullptr && module.file->find(known(name::kGetattr)) != nullptr;
+    if (!fact.empty() || !has_more || text(name).starts_with("__")) return fact;
+    module.make_missing(*this, module, known(name::kGetattr));
+  }
+  const Value* fallback = module.find(known(name::kGetattr));
+  if (fallback == nullptr) return {};
+  const Value function = *fallback;
+  try {
+    return call(function, {str(std::string(text(name)))});
+  } catch (const Raised& raised) {
+    if (!raised.exception->type().derives_from(*classes_->attribute_error)) throw;
   }
   return {};
 }

@@ -45,6 +45,18 @@ void Interp::make_builtin_classes() {
     return make_ref<BoundMethod>(in.heap(), args.values[0], args.values[1]);
   };
   c.module = plain("module");
+  c.module->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
+    const Str* name = args.positional == 0 ? nullptr : args.values[0].as<Str>();
+    if (name == nullptr) in.type_error("module() takes a name");
+    const Ref<Module> module = make_ref<Module>(in.heap(), name->text());
+    module->set(known(name::kName), args.values[0]);
+    module->set(known(name::kDoc), args.positional > 1 ? args.values[1] : Value::none());
+    return module;
+  };
+  // An object of a user's module class is an object with the module's names as attributes.
+  c.module->allocate = [](Interp& in, Ref<ClassObject> type) {
+    return make_ref<Instance>(in.heap(), std::move(type));
+  };
   c.iterator = plain("iterator", true);
   c.generator = plain("generator", true);
   c.property = plain("property");

@@ -192,6 +192,9 @@ Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
     slots.drop_forward();
     throw;
   }
+  if (code.is_async) {
+    in.refuse(fmt::format("'{}' is 'async': coroutines are not supported", in.text(code.name)));
+  }
   if (code.generator) {
     std::vector<Value> own;
     own.reserve(slots.size());

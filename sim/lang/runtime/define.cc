@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/importer.h"
 
 /// Classes and imports.
 namespace tidemark::lang {
@@ -363,42 +364,55 @@ void Evaluator::import_stmt(const ImportStmt* node) {
   for (const ImportedName& name : node->names) {
     frame_.at = name.place;
     const std::string_view path = in_.text(name.module);
-    Ref<Module> module = in_.import(path);
+    Value module = in_.importer().import(path);
     const std::size_t dot = path.find('.');
-    if (!name.whole && dot != std::string_view::npos) module = in_.import(path.substr(0, dot));
-    store(name.target, module);
+    if (!name.whole && dot != std::string_view::npos)
+      module = in_.importer().import(path.substr(0, dot));
+    store(name.target, std::move(module));
   }
 }
 
 void Evaluator::import_from_stmt(const ImportFromStmt* node) {
   frame_.at = node->place;
-  Ref<Module> module;
-  if (!node->sibling) module = in_.import(in_.text(node->module));
+  Importer& importer = in_.importer();
+  const std::string path =
+      importer.absolute_name(*frame_.globals, in_.text(node->module), node->level);
+  // A file that is run by itself takes its neighbours as they are: from . import neighbour.
+  const Value module = path.empty() ? Value() : importer.import(path);
   if (node->star) {
-    if (module->list_missing) {  // all that it has not made yet
-      for (const std::string_view name : module->list_missing())
-        in_.find_attr(module, in_.intern(name));
-    }
-    const std::vector<AttrMap::Entry> entries = module->entries();
-    const Value* listed = module->find(known(name::kAll));
-    for (const AttrMap::Entry& entry : entries) {
-      const std::string_view text = in_.text(entry.name);
-      if (entry.value.empty()) continue;
-      const bool wanted = listed == nullptr ? !text.starts_with('_')
-                                            : in_.contains(*listed, in_.str(std::string(text)));
-      if (wanted) frame_.globals->set(entry.name, entry.value);
-    }
+    import_all(module);
     return;
   }
   for (const ImportedName& name : node->names) {
     frame_.at = name.place;
-    Value found;
-    if (!module) {
-      found = in_.import(in_.text(name.name));  // from . import sibling
-    } else {
-      found = in_.import_name(*module, name.name);
+    store(name.target, module.empty()
+                           ? importer.import(in_.text(name.name))
+                           : importer.import_member(module, name.name, frame_.globals));
+  }
+}
+
+void Evaluator::import_all(const Value& from) {
+  const auto bind = [&](Name name) {
+    frame_.globals->set(name, in_.importer().import_member(from, name, frame_.globals));
+  };
+  if (const Value listed = in_.find_attr(from, known(name::kAll)); !listed.empty()) {
+    for (const Value& name : in_.unpack(listed)) bind(in_.intern(in_.to_str(name)));
+    return;
+  }
+  const auto* module = from.as<Module>();
+  if (module == nullptr) {  // an object in a module's place
+    for (const Value& name : in_.unpack(in_.get_attr(from, known(name::kDict)))) {
+      if (!in_.to_str(name).starts_with('_')) bind(in_.intern(in_.to_str(name)));
     }
-    store(name.target, std::move(found));
+    return;
+  }
+  if (module->list_missing) {  // all that it has not made yet
+    for (const std::string_view name : module->list_missing())
+      in_.find_attr(from, in_.intern(name));
+  }
+  const std::vector<AttrMap::Entry> entries = module->entries();
+  for (const AttrMap::Entry& entry : entries) {
+    if (!entry.value.empty() && !in_.text(entry.name).starts_with('_')) bind(entry.name);
   }
 }
 

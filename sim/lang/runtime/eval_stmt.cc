@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/iterators.h"
 
 namespace tidemark::lang {
@@ -426,6 +427,7 @@ Flow Evaluator::except_part(const TryStmt* node) {
   Ref<ExceptionObject> exception;
   Flow flow = Flow::kNormal;
   try {
+    const Importer::Asking asking(in_.importer(), node->takes_import_errors);
     flow = run(node->body);
   } catch (Raised& raised) {
     exception = std::move(raised.exception);

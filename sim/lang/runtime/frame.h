@@ -239,6 +239,7 @@ class Evaluator {
   void class_stmt(const ClassStmt* node);
   void import_stmt(const ImportStmt* node);
   void import_from_stmt(const ImportFromStmt* node);
+  void import_all(const Value& from);
 
   Interp& in_;
   Frame& frame_;

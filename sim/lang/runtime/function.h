@@ -224,7 +224,15 @@ class Module final : public Tracked {
   void set(Name id, Value value) { slots_[slot(id)].value = std::move(value); }
   [[nodiscard]] const std::vector<AttrMap::Entry>& entries() const { return slots_; }
 
+  /// Where its names come from.
+  enum class Origin : std::uint8_t {
+    kText,       ///< a file or a text of the user's
+    kInstalled,  ///< a file of a folder of packages
+    kOwn,        ///< C++, or the library
+  };
+
   const std::string name;
+  Origin origin = Origin::kText;
   /// What the library has of it (imports/library_index.h); null: it is no file of the library.
   const struct LibraryModule* file = nullptr;
   /// Asked for a name that is not there (a host module that makes its members when they are first

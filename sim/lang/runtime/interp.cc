@@ -6,6 +6,7 @@
 #include <new>
 
 #include "sim/base/budget.h"
+#include "sim/base/check.h"
 #include "sim/base/stack.h"
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/frame.h"
@@ -16,21 +17,20 @@ namespace tidemark::lang {
 
 Interp::Interp(Options options)
     : options_(std::move(options)),
-      names_(options_.library.names),
+      names_(options_.imports.library.names),
       heap_(make_ref<Heap>()),
       classes_(std::make_unique<BuiltinClasses>()),
       values_(std::make_unique<ValueStack>()) {
   make_builtin_classes();
+  importer_ = std::make_unique<Importer>(*this, options_.imports);
 }
 
 Interp::~Interp() {
   handled_.reset();
-  for (const Ref<Module>& module : module_order_) module->clear();
-  module_order_.clear();
-  modules_.clear();
-  host_modules_.clear();
+  importer_->clear();
   builtins_.clear();
   heap_->collect();
+  importer_.reset();
   classes_.reset();
   heap_->collect();
 }
@@ -97,26 +97,15 @@ std::shared_ptr<SyntaxTree> Interp::prepared_file(Module& module,
   return tree;
 }
 
-Ref<Module> Interp::run_module(std::shared_ptr<const SourceText> source, const std::string& name) {
-  Ref<Module> module = make_ref<Module>(heap(), name);
-  module->set(known(name::kName), str(name));
-  module->set(known(name::kFile), str(source->name));
-  modules_[name] = module;
-  module_order_.push_back(module);
-  try {
-    const std::shared_ptr<SyntaxTree> tree = prepared_file(*module, std::move(source));
-    module->set(known(name::kDoc), docstring(*this, tree->body));
-    Evaluator::run_module_body(*this, *module, tree);
-  } catch (...) {
-    modules_.erase(name);
-    throw;
-  }
-  return module;
+void Interp::run_file(Module& module, std::shared_ptr<const SourceText> source) {
+  const std::shared_ptr<SyntaxTree> tree = prepared_file(module, std::move(source));
+  module.set(known(name::kDoc), docstring(*this, tree->body));
+  Evaluator::run_module_body(*this, module, tree);
 }
 
 Ref<Module> Interp::run(std::shared_ptr<const SourceText> source, std::string_view name) {
   Ref<Module> module;
-  guard([&] { module = run_module(std::move(source), std::string(name)); });
+  guard([&] { module = importer_->run_text(std::move(source), std::string(name)); });
   return module;
 }
 
@@ -143,74 +132,10 @@ Value Interp::evaluate(Module& module, std::shared_ptr<const SourceText> source)
   return out;
 }
 
-void Interp::add_module(std::string name, std::function<void(Interp&, Module&)> fill) {
-  host_modules_[std::move(name)] = std::move(fill);
-}
-
-Ref<Module> Interp::import(std::string_view dotted) {
-  const std::string name(dotted);
-  if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
-  check_stack();
-  Ref<Module> parent;
-  const std::size_t dot = name.rfind('.');
-  if (dot != std::string::npos) {
-    parent = import(name.substr(0, dot));
-    if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
-  }
-  Ref<Module> module;
-  const auto host = host_modules_.find(name);
-  const LibraryModule* file = options_.library.find(name);
-  if (host != host_modules_.end() || file != nullptr) {
-    module = file == nullptr ? make_ref<Module>(heap(), name)
-                             : make_ref<Module>(heap(), name, file->globals);
-    module->set(known(name::kName), str(name));
-    modules_[name] = module;
-    module_order_.push_back(module);
-    if (host != host_modules_.end()) {
-      const auto fill = host->second;
-      fill(*this, *module);
-    }
-    if (file != nullptr) load_lazily(*this, *module, *file);
-  } else {
-    std::shared_ptr<const SourceText> source;
-    if (options_.resolver) source = options_.resolver(name);
-    if (!source) {
-      std::vector<std::string> candidates;
-      for (const auto& [known_name, fill] : host_modules_) candidates.push_back(known_name);
-      for (const Library& root : options_.library.roots) {
-        for (const LibraryModule& each : root.modules) candidates.emplace_back(view(each.name));
-      }
-      std::sort(candidates.begin(), candidates.end());
-      raise(*classes_->module_not_found_error, fmt::format("No module named '{}'", name),
-            did_you_mean(name, {candidates.begin(), candidates.end()}));
-    }
-    module = run_module(std::move(source), name);
-  }
-  // A package of the library that has the name of one of its modules takes it from there.
-  if (parent) {
-    const Name last = intern(std::string_view(name).substr(dot + 1));
-    if (parent->file == nullptr || parent->file->find(last) == nullptr) parent->set(last, module);
-  }
+Ref<Module> Interp::import(std::string_view name) {
+  Ref<Module> module = importer_->import(name).ref<Module>();
+  TIDEMARK_CHECK(module, std::string(name) + " is no module");
   return module;
-}
-
-Value Interp::import_name(Module& module, Name name) {
-  Value found = find_attr(Ref<Module>(&module), name);
-  if (!found.empty()) return found;
-  std::vector<std::string_view> candidates;
-  for (const AttrMap::Entry& entry : module.entries()) {
-    if (!entry.value.empty()) candidates.push_back(text(entry.name));
-  }
-  if (module.list_missing) {
-    for (const std::string_view candidate : module.list_missing()) candidates.push_back(candidate);
-  }
-  raise(*classes_->import_error,
-        fmt::format("cannot import name '{}' from '{}'", text(name), module.name),
-        did_you_mean(text(name), candidates));
-}
-
-bool Interp::is_own_module(const std::string& name) const {
-  return host_modules_.contains(name) || options_.library.find(name) != nullptr;
 }
 
 void Interp::set_builtin(Name name, Value value) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/lang/imports/library_index.h"
+#include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/host.h"
 #include "sim/lang/runtime/loop.h"
 #include "sim/lang/syntax/lexer.h"
@@ -68,9 +68,6 @@ class UncaughtException : public InputError {
   const std::vector<StackEntry> stack;
 };
 
-/// Finds the text of an imported sibling file. nullptr: no such file.
-using ModuleResolver =
-    std::function<std::shared_ptr<const SourceText>(std::string_view module_name)>;
 /// Takes what print() writes, newline included.
 using PrintSink = std::function<void(std::string_view text)>;
 
@@ -84,8 +81,11 @@ class Interp {
   struct Options {
     Limits limits;
     PrintSink print;          ///< null: output is dropped
-    ModuleResolver resolver;  ///< null: only host modules and the library can be imported
-    LibraryRoots library;     ///< lives as long as the interpreter
+    Importer::Sources imports;
+    /// sys.argv; none: a program has no name.
+    std::vector<std::string> arguments;
+    /// os.environ.
+    std::vector<std::pair<std::string, std::string>> environment;
     /// What to do about a name that an object (a module among them) does not have, after what the
     /// message says; empty: nothing to say. May be null.
     std::function<std::string(const Value& object)> missing_hint;
@@ -102,6 +102,7 @@ class Interp {
   Heap& heap() { return *heap_; }
   ValueStack& value_stack() { return *values_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
+  [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const BuiltinClasses& classes() const { return *classes_; }
 
   // --- Running. Errors: InputError with every syntax problem; UncaughtException; Refusal as
@@ -112,6 +113,8 @@ class Interp {
   /// Runs statements in the globals of a module that exists (the `loop:` of a scenario beside its
   /// model).
   void run_in(Module& module, std::shared_ptr<const SourceText> source);
+  /// Runs a file as the module that it is; its docstring becomes the module's.
+  void run_file(Module& module, std::shared_ptr<const SourceText> source);
   /// Runs some of the statements at the top of a file that has been resolved for the module.
   void run_part(Module& module, const Code& code, const Seq<Stmt*>& statements);
   /// The value of one expression ("Adam(lr=1e-3)") in a module's globals.
@@ -121,13 +124,15 @@ class Interp {
 
   // --- What host floors define.
 
+  /// What programs import, and what they find there.
+  [[nodiscard]] Importer& importer() { return *importer_; }
   /// A host module, made when it is first imported or reached as an attribute ("torch.nn" from
   /// "torch"). Where the library has a file of that name, the file's names come first.
-  void add_module(std::string name, std::function<void(Interp& interp, Module& module)> fill);
-  /// The module, made or run now. Errors: ModuleNotFoundError.
+  void add_module(std::string name, std::function<void(Interp& interp, Module& module)> fill) {
+    importer_->add_host_module(std::move(name), std::move(fill));
+  }
+  /// A module of C++ or of the library. Errors: ModuleNotFoundError.
   Ref<Module> import(std::string_view name);
-  /// What `from module import name` binds. Errors: ImportError, with a suggestion.
-  Value import_name(Module& module, Name name);
   void set_builtin(Name name, Value value);
   [[nodiscard]] const Value* find_builtin(Name name) const;
   /// A host class. Bases: none means object. Errors: TypeError where no mro exists.
@@ -336,8 +341,6 @@ class Interp {
   [[noreturn]] void no_attribute(const Value& object, Name name);
   void make_builtin_classes();
   UncaughtException uncaught(ExceptionObject& exception);
-  [[nodiscard]] bool is_own_module(const std::string& name) const;
-  Ref<Module> run_module(std::shared_ptr<const SourceText> source, const std::string& name);
   /// The tree of a file that is about to run in a module. Errors: InputError.
   std::shared_ptr<struct SyntaxTree> prepared_file(Module& module,
                                                    std::shared_ptr<const SourceText> source);
@@ -350,9 +353,7 @@ class Interp {
   // By Name, in pages; null, Empty: not asked for yet.
   static constexpr std::size_t kTextsOfPage = 64;
   std::vector<std::unique_ptr<std::array<Value, kTextsOfPage>>> texts_;
-  std::unordered_map<std::string, std::function<void(Interp&, Module&)>> host_modules_;
-  std::unordered_map<std::string, Ref<Module>> modules_;
-  std::vector<Ref<Module>> module_order_;  // as they were made, to be dropped in that order
+  std::unique_ptr<Importer> importer_;
   std::unique_ptr<ValueStack> values_;
   LoopWatcher* loop_watcher_ = nullptr;
   Frame* frame_ = nullptr;

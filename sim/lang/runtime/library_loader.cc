@@ -37,10 +37,11 @@ class FileInUse {
       made_[index] = true;
       switch (entry->kind) {
         case LibraryName::Kind::kModule:
-          module.set(name, in.import(in.text(entry->module)));
+          module.set(name, in.importer().import(in.text(entry->module)));
           break;
         case LibraryName::Kind::kMember:
-          module.set(name, in.import_name(*in.import(in.text(entry->module)), entry->member));
+          module.set(name, in.importer().import_member(
+                               in.importer().import(in.text(entry->module)), entry->member));
           break;
         case LibraryName::Kind::kDefinition:
           in.run_part(module, *file_.code, entry->definition);
@@ -71,6 +72,7 @@ class FileInUse {
 void load_lazily(Interp& interp, Module& module, const LibraryModule& file) {
   if (file.code == nullptr) {
     module.make_missing = [&file](Interp& in, Module&, Name name) {
+      if (in.text(name).starts_with("__")) return Value();
       return make_later(in, fmt::format("{}.{}", view(file.name), in.text(name)));
     };
     return;
@@ -93,30 +95,15 @@ void load_lazily(Interp& interp, Module& module, const LibraryModule& file) {
   };
 }
 
-namespace {
-
-/// Something outside the language: it can be named and handed on, and any use of it is refused.
-class Later final : public Instance {
- public:
-  Later(Interp& interp, std::string name)
-      : Instance(interp.heap(), interp.classes().object), name_(std::move(name)) {}
-  Value get_attr(Interp& interp, Name) override { refuse(interp); }
-  void set_attr(Interp& interp, Name, Value) override { refuse(interp); }
-  Value call(Interp& interp, CallArgs&) override { refuse(interp); }
-  Value get_item(Interp& interp, const Value&) override { refuse(interp); }
-  Value iterate(Interp& interp) override { refuse(interp); }
-
- private:
-  [[noreturn]] void refuse(Interp& interp) const {
-    interp.refuse(name_ + " is not modelled", "leave it out: nothing on the device depends on it");
-  }
-  std::string name_;
-};
-
-}  // namespace
-
 Value make_later(Interp& interp, std::string name) {
-  return make_ref<Later>(interp, std::move(name));
+  return make_placeholder(interp, name, "is not modelled",
+                          "leave it out: nothing on the device depends on it");
+}
+
+Value make_placeholder(Interp& interp, const std::string& name, const std::string& why,
+                       const std::string& hint) {
+  const Value make = interp.get_attr(interp.import("_placeholders"), interp.intern("make"));
+  return interp.call(make, {interp.str(name), interp.str(why), interp.str(hint)});
 }
 
 }  // namespace tidemark::lang

@@ -12,7 +12,11 @@ namespace tidemark::lang {
 /// file's names. Requires: `file` lives as long as the module.
 void load_lazily(Interp& interp, Module& module, const LibraryModule& file);
 
-/// Something outside the language: it can be named and handed on, and any use of it is refused.
+/// What stands for `name` where it is not there: it can be named, handed on and inherited from; a
+/// call of it, or any other use, is refused as "NAME WHY".
+Value make_placeholder(Interp& interp, const std::string& name, const std::string& why,
+                       const std::string& hint);
+/// The same for something outside the language.
 Value make_later(Interp& interp, std::string name);
 
 }  // namespace tidemark::lang

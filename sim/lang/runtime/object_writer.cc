@@ -208,8 +208,10 @@ void ObjectWriter::contents(const Object& what) {
 void ObjectWriter::write_program(const Iterator& range, const Value& variable) {
   range_ = &range;
   variable_ = &variable;
-  image_.put(interp_.module_order_.size());
-  for (const Ref<Module>& module : interp_.module_order_) object(module.get());
+  const std::vector<Ref<Module>>& modules = interp_.importer().modules();
+  image_.put(modules.size());
+  for (const Ref<Module>& module : modules) object(module.get());
+  object(interp_.importer().table().get());
   interp_.values_->for_each([this](const Value& each) { value(each); });
   for (const Frame* frame = interp_.frame_; frame != nullptr; frame = frame->back) {
     image_.put(reinterpret_cast<std::uintptr_t>(frame->code));

@@ -222,6 +222,7 @@ struct Stmt {
 struct Parameter {
   NameExpr* name;
   Expr* fallback;  // null: required
+  Place annotation;  // empty: none
 };
 struct Parameters {
   Seq<Parameter> positional;
@@ -229,6 +230,8 @@ struct Parameters {
   Seq<Parameter> keyword_only;
   NameExpr* star;         // null: none
   NameExpr* double_star;  // null: none
+  Place star_annotation;
+  Place double_star_annotation;
 };
 struct FunctionNode {
   Name name;
@@ -310,6 +313,7 @@ struct TryStmt : Stmt {
   Seq<Handler> handlers;
   Seq<Stmt*> otherwise;
   Seq<Stmt*> finally;
+  bool takes_import_errors;  // a handler is for ImportError, or for what it derives from
 };
 struct RaiseStmt : Stmt {
   Expr* exception;  // null: again the one being handled
@@ -331,7 +335,7 @@ struct ImportStmt : Stmt {
 };
 struct ImportFromStmt : Stmt {
   Name module;
-  bool sibling;  // `from . import name`: no module is named
+  std::uint32_t level;  // how many dots stand before it; `from . import name` names no module
   Seq<ImportedName> names;
   bool star;
 };
@@ -458,6 +462,8 @@ struct Code {
   Seq<Capture> captures;             // one a free variable
   std::int32_t class_cell = -1;      // index of __class__ in frees, for super()
   bool generator = false;            // a function with a yield
+  bool is_async = false;             // it cannot be called
+  Place returns;                     // the annotation of what it gives; empty: none
   std::int32_t own_class_cell = -1;  // of a class body: slot of the __class__ that its methods see
 };
 

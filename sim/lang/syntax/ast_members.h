@@ -36,11 +36,12 @@ void each_member(const Clause& c, const Visit& visit) {
 }
 template <class Visit>
 void each_member(const Parameter& p, const Visit& visit) {
-  visit(p.name, p.fallback);
+  visit(p.name, p.fallback, p.annotation);
 }
 template <class Visit>
 void each_member(const Parameters& p, const Visit& visit) {
-  visit(p.positional, p.positional_only, p.keyword_only, p.star, p.double_star);
+  visit(p.positional, p.positional_only, p.keyword_only, p.star, p.double_star, p.star_annotation,
+        p.double_star_annotation);
 }
 template <class Visit>
 void each_member(const FunctionNode& f, const Visit& visit) {
@@ -69,7 +70,8 @@ void each_member(const Code::Capture& c, const Visit& visit) {
 template <class Visit>
 void each_member(const Code& c, const Visit& visit) {
   visit(c.form, c.name, c.qualname, c.place, c.file, c.parameters, c.body, c.value, c.comprehension,
-        c.slots, c.cells, c.frees, c.captures, c.class_cell, c.generator, c.own_class_cell);
+        c.slots, c.cells, c.frees, c.captures, c.class_cell, c.generator, c.is_async,
+        c.returns, c.own_class_cell);
 }
 /// All but the memory of the nodes.
 template <class Visit>
@@ -248,7 +250,7 @@ void each_member(const WithStmt& s, const Visit& visit) {
 template <class Visit>
 void each_member(const TryStmt& s, const Visit& visit) {
   each_member(static_cast<const Stmt&>(s), visit);
-  visit(s.body, s.handlers, s.otherwise, s.finally);
+  visit(s.body, s.handlers, s.otherwise, s.finally, s.takes_import_errors);
 }
 template <class Visit>
 void each_member(const RaiseStmt& s, const Visit& visit) {
@@ -268,7 +270,7 @@ void each_member(const ImportStmt& s, const Visit& visit) {
 template <class Visit>
 void each_member(const ImportFromStmt& s, const Visit& visit) {
   each_member(static_cast<const Stmt&>(s), visit);
-  visit(s.module, s.sibling, s.names, s.star);
+  visit(s.module, s.level, s.names, s.star);
 }
 template <class Visit>
 void each_member(const YieldStmt& s, const Visit& visit) {

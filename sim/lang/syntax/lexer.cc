@@ -328,8 +328,6 @@ class Lexer {
     const std::string_view prefix = text_.substr(begin, at_ - begin);
     if (prefix.find_first_not_of("rRbBfFuU") != std::string_view::npos) {
       problem({begin, at_}, fmt::format("unknown string prefix '{}'", prefix));
-    } else if (prefix.find_first_of("bB") != std::string_view::npos) {
-      problem({begin, at_}, "bytes literals are not supported");
     }
     const char quote = peek();
     const bool triple = peek(1) == quote && peek(2) == quote;

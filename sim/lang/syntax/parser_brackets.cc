@@ -105,7 +105,8 @@ Expr* Parser::comprehension(ComprehensionKind form, Expr* element, Expr* value,
   }
   std::vector<Clause> clauses;
   while (kind() == Tok::kFor || kind() == Tok::kAsync) {
-    if (kind() == Tok::kAsync) unsupported(Tok::kAsync);
+    if (accept(Tok::kAsync) && kind() != Tok::kFor)
+      fail(current().at, fmt::format("expected 'for' after 'async', found {}", found()));
     take();
     Clause clause{};
     clause.target = target_list(Tok::kIn);

@@ -16,7 +16,10 @@ Stmt* Parser::decorated() {
   }
   if (kind() == Tok::kDef) return function_statement(seq(decorators));
   if (kind() == Tok::kClass) return class_statement(seq(decorators));
-  if (kind() == Tok::kAsync) unsupported(Tok::kAsync);
+  if (kind() == Tok::kAsync && next_kind() == Tok::kDef) {
+    take();
+    return function_statement(seq(decorators), true);
+  }
   fail(current().at, fmt::format("expected 'def' or 'class' after a decorator, found {}", found()));
 }
 
@@ -26,6 +29,7 @@ const Parameters* Parser::parameters(Tok end, bool annotations) {
   std::vector<Parameter> keyword_only;
   bool after_star = false;
   std::vector<Name> seen;
+  Place annotation;
   const auto parameter_name = [&] {
     const Token token = expect(Tok::kName, "as a parameter");
     for (const Name name : seen) {
@@ -34,7 +38,8 @@ const Parameters* Parser::parameters(Tok end, bool annotations) {
       }
     }
     seen.push_back(token.name);
-    if (annotations && accept(Tok::kColon)) star_or_expression();
+    annotation = {};
+    if (annotations && accept(Tok::kColon)) annotation = star_or_expression()->place;
     return make_name(token);
   };
   while (kind() != end) {
@@ -47,16 +52,19 @@ const Parameters* Parser::parameters(Tok end, bool annotations) {
       out.positional_only = static_cast<std::uint32_t>(positional.size());
     } else if (accept(Tok::kDoubleStar)) {
       out.double_star = parameter_name();
+      out.double_star_annotation = annotation;
     } else if (accept(Tok::kStar)) {
       if (after_star) fail(token.at, "'*' may appear only once in the parameters");
       after_star = true;
       if (kind() == Tok::kName) {
         out.star = parameter_name();
+        out.star_annotation = annotation;
       } else if (kind() != Tok::kComma) {
         fail(token.at, "named parameters must follow a bare '*'");
       }
     } else {
-      Parameter parameter{parameter_name(), nullptr};
+      Parameter parameter{parameter_name(), nullptr, {}};
+      parameter.annotation = annotation;
       if (accept(Tok::kAssign)) parameter.fallback = expression();
       std::vector<Parameter>& list = after_star ? keyword_only : positional;
       if (!after_star && parameter.fallback == nullptr && !list.empty() &&
@@ -75,7 +83,23 @@ const Parameters* Parser::parameters(Tok end, bool annotations) {
   return make(out);
 }
 
-Stmt* Parser::function_statement(Seq<Expr*> decorators) {
+// What `async` and `await` say is read and left out: a call of the function is refused.
+Stmt* Parser::async_statement() {
+  take();
+  switch (kind()) {
+    case Tok::kDef:
+      return function_statement({}, true);
+    case Tok::kFor:
+      return for_statement();
+    case Tok::kWith:
+      return with_statement();
+    default:
+      fail(current().at, fmt::format("expected 'def', 'for' or 'with' after 'async', found {}",
+                                     found()));
+  }
+}
+
+Stmt* Parser::function_statement(Seq<Expr*> decorators, bool is_async) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'def'");
   auto* function = make(FunctionNode{name.name, name.at, nullptr, {}, nullptr, nullptr});
@@ -85,15 +109,20 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators) {
     fail(current().at, fmt::format("expected ',' or ')' after a parameter, found {}", found()));
   }
   take();
-  if (accept(Tok::kArrow)) expression();
+  Place returns;
+  if (accept(Tok::kArrow)) returns = expression()->place;
   const Place place{begin, last_end()};
+  const bool around = std::exchange(in_async_, is_async);
   const std::uint32_t loops = std::exchange(loops_, 0);
   const std::uint32_t yields = std::exchange(yields_, 0);
   ++functions_;
   function->body = block("after the function's parameters");
   --functions_;
   loops_ = loops;
+  in_async_ = around;
   function->code = new_code(Code::Form::kFunction, name.name, name.at);
+  function->code->is_async = is_async;
+  function->code->returns = returns;
   function->code->generator = std::exchange(yields_, yields) > 0;
   function->code->parameters = function->parameters;
   function->code->body = function->body;
@@ -173,17 +202,18 @@ Stmt* Parser::import_statement() {
 
 Stmt* Parser::import_from_statement() {
   const std::uint32_t begin = take().at.begin;
-  // A leading dot means a sibling of this file, which a plain name means too.
-  while (kind() == Tok::kDot || kind() == Tok::kEllipsis) take();
-  const bool sibling = kind() == Tok::kImport;
+  std::uint32_t level = 0;
+  while (kind() == Tok::kDot || kind() == Tok::kEllipsis)
+    level += take().kind == Tok::kDot ? 1 : 3;
+  const bool is_named = level == 0 || kind() != Tok::kImport;
   std::vector<Token> parts;
-  const Name module = names_.intern(sibling ? std::string() : dotted_name(&parts));
+  const Name module = names_.intern(is_named ? dotted_name(&parts) : std::string());
   expect(Tok::kImport, "after the module's name");
   if (kind() == Tok::kStar) {
     const Token star = take();
     if (functions_ > 0) fail(star.at, "'import *' is only allowed at the top of a file");
     return make(ImportFromStmt{
-        {StmtKind::kImportFrom, {begin, last_end()}, false}, module, sibling, {}, true});
+        {StmtKind::kImportFrom, {begin, last_end()}, false}, module, level, {}, true});
   }
   const bool parenthesised = accept(Tok::kLeftParen);
   std::vector<ImportedName> names;
@@ -197,7 +227,7 @@ Stmt* Parser::import_from_statement() {
   } while (accept(Tok::kComma));
   if (parenthesised) expect(Tok::kRightParen, "to close '('");
   return make(ImportFromStmt{
-      {StmtKind::kImportFrom, {begin, last_end()}, false}, module, sibling, seq(names), false});
+      {StmtKind::kImportFrom, {begin, last_end()}, false}, module, level, seq(names), false});
 }
 
 Stmt* Parser::name_list_statement(StmtKind form) {

@@ -301,6 +301,10 @@ Expr* Parser::power() {
 }
 
 Expr* Parser::primary() {
+  if (kind() == Tok::kAwait && in_async_) {
+    take();
+    return primary();
+  }
   Expr* value = atom();
   for (std::uint32_t chain = 0;; ++chain) {
     if (chain > kMaxChain) fail(current().at, "the expression is too long", "split it into parts");
@@ -319,6 +323,17 @@ Expr* Parser::primary() {
       return value;
     }
   }
+}
+
+Expr* Parser::called(std::string_view hidden, const Token& at, Expr* argument) {
+  Token callee = at;
+  callee.name = names_.intern(hidden);
+  return make(CallExpr{{ExprKind::kCall, argument->place},
+                       make_name(callee),
+                       seq(std::vector<Expr*>{argument}),
+                       {},
+                       {},
+                       false});
 }
 
 Expr* Parser::atom() {
@@ -374,15 +389,7 @@ Expr* Parser::number() {
       value = tiny ? 0.0 : HUGE_VAL;
     }
     Expr* constant = make_constant(Literal::of(value), token.at);
-    if (!imaginary) return constant;
-    Token callee = token;
-    callee.name = names_.intern(kImaginary);
-    return make(CallExpr{{ExprKind::kCall, token.at},
-                         make_name(callee),
-                         seq(std::vector<Expr*>{constant}),
-                         {},
-                         {},
-                         false});
+    return imaginary ? called(kImaginary, token, constant) : constant;
   }
   int base = 10;
   std::size_t start = 0;
@@ -400,7 +407,9 @@ Expr* Parser::number() {
   const char* last = digits.data() + digits.size();
   const auto [end, error] = std::from_chars(first, last, value, base);
   if (error == std::errc::result_out_of_range) {
-    fail(token.at, fmt::format("the number {} does not fit 64 bits", digits));
+    // It may stand where no run comes by.
+    return called(kLargeInteger, token,
+                  make_constant(Literal::of(names_.intern(digits)), token.at));
   }
   if (error != std::errc() || end != last) {
     fail(token.at, fmt::format("invalid number '{}'", digits));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lang/syntax/literal_calls.h"
 #include "sim/lang/syntax/parser.h"
 
 /// The parser's own state, shared by its three files (statements, expressions, strings).
@@ -79,6 +80,8 @@ class Parser {
     return make(NameExpr{{ExprKind::kName, token.at}, token.name});
   }
   Expr* make_constant(Literal literal, Place at);
+  /// A literal that is a call of a built-in function that no program can name.
+  Expr* called(std::string_view hidden, const Token& at, Expr* argument);
   JoinedPart text_part(std::string_view text);
   Code* new_code(Code::Form form, Name name, Place place);
 
@@ -98,7 +101,9 @@ class Parser {
   Stmt* try_statement();
   Stmt* with_statement();
   bool parenthesised_with();
-  Stmt* function_statement(Seq<Expr*> decorators);
+  Stmt* function_statement(Seq<Expr*> decorators, bool is_async = false);
+  Stmt* async_statement();
+  [[nodiscard]] bool takes_import_error(const Expr* type) const;
   Stmt* class_statement(Seq<Expr*> decorators);
   Stmt* decorated();
   Stmt* import_statement();
@@ -175,6 +180,7 @@ class Parser {
   std::size_t lexer_problems_ = 0;  // how many came from the tokens
   std::uint32_t loops_ = 0;         // around the statement, within its function
   std::uint32_t functions_ = 0;     // around the statement
+  bool in_async_ = false;           // the innermost of them is `async`
   std::uint32_t yields_ = 0;        // so far in the function
 };
 

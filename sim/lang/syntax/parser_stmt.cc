@@ -142,7 +142,7 @@ void Parser::any_statement(std::vector<Stmt*>& out) {
       out.push_back(decorated());
       return;
     case Tok::kAsync:
-      unsupported(Tok::kAsync);
+      out.push_back(async_statement());
       return;
     case Tok::kIndent:
       fail(current().at, "unexpected indent");
@@ -470,6 +470,19 @@ Stmt* Parser::for_statement() {
   return make(ForStmt{{StmtKind::kFor, place, false}, target, iterable, body, else_block()});
 }
 
+bool Parser::takes_import_error(const Expr* type) const {
+  if (type == nullptr) return true;
+  if (type->kind == ExprKind::kTuple) {
+    const Seq<Expr*>& types = static_cast<const SequenceExpr*>(type)->items;
+    return std::any_of(types.begin(), types.end(),
+                       [this](const Expr* each) { return takes_import_error(each); });
+  }
+  if (type->kind != ExprKind::kName) return false;
+  const std::string_view name = names_.text(static_cast<const NameExpr*>(type)->name);
+  return name == "ImportError" || name == "ModuleNotFoundError" || name == "Exception" ||
+         name == "BaseException";
+}
+
 Stmt* Parser::try_statement() {
   const Token word = take();
   const Seq<Stmt*> body = block("after 'try'");
@@ -498,7 +511,15 @@ Stmt* Parser::try_statement() {
     fail(word.at, "'try' needs an 'except' or a 'finally'");
   }
   tree_.handles_exceptions = tree_.handles_exceptions || !handlers.empty();
-  return make(TryStmt{{StmtKind::kTry, word.at, false}, body, seq(handlers), otherwise, finally});
+  const bool takes_import_errors =
+      std::any_of(handlers.begin(), handlers.end(),
+                  [this](const Handler& handler) { return takes_import_error(handler.type); });
+  return make(TryStmt{{StmtKind::kTry, word.at, false},
+                      body,
+                      seq(handlers),
+                      otherwise,
+                      finally,
+                      takes_import_errors});
 }
 
 // Whether the parenthesis at hand holds `with` items rather than one expression: whether ':'

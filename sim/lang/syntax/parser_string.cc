@@ -135,6 +135,8 @@ Expr* Parser::strings() {
   std::vector<JoinedPart> parts;
   std::string plain;
   bool joined = false;
+  bool is_bytes = false;
+  const Token first = current();
   while (kind() == Tok::kString) {
     const Token token = take();
     Place body = token.at;
@@ -146,6 +148,7 @@ Expr* Parser::strings() {
     for (const char c : whole.substr(0, prefix)) {
       raw = raw || c == 'r' || c == 'R';
       is_formatted = is_formatted || c == 'f' || c == 'F';
+      is_bytes = is_bytes || c == 'b' || c == 'B';
     }
     const std::string_view quoted = whole.substr(prefix);
     const bool triple = quoted.size() >= 6 && quoted[1] == quoted[0] && quoted[2] == quoted[0];
@@ -165,7 +168,10 @@ Expr* Parser::strings() {
     formatted(body, raw, parts, 0);
   }
   const Place place{begin, last_end()};
-  if (!joined) return make_constant(Literal::of(names_.intern(plain)), place);
+  if (!joined) {
+    Expr* constant = make_constant(Literal::of(names_.intern(plain)), place);
+    return is_bytes ? called(kBytes, first, constant) : constant;
+  }
   if (!plain.empty()) parts.push_back(text_part(plain));
   return make(JoinedExpr{{ExprKind::kJoined, place}, seq(parts)});
 }

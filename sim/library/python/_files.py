@@ -18,12 +18,17 @@ def clean(path):
     return ("/" if parts[0] == "" and len(parts) > 1 else "") + "/".join(out) or "."
 
 
+def _is_on_host(path, ending):
+    folder, _, name = clean(path).rpartition("/")
+    return name + ending in _tidemark.list_folder(folder)
+
+
 def is_file(path):
-    return clean(path) in files
+    return clean(path) in files or _is_on_host(path, "")
 
 
 def is_folder(path):
-    return clean(path) in folders
+    return clean(path) in folders or len(_tidemark.list_folder(clean(path))) > 0
 
 
 def keep(path, content):
@@ -31,9 +36,12 @@ def keep(path, content):
 
 
 def content_of(path):
-    """what the program itself put there"""
+    """what the program itself put there, or a text that it may see"""
     name = clean(path)
     if name not in files:
+        text = _tidemark.read_text(name)
+        if text is not None:
+            return [text]
         _tidemark.refuse(
             f"there is no file '{text_of(path)}' here", "a run sees the files that the program wrote itself"
         )

@@ -1,4 +1,6 @@
-argv = ["train.py"]
+import _tidemark
+
+argv = _tidemark.arguments() or ["train.py"]
 version_info = (3, 11, 0, "final", 0)
 version = "3.11.0"
 platform = "linux"
@@ -7,8 +9,8 @@ maxsize = 9223372036854775807
 
 byteorder = "little"
 executable = "/usr/bin/python3"
-path = ["."]
-modules = {}
+path = _tidemark.search_path()
+modules = _tidemark.modules()
 flags = None
 
 

@@ -26,6 +26,60 @@ ModuleType = type(_tidemark)
 GeneratorType = type((i for i in ()))
 
 
+class UnionType:
+    """of `int | str`"""
+
+
+class GenericAlias:
+    """of `list[int]`"""
+
+
+class TracebackType:
+    pass
+
+
+class FrameType:
+    pass
+
+
+class CodeType:
+    pass
+
+
+class CellType:
+    pass
+
+
+class CoroutineType:
+    pass
+
+
+class AsyncGeneratorType:
+    pass
+
+
+MethodWrapperType = WrapperDescriptorType = MethodDescriptorType = ClassMethodDescriptorType = BuiltinFunctionType
+BuiltinMethodType = BuiltinFunctionType
+EllipsisType, NotImplementedType = type(...), type(NotImplemented)
+GetSetDescriptorType = MemberDescriptorType = type(property())
+
+
+def new_class(name, bases=(), kwds=None, exec_body=None):
+    namespace = {}
+    if exec_body is not None:
+        exec_body(namespace)
+    return type(name, bases, namespace, **(kwds or {}))
+
+
+def coroutine(func):
+    return func
+
+
+class DynamicClassAttribute(property):
+    pass
+
+
+
 class MappingProxyType(Mapping):
     def __init__(self, mapping):
         self._mapping = mapping

@@ -78,8 +78,9 @@ void ModelSource::run(Program& program, Sink& sink) {
     printed += text.size();
     if (print_) print_(text);
   };
-  options.resolver = model_.resolver;
-  options.library = library::all();
+  options.imports = {library::all(), model_.files, model_.path, model_.packages, true};
+  options.arguments = model_.arguments;
+  options.environment = model_.environment;
   options.missing_hint = way_out;
   // Code that handles exceptions may go on after a refused request: it must learn of it at once.
   options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
@@ -105,7 +106,7 @@ void ModelSource::run(Program& program, Sink& sink) {
         std::vector<std::pair<std::string, lang::Value>> constants;
         for (const auto& [name, expression] : model_.names)
           constants.emplace_back(name, interp.evaluate(*main, expression));
-        add_custom_ops(session, model_.ops, constants, model_.resolver);
+        add_custom_ops(session, model_.ops, constants);
       }
       if (model_.is_script) emitter.name_phases();
       if (model_.model) interp.run_in(*main, model_.model);

@@ -46,8 +46,13 @@ struct ModelProgram {
   KernelDetails* kernels = nullptr;
   /// Takes the models that the code calls or names; null: nobody asks.
   std::vector<WatchedModel>* watched = nullptr;
-  /// Finds the files that the code imports. May be null.
-  lang::ModuleResolver resolver;
+  /// The files that the code may see; null: none. `path` is where its imports look, of which
+  /// `packages` have installed packages.
+  std::shared_ptr<lang::SourceFiles> files;
+  std::vector<std::string> path;
+  std::vector<std::string> packages;
+  std::vector<std::string> arguments;  ///< sys.argv
+  std::vector<std::pair<std::string, std::string>> environment;
   lang::Limits limits;
   ops::Backends backends;
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it

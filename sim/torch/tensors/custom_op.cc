@@ -407,24 +407,16 @@ class CustomOp : public std::enable_shared_from_this<CustomOp> {
 };
 
 /// The module `name`, made with its parents where nothing of that name is there.
-Ref<lang::Module> module_for(Interp& interp, const std::string& name,
-                             const lang::ModuleResolver& resolver) {
+Ref<lang::Module> module_for(Interp& interp, const std::string& name) {
   for (std::size_t dot = name.find('.');; dot = name.find('.', dot + 1)) {
     const std::string part = name.substr(0, dot);
-    if (!resolver || resolver(part) == nullptr) {
-      try {
-        interp.import(part);
-      } catch (const lang::Raised&) {
-        interp.add_module(part, [](Interp&, lang::Module&) {});
-        interp.import(part);
-      }
-    }
+    if (interp.importer().find(part).name.empty())
+      interp.add_module(part, [](Interp&, lang::Module&) {});
     if (dot == std::string::npos) return interp.import(name);
   }
 }
 
-void declare(Session& session, const CustomOpSpec& spec, const Value& callable,
-             const lang::ModuleResolver& resolver) {
+void declare(Session& session, const CustomOpSpec& spec, const Value& callable) {
   Interp& in = session.interp;
   const std::size_t dot = spec.name.rfind('.');
   if (dot == std::string::npos) {
@@ -434,7 +426,7 @@ void declare(Session& session, const CustomOpSpec& spec, const Value& callable,
   const std::string home = spec.name.substr(0, dot);
   const lang::Name last = in.intern(spec.name.substr(dot + 1));
   const bool is_method = home == "torch.Tensor";
-  const Ref<lang::Module> module = is_method ? Ref<lang::Module>() : module_for(in, home, resolver);
+  const Ref<lang::Module> module = is_method ? Ref<lang::Module>() : module_for(in, home);
   const Value owner = is_method ? Value(session.tensor_class) : Value(module);
   if (!in.find_attr(owner, last).empty()) {
     throw InputError(
@@ -462,8 +454,7 @@ Value function_of(Interp& interp, const CustomOpSpec& spec) {
 }  // namespace
 
 void add_custom_ops(Session& session, const std::vector<CustomOpSpec>& specs,
-                    const std::vector<std::pair<std::string, Value>>& constants,
-                    const lang::ModuleResolver& resolver) {
+                    const std::vector<std::pair<std::string, Value>>& constants) {
   if (specs.empty()) return;
   Interp& in = session.interp;
   const auto scope = std::make_shared<Scope>(
@@ -478,14 +469,13 @@ void add_custom_ops(Session& session, const std::vector<CustomOpSpec>& specs,
   in.guard([&] {
     for (const CustomOpSpec& spec : specs) {
       if (spec.function.given()) {
-        declare(session, spec, function_of(in, spec), resolver);
+        declare(session, spec, function_of(in, spec));
         continue;
       }
       const auto op = std::make_shared<CustomOp>(scope, spec);
       declare(session, spec,
               in.raw_function(spec.name.substr(spec.name.rfind('.') + 1),
-                              [op](Interp&, lang::CallArgs& args) { return op->call(args); }),
-              resolver);
+                              [op](Interp&, lang::CallArgs& args) { return op->call(args); }));
     }
   });
 }

@@ -14,7 +14,6 @@ class Session;
 /// Makes the custom ops known under their names. `constants`: values that their expressions may
 /// use. Errors: InputError at the declaration for a name that is taken.
 void add_custom_ops(Session& session, const std::vector<CustomOpSpec>& specs,
-                    const std::vector<std::pair<std::string, lang::Value>>& constants,
-                    const lang::ModuleResolver& resolver);
+                    const std::vector<std::pair<std::string, lang::Value>>& constants);
 
 }  // namespace tidemark::torch

@@ -10,6 +10,7 @@
 #include "sim/base/problem.h"
 #include "sim/format/whole_file.h"
 #include "sim/program/source.h"
+#include "sim/run/import_files.h"
 #include "sim/torch/source/model_source.h"
 #include "sim/yaml/yaml.h"
 
@@ -195,12 +196,8 @@ OperatorEvents run_operator_case(const OperatorCase& c, const OperatorRunner& ru
   model.backends.cudnn_sdp = false;
   model.devices = {runner.device};
   model.wheel = runner.wheel;
-  model.resolver = [models =
-                        runner.models](std::string_view name) -> std::shared_ptr<const SourceText> {
-    const std::string path = models + "/" + std::string(name) + ".py";
-    if (!std::filesystem::exists(path)) return nullptr;
-    return std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)});
-  };
+  model.path = {runner.models};
+  model.files = std::make_shared<HostFiles>(model.path);
   Program program;
   EventText sink(program);
   torch::ModelSource source(std::move(model), nullptr);

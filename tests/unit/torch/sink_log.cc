@@ -69,14 +69,10 @@ torch::ModelProgram program_of(std::string text,
   program.loop = std::make_shared<const SourceText>(SourceText{"program.py", std::move(text)});
   program.is_script = true;
   program.devices = {h100()};
-  program.resolver =
-      [files = std::move(files)](std::string_view name) -> std::shared_ptr<const SourceText> {
-    for (const auto& [module, code] : files) {
-      if (module == name)
-        return std::make_shared<const SourceText>(SourceText{module + ".py", code});
-    }
-    return nullptr;
-  };
+  std::map<std::string, std::string> texts;
+  for (auto& [module, code] : files) texts[module + ".py"] = std::move(code);
+  program.files = std::make_shared<lang::TextFiles>(texts);
+  program.path = {""};
   return program;
 }
 

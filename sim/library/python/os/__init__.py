@@ -1,3 +1,4 @@
+import _tidemark
 import os.path as path
 from _abstract import MutableMapping
 from _files import (
@@ -14,7 +15,7 @@ _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_
 
 class _Environ(MutableMapping):
     def __init__(self):
-        self._values = {}
+        self._values = _tidemark.environment()
 
     def __setitem__(self, key, value):
         if key in _ALLOCATOR:

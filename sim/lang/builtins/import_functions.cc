@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/importer.h"
+
+/// What the library's files need of the import system and of the files that a program may see.
+namespace tidemark::lang {
+
+namespace {
+
+/// Calls `look` with a path, then with it in the script's folder, until it gives what is not empty.
+template <class Look>
+auto look_for(Interp& in, const std::string& path, const Look& look) {
+  const Importer::Sources& sources = in.options().imports;
+  using Found = decltype(look(*sources.files, path));
+  if (!sources.files) return Found();
+  Found found = look(*sources.files, path);
+  const bool is_relative = !path.starts_with('/');
+  if (!found && is_relative && !sources.path.empty())
+    found = look(*sources.files, path_in(sources.path.front(), path));
+  return found;
+}
+
+std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
+  return look_for(in, path,
+                  [](SourceFiles& files, const std::string& at) { return files.read(at); });
+}
+
+const std::vector<std::string>* folder_at(Interp& in, const std::string& path) {
+  return look_for(
+      in, path, [](SourceFiles& files, const std::string& at) -> const std::vector<std::string>* {
+        const std::vector<std::string>& names = files.list(at);
+        return names.empty() ? nullptr : &names;
+      });
+}
+
+Value texts(Interp& in, const std::vector<std::string>& from) {
+  std::vector<Value> out;
+  out.reserve(from.size());
+  for (const std::string& text : from) out.push_back(in.str(text));
+  return in.list(std::move(out));
+}
+
+}  // namespace
+
+void add_import_functions(Interp& in, Module& module) {
+  define(in, module, "modules()",
+         [](Interp& interp, Arguments&) -> Value { return interp.importer().table(); });
+  define(in, module, "search_path()",
+         [](Interp& interp, Arguments&) -> Value { return interp.importer().path(); });
+  define(in, module, "arguments()",
+         [](Interp& interp, Arguments&) { return texts(interp, interp.options().arguments); });
+  define(in, module, "environment()", [](Interp& interp, Arguments&) -> Value {
+    const Ref<Dict> out = interp.dict();
+    for (const auto& [name, value] : interp.options().environment)
+      out->table.set(interp, interp.str(name), interp.str(value));
+    return out;
+  });
+  define(in, module, "import_module(name)",
+         [](Interp& interp, Arguments& args) { return interp.importer().import(args.text(0)); });
+  // (its file or None, whether it is a package, its folders); None: it is nowhere.
+  define(in, module, "find_module(name)", [](Interp& interp, Arguments& args) {
+    const ModuleSpec found = interp.importer().find(args.text(0));
+    if (found.name.empty()) return Value::none();
+    return interp.tuple({found.origin.empty() ? Value::none() : interp.str(found.origin),
+                         Value::boolean(found.is_package), texts(interp, found.folders)});
+  });
+  define(in, module, "read_text(path)", [](Interp& interp, Arguments& args) {
+    const auto found = text_at(interp, args.text(0));
+    return found == nullptr ? Value::none() : interp.str(found->text);
+  });
+  define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {
+    const std::vector<std::string>* found = folder_at(interp, args.text(0));
+    return texts(interp, found == nullptr ? std::vector<std::string>() : *found);
+  });
+  define(in, module, "run_file(module, text, path)", [](Interp& interp, Arguments& args) {
+    interp.run_in(
+        args.object<Module>(0, "module"),
+        std::make_shared<const SourceText>(SourceText{args.text(2), args.text(1)}));
+    return Value::none();
+  });
+}
+
+}  // namespace tidemark::lang

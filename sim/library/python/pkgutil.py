@@ -1,0 +1,60 @@
+import _tidemark
+from importlib.util import find_spec as _find_spec
+from typing import NamedTuple
+
+
+class ModuleInfo(NamedTuple):
+    module_finder: object
+    name: str
+    ispkg: bool
+
+
+def iter_modules(path=None, prefix=""):
+    seen = {}
+    for folder in _tidemark.search_path() if path is None else path:
+        for entry in _tidemark.list_folder(str(folder)):
+            ispkg = entry.endswith("/") and "__init__.py" in _tidemark.list_folder(str(folder) + "/" + entry[:-1])
+            name = entry[:-1] if ispkg else entry[:-3] if entry.endswith(".py") else ""
+            if name.isidentifier() and name != "__init__" and name not in seen:
+                seen[name] = True
+                yield ModuleInfo(None, prefix + name, ispkg)
+
+
+def walk_packages(path=None, prefix="", onerror=None):
+    for info in iter_modules(path, prefix):
+        yield info
+        if info.ispkg:
+            try:
+                package = _tidemark.import_module(info.name)
+            except ImportError:
+                if onerror is not None:
+                    onerror(info.name)
+            else:
+                yield from walk_packages(getattr(package, "__path__", []), info.name + ".", onerror)
+
+
+def find_loader(fullname):
+    spec = _find_spec(fullname)
+    return None if spec is None else spec.loader
+
+
+get_loader = find_loader
+
+
+def extend_path(path, name):
+    return path
+
+
+def resolve_name(name):
+    module, colon, rest = name.partition(":")
+    if colon:
+        found = _tidemark.import_module(module)
+        parts = rest.split(".") if rest else []
+    else:
+        parts = name.split(".")
+        found = _tidemark.import_module(parts.pop(0))
+        while parts and not hasattr(found, parts[0]):
+            found = _tidemark.import_module(found.__name__ + "." + parts.pop(0))
+    for part in parts:
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,1 @@
+"""addresses: taken apart, never opened"""

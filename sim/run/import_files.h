@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/lang/imports/source_files.h"
+#include "sim/run/run_result.h"
+
+namespace tidemark {
+
+/// Where the model zoo, which is part of the program, lies for HostFiles.
+constexpr std::string_view kZooFolder = "<zoo>";
+
+/// The host's files as far as a simulated program may see them: those in the folders given, and
+/// kZooFolder. A folder is listed once, a file read when it is asked for. Links are followed.
+class HostFiles final : public lang::SourceFiles {
+ public:
+  explicit HostFiles(std::vector<std::string> folders);
+  const std::vector<std::string>& list(const std::string& folder) override;
+  std::shared_ptr<const SourceText> read(const std::string& file) override;
+  void note_module(const std::string& file) override { modules_.push_back(file); }
+
+  /// Files that became modules, in the order of their imports.
+  [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
+
+ private:
+  [[nodiscard]] bool may_see(std::string_view path) const;
+  static std::vector<std::string> zoo_list(std::string_view folder);
+
+  std::vector<std::string> folders_;
+  std::map<std::string, std::vector<std::string>> lists_;
+  std::vector<std::string> modules_;
+};
+
+/// What was read of the folders of packages, by name.
+std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::string>& folders);
+
+/// Where packages are installed for a program of which nobody says it: the folders that
+/// TIDEMARK_PACKAGES names (':' between them), else the site-packages of $VIRTUAL_ENV and of
+/// $CONDA_PREFIX.
+std::vector<std::string> installed_packages();
+
+}  // namespace tidemark
