@@ -18,7 +18,10 @@ class WalkTable {
 
   /// The hash of a stream of device `device`; of a private pool, its number.
   static std::uint64_t hash_of_stream(StreamId stream, std::uint8_t device) {
-    const std::uint64_t id = stream == 0 ? 0 : 32U * (std::uint64_t{stream} - 1) + 3;
+    constexpr std::uint64_t kPool = 32;  // streams of each priority, one pool after another
+    const std::uint64_t place = std::uint64_t{stream} - 1;
+    const std::uint64_t id =
+        stream == 0 ? 0 : kPool * (place % kPool) + 3 + 2 * (place / kPool % 4);
     return (std::uint64_t{1} << 56U) + (std::uint64_t{device} << 48U) + id;
   }
 

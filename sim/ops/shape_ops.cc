@@ -247,7 +247,8 @@ TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t
   return finish_pieces(op, self, std::move(pieces), d, false);
 }
 
-TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, std::int64_t dim) {
+TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& sizes,
+                            std::int64_t dim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
   Op op(c, "split_with_sizes", "SplitWithSizesBackward0", {&self});
   TensorList pieces;
@@ -263,8 +264,8 @@ TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, s
   if (at != self.size(d)) {
     throw OpError(
         fmt::format("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
-                    "size at dimension {}), but got split_sizes={}",
-                    self.size(d), d, to_string(sizes)));
+                    "size at dimension {}), but got split_sizes=[{}]",
+                    self.size(d), d, fmt::join(sizes, ", ")));
   }
   return finish_pieces(op, self, std::move(pieces), d, false);
 }

@@ -29,7 +29,8 @@ Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t star
              std::int64_t step);
 Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index);
 TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim);
-TensorList split_with_sizes(Context& c, const Tensor& self, const Dims& sizes, std::int64_t dim);
+TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& sizes,
+                            std::int64_t dim);
 TensorList chunk(Context& c, const Tensor& self, std::int64_t chunks, std::int64_t dim);
 TensorList unbind(Context& c, const Tensor& self, std::int64_t dim);
 Tensor cat(Context& c, TensorList tensors, std::int64_t dim);

@@ -175,6 +175,8 @@ class Reader {
       scenario_.rank = {static_cast<int>(rank), static_cast<int>(world),
                         static_cast<int>(per_node)};
       scenario_.device_count = per_node;
+      // How far the others have come decides when a collective ends: taken as done when it is queued.
+      scenario_.policy = *parse_event_policy("ready");
     }
   }
 

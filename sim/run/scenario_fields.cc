@@ -128,7 +128,7 @@ constexpr yaml::Field kAllocatorFields[] = {
     {"backend", form::choice(kAllocatorBackends),
      "native, cudaMallocAsync, naive (a driver call a tensor) or ideal (live bytes alone)"},
     {"event_policy", form::text("^(simulated|sync|ready|lag:[0-9]+)$"),
-     "when a block that another stream used is free again (default simulated)"}};
+     "when a block that another stream used is free again (default simulated; of ranks, ready)"}};
 
 constexpr yaml::Field kBackendsFields[] = {
     {"cudnn", form::boolean().either(kCudnnWord), "cuDNN's convolutions (default true)"},

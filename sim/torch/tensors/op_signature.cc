@@ -42,6 +42,7 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"device", ParameterType::kDevice},
     {"memory_format", ParameterType::kMemoryFormat},
     {"float[]", ParameterType::kFloats},
+    {"sizes[]", ParameterType::kSizes},
     {"any", ParameterType::kAny}};
 
 std::string_view trimmed(std::string_view text) {
@@ -194,6 +195,19 @@ bool to_ints(const Value& value, Argument& out) {
   return true;
 }
 
+bool to_sizes(const Value& value, Argument& out) {
+  const std::vector<Value>* const items = items_of(value);
+  if (items == nullptr) return false;
+  std::vector<std::int64_t> sizes;
+  for (const Value& item : *items) {
+    const std::optional<std::int64_t> each = whole_number(item);
+    if (!each) return false;
+    sizes.push_back(*each);
+  }
+  out = std::move(sizes);
+  return true;
+}
+
 bool to_floats(const Value& value, Argument& out) {
   std::vector<double> numbers;
   if (value.is_number()) {
@@ -317,6 +331,8 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
       return to_ints(value, out);
     case ParameterType::kFloats:
       return to_floats(value, out);
+    case ParameterType::kSizes:
+      return to_sizes(value, out);
     case ParameterType::kDType:
       return to_dtype(session.interp, value, out);
     case ParameterType::kDevice:

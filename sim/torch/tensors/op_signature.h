@@ -25,6 +25,7 @@ enum class ParameterType : std::uint8_t {
   kMemoryFormat,
   kInts,
   kFloats,
+  kSizes,
   kAny,  ///< whatever it is: nothing depends on it
 };
 

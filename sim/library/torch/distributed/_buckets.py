@@ -5,7 +5,11 @@ from torch.distributed.distributed_c10d import all_gather
 def _flatten(tensors):
     if len(tensors) == 1:
         return tensors[0].contiguous().view(-1)
-    return torch.cat([t.contiguous().view(-1) for t in tensors])
+    parts = [t.contiguous().view(-1) for t in tensors]
+    flat = torch.cat(parts)
+    while parts:
+        parts.pop(0)
+    return flat
 
 
 def _bucket_assignment(tensors, limits, expect_sparse=None, indices=None):

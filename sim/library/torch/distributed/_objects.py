@@ -29,8 +29,8 @@ class _Pickled:
             return _int_size(obj)
         if isinstance(obj, float):
             return 9
-        if isinstance(obj, (str, bytes)):
-            length = len(obj.encode()) if isinstance(obj, str) else len(obj)
+        if type(obj).__name__ in ("str", "bytes"):
+            length = _text_bytes(obj) if isinstance(obj, str) else len(obj)
             return self.remembered((type(obj).__name__, obj), lambda: length + (2 if length < 256 else 5))
         if isinstance(obj, tuple):
             return self.of_tuple(obj)
@@ -40,7 +40,7 @@ class _Pickled:
             )
         if isinstance(obj, list):
             return self.remembered(id(obj), lambda: 1) + self.in_batches([self.of(x) for x in obj])
-        if isinstance(obj, (set, frozenset)):
+        if type(obj).__name__ in ("set", "frozenset"):
             return self.remembered(id(obj), lambda: 1) + 2 * -(-len(obj) // _BATCH) + sum([self.of(x) for x in obj])
         _C.refuse(
             "sending an object of type " + type(obj).__name__ + " between ranks is not modelled",
@@ -58,6 +58,11 @@ class _Pickled:
         for start in range(0, len(sizes), _BATCH):
             words += 1 if len(sizes) - start == 1 else 2
         return sum(sizes) + words
+
+
+def _text_bytes(text):
+    """in UTF-8"""
+    return sum([1 if c < "\x80" else 2 if c < "\u0800" else 3 if c < "\U00010000" else 4 for c in text])
 
 
 def _int_size(value):

@@ -277,6 +277,15 @@ def _index_in(group, global_rank, group_rank, default=0):
 # ---- collectives: they write into what they are given
 
 
+def _exception_logger(function):
+    """as PyTorch wraps them: what a call is given goes when the call has ended, the last first"""
+
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
 class _CoalescingManager:
     def __init__(self):
         self.works = []
@@ -328,18 +337,21 @@ def _run(group, inputs, outputs, async_op):
     return group._run(inputs, outputs, _is_asynchronous(group, async_op))
 
 
+@_exception_logger
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce"):
         return None
     return _run(group, [tensor], [tensor], async_op)
 
 
+@_exception_logger
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce_coalesced"):
         return None
     return _run(group, tensors, tensors, async_op)
 
 
+@_exception_logger
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if _is_outside(group, "broadcast"):
         return None
@@ -347,6 +359,7 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     return _run(group, [tensor], [tensor], async_op)
 
 
+@_exception_logger
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
     if _is_outside(group, "reduce"):
         return None
@@ -354,6 +367,7 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
     return _run(group, [tensor], [tensor], async_op)
 
 
+@_exception_logger
 def all_gather(tensor_list, tensor, group=None, async_op=False):
     if _is_outside(group, "all_gather"):
         return None
@@ -361,6 +375,7 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     return group.allgather(tensor_list, tensor, _is_asynchronous(group, async_op))
 
 
+@_exception_logger
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
     if _is_outside(group, "all_gather_into_tensor"):
         return None
@@ -371,6 +386,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
     return _run(group, [input_tensor], [output_tensor], async_op)
 
 
+@_exception_logger
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "reduce_scatter"):
         return None
@@ -378,6 +394,7 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=Fal
     return group.reduce_scatter(output, input_list, _is_asynchronous(group, async_op))
 
 
+@_exception_logger
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "reduce_scatter_tensor"):
         return None
@@ -391,6 +408,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 
 
+@_exception_logger
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
     if _is_outside(group, "gather"):
         return None
@@ -399,6 +417,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
     return _run(group, [tensor], gather_list if receives else [], async_op)
 
 
+@_exception_logger
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
     if _is_outside(group, "scatter"):
         return None
@@ -417,12 +436,14 @@ def _check_list(name, group, tensors, root):
     return True
 
 
+@_exception_logger
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
     if _is_outside(group, "all_to_all"):
         return None
     return _run(group, input_tensor_list, output_tensor_list, async_op)
 
 
+@_exception_logger
 def all_to_all_single(
     output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
 ):
@@ -434,6 +455,7 @@ def all_to_all_single(
     return _run(group, [input], [output], async_op)
 
 
+@_exception_logger
 def barrier(group=None, async_op=False, device_ids=None):
     if _is_outside(group, "barrier"):
         return None
@@ -469,12 +491,14 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     return group._peer(tensor, peer)
 
 
+@_exception_logger
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
     work = isend(tensor, dst, group, tag, group_dst)
     if work is not None:
         work.wait()
 
 
+@_exception_logger
 def recv(tensor, src=None, group=None, tag=0, group_src=None):
     work = irecv(tensor, src, group, tag, group_src)
     if work is not None:
@@ -494,6 +518,7 @@ class P2POp:
         self.peer = get_global_rank(self.group, self.group_peer)
 
 
+@_exception_logger
 def batch_isend_irecv(p2p_op_list):
     if not p2p_op_list:
         raise ValueError("p2p_op_list must not be empty")

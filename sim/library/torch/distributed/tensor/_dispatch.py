@@ -87,4 +87,46 @@ def _vector_norm(op, args, kwargs):
     return _spread(out, spec.with_placements(_norm_placements(spec, norm_type)), ())
 
 
-_RULES = {"_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm}
+_contexts, _has_tracker = set(), []
+
+
+def _like(op, args, kwargs):
+    """a tensor like a DTensor, on a device that is named: what PyTorch works shapes out with begins a context there"""
+    device = kwargs.get("device")
+    if device is not None and torch.device(device).type == "cuda":
+        for spelt in [str(device)] if ":" in str(device) else [str(device), str(torch.device(device))]:
+            if spelt not in _contexts:
+                _contexts.add(spelt)
+                torch.empty(1, dtype=torch.float32, device=device)
+    return _elementwise(op, args, kwargs)
+
+
+def _random(op, args, kwargs):
+    """random numbers of the whole: the generator's state is read first, on the device. Source:
+    torch.distributed.tensor._random"""
+    tensor = args[0]
+    device = torch.device("cuda", torch.cuda.current_device())
+    if not _has_tracker:
+        _has_tracker.append(True)
+        _compare_states(device)
+    if not tensor.is_meta:
+        _state(device)
+    return _elementwise(op, args, kwargs)
+
+
+def _state(device):
+    return torch.empty(16, dtype=torch.uint8).to(device)
+
+
+def _compare_states(device):
+    rng_state = _state(device)
+    my_rng_state = _state(device)
+    my_rng_state == rng_state
+
+
+_RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
+_LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
+_RULES = {
+    **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
+    "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
+}

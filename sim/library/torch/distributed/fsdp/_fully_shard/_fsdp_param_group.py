@@ -115,8 +115,9 @@ class FSDPParamGroup:
         if not self._all_gather_result:
             return
         async_op = self._all_gather_result.all_gather_work is not None
-        if self._training_state == TrainingState.FORWARD and self.comm_ctx.all_gather_state is not None:
-            self._wait_all_gather_streams_on_event(self.comm_ctx.all_gather_state[1])
+        previous = self.comm_ctx.all_gather_state if self._training_state == TrainingState.FORWARD else None
+        if previous is not None:  # which goes with this call
+            self._wait_all_gather_streams_on_event(previous[1])
             self.comm_ctx.all_gather_state = None
         world_size = self._world_size
         if world_size == 1:

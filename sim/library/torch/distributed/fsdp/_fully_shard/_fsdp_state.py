@@ -143,8 +143,9 @@ class FSDPState:
                     t.register_hook(self._pre_backward)
         self._training_state = TrainingState.IDLE
         if self._state_ctx.iter_forward_root is self:
-            if self._comm_ctx.all_gather_state is not None:
-                event = self._comm_ctx.all_gather_state[1]
+            last = self._comm_ctx.all_gather_state
+            if last is not None:
+                event = last[1]
                 self._comm_ctx.all_gather_copy_in_stream.wait_event(event)
                 self._comm_ctx.all_gather_stream.wait_event(event)
                 self._comm_ctx.all_gather_state = None

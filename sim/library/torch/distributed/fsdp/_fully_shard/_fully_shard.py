@@ -19,9 +19,18 @@ def fully_shard(
     ignored_params=None,
 ):
     """each rank keeps its part of the parameters. Source: torch.distributed.fsdp._fully_shard"""
+    modules = tuple(module) if isinstance(module, (list, tuple)) else (module,)
+    # What PyTorch compares the names with afterwards: until then it holds the parameters as they were.
+    originals = [dict(each.named_parameters()) for each in modules]
+    _shard(
+        modules, mesh, reshard_after_forward, shard_placement_fn, mp_policy, offload_policy, ignored_params
+    )
+    return module
+
+
+def _shard(modules, mesh, reshard_after_forward, shard_placement_fn, mp_policy, offload_policy, ignored_params):
     mp_policy = MixedPrecisionPolicy() if mp_policy is None else mp_policy
     offload_policy = OffloadPolicy() if offload_policy is None else offload_policy
-    modules = tuple(module) if isinstance(module, (list, tuple)) else (module,)
     for each in modules:
         _validate_module(each)
         if _state_of(each) is not None:
@@ -43,7 +52,6 @@ def fully_shard(
         )
     for each in modules:
         _make_fsdp_module(each)
-    return module
 
 
 _classes = {}  # the class of sharded modules, by that which they had
