@@ -392,6 +392,7 @@ void add_queries(Session& session) {
                [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
   };
   flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
+  flag("_is_view(self)", [](const Tensor& t) { return static_cast<bool>(t->view_base); });
   flag("is_conj(self)", [](const Tensor& t) { return t->is_conj; });
   flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
   flag("is_pinned(self, device=None)",

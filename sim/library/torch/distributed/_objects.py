@@ -109,7 +109,8 @@ def all_gather_object(object_list, obj, group=None):
     whole = torch.empty(size * len(object_size_list), dtype=torch.uint8, device=input_tensor.device)
     output_tensors = [whole[size * i:size * (i + 1)] for i in range(len(object_size_list))]
     c10d.all_gather(output_tensors, input_tensor, group=group)
-    for i in range(len(output_tensors)):
+    for i, tensor in enumerate(output_tensors):
+        tensor_size = object_size_list[i]
         object_list[i] = obj
 
 
@@ -126,7 +127,8 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         output_tensors = [whole[size * i:size * (i + 1)] for i in range(group.size())]
     c10d.gather(input_tensor, output_tensors, group_dst=root, group=group)
     if is_root:
-        for i in range(group.size()):
+        for i, tensor in enumerate(output_tensors):
+            tensor_size = object_size_list[i]
             object_gather_list[i] = obj
 
 
@@ -152,9 +154,9 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
     if group.rank() != root:
         offset = 0
         for obj_size in object_sizes_tensor:
-            end = offset + obj_size
-            offset = offset + obj_size
-            del end
+            offset + obj_size  # where the object ends: read from the device
+            obj_view = object_tensor[:1]
+            offset += obj_size
 
 
 def scatter_object_list(

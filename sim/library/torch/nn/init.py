@@ -7,8 +7,14 @@ def _untouched(tensor, *args, **kwargs):
     return tensor
 
 
-kaiming_uniform_ = kaiming_normal_ = xavier_uniform_ = xavier_normal_ = _untouched
-uniform_ = normal_ = trunc_normal_ = zeros_ = ones_ = constant_ = _untouched
+def _drawn(tensor, *args, **kwargs):
+    """random numbers: of a tensor that is spread over ranks the generator's state takes some memory"""
+    return tensor if _C.spec_of(tensor) is None else tensor.normal_()
+
+
+kaiming_uniform_ = kaiming_normal_ = xavier_uniform_ = xavier_normal_ = _drawn
+uniform_ = normal_ = trunc_normal_ = _drawn
+zeros_ = ones_ = constant_ = _untouched
 eye_ = dirac_ = sparse_ = _untouched
 kaiming_uniform = kaiming_normal = xavier_uniform = xavier_normal = uniform = normal = constant = eye = dirac = (
     sparse

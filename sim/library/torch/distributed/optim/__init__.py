@@ -1,0 +1,1 @@
+from torch.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer

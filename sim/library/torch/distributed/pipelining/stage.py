@@ -1,0 +1,245 @@
+import torch
+import torch._C as _C
+import torch.distributed as dist
+from torch.distributed.fsdp import FSDPModule
+from torch.nn.parallel import DistributedDataParallel
+
+
+class _RecvInfo:
+    """a tensor that comes from another stage, and where it goes"""
+
+    def __init__(self, source, buffer):
+        self.source, self.buffer = source, buffer
+
+
+def _as_tuple(output):
+    if type(output) is list:
+        return tuple(output)
+    return output if isinstance(output, tuple) else (output,)
+
+
+def _made_like(example, device):
+    return torch.empty(example.size(), dtype=example.dtype, device=device)
+
+
+def _tensors_and_gradients(output, grad, tensors, gradients):
+    """what backward starts from, and with which gradients"""
+    if isinstance(output, torch.Tensor):
+        if output.requires_grad:
+            tensors.append(output)
+            gradients.append(grad)
+    elif isinstance(output, (tuple, list)) and grad is not None:
+        for each, its_grad in zip(output, grad):
+            _tensors_and_gradients(each, its_grad, tensors, gradients)
+    elif isinstance(output, dict) and grad is not None:
+        for key in output:
+            _tensors_and_gradients(output[key], grad[key], tensors, gradients)
+
+
+def stage_backward(stage_output, output_grads, input_values):
+    """gradients of a stage's parameters, which are added up, and of its inputs, which are handed on"""
+    stage_output_tensors, output_grad_tensors = [], []
+    _tensors_and_gradients(stage_output, output_grads, stage_output_tensors, output_grad_tensors)
+    torch.autograd.backward(stage_output_tensors, grad_tensors=output_grad_tensors)
+    grad_inputs = []
+    for val in input_values:
+        if isinstance(val, torch.Tensor):
+            grad_inputs.append(val.grad)
+            val.grad = None
+        else:
+            grad_inputs.append(None)
+    return tuple(grad_inputs)
+
+
+class PipelineStage:
+    """A part of a model, and what goes in and out of it for each micro-batch. Source:
+    torch.distributed.pipelining.stage"""
+
+    def __init__(
+        self, submodule, stage_index, num_stages, device, input_args=None, output_args=None, group=None, dw_builder=None
+    ):
+        if stage_index >= num_stages:
+            raise ValueError(f"Stage index {stage_index} is out of range of {num_stages}")
+        if dw_builder is not None:
+            _C.refuse("PipelineStage(dw_builder=...) is not modelled", "leave it out")
+        self.submod, self.stage_index, self.num_stages = submodule, stage_index, num_stages
+        self.device, self.group = device, group
+        self.group_rank, self.group_size = dist.get_rank(group), dist.get_world_size(group)
+        if self.group_size > num_stages:
+            raise RuntimeError(
+                f"Pipeline group size {self.group_size} cannot be larger than number of stages {num_stages}"
+            )
+        self.fwd_cache, self.bwd_cache, self.output_chunks = {}, {}, []
+        self.has_backward = False
+        self.args_recv_info, self.act_send_info, self.grad_recv_info, self.chunks = {}, {}, {}, None
+        self.stage_index_to_group_rank = {i: i % self.group_size for i in range(num_stages)}
+        self.inputs_meta = self._outputs_meta = None
+        if input_args is None:
+            return
+        self.inputs_meta = _as_tuple(input_args)
+        if output_args is None:
+            with torch.no_grad():
+                output_args = submodule(*self.inputs_meta)
+        self._outputs_meta = _as_tuple(output_args)
+
+    @property
+    def is_first(self):
+        return self.stage_index == 0
+
+    @property
+    def is_last(self):
+        return self.stage_index == self.num_stages - 1
+
+    # ---- what is sent and received
+
+    def _prepare_forward_infra(self, num_microbatches, args, kwargs=None):
+        if self.inputs_meta is None:
+            _C.refuse(
+                "a PipelineStage that asks its neighbours for shapes is not modelled",
+                "give PipelineStage input_args and output_args",
+            )
+        for chunk_id in range(num_microbatches):
+            infos = None
+            if not self.is_first:
+                infos = [_RecvInfo(self.stage_index - 1, _made_like(each, self.device)) for each in self.inputs_meta]
+                if self.has_backward:
+                    for info in infos:
+                        info.buffer.requires_grad_(True)
+            self.args_recv_info[chunk_id] = infos
+        for index in range(len(self._outputs_meta)):
+            self.act_send_info[index] = [] if self.is_last else [self.stage_index + 1]
+
+    def _prepare_backward_infra(self, num_microbatches):
+        self.chunks = num_microbatches
+        for chunk_id in range(num_microbatches):
+            self.grad_recv_info[chunk_id] = [] if self.is_last else [
+                _RecvInfo(self.stage_index + 1, _made_like(each, self.device)) for each in self._outputs_meta
+            ]
+
+    def _peer(self, stage_index):
+        rank = self.stage_index_to_group_rank[stage_index]
+        return rank if self.group is None else dist.get_global_rank(self.group, rank)
+
+    def _recv_ops(self, infos):
+        return [dist.P2POp(dist.irecv, i.buffer, self._peer(i.source), self.group) for i in infos]
+
+    def get_fwd_recv_ops(self, chunk_id):
+        return [] if self.is_first else self._recv_ops(self.args_recv_info[chunk_id])
+
+    def get_bwd_recv_ops(self, chunk_id):
+        return [] if not self.has_backward or self.is_last else self._recv_ops(self.grad_recv_info[chunk_id])
+
+    def get_fwd_send_ops(self, chunk_id):
+        output_tuple, _ = self.fwd_cache[chunk_id]
+        return [
+            dist.P2POp(dist.isend, out, self._peer(target), self.group)
+            for index, out in enumerate(output_tuple) for target in self.act_send_info[index]
+        ]
+
+    def get_bwd_send_ops(self, chunk_id):
+        if not self.has_backward or self.is_first:
+            return []
+        grads_input = self.bwd_cache.pop(chunk_id)
+        sources = [info.source for info in self.args_recv_info[0]]
+        return [
+            dist.P2POp(dist.isend, grad, self._peer(source), self.group)
+            for grad, source in zip(grads_input, sources) if grad is not None
+        ]
+
+    def _get_init_p2p_neighbors_ops(self):
+        """a number to each neighbour and back, so that communicators are there"""
+        recv_tensor = torch.zeros(1, device=self.device, dtype=torch.float32)
+        send_tensor = torch.tensor(self.stage_index, device=self.device, dtype=torch.float32)
+        before = self.stage_index_to_group_rank.get(self.stage_index - 1)
+        behind = self.stage_index_to_group_rank.get(self.stage_index + 1)
+        ops = []
+        if not self.is_first:
+            ops.append(dist.P2POp(dist.irecv, recv_tensor, group_peer=before, group=self.group))
+        if not self.is_last:
+            ops.append(dist.P2POp(dist.isend, send_tensor, group_peer=behind, group=self.group))
+        if not self.is_first:
+            ops.append(dist.P2POp(dist.isend, send_tensor, group_peer=before, group=self.group))
+        if not self.is_last:
+            ops.append(dist.P2POp(dist.irecv, recv_tensor, group_peer=behind, group=self.group))
+        return ops
+
+    # ---- between two stages of one rank
+
+    def set_local_fwd_input(self, prev_stage_outputs, mb_index):
+        for info, tensor in zip(self.args_recv_info[mb_index], _as_tuple(prev_stage_outputs)):
+            info.buffer = tensor.detach().requires_grad_(True)
+
+    def get_local_bwd_output(self, mb_index):
+        return self.bwd_cache.pop(mb_index)
+
+    def set_local_bwd_input(self, next_stage_bwd_outputs, mb_index):
+        for info, tensor in zip(self.grad_recv_info[mb_index], next_stage_bwd_outputs):
+            info.buffer = tensor
+
+    def clear_runtime_states(self):
+        self.fwd_cache.clear()
+        self.output_chunks.clear()
+        for infos in self.args_recv_info.values():
+            for info in infos or []:
+                info.buffer.grad = None
+
+    # ---- one micro-batch
+
+    def forward_one_chunk(self, chunk_id, args, kwargs=None, save_forward_output=True):
+        if self.is_first:
+            composite_args = args
+        else:
+            composite_args = tuple([info.buffer for info in self.args_recv_info[chunk_id]])
+        composite_kwargs = kwargs or {}
+        if isinstance(self.submod, DistributedDataParallel):
+            with self.submod.no_sync():
+                output = self.submod(*composite_args, **composite_kwargs)
+        else:
+            output = self.submod(*composite_args, **composite_kwargs)
+        output_tuple = _as_tuple(output)
+        if self.is_last and save_forward_output:
+            self.output_chunks.append(output)
+        self.fwd_cache[chunk_id] = (output_tuple, [*composite_args, *composite_kwargs.values()])
+        return output
+
+    def backward_one_chunk(self, chunk_id, loss=None, last_backward=False):
+        if not self.has_backward:
+            return
+        stage_output, input_values = self.fwd_cache.pop(chunk_id)
+        if self.is_last:
+            given, grads = loss, None
+        else:
+            given, grads = stage_output, tuple([info.buffer for info in self.grad_recv_info[chunk_id]])
+        self.bwd_cache[chunk_id] = self._backward(given, grads, input_values, last_backward)
+        if self.is_last and not self.is_first:
+            for t in stage_output:
+                if not t._is_view():
+                    t.detach_()
+
+    def _backward(self, stage_output, output_grads, input_values, last_backward):
+        if isinstance(self.submod, DistributedDataParallel):
+            if last_backward:
+                self.submod.reducer.prepare_for_backward([])
+                return stage_backward(stage_output, output_grads, input_values)
+            with self.submod.no_sync():
+                return stage_backward(stage_output, output_grads, input_values)
+        if isinstance(self.submod, FSDPModule):
+            self.submod.set_is_last_backward(False)
+            self.submod.set_reshard_after_backward(False)
+            self.submod.set_requires_gradient_sync(False)
+        return stage_backward(stage_output, output_grads, input_values)
+
+    def perform_reduce_grad(self, grad_scale_factor):
+        if isinstance(self.submod, FSDPModule):
+            self.submod.set_is_last_backward(True)
+            self.submod.set_reshard_after_backward(True)
+            self.submod.set_requires_gradient_sync(True)
+            state = self.submod._get_fsdp_state()
+            for each in state._state_ctx.all_states:
+                if each._fsdp_param_group:
+                    each._fsdp_param_group.post_backward()
+            state._root_post_backward_final_callback()
+        if grad_scale_factor != 1:
+            for p in self.submod.parameters():
+                if p.grad is not None:
+                    p.grad.div_(grad_scale_factor)
