@@ -109,9 +109,9 @@ def all_gather_object(object_list, obj, group=None):
     whole = torch.empty(size * len(object_size_list), dtype=torch.uint8, device=input_tensor.device)
     output_tensors = [whole[size * i:size * (i + 1)] for i in range(len(object_size_list))]
     c10d.all_gather(output_tensors, input_tensor, group=group)
-    for i, tensor in enumerate(output_tensors):
-        tensor_size = object_size_list[i]
+    for i in range(len(output_tensors)):
         object_list[i] = obj
+    del input_tensor, local_size, whole, output_tensors, object_size_list
 
 
 def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
@@ -127,9 +127,9 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         output_tensors = [whole[size * i:size * (i + 1)] for i in range(group.size())]
     c10d.gather(input_tensor, output_tensors, group_dst=root, group=group)
     if is_root:
-        for i, tensor in enumerate(output_tensors):
-            tensor_size = object_size_list[i]
+        for i in range(group.size()):
             object_gather_list[i] = obj
+        del input_tensor, local_size, whole, output_tensors, object_size_list
 
 
 def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):

@@ -101,7 +101,7 @@ class _FromLocal(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return _to_layout(grad_output, ctx.spec), None, None, None, None
+        return _to_layout(grad_output, ctx.spec, ctx.spec), None, None, None, None
 
 
 class _ToLocal(Function):
@@ -126,22 +126,76 @@ class _Redistribute(Function):
         local = _C.local_of(input)
         if ctx.spec.placements != placements:
             local = redistribute_local_tensor(local, ctx.spec, placements)
-        return _make(local, ctx.spec.with_placements(placements))
+        ctx.out_spec = ctx.spec.with_placements(placements)
+        return _make(local, ctx.out_spec)
 
     @staticmethod
     def backward(ctx, grad_output):
-        return _make(_to_layout(grad_output, ctx.spec), ctx.spec), None
+        return _to_layout(grad_output, ctx.out_spec, ctx.spec), None
 
 
-def _to_layout(grad, spec):
-    """a gradient's part where the tensor itself lies so; what would become terms of a sum stays whole"""
+def _to_layout(grad, spec, wanted):
+    """a gradient's part, of what lies as `spec` says, where it is to lie as `wanted` does; what would become terms of a
+    sum stays whole"""
     current = _C.spec_of(grad)
     if current is None:
-        return grad
+        current = spec.of_gradient()
     placements = [
         Replicate() if target.is_partial() and not now.is_partial() else target
-        for now, target in zip(current.placements, spec.placements)
+        for now, target in zip(current.placements, wanted.placements)
     ]
-    if list(current.placements) == placements:
-        return _C.local_of(grad)
-    return redistribute_local_tensor(_C.local_of(grad), current, placements)
+    local = _C.local_of(grad)
+    return local if list(current.placements) == placements else redistribute_local_tensor(local, current, placements)
+
+
+def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_rank=0):
+    """a tensor that all ranks have, spread over them: rank 0's parts are sent. Source:
+    torch.distributed.tensor._api.distribute_tensor"""
+    mesh = _mesh(device_mesh)
+    if isinstance(tensor, DTensor):
+        return tensor
+    placements = _normal(placements, mesh, tensor.dim())
+    with torch.no_grad():
+        local = tensor.detach()
+        for dim, placement in enumerate(placements):
+            local = _dealt(local, placement, mesh, dim) if placement.is_shard() else local
+    spec = DTensorSpec(mesh, placements, tensor.shape, tensor.stride(), tensor.dtype)
+    return _make(local, spec).requires_grad_(tensor.requires_grad)
+
+
+def _dealt(local, placement, mesh, dim):
+    """this rank's part, of parts that are made contiguous to be sent"""
+    count, at = mesh.size(dim), placement.dim
+    size, start = placement.local_shard_size_and_offset(local.size(at), count, mesh.get_coordinate()[dim])
+    if local.is_meta:
+        return local.narrow(at, start, size).clone()
+    each = -(-local.size(at) // count)
+    parts = []
+    for rank in range(count):
+        own, first = placement.local_shard_size_and_offset(local.size(at), count, rank)
+        part = local.narrow(at, first, own)
+        if own != each:
+            pads = [0, 0] * (local.dim() - at)
+            pads[-1] = each - own
+            part = torch.nn.functional.pad(part, pads)
+        parts.append(part.contiguous())
+    out = torch.empty_like(parts[0])
+    while parts:
+        parts.pop()
+    return out if size == each else out.narrow(at, 0, size)
+
+
+def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None):
+    mesh = _mesh(device_mesh)
+    for name, submodule in module.named_modules():
+        if partition_fn is not None:
+            partition_fn(name, submodule, mesh)
+        for key, param in list(submodule._parameter_items()):
+            if param is not None and not isinstance(param, DTensor):
+                whole = [Replicate()] * mesh.ndim
+                submodule.register_parameter(key, torch.nn.Parameter(distribute_tensor(param.data, mesh, whole)))
+    if input_fn is not None:
+        module.register_forward_pre_hook(lambda mod, inputs: input_fn(mod, inputs, mesh))
+    if output_fn is not None:
+        module.register_forward_hook(lambda mod, inputs, outputs: output_fn(mod, outputs, mesh))
+    return module

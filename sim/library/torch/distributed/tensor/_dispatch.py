@@ -25,12 +25,12 @@ def _specs(values):
     return found
 
 
-def _spread(out, spec, shape=None):
+def _spread(out, spec, shape=None, sources=()):
     """the result of an operator on parts, as a DTensor"""
     if not isinstance(out, torch.Tensor) or _C.spec_of(out) is not None:
         return out
-    if shape is not None:
-        spec = spec.with_shape(shape)
+    spec = spec.with_shape(spec.shape if shape is None else shape)
+    spec.dtype, spec.sources = out.dtype, list(sources)
     return _C.spread_out(out, spec, spec.shape, spec.stride)
 
 
@@ -49,8 +49,40 @@ def _elementwise(op, args, kwargs):
     if isinstance(out, torch.Tensor) and _C.spec_of(out) is None:
         widest = max(specs, key=lambda s: len(s.shape))
         shapes = [tuple(v.shape) for v in args if isinstance(v, torch.Tensor)]
-        return _spread(out, widest, _broadcast(shapes))
+        return _spread(out, widest, _broadcast(shapes), specs)
     return out
+
+
+def _linear(op, args, kwargs):
+    """by the weight's rows the result has parts of its columns, by its columns it has terms of a sum"""
+    x, weight = args[0], args[1]
+    bias = args[2] if len(args) > 2 else kwargs.get("bias")
+    spec, w = _C.spec_of(x), _C.spec_of(weight)
+    if spec is None or w is None:
+        _C.refuse("linear() of a tensor and a DTensor is not modelled", "make both DTensors: DTensor.from_local")
+    last, placements, divided = len(spec.shape) - 1, [], None
+    for dim, placement in enumerate(w.placements):
+        own = spec.placements[dim]
+        if placement.is_shard(0):
+            if not own.is_replicate():
+                _C.refuse("linear() by columns of an input that is not whole is not modelled", "redistribute it first")
+            spec.sum_gradients(dim)
+            placements.append(type(placement)(last) if type(placement).__name__ == "Shard" else placement)
+        elif placement.is_shard(1):
+            if not own.is_shard(last):
+                _C.refuse("linear() by rows of an input that is not sharded so is not modelled", "redistribute it first")
+            if bias is not None:
+                with torch.no_grad():
+                    divided = _C.local_of(bias) / w.mesh.size(dim)
+            placements.append(Partial())
+        else:
+            placements.append(own)
+    out = _C.call_local(op, *args, **kwargs)
+    del divided
+    return _spread(out, spec.with_placements(placements), (*spec.shape[:-1], w.shape[0]), [spec])
+
+
+_loss_parallel = []
 
 
 def _norm_placements(spec, norm_type):
@@ -127,6 +159,6 @@ def _compare_states(device):
 _RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
 _RULES = {
-    **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
+    "linear": _linear, **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
     "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
 }
