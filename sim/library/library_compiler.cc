@@ -96,8 +96,11 @@ class Compiler {
     for (const fs::path& path : paths)
       files.push_back(read_file(path, fs::relative(path, base).generic_string()));
     if (fs::exists(folder / kNotModelled)) {
-      for (std::string& name : listed(text_of(folder / kNotModelled)))
-        files.push_back({std::move(name), {}, nullptr, {}, {}, {}});
+      for (std::string& name : listed(text_of(folder / kNotModelled))) {
+        const bool has_file = std::any_of(files.begin(), files.end(),
+                                          [&](const File& file) { return file.module == name; });
+        if (!has_file) files.push_back({std::move(name), {}, nullptr, {}, {}, {}});
+      }
     }
     std::sort(files.begin(), files.end(),
               [](const File& a, const File& b) { return a.module < b.module; });

@@ -260,7 +260,10 @@ void add_object_methods(Interp& in) {
   define(in, *c.object, "__getattribute__(self, name, /)", [](Interp& interp, Arguments& args) {
     auto& object = args.object<Instance>(0, "an object with attributes");
     Value found = interp.generic_get_attr(object, interp.intern(args.text(1)));
-    return found.empty() ? interp.get_attr(args[0], interp.intern(args.text(1))) : found;
+    if (!found.empty()) return found;
+    interp.raise(*interp.classes().attribute_error,
+                 fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]),
+                             args.text(1)));
   });
   define(in, *c.base_exception, "__init__(self, *args)", [](Interp&, Arguments& args) {
     auto& exception = args.object<ExceptionObject>(0, "an exception");

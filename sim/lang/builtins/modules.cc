@@ -419,25 +419,9 @@ void fill_host(Interp& in, Module& module) {
       out->table.set(interp, interp.str(std::string(interp.text(entry.name))), entry.value);
     return out;
   });
-  define(in, module, "parameter_names(obj)", [](Interp& interp, Arguments& args) -> Value {
-    // Of a class: those of its __init__, self left out.
-    const Value* callee = &args[0];
-    const auto* type = args[0].as<ClassObject>();
-    if (type != nullptr) callee = type->lookup(interp.intern("__init__"));
-    const auto* function = callee == nullptr ? nullptr : callee->as<Function>();
-    if (function == nullptr || function->code->parameters == nullptr)
-      interp.type_error(fmt::format("no signature found for {}", interp.repr(args[0])));
-    std::vector<Value> names;
-    const Parameters& parameters = *function->code->parameters;
-    for (const auto* list : {&parameters.positional, &parameters.keyword_only}) {
-      for (const Parameter& parameter : *list)
-        names.push_back(interp.str(std::string(interp.text(parameter.name->name))));
-    }
-    if (type != nullptr && !names.empty()) names.erase(names.begin());
-    return interp.list(std::move(names));
-  });
   add_attribute_access(in, module);
   add_import_functions(in, module);
+  add_introspection(in, module);
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();

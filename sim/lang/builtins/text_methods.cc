@@ -147,11 +147,21 @@ Value replace(Interp& in, Arguments& args) {
 
 template <bool kBackward, bool kRaises>
 Value find(Interp& in, Arguments& args) {
-  const std::string& text = args.text(0);
+  Value self = plain_of(args[0]);
+  std::int64_t before = 0;
+  if (args.has(2) || args.has(3)) {
+    const auto end = [&](std::size_t i) { return args.has(i) ? args[i] : Value::none(); };
+    const Ref<Slice> range = make_ref<Slice>(in.heap(), end(2), end(3), Value::none());
+    const auto places = range->indices(in.length(self));
+    if (places) before = places->start;
+    self = in.get_item(self, range);
+  }
+  if (self.as<Str>() == nullptr) args.mismatch(0, "str");
+  const std::string& text = self.as<Str>()->text();
   const std::string& part = args.text(1);
   const std::size_t at = kBackward ? text.rfind(part) : text.find(part);
   if (at != std::string::npos)
-    return Value::integer(utf8_length(std::string_view(text).substr(0, at)));
+    return Value::integer(before + utf8_length(std::string_view(text).substr(0, at)));
   if (kRaises) in.value_error("substring not found");
   return Value::integer(-1);
 }
@@ -212,10 +222,10 @@ constexpr FunctionRow kMethods[] = {
     {"startswith(self, prefix, start=None, end=None, /)", affix<true>},
     {"endswith(self, suffix, start=None, end=None, /)", affix<false>},
     {"replace(self, old, new, count=-1, /)", replace},
-    {"find(self, sub, /)", find<false, false>},
-    {"rfind(self, sub, /)", find<true, false>},
-    {"index(self, sub, /)", find<false, true>},
-    {"rindex(self, sub, /)", find<true, true>},
+    {"find(self, sub, start=None, end=None, /)", find<false, false>},
+    {"rfind(self, sub, start=None, end=None, /)", find<true, false>},
+    {"index(self, sub, start=None, end=None, /)", find<false, true>},
+    {"rindex(self, sub, start=None, end=None, /)", find<true, true>},
     {"partition(self, sep, /)", partition<false>},
     {"rpartition(self, sep, /)", partition<true>},
     {"lower(self, /)", convert<lower>},

@@ -97,6 +97,11 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     return;
   }
   if (auto* module = object.as<Module>()) {
+    const auto* type = value.as<ClassObject>();
+    if (name == known(name::kClass) &&
+        (type == nullptr || !type->derives_from(*classes_->module))) {
+      type_error("__class__ assignment only supported for mutable types or ModuleType subclasses");
+    }
     // What the library's file binds there is made first: it must not take the place of `value`
     // later.
     if (module->file != nullptr && module->file->find(name) != nullptr)

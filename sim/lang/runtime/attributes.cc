@@ -23,6 +23,19 @@ bool is_method(const Value& found) {
   return builtin != nullptr && builtin->binds_self;
 }
 
+/// Whether the class's own code answers for every attribute.
+bool intercepts(Interp& in, const ClassObject& type) {
+  if (!type.user_defined || (type.allocate == nullptr && !type.metaclass)) return false;
+  ClassObject* owner = nullptr;
+  return type.lookup(in.intern("__getattribute__"), &owner) != nullptr && owner->user_defined;
+}
+
+/// __subclasses__ of a class that has none.
+Value no_subclasses(Interp& in) {
+  return in.raw_function("__subclasses__",
+                         [](Interp& interp, CallArgs&) -> Value { return interp.list({}); });
+}
+
 Value attribute_table(Interp& in, Value owner) {
   const Value make = in.get_attr(in.import("_attribute_tables"), in.intern("of"));
   return in.call(make, {std::move(owner)});
@@ -84,8 +97,10 @@ ClassObject& Interp::class_of(const Value& value) const {
       ClassObject* metaclass = static_cast<ClassObject*>(object)->metaclass.get();
       return metaclass != nullptr ? *metaclass : *c.type;
     }
-    case Kind::kModule:
-      return *c.module;
+    case Kind::kModule: {
+      const Value* own = static_cast<Module*>(object)->find(known(name::kClass));
+      return own == nullptr ? *c.module : *own->as<ClassObject>();
+    }
     case Kind::kIterator:
       return static_cast<Iterator*>(object)->is_generator() ? *c.generator : *c.iterator;
     case Kind::kProperty:
@@ -198,7 +213,11 @@ Value Interp::find_container_member(const Value& object, ClassObject& type, Name
 }
 
 Value Interp::find_class_member(ClassObject& type, Name name) {
-  if (const Value* found = type.lookup(name)) {
+  ClassObject* owner = nullptr;
+  const Value* found = type.lookup(name, &owner);
+  if (found != nullptr) {
+    const bool is_another = owner != &type && found->as<Builtin>() != nullptr;
+    if (is_another && text(name) == "__subclasses__") return no_subclasses(*this);
     if (const auto* wrapper = found->as<MethodWrapper>()) {
       if (wrapper->kind() == Kind::kStaticMethod) return wrapper->function;
       return make_ref<BoundMethod>(heap(), wrapper->function, Ref<ClassObject>(&type));
@@ -210,8 +229,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     return *found;
   }
   if (type.metaclass) {
-    if (const Value* found = type.metaclass->lookup(name))
-      return bind(*found, Ref<ClassObject>(&type), *type.metaclass);
+    if (const Value* of_metaclass = type.metaclass->lookup(name))
+      return bind(*of_metaclass, Ref<ClassObject>(&type), *type.metaclass);
   }
   switch (static_cast<std::uint32_t>(name)) {
     case name::kName:
@@ -239,6 +258,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     default:
       break;
   }
+  if (text(name) == "__subclasses__") return no_subclasses(*this);
   if (!type.metaclass) return {};
   return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }
@@ -266,12 +286,7 @@ Value Interp::find_module_member(Module& module, Name name) {
   const Value* fallback = module.find(known(name::kGetattr));
   if (fallback == nullptr) return {};
   const Value function = *fallback;
-  try {
-    return call(function, {str(std::string(text(name)))});
-  } catch (const Raised& raised) {
-    if (!raised.exception->type().derives_from(*classes_->attribute_error)) throw;
-  }
-  return {};
+  return call(function, {str(std::string(text(name)))});
 }
 
 Value Interp::find_function_member(Function& function, Name name) {
@@ -302,11 +317,25 @@ Value Interp::find_attr(const Value& object, Name name) {
         return static_cast<Instance*>(keep.object())->get_attr(*this, name);
       }
       case Kind::kModule: {
-        Value found = find_module_member(*static_cast<Module*>(object.object()), name);
+        auto& module = *static_cast<Module*>(object.object());
+        const Value* own_class =
+            module.origin == Module::Origin::kOwn ? nullptr : module.find(known(name::kClass));
+        if (own_class != nullptr && intercepts(*this, *own_class->as<ClassObject>())) {
+          const Value keep = object;
+          const Value function = *own_class->as<ClassObject>()->lookup(intern("__getattribute__"));
+          return call(function, {keep, str(std::string(text(name)))});
+        }
+        Value found = find_module_member(module, name);
         if (!found.empty()) return found;
         break;
       }
       case Kind::kClass: {
+        const Ref<ClassObject>& metaclass = static_cast<ClassObject*>(object.object())->metaclass;
+        if (metaclass && intercepts(*this, *metaclass)) {
+          const Value keep = object;
+          const Value function = *metaclass->lookup(intern("__getattribute__"));
+          return call(function, {keep, str(std::string(text(name)))});
+        }
         Value found = find_class_member(*static_cast<ClassObject*>(object.object()), name);
         if (!found.empty()) return found;
         return {};
@@ -436,7 +465,8 @@ Value Interp::find_method(Value object, Name name, Value& self) {
       case Kind::kException: {
         auto* instance = static_cast<Instance*>(object.object());
         const Value* found = instance->type().lookup(name);
-        if (found != nullptr && is_method(*found) && instance->attrs().find(name) == nullptr) {
+        if (found != nullptr && is_method(*found) && instance->attrs().find(name) == nullptr &&
+            !intercepts(*this, instance->type())) {
           Value method = *found;
           self = std::move(object);
           return method;

@@ -70,6 +70,29 @@ void Interp::make_builtin_classes() {
   c.dict_values = plain("dict_values", true);
   c.dict_items = plain("dict_items", true);
 
+  // What a metaclass and a class of modules call by super().
+  const auto attribute_of = [this](const Ref<ClassObject>& type, auto find) {
+    type->attrs.set(intern("__getattribute__"),
+                    raw_function("__getattribute__", [this, find](Interp& in, CallArgs& args) {
+                      if (args.positional != 2 || args.values[1].as<Str>() == nullptr)
+                        in.type_error("__getattribute__() takes a name");
+                      const Value object = args.values[0];
+                      const Name name = intern(args.values[1].as<Str>()->text());
+                      Value found = find(object, name);
+                      if (found.empty()) no_attribute(object, name);
+                      return found;
+                    }));
+  };
+  attribute_of(c.type, [this](const Value& object, Name name) {
+    auto* type = object.as<ClassObject>();
+    return type == nullptr ? Value() : find_class_member(*type, name);
+  });
+  attribute_of(c.module, [this](const Value& object, Name name) {
+    if (auto* module = object.as<Module>()) return find_module_member(*module, name);
+    auto* instance = object.as<Instance>();
+    return instance == nullptr ? Value() : generic_get_attr(*instance, name);
+  });
+
   const auto error = [&](Ref<ClassObject>& slot, std::string_view name,
                          const Ref<ClassObject>& base) {
     slot = base ? make_class(name, "builtins", {base})

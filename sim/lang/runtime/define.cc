@@ -169,6 +169,68 @@ Ref<ClassObject> common_metaclass(Interp& in, Ref<ClassObject> given,
 
 }  // namespace
 
+namespace {
+
+/// An object of a class that answers for every attribute itself, by its __getattribute__.
+class Intercepted final : public Instance {
+ public:
+  using Instance::Instance;
+  Value get_attr(Interp& interp, Name name) override {
+    const Value function = *type().lookup(interp.intern("__getattribute__"));
+    const Value self = Ref<Instance>(this);
+    try {
+      return interp.call(function, {self, interp.str(std::string(interp.text(name)))});
+    } catch (const Raised& raised) {
+      if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
+      ClassObject* owner = nullptr;
+      const Value* fallback = type().lookup(known(name::kGetattr), &owner);
+      if (fallback == nullptr || !owner->user_defined) throw;
+    }
+    const Value fallback = *type().lookup(known(name::kGetattr));
+    return interp.call(fallback, {self, interp.str(std::string(interp.text(name)))});
+  }
+};
+
+Ref<Instance> allocate_intercepted(Interp& in, Ref<ClassObject> type) {
+  return make_ref<Intercepted>(in.heap(), std::move(type));
+}
+
+/// Errors: a refusal where objects of the class are of another kind already.
+void intercept_attributes(Interp& in, ClassObject& type) {
+  const Name name = in.intern("__getattribute__");
+  if (type.attrs.find(name) == nullptr) return;
+  // Classes and modules ask for it where their attributes are found.
+  if (type.derives_from(*in.classes().type) || type.derives_from(*in.classes().module)) return;
+  if (type.allocate != nullptr && type.allocate != allocate_intercepted) {
+    in.refuse(fmt::format("defining __getattribute__ in '{}', whose base is made in C++, is not "
+                          "supported",
+                          in.text(type.name())),
+              "__getattr__ answers for names that are not there");
+  }
+  type.allocate = allocate_intercepted;
+}
+
+/// What base.__subclasses__() gives. A class made in code lives as long as its bases, as in Python
+/// until the collector runs.
+void note_subclass(Interp& in, ClassObject& base, const Ref<ClassObject>& type) {
+  if (!base.user_defined) return;
+  const Name name = in.intern("__subclasses__");
+  if (const Value* known_ones = base.attrs.find(name)) {
+    if (const auto* function = known_ones->as<Builtin>(); function != nullptr)
+      function->owner.as<List>()->items.emplace_back(type);
+    return;
+  }
+  const Ref<List> list = make_ref<List>(in.heap(), std::vector<Value>{Value(type)});
+  const Value function = in.raw_function("__subclasses__", [raw = list.get()](Interp& interp, CallArgs&) {
+    return interp.list(raw->items);
+  });
+  function.as<Builtin>()->owner = list;
+  function.as<Builtin>()->binds_self = false;
+  base.attrs.set(name, function);
+}
+
+}  // namespace
+
 Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   if (parts.bases.size() == 1) {
     const auto* maker = parts.bases[0].as<Instance>();
@@ -179,10 +241,6 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   if (parts.attributes.find(known(name::kDel)) != nullptr) {
     in.refuse("defining __del__ is not supported");
   }
-  if (parts.attributes.find(in.intern("__getattribute__")) != nullptr) {
-    in.refuse("defining __getattribute__ is not supported",
-              "__getattr__ answers for names that are not there");
-  }
   mark_class_methods(in, parts.attributes);
   const std::vector<ClassObject*> order = merge_bases(in, types);
   Ref<ClassObject> type = make_ref<ClassObject>(in.heap(), parts.name, std::move(parts.module),
@@ -192,7 +250,9 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   type->attrs = std::move(parts.attributes);
   if (parts.metaclass) type->metaclass = std::move(parts.metaclass);
   check_layout(in, *type);
+  intercept_attributes(in, *type);
   if (parts.own_cell) parts.own_cell->value = type;
+  for (const Ref<ClassObject>& base : type->bases()) note_subclass(in, *base, type);
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
   const std::vector<AttrMap::Entry> members = type->attrs.entries();
   for (const AttrMap::Entry& member : members) {

@@ -229,7 +229,12 @@ void Importer::not_found(const std::string& name, const Value& parent) {
 }
 
 Value Importer::import_member(const Value& module, Name name, const Module* by) {
-  Value found = in_.find_attr(module, name);
+  Value found;
+  try {
+    found = in_.find_attr(module, name);
+  } catch (const Raised& raised) {
+    if (!raised.exception->type().derives_from(*in_.classes().attribute_error)) throw;
+  }
   if (!found.empty()) return found;
   const auto* plain = module.as<Module>();
   std::string module_name;

@@ -9,3 +9,5 @@ from numpy._core.umath import *
 from numpy._core.fromnumeric import *
 from numpy._core.numeric import *
 from numpy.lib.function_base import *
+
+__version__ = "2.3.5"

@@ -285,3 +285,77 @@ class TypedDict(dict):
 
     def __new__(cls, *args, **kwargs):
         return dict(*args, **kwargs)
+
+
+class Set:
+    """abstract: __contains__, __iter__ and __len__ are a subclass's"""
+
+    @classmethod
+    def _from_iterable(cls, it):
+        return cls(it)
+
+    def __le__(self, other):
+        return all([item in other for item in self])
+
+    def __ge__(self, other):
+        return all([item in self for item in other])
+
+    def __lt__(self, other):
+        return len(self) < len(other) and self <= other
+
+    def __gt__(self, other):
+        return len(self) > len(other) and self >= other
+
+    def __eq__(self, other):
+        return isinstance(other, (set, frozenset, Set)) and len(self) == len(other) and self <= other
+
+    def __and__(self, other):
+        return self._from_iterable([item for item in other if item in self])
+
+    def __or__(self, other):
+        return self._from_iterable([*self, *other])
+
+    def __sub__(self, other):
+        return self._from_iterable([item for item in self if item not in other])
+
+    def __xor__(self, other):
+        return (self - other) | (self._from_iterable(other) - self)
+
+    def isdisjoint(self, other):
+        return not any([item in self for item in other])
+
+
+class MutableSet(Set):
+    def remove(self, value):
+        if value not in self:
+            raise KeyError(value)
+        self.discard(value)
+
+    def pop(self):
+        for value in self:
+            self.discard(value)
+            return value
+        raise KeyError("pop from an empty set")
+
+    def clear(self):
+        for value in list(self):
+            self.discard(value)
+
+    def update(self, *others):
+        for other in others:
+            for value in other:
+                self.add(value)
+
+    def __ior__(self, it):
+        self.update(it)
+        return self
+
+    def __iand__(self, it):
+        for value in self - it:
+            self.discard(value)
+        return self
+
+    def __isub__(self, it):
+        for value in list(it):
+            self.discard(value)
+        return self

@@ -1,17 +1,23 @@
 import _tidemark
 
 argv = _tidemark.arguments() or ["train.py"]
-version_info = (3, 11, 0, "final", 0)
+version_info = _tidemark.named_tuple("sys.version_info", ["major", "minor", "micro", "releaselevel", "serial"])(
+    3, 11, 0, "final", 0
+)
 version = "3.11.0"
 platform = "linux"
 maxsize = 9223372036854775807
+hexversion = 0x030B00F0
+prefix = exec_prefix = base_prefix = "/usr"
+maxunicode = 1114111
+warnoptions = []
+dont_write_bytecode = True
 
 
 byteorder = "little"
 executable = "/usr/bin/python3"
 path = _tidemark.search_path()
 modules = _tidemark.modules()
-flags = None
 
 
 def exit(status=None):
@@ -52,3 +58,38 @@ class _Stream:
 
 
 stdin, stdout, stderr = _Stream(), _Stream(), _Stream()
+
+
+class _Implementation:
+    name, cache_tag, hexversion = "cpython", "cpython-311", 0x030B00F0
+    version = version_info
+
+
+implementation = _Implementation()
+flags = _tidemark.named_tuple("sys.flags", ["debug", "interactive", "optimize", "ignore_environment", "verbose"])(
+    0, 0, 0, 0, 0
+)
+
+
+def intern(string):
+    return string
+
+
+def getsizeof(object, default=0):
+    return 64
+
+
+def getfilesystemencoding():
+    return "utf-8"
+
+
+def getdefaultencoding():
+    return "utf-8"
+
+
+def gettrace():
+    return None
+
+
+settrace = setprofile = setswitchinterval = addaudithook = lambda *args: None
+excepthook = displayhook = lambda *args: None

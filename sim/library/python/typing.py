@@ -84,6 +84,8 @@ _bases = {
     "MutableMapping": (_abstract.MutableMapping,),
     "Sequence": (_abstract.Sequence,),
     "MutableSequence": (_abstract.MutableSequence,),
+    "MutableSet": (_abstract.MutableSet,),
+    "AbstractSet": (_abstract.Set,),
     "Iterator": (_abstract.Iterator,),
     "Generator": (_abstract.Iterator,),
     "Any": (),

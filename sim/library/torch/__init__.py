@@ -1,6 +1,10 @@
 """What torch has beside its operators: these come from the op table, dtypes and classes from C++."""
 import torch
 import torch._C as _C
+from torch._absent import *
+from torch._absent import (
+    _check, _check_is_size, _check_value, _check_with,
+)
 from torch._legacy_types import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,
     IntTensor, LongTensor, ShortTensor, _TensorType, _legacy_tensor, _tensor_types, _typed_tensor,
@@ -39,6 +43,7 @@ from torch.autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
     set_grad_enabled,
 )
+from torch.cuda.streams import Event, Stream
 from torch.functional import (
     broadcast_shapes, cartesian_prod, chain_matmul, stft, tensordot, unique, unique_consecutive,
 )

@@ -6,8 +6,8 @@ class PackageNotFoundError(ModuleNotFoundError):
         return f"No package metadata was found for {self.args[0]}"
 
 
-# What is part of the program here has no folder that says its release.
-_OWN = {"torch": "torch", "numpy": "numpy"}
+# What is part of the program here has no folder that says its release: torch, and what its wheel brings along.
+_OWN = {"torch": "torch", "numpy": "numpy", "filelock": "filelock", "fsspec": "fsspec"}
 
 
 def _plain(name):

@@ -1,0 +1,7 @@
+import _tidemark
+
+__version__ = "2025.10.0"
+
+
+def __getattr__(name):
+    return _tidemark.later("fsspec." + name)

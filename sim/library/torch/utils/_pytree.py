@@ -1,0 +1,147 @@
+"""values within lists, tuples, dicts and classes that are registered, in order"""
+from collections import OrderedDict, defaultdict, namedtuple
+
+_flatten, _unflatten = {}, {}
+SUPPORTED_NODES = _flatten
+
+
+def register_pytree_node(cls, flatten_fn, unflatten_fn, **options):
+    _flatten[cls], _unflatten[cls] = flatten_fn, unflatten_fn
+
+
+_register_pytree_node = _private_register_pytree_node = register_pytree_node
+
+
+def _is_namedtuple(tree):
+    return isinstance(tree, tuple) and hasattr(type(tree), "_fields")
+
+
+def _get_node_type(tree):
+    return namedtuple if _is_namedtuple(tree) else type(tree)
+
+
+def _parts(tree):
+    """values and context; None: it is a leaf"""
+    kind = type(tree)
+    if kind in _flatten:
+        return _flatten[kind](tree)
+    if kind in (list, tuple):
+        return list(tree), None
+    if kind in (dict, OrderedDict):
+        return list(tree.values()), list(tree)
+    if kind is defaultdict:
+        return list(tree.values()), (tree.default_factory, list(tree))
+    if _is_namedtuple(tree):
+        return list(tree), kind
+    return None
+
+
+def _whole(kind, values, context):
+    if kind in _unflatten:
+        return _unflatten[kind](values, context)
+    if kind in (list, tuple):
+        return kind(values)
+    if kind is defaultdict:
+        out = defaultdict(context[0])
+        out.update(zip(context[1], values))
+        return out
+    if kind in (dict, OrderedDict):
+        return kind(zip(context, values))
+    return context(*values)
+
+
+class TreeSpec:
+    def __init__(self, type, context, children_specs):
+        self.type, self.context, self.children_specs = type, context, children_specs
+        self.num_leaves = sum([child.num_leaves for child in children_specs])
+        self.num_children = len(children_specs)
+
+    def is_leaf(self):
+        return False
+
+    def unflatten(self, leaves):
+        return tree_unflatten(leaves, self)
+
+    def __eq__(self, other):
+        mine = (self.type, self.context, self.children_specs)
+        return isinstance(other, TreeSpec) and mine == (other.type, other.context, other.children_specs)
+
+    def __repr__(self):
+        return f"TreeSpec({getattr(self.type, '__name__', self.type)}, {self.context}, {self.children_specs})"
+
+
+class LeafSpec(TreeSpec):
+    def __init__(self):
+        self.type, self.context, self.children_specs = None, None, []
+        self.num_leaves, self.num_children = 1, 0
+
+    def is_leaf(self):
+        return True
+
+    def __repr__(self):
+        return "*"
+
+
+PyTree = object
+
+
+def tree_flatten(tree, is_leaf=None):
+    parts = None if is_leaf is not None and is_leaf(tree) else _parts(tree)
+    if parts is None:
+        return [tree], LeafSpec()
+    leaves, specs = [], []
+    for value in parts[0]:
+        own, spec = tree_flatten(value, is_leaf)
+        leaves.extend(own)
+        specs.append(spec)
+    return leaves, TreeSpec(_get_node_type(tree), parts[1], specs)
+
+
+def tree_unflatten(leaves, treespec):
+    leaves = list(leaves)
+    if treespec.is_leaf():
+        return leaves[0]
+    values, at = [], 0
+    for spec in treespec.children_specs:
+        values.append(tree_unflatten(leaves[at:at + spec.num_leaves], spec))
+        at += spec.num_leaves
+    return _whole(treespec.type, values, treespec.context)
+
+
+def tree_leaves(tree, is_leaf=None):
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_iter(tree, is_leaf=None):
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree, is_leaf=None):
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func, tree, *rests, is_leaf=None):
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [tree_leaves(rest, is_leaf) for rest in rests]
+    return tree_unflatten([func(*each) for each in zip(leaves, *others)], spec)
+
+
+def tree_map_(func, tree, *rests, is_leaf=None):
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_map_only(type_or_types, func, tree, is_leaf=None):
+    return tree_map(lambda leaf: func(leaf) if isinstance(leaf, type_or_types) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_all(pred, tree, is_leaf=None):
+    return all([pred(leaf) for leaf in tree_leaves(tree, is_leaf)])
+
+
+def tree_any(pred, tree, is_leaf=None):
+    return any([pred(leaf) for leaf in tree_leaves(tree, is_leaf)])
+
+
+def treespec_dumps(treespec):
+    return repr(treespec)
