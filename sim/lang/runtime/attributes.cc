@@ -183,6 +183,8 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
   if (!missing.empty()) return missing;
   ClassObject* owner = nullptr;
   const Value* fallback = type.lookup(known(name::kGetattr), &owner);
+  if (name == known(name::kModule)) return str(type.module());
+  if (name == known(name::kDoc)) return Value::none();
   if (fallback != nullptr && owner->user_defined) {
     const Value function = *fallback;
     return call(function, {self(), str(std::string(text(name)))});

@@ -1,3 +1,6 @@
+import sys
+
+
 class Namespace:
     def __init__(self, **kwargs):
         for key, value in kwargs.items():
@@ -48,6 +51,25 @@ class ArgumentTypeError(Exception):
 SUPPRESS, OPTIONAL, ZERO_OR_MORE, ONE_OR_MORE, REMAINDER = "==SUPPRESS==", "?", "*", "+", "..."
 
 
+class Action:
+    """how an option is taken by a program's own class: it is called with what was given"""
+
+    def __init__(self, option_strings, dest, nargs=None, const=None, default=None, type=None, choices=None,
+                 required=False, help=None, metavar=None):
+        self.option_strings, self.dest, self.nargs, self.const, self.default = option_strings, dest, nargs, const, default
+        self.type, self.choices, self.required, self.help, self.metavar = type, choices, required, help, metavar
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        raise NotImplementedError(".__call__() not defined")
+
+
+_StoreAction = _StoreTrueAction = _SubParsersAction = _AppendAction = _HelpAction = Action
+
+
+def _is_own_action(action):
+    return isinstance(action, type) and issubclass(action, Action)
+
+
 class _Argument:
     def __init__(self, flags, name, action, nargs, const, type, choices, required):
         self.flags, self.dest, self.action, self.nargs, self.const = flags, name, action, nargs, const
@@ -95,13 +117,14 @@ class _Subparsers:
 
 
 class ArgumentParser(_Group):
-    """a script is run without arguments: each has its default, but for those of a list that it gives itself"""
+    """takes sys.argv, or a list that is given"""
 
     def __init__(self, *args, **kwargs):
         self._parser = self
         self._values = {}
         self._arguments = []
         self._subparsers = None
+        self.prog, self.description, self.epilog = kwargs.get("prog"), kwargs.get("description"), kwargs.get("epilog")
 
     def add_argument(
         self,
@@ -117,6 +140,7 @@ class ArgumentParser(_Group):
         metavar=None,
         dest=None,
         version=None,
+        **options,
     ):
         long = [f for f in flags if f.startswith("--")]
         name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
@@ -128,6 +152,10 @@ class ArgumentParser(_Group):
             return
         if isinstance(default, str) and type is not None and default != SUPPRESS:
             default = type(default)
+        if _is_own_action(action):
+            options = {k: v for k, v in (("nargs", nargs), ("const", const), ("type", type), ("choices", choices)) if v} | options
+            action = action(list(flags), name, default=default, required=required, help=help, **options)
+            nargs = action.nargs
         positional = not flags[0].startswith("-")
         self._arguments.append(
             _Argument(
@@ -209,6 +237,9 @@ class ArgumentParser(_Group):
                 continue
             one = (found or negated)[0]
             given.append(one.dest)
+            if one.nargs == 0:
+                values = self._acted(one, values, [], word)
+                continue
             if one.takes_none:
                 if one.action == "count":
                     values[one.dest] = (values.get(one.dest) or 0) + 1
@@ -237,15 +268,23 @@ class ArgumentParser(_Group):
                 if one.nargs is None
                 else (converted[0] if converted else one.const) if one.nargs == "?" else converted
             )
+            if isinstance(one.action, Action):
+                values = self._acted(one, values, value, word)
+                continue
             values[one.dest] = (values.get(one.dest) or []) + [value] if one.action == "append" else value
         missing = ["/".join(a.flags) for a in self._arguments if a.required and a.dest not in given]
         if missing:
             raise RuntimeError("the following arguments are required: " + ", ".join(missing) +
-                               "; a script is run without arguments: give them defaults")
+                               "; give them behind the script's name: tidemark run SCRIPT -- ARGS")
         return values, extra
 
+    def _acted(self, one, values, value, word):
+        namespace = Namespace(**values)
+        one.action(self, namespace, value, word)
+        return dict(vars(namespace))
+
     def parse_args(self, args=None, namespace=None):
-        values = self._parse(list(args or ()), False)[0]
+        values = self._parse(list(sys.argv[1:] if args is None else args), False)[0]
         if namespace is None:
             return Namespace(**values)
         for key, value in values.items():
@@ -253,7 +292,7 @@ class ArgumentParser(_Group):
         return namespace
 
     def parse_known_args(self, args=None, namespace=None):
-        values, extra = self._parse(list(args or ()), True)
+        values, extra = self._parse(list(sys.argv[1:] if args is None else args), True)
         return Namespace(**values), extra
 
 

@@ -67,3 +67,14 @@ class datetime:
 
 
 date = datetime
+
+
+class timezone:
+    def __init__(self, offset, name=None):
+        self._offset = offset
+
+    def utcoffset(self, dt):
+        return self._offset
+
+
+timezone.utc = UTC = timezone(timedelta())

@@ -1,9 +1,21 @@
 class partial:
     def __init__(self, func, /, *args, **keywords):
+        if type(func) is partial:
+            func, args, keywords = func.func, func.args + args, {**func.keywords, **keywords}
         self.func, self.args, self.keywords = func, args, keywords
 
     def __call__(self, /, *args, **keywords):
         return self.func(*self.args, *args, **{**self.keywords, **keywords})
+
+
+class partialmethod:
+    def __init__(self, func, /, *args, **keywords):
+        self.func, self.args, self.keywords = func, args, keywords
+
+    def __get__(self, obj, cls=None):
+        if obj is None:
+            return partial(self.func, *self.args, **self.keywords)
+        return partial(self.func, obj, *self.args, **self.keywords)
 
 
 def reduce(function, iterable, *initial):

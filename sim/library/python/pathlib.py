@@ -158,3 +158,11 @@ class Path:
 
 
 PurePath = PosixPath = PurePosixPath = Path
+
+
+class PureWindowsPath(Path):
+    pass
+
+
+class WindowsPath(Path):
+    pass

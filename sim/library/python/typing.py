@@ -156,6 +156,21 @@ def get_origin(tp):
     return None if origin is None else _classes.get(origin._name, origin)
 
 
+def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
+    import _tidemark
+
+    owners = obj.__mro__[::-1] if isinstance(obj, type) else [obj]
+    out = {}
+    for owner in owners:
+        for name, kind in (_tidemark.annotations(owner) if isinstance(owner, type) else owner.__annotations__).items():
+            out[name] = _tidemark.evaluate_in(owner, kind) if isinstance(kind, str) else kind
+    return out
+
+
+def is_typeddict(tp):
+    return isinstance(tp, type) and issubclass(tp, _abstract.TypedDict)
+
+
 def get_args(tp):
     return getattr(tp, "__args__", ())
 

@@ -111,5 +111,69 @@ def walk(top, **options):
         yield from walk(path.join(top, name))
 
 
+SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
+F_OK, R_OK, W_OK, X_OK = 0, 4, 2, 1
+O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_NOFOLLOW = 0, 1, 2, 64, 128, 512, 1024, 131072
+fdopen, fstat, kill, symlink, readlink, link, read, close, fsync, stat, scandir, chown, popen, system, fork, waitpid = [
+    _tidemark.later("os." + n)
+    for n in (
+        "fdopen", "fstat", "kill", "symlink", "readlink", "link", "read", "close", "fsync", "stat", "scandir", "chown",
+        "popen", "system", "fork", "waitpid",
+    )
+]
+stat_result = tuple
+
+
+def access(path, mode):
+    return _is_there(path)
+
+
+def chmod(path, mode):
+    pass
+
+
+def getppid():
+    return 1
+
+
+def getuid():
+    return 1000
+
+
+def fsdecode(filename):
+    return fspath(filename)
+
+
+fsencode = fsdecode
+
+
+def urandom(size):
+    _tidemark.refuse("os.urandom() is not modelled", "use torch's random numbers")
+
+
+def register_at_fork(**options):
+    pass
+
+
+def getloadavg():
+    return 0.0, 0.0, 0.0
+
+
+def uname():
+    return _tidemark.named_tuple("os.uname_result", ["sysname", "nodename", "release", "version", "machine"])(
+        "Linux", "localhost", "6.1.0", "#1 SMP", "x86_64"
+    )
+
+
 def get_terminal_size(fd=1):
     raise OSError("[Errno 25] Inappropriate ioctl for device")
+
+
+class terminal_size(tuple):
+    @property
+    def columns(self):
+        return self[0]
+
+    @property
+    def lines(self):
+        return self[1]

@@ -15,6 +15,11 @@ class SplitResult(NamedTuple):
     def hostname(self):
         return self.netloc.rpartition("@")[2].partition(":")[0].lower() or None
 
+    @property
+    def port(self):
+        port = self.netloc.rpartition("@")[2].partition(":")[2]
+        return int(port) if port else None
+
 
 class ParseResult(NamedTuple):
     scheme: str
@@ -30,6 +35,11 @@ class ParseResult(NamedTuple):
     @property
     def hostname(self):
         return self.netloc.rpartition("@")[2].partition(":")[0].lower() or None
+
+    @property
+    def port(self):
+        port = self.netloc.rpartition("@")[2].partition(":")[2]
+        return int(port) if port else None
 
 
 def urlsplit(url, scheme="", allow_fragments=True):

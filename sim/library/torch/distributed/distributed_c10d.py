@@ -48,6 +48,7 @@ class FileStore(Store):
 
 
 class ReduceOp:
+    RedOpType = str
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = "sum", "avg", "product", "min", "max", "band", "bor", "bxor"
     PREMUL_SUM = "premul_sum"
 

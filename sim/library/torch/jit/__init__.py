@@ -105,3 +105,18 @@ def freeze(mod, **options):
 class ScriptModule:
     def __init__(self, *args, **kwargs):
         _compiled("ScriptModule")
+
+
+_script_if_tracing = script_if_tracing
+
+
+def is_enabled():
+    return False
+
+
+def onednn_fusion_enabled():
+    return False
+
+
+def export_opnames(m):
+    return []

@@ -151,6 +151,10 @@ class _DataLoaderIter:
 
 
 class DataLoader:
+    @classmethod
+    def __class_getitem__(cls, item):
+        return cls
+
 
     def __init__(
         self,
