@@ -177,8 +177,8 @@ std::vector<Override> rank_overrides(const Arguments& args) {
     if (args.has("world")) usage_error("--nnodes", "cannot stand beside --world");
     if (!args.has("nproc-per-node"))
       usage_error("--nnodes", "says too little", "give --nproc-per-node too");
-    overrides.push_back({"ranks.world", fmt::format("{}", machines * *args.number(
-                                                                         "nproc-per-node", 1, 64))});
+    overrides.push_back(
+        {"ranks.world", fmt::format("{}", machines * *args.number("nproc-per-node", 1, 64))});
   } else if (args.has("nproc-per-node") && !args.has("world")) {
     add("nproc-per-node", "ranks.world");
   }

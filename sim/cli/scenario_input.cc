@@ -51,7 +51,9 @@ std::vector<Override> script_overrides(const Arguments& args) {
   const std::vector<std::string>& words = args.positional();
   if (words.size() < 2) return overrides;
   if (!is_script_path(words[0])) {
-    throw InputError(Problem{{}, {}, "unexpected argument '" + words[1] + "'",
+    throw InputError(Problem{{},
+                             {},
+                             "unexpected argument '" + words[1] + "'",
                              words[1].find('=') == std::string::npos
                                  ? "a scenario's script has its arguments in script.args"
                                  : "did you mean '--set " + words[1] + "'?"});

@@ -23,7 +23,8 @@ std::vector<Override> script_overrides(const Arguments& args);
 /// The option that every command on scenarios has beside --set.
 /// Where imports look, and what a script is given.
 inline constexpr OptionSpec kPackagesOption{
-    "packages", "FOLDER", "a folder of installed packages (site-packages), or a checkout", "", true};
+    "packages", "FOLDER", "a folder of installed packages (site-packages), or a checkout", "",
+    true};
 inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has for a script", "",
                                        true};
 

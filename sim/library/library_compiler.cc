@@ -37,8 +37,11 @@ struct Root {
   bool is_package;  ///< torch/nn/init.py is torch.nn.init, python/os/path.py is os.path
   bool stands_in = false;
 };
-constexpr Root kRoots[] = {
-    {"python", false}, {"outside", false}, {"stand_ins", false, true}, {"numpy", true}, {"torch", true}};
+constexpr Root kRoots[] = {{"python", false},
+                           {"outside", false},
+                           {"stand_ins", false, true},
+                           {"numpy", true},
+                           {"torch", true}};
 constexpr std::string_view kNotModelled = "not_modelled.txt";
 constexpr std::string_view kSymbol = "tidemark_library_image";
 

@@ -53,11 +53,10 @@ OpResult split_with_sizes_copy_into(Arguments& a) {
   std::int64_t blocks = 0;
   for (const Tensor& t : out) blocks += div_up(piece_bytes(t), kBytesPerBlock);
   const DeviceSpec& spec = c.spec();
-  const std::int64_t most =
-      std::int64_t{2} * spec.sm_count * spec.max_threads_per_sm / kThreads;
+  const std::int64_t most = std::int64_t{2} * spec.sm_count * spec.max_threads_per_sm / kThreads;
   const std::int64_t factor = div_up(blocks * chunks, most);
-  const std::int64_t chunks_per_block =
-      std::min(static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(factor)))), chunks);
+  const std::int64_t chunks_per_block = std::min(
+      static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(factor)))), chunks);
   const std::int64_t rounds = div_up(factor, chunks_per_block);
   std::int64_t launched = 0;
   for (const Tensor& t : out) launched += div_up(piece_bytes(t), kBytesPerBlock * rounds);
@@ -75,10 +74,9 @@ OpResult chunk_cat_into(Arguments& a) {
   const TensorList& tensors = a.tensors(1);
   const std::int64_t count = a.integer(2);
   const Tensor& first = tensors.front();
-  const bool is_dense =
-      out.is_cuda() && out.is_non_overlapping_and_dense() &&
-      std::all_of(tensors.begin(), tensors.end(),
-                  [](const Tensor& t) { return t.is_contiguous(); });
+  const bool is_dense = out.is_cuda() && out.is_non_overlapping_and_dense() &&
+                        std::all_of(tensors.begin(), tensors.end(),
+                                    [](const Tensor& t) { return t.is_contiguous(); });
   const bool is_widening =
       first.dtype() == ScalarType::kBFloat16 && out.dtype() == ScalarType::kFloat32;
   if (is_dense && (is_widening || first.dtype() == out.dtype())) {

@@ -17,8 +17,9 @@ struct None {
 };
 
 /// One argument of an operator, brought from the model's code to what the signature asks for.
-using Argument = std::variant<None, bool, std::int64_t, double, std::string, ScalarType, Device,
-                              MemoryFormat, Tensor, TensorList, Dims, std::vector<double>, std::vector<std::int64_t>>;
+using Argument =
+    std::variant<None, bool, std::int64_t, double, std::string, ScalarType, Device, MemoryFormat,
+                 Tensor, TensorList, Dims, std::vector<double>, std::vector<std::int64_t>>;
 
 /// The arguments of one call, in the order of the signature; defaults are filled in.
 class Arguments {
@@ -103,8 +104,9 @@ struct OpResult {
 /// Signature: `name(TYPE name, TYPE name=default, *, TYPE name=default)`, types: Tensor, Tensor?
 /// (or None), Tensor[], operand (tensor or number), number, int, int?, float, float?, bool, bool?,
 /// str, dtype?, device?, memory_format?, int[] (list or tuple of ints, or one int), int[]? , int[2]
-/// (one int or two), float[]?, sizes[] (any number of ints), any (ignored). `*size` after int[] takes the remaining positional
-/// ints too (`x.view(2, 3)`). Several entries of one name are overloads, tried in order.
+/// (one int or two), float[]?, sizes[] (any number of ints), any (ignored). `*size` after int[]
+/// takes the remaining positional ints too (`x.view(2, 3)`). Several entries of one name are
+/// overloads, tried in order.
 struct OpDef {
   std::string_view signature;
   /// Where users find it, words separated by blanks: `torch` (torch.NAME), `F`

@@ -122,7 +122,7 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   Ref<TensorImpl> view_base;         ///< of a differentiable view: the tensor it looks into
   struct Sparse;                     ///< indices and values of a sparse COO tensor
   Sparse* sparse = nullptr;
-  Ref<Spread> spread;  ///< null: the tensor is all there is
+  Ref<Spread> spread;                    ///< null: the tensor is all there is
   std::uint32_t producer = 0xffffffffU;  ///< vertex of the operator that made it
   void* wrapper = nullptr;  ///< the language's object for it while there is one; not owned
 };

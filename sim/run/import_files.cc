@@ -20,7 +20,8 @@ std::string normal(std::string_view path) { return fs::path(path).lexically_norm
 std::string plain_name(std::string_view name) {
   std::string out;
   for (const char c : name)
-    out += c == '-' || c == '.' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    out +=
+        c == '-' || c == '.' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
@@ -65,7 +66,8 @@ HostFiles::HostFiles(std::vector<std::string> folders) {
 bool HostFiles::may_see(std::string_view path) const {
   const std::string whole = normal(path);
   return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
-    if (folder.empty() || folder == "./") return !whole.starts_with('/') && !whole.starts_with("..");
+    if (folder.empty() || folder == "./")
+      return !whole.starts_with('/') && !whole.starts_with("..");
     return whole.starts_with(folder) || whole + "/" == folder;
   });
 }

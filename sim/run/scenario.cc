@@ -12,11 +12,11 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
+#include "sim/run/import_files.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/scenario_fields.h"
-#include "sim/run/import_files.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
 #include "sim/yaml/yaml_fields.h"
@@ -167,7 +167,8 @@ class Reader {
       map.report(*map.get("per_node"), "per_node",
                  fmt::format("{} ranks are no whole number of machines of {}", world, per_node));
     } else if (rank >= world) {
-      map.report(*map.get("rank"), "rank", fmt::format("the ranks of {} end at {}", world, world - 1));
+      map.report(*map.get("rank"), "rank",
+                 fmt::format("the ranks of {} end at {}", world, world - 1));
     } else if (fields_.get("device_count") != nullptr) {
       fields_.report(*fields_.get("device_count"), "device_count", "cannot stand beside ranks",
                      "a rank sees the GPUs of its machine: per_node");
@@ -175,7 +176,8 @@ class Reader {
       scenario_.rank = {static_cast<int>(rank), static_cast<int>(world),
                         static_cast<int>(per_node)};
       scenario_.device_count = per_node;
-      // How far the others have come decides when a collective ends: taken as done when it is queued.
+      // How far the others have come decides when a collective ends: taken as done when it is
+      // queued.
       scenario_.policy = *parse_event_policy("ready");
     }
   }

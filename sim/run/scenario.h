@@ -38,10 +38,10 @@ struct Scenario {
   std::string notes;
   DeviceSpec device;
   std::int64_t device_count = 1;  ///< GPUs of that kind, each with an allocator of its own; 1 to 64
-  /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that of
-  /// its machine.
+  /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that
+  /// of its machine.
   std::optional<Rank> rank;
-  Bytes other_bytes = 0;          ///< taken on the device by other processes
+  Bytes other_bytes = 0;                      ///< taken on the device by other processes
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
   AllocatorSettings settings;                 ///< its release is the wheel's
   std::optional<double> memory_fraction;
@@ -53,7 +53,7 @@ struct Scenario {
   std::vector<std::string> packages;     ///< folders of installed packages, where imports look too
   std::vector<std::string> script_args;  ///< sys.argv[1:] of a script
   std::vector<std::pair<std::string, std::string>> script_env;  ///< os.environ of it
-  bool is_script = false;                ///< `loop` is a whole program, with nothing before it
+  bool is_script = false;  ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
   std::vector<Problem> warnings;  ///< accepted, but without the effect that they seem to ask for

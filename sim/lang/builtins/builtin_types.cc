@@ -261,9 +261,9 @@ void add_object_methods(Interp& in) {
     auto& object = args.object<Instance>(0, "an object with attributes");
     Value found = interp.generic_get_attr(object, interp.intern(args.text(1)));
     if (!found.empty()) return found;
-    interp.raise(*interp.classes().attribute_error,
-                 fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]),
-                             args.text(1)));
+    interp.raise(
+        *interp.classes().attribute_error,
+        fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]), args.text(1)));
   });
   define(in, *c.base_exception, "__init__(self, *args)", [](Interp&, Arguments& args) {
     auto& exception = args.object<ExceptionObject>(0, "an exception");

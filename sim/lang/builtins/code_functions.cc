@@ -24,7 +24,8 @@ Value locals_of(Interp& in, const Frame& frame) {
     const auto* cell = value.as<Cell>();
     const Value& shown = cell == nullptr ? value : cell->value;
     const std::string_view text = in.text(name);
-    if (!shown.empty() && !text.starts_with('.')) out->table.set(in, in.str(std::string(text)), shown);
+    if (!shown.empty() && !text.starts_with('.'))
+      out->table.set(in, in.str(std::string(text)), shown);
   };
   if (frame.class_namespace != nullptr) {
     for (const AttrMap::Entry& entry : frame.class_namespace->entries())
@@ -151,9 +152,8 @@ void add_code_functions(Interp& in) {
          [](Interp& interp, Arguments& args) {
            const Value import =
                interp.get_attr(interp.import("importlib"), interp.intern("__import__"));
-           const Value globals = args[1].is_none()
-                                     ? table_of(interp, *interp.current_frame()->globals)
-                                     : args[1];
+           const Value globals =
+               args[1].is_none() ? table_of(interp, *interp.current_frame()->globals) : args[1];
            return interp.call(import, {args[0], globals, args[2], args[3], args[4]});
          });
 }

@@ -27,11 +27,11 @@ std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
 }
 
 const std::vector<std::string>* folder_at(Interp& in, const std::string& path) {
-  return look_for(
-      in, path, [](SourceFiles& files, const std::string& at) -> const std::vector<std::string>* {
-        const std::vector<std::string>& names = files.list(at);
-        return names.empty() ? nullptr : &names;
-      });
+  return look_for(in, path,
+                  [](SourceFiles& files, const std::string& at) -> const std::vector<std::string>* {
+                    const std::vector<std::string>& names = files.list(at);
+                    return names.empty() ? nullptr : &names;
+                  });
 }
 
 Value texts(Interp& in, const std::vector<std::string>& from) {
@@ -74,9 +74,8 @@ void add_import_functions(Interp& in, Module& module) {
     return texts(interp, found == nullptr ? std::vector<std::string>() : *found);
   });
   define(in, module, "run_file(module, text, path)", [](Interp& interp, Arguments& args) {
-    interp.run_in(
-        args.object<Module>(0, "module"),
-        std::make_shared<const SourceText>(SourceText{args.text(2), args.text(1)}));
+    interp.run_in(args.object<Module>(0, "module"),
+                  std::make_shared<const SourceText>(SourceText{args.text(2), args.text(1)}));
     return Value::none();
   });
 }

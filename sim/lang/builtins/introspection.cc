@@ -44,8 +44,8 @@ Value parameters_of(Interp& in, const Function& function) {
                        text_at(in, code, each.annotation)));
   }
   if (all.star != nullptr) {
-    rows.push_back(row(in, all.star->name, kVarPositional, {},
-                       text_at(in, code, all.star_annotation)));
+    rows.push_back(
+        row(in, all.star->name, kVarPositional, {}, text_at(in, code, all.star_annotation)));
   }
   for (std::size_t i = 0; i < all.keyword_only.size; ++i) {
     const Parameter& each = all.keyword_only[i];
@@ -68,7 +68,7 @@ Value parameters_of(Interp& in, Builtin& builtin) {
   };
   for (const Signature::Parameter& each : signature.parameters) {
     star();
-    const ParameterKind kind = !each.keyword      ? kPositionalOnly
+    const ParameterKind kind = !each.keyword     ? kPositionalOnly
                                : each.positional ? kPositionalOrKeyword
                                                  : kKeywordOnly;
     Value fallback = each.fallback;
@@ -106,8 +106,8 @@ void add_introspection(Interp& in, Module& module) {
       scene = args[0].ref<Module>();
     }
     if (!scene) interp.type_error("annotations stand in functions, classes and modules");
-    return interp.evaluate(*scene, std::make_shared<const SourceText>(
-                                       SourceText{"<annotation>", args.text(1)}));
+    return interp.evaluate(
+        *scene, std::make_shared<const SourceText>(SourceText{"<annotation>", args.text(1)}));
   });
   define(in, module, "is_generator_function(obj)", [](Interp&, Arguments& args) {
     const auto* function = args[0].as<Function>();
@@ -121,10 +121,10 @@ void add_introspection(Interp& in, Module& module) {
   define(in, module, "source_of(function)", [](Interp& interp, Arguments& args) {
     const auto* function = args[0].as<Function>();
     if (function == nullptr) return Value::none();
-    const SourceSpan at = interp.span({function->code.get(), function->code->place.begin,
-                                       function->code->place.end});
-    return interp.tuple({interp.str(std::string(view(function->code->file->name))),
-                         Value::integer(at.line)});
+    const SourceSpan at =
+        interp.span({function->code.get(), function->code->place.begin, function->code->place.end});
+    return interp.tuple(
+        {interp.str(std::string(view(function->code->file->name))), Value::integer(at.line)});
   });
 }
 

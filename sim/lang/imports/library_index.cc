@@ -33,9 +33,11 @@ bool LibraryRoots::stands_in(std::string_view name) const {
 bool LibraryRoots::has_modules_of(std::string_view name) const {
   const std::string begin = std::string(name) + ".";
   return std::any_of(roots.begin(), roots.end(), [&](const Library& root) {
-    const auto* const first = std::lower_bound(
-        root.modules.begin(), root.modules.end(), begin,
-        [](const LibraryModule& each, std::string_view wanted) { return view(each.name) < wanted; });
+    const auto* const first =
+        std::lower_bound(root.modules.begin(), root.modules.end(), begin,
+                         [](const LibraryModule& each, std::string_view wanted) {
+                           return view(each.name) < wanted;
+                         });
     return first != root.modules.end() && view(first->name).starts_with(begin);
   });
 }

@@ -15,8 +15,8 @@ void set_class(Interp& interp, const Value& object, const Value& given) {
   auto* instance = object.as<Instance>();
   const Ref<ClassObject> type = given.ref<ClassObject>();
   if (!type) {
-    interp.type_error(fmt::format("__class__ must be set to a class, not '{}' object",
-                                  interp.type_name(given)));
+    interp.type_error(
+        fmt::format("__class__ must be set to a class, not '{}' object", interp.type_name(given)));
   }
   const bool is_alike = instance != nullptr && instance->type().user_defined &&
                         type->user_defined &&
@@ -107,7 +107,8 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     if (module->file != nullptr && module->file->find(name) != nullptr)
       find_module_member(*module, name);
     module->set(name, value);
-    if (module->origin == Module::Origin::kOwn && module->make_missing) {  // a host module may want to know what is set in it
+    if (module->origin == Module::Origin::kOwn &&
+        module->make_missing) {  // a host module may want to know what is set in it
       const Value hook = find_module_member(*module, intern("__tidemark_store__"));
       if (!hook.empty()) call(hook, {str(std::string(text(name))), value});
     }

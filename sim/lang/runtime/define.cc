@@ -221,9 +221,9 @@ void note_subclass(Interp& in, ClassObject& base, const Ref<ClassObject>& type) 
     return;
   }
   const Ref<List> list = make_ref<List>(in.heap(), std::vector<Value>{Value(type)});
-  const Value function = in.raw_function("__subclasses__", [raw = list.get()](Interp& interp, CallArgs&) {
-    return interp.list(raw->items);
-  });
+  const Value function = in.raw_function(
+      "__subclasses__",
+      [raw = list.get()](Interp& interp, CallArgs&) { return interp.list(raw->items); });
   function.as<Builtin>()->owner = list;
   function.as<Builtin>()->binds_self = false;
   base.attrs.set(name, function);
@@ -445,9 +445,8 @@ void Evaluator::import_from_stmt(const ImportFromStmt* node) {
   }
   for (const ImportedName& name : node->names) {
     frame_.at = name.place;
-    store(name.target, module.empty()
-                           ? importer.import(in_.text(name.name))
-                           : importer.import_member(module, name.name, frame_.globals));
+    store(name.target, module.empty() ? importer.import(in_.text(name.name))
+                                      : importer.import_member(module, name.name, frame_.globals));
   }
 }
 

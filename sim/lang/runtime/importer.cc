@@ -99,8 +99,8 @@ Value Importer::load(const std::string& name, const Value& parent) {
   if (!sources_.makes_placeholders || asking_ > 0 || (!parent.empty() && !in_placeholder))
     return {};
   const std::string top = name.substr(0, name.find('.'));
-  return placeholders_[name] = placeholder(
-             name, fmt::format("cannot be used: there is no package '{}' here", top));
+  return placeholders_[name] =
+             placeholder(name, fmt::format("cannot be used: there is no package '{}' here", top));
 }
 
 ModulePlace Importer::find_in_folders(const std::string& name, const Value& parent) {
@@ -240,7 +240,8 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
   std::string module_name;
   if (plain != nullptr) {
     module_name = plain->name;
-  } else if (const Value own = in_.find_attr(module, known(name::kName)); own.as<Str>() != nullptr) {
+  } else if (const Value own = in_.find_attr(module, known(name::kName));
+             own.as<Str>() != nullptr) {
     module_name = own.as<Str>()->text();
   }
   const std::string whole = fmt::format("{}.{}", module_name, in_.text(name));
@@ -269,9 +270,8 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
   const Value file = is_own ? Value() : in_.find_attr(module, known(name::kFile));
   const bool is_partial =
       plain != nullptr && std::find(loading_.begin(), loading_.end(), plain) != loading_.end();
-  std::string message = fmt::format(
-      "cannot import name '{}' from {}'{}'", in_.text(name),
-      is_partial ? "partially initialized module " : "", module_name);
+  std::string message = fmt::format("cannot import name '{}' from {}'{}'", in_.text(name),
+                                    is_partial ? "partially initialized module " : "", module_name);
   if (is_partial) message += " (most likely due to a circular import)";
   if (file.as<Str>() != nullptr) message += fmt::format(" ({})", file.as<Str>()->text());
   const Ref<ExceptionObject> error =

@@ -14,9 +14,9 @@
 /// Python's import system: one table of modules, and the search for those that are not in it.
 ///
 /// A name is looked for among the modules of C++, in the library (Python's own, torch, numpy), in
-/// the folders of sys.path (of a submodule: of its package's __path__), and last among the library's
-/// stand-ins for packages that are not there. So an installed package wins over a stand-in, and
-/// nothing over Python's library and torch.
+/// the folders of sys.path (of a submodule: of its package's __path__), and last among the
+/// library's stand-ins for packages that are not there. So an installed package wins over a
+/// stand-in, and nothing over Python's library and torch.
 namespace tidemark::lang {
 
 class Interp;
@@ -24,7 +24,7 @@ class Interp;
 /// What is known of a module before it is imported; empty name: it is nowhere.
 struct ModuleSpec {
   std::string name;
-  std::string origin;                // its file; empty: it has none
+  std::string origin;  // its file; empty: it has none
   bool is_package = false;
   std::vector<std::string> folders;  // __path__
 };
@@ -112,7 +112,7 @@ class Importer {
   Ref<List> path_;
   std::unordered_map<std::string, std::function<void(Interp&, Module&)>> host_modules_;
   std::unordered_map<std::string, Ref<Module>> placeholders_;  // looked up, never walked
-  std::vector<const Module*> loading_;                         // whose texts run, the outermost first
+  std::vector<const Module*> loading_;  // whose texts run, the outermost first
   std::vector<Ref<Module>> order_;
   std::uint32_t asking_ = 0;
 };

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/host.h"
+#include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/loop.h"
 #include "sim/lang/syntax/lexer.h"
 
@@ -80,7 +80,7 @@ class Interp {
  public:
   struct Options {
     Limits limits;
-    PrintSink print;          ///< null: output is dropped
+    PrintSink print;  ///< null: output is dropped
     Importer::Sources imports;
     /// sys.argv; none: a program has no name.
     std::vector<std::string> arguments;

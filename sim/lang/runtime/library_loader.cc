@@ -40,8 +40,8 @@ class FileInUse {
           module.set(name, in.importer().import(in.text(entry->module)));
           break;
         case LibraryName::Kind::kMember:
-          module.set(name, in.importer().import_member(
-                               in.importer().import(in.text(entry->module)), entry->member));
+          module.set(name, in.importer().import_member(in.importer().import(in.text(entry->module)),
+                                                       entry->member));
           break;
         case LibraryName::Kind::kDefinition:
           in.run_part(module, *file_.code, entry->definition);

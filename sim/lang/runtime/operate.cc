@@ -316,8 +316,10 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   const auto is_type = [](const Value& value) {
     return value.is_none() || value.as<ClassObject>() != nullptr;
   };
-  if (op == BinaryOp::kOr && is_type(left) && is_type(right) && !(left.is_none() && right.is_none()))
-    return in.get_item(in.get_attr(in.import("typing"), in.intern("Union")), in.tuple({left, right}));
+  if (op == BinaryOp::kOr && is_type(left) && is_type(right) &&
+      !(left.is_none() && right.is_none()))
+    return in.get_item(in.get_attr(in.import("typing"), in.intern("Union")),
+                       in.tuple({left, right}));
   return containers(in, op, left, right);
 }
 

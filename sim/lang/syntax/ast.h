@@ -221,7 +221,7 @@ struct Stmt {
 
 struct Parameter {
   NameExpr* name;
-  Expr* fallback;  // null: required
+  Expr* fallback;    // null: required
   Place annotation;  // empty: none
 };
 struct Parameters {

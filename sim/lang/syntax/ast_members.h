@@ -70,8 +70,8 @@ void each_member(const Code::Capture& c, const Visit& visit) {
 template <class Visit>
 void each_member(const Code& c, const Visit& visit) {
   visit(c.form, c.name, c.qualname, c.place, c.file, c.parameters, c.body, c.value, c.comprehension,
-        c.slots, c.cells, c.frees, c.captures, c.class_cell, c.generator, c.is_async,
-        c.returns, c.own_class_cell);
+        c.slots, c.cells, c.frees, c.captures, c.class_cell, c.generator, c.is_async, c.returns,
+        c.own_class_cell);
 }
 /// All but the memory of the nodes.
 template <class Visit>

@@ -94,8 +94,8 @@ Stmt* Parser::async_statement() {
     case Tok::kWith:
       return with_statement();
     default:
-      fail(current().at, fmt::format("expected 'def', 'for' or 'with' after 'async', found {}",
-                                     found()));
+      fail(current().at,
+           fmt::format("expected 'def', 'for' or 'with' after 'async', found {}", found()));
   }
 }
 
@@ -203,8 +203,7 @@ Stmt* Parser::import_statement() {
 Stmt* Parser::import_from_statement() {
   const std::uint32_t begin = take().at.begin;
   std::uint32_t level = 0;
-  while (kind() == Tok::kDot || kind() == Tok::kEllipsis)
-    level += take().kind == Tok::kDot ? 1 : 3;
+  while (kind() == Tok::kDot || kind() == Tok::kEllipsis) level += take().kind == Tok::kDot ? 1 : 3;
   const bool is_named = level == 0 || kind() != Tok::kImport;
   std::vector<Token> parts;
   const Name module = names_.intern(is_named ? dotted_name(&parts) : std::string());

@@ -54,8 +54,8 @@ void add_dtensors(Session& session, lang::Module& module) {
     const auto& members = a.object<lang::ClassObject>(0, "class");
     DTensorClasses& made = s->dtensors;
     made.tensor = class_with(in, "DTensor", {s->tensor_class}, members);
-    made.parameter = in.make_class("DTensor", "torch.distributed.tensor",
-                                   {made.tensor, s->parameter_class});
+    made.parameter =
+        in.make_class("DTensor", "torch.distributed.tensor", {made.tensor, s->parameter_class});
     made.dispatch = a[1];
     return made.tensor;
   });

@@ -45,8 +45,7 @@ void set_environment(lang::Interp& interp, const Rank& rank) {
       {"GROUP_RANK", std::to_string(rank.node())},
       {"MASTER_ADDR", "127.0.0.1"},
       {"MASTER_PORT", "29500"}};
-  const lang::Value environ =
-      interp.get_attr(interp.import("os"), interp.intern("environ"));
+  const lang::Value environ = interp.get_attr(interp.import("os"), interp.intern("environ"));
   for (const auto& [name, value] : kVariables)
     interp.call_method(environ, interp.intern("__setitem__"),
                        {interp.str(std::string(name)), interp.str(value)});

@@ -186,9 +186,9 @@ Value Session::wrap(ops::Tensor tensor) {
     return Ref<TensorObject>(static_cast<TensorObject*>(tensor->wrapper));
   }
   const bool is_spread = static_cast<bool>(tensor->spread);
-  const Ref<lang::ClassObject>& type =
-      tensor->is_parameter ? (is_spread ? dtensors.parameter : parameter_class)
-                           : (is_spread ? dtensors.tensor : tensor_class);
+  const Ref<lang::ClassObject>& type = tensor->is_parameter
+                                           ? (is_spread ? dtensors.parameter : parameter_class)
+                                           : (is_spread ? dtensors.tensor : tensor_class);
   return make_ref<TensorObject>(*this, type, std::move(tensor));
 }
 

@@ -145,7 +145,7 @@ class Session {
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
   DTensorClasses dtensors;
-  std::uint64_t backwards = 0;  ///< backward passes begun
+  std::uint64_t backwards = 0;             ///< backward passes begun
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;

@@ -32,7 +32,8 @@ std::int64_t seen_numel(const Tensor& t) { return ops::numel_of(seen_sizes(t)); 
 /// The gradient of a leaf that is spread is spread as the leaf is, unless it says how itself.
 Value get_grad(Interp& /*interp*/, const Value& self) {
   const Tensor& tensor = tensor_of(self);
-  if (tensor->grad && tensor->spread && !tensor->grad->spread) tensor->grad->spread = tensor->spread;
+  if (tensor->grad && tensor->spread && !tensor->grad->spread)
+    tensor->grad->spread = tensor->spread;
   return self_of(self).session().wrap(Tensor(tensor->grad));
 }
 void set_grad(Interp& interp, const Value& self, Value value) {
@@ -101,9 +102,7 @@ Value part_of(const Value& v, std::string_view name) {
 
 constexpr lang::PropertyRow kProperties[] = {
     {"shape",
-     [](Interp&, const Value& v) {
-       return self_of(v).session().size_of(seen_sizes(tensor_of(v)));
-     },
+     [](Interp&, const Value& v) { return self_of(v).session().size_of(seen_sizes(tensor_of(v))); },
      nullptr},
     {"dtype",
      [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); },

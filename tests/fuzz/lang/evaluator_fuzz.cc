@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Interp::Options options;
   options.limits.steps = 20000;
   options.limits.recursion = 60;
-  options.library = library::python();
+  options.imports.library = library::python();
   options.limits.sequence = 20000;
   Ref<Heap> heap;
   {

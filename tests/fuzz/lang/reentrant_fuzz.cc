@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = reentrant_program({data, size});
   if (std::getenv("TIDEMARK_FUZZ_SHOW") != nullptr) std::printf("%s\n", text.c_str());
   Interp::Options options;
-  options.library = library::python();
+  options.imports.library = library::python();
   options.limits.steps = 20000;
   options.limits.recursion = 60;
   options.limits.sequence = 20000;

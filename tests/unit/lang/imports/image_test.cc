@@ -67,7 +67,7 @@ std::string run_image(std::string_view code) {
   std::string out;
   Interp::Options options;
   options.print = [&](std::string_view printed) { out += printed; };
-  options.library.names = &file.names;
+  options.imports.library.names = &file.names;
   Python interp(std::move(options));
   const Ref<Module> module = make_ref<Module>(interp.heap(), "test", file.globals);
   try {
@@ -83,7 +83,7 @@ std::string run_text(std::string_view code) {
   std::string out;
   Interp::Options options;
   options.print = [&](std::string_view printed) { out += printed; };
-  options.library = library::python();
+  options.imports.library = library::python();
   Python interp(std::move(options));
   try {
     interp.run(text(code), "test");

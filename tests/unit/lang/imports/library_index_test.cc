@@ -64,7 +64,7 @@ class SmallLibrary {
     std::string printed;
     Interp::Options options;
     options.print = [&](std::string_view line) { printed += line; };
-    options.library = {&table_, {&root_, 1}};
+    options.imports.library = {&table_, {&root_, 1}};
     Python interp(std::move(options));
     interp.run(std::make_shared<const SourceText>(SourceText{"test.py", text}), "__main__");
     return printed;
