@@ -4,3 +4,8 @@ from torch.distributed.fsdp._fully_shard._fsdp_api import (
 from torch.distributed.fsdp._fully_shard._fully_shard import (
     FSDPModule, UnshardHandle, fully_shard, register_fsdp_forward_method,
 )
+from torch.distributed.fsdp.api import (
+    BackwardPrefetch, CPUOffload, FullStateDictConfig, LocalStateDictConfig, MixedPrecision,
+    ShardedStateDictConfig, ShardingStrategy, StateDictConfig, StateDictType,
+)
+from torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel

@@ -1,0 +1,56 @@
+from torch import nn
+
+
+def always_wrap_policy(*args, **kwargs):
+    return True
+
+
+def lambda_auto_wrap_policy(module, recurse, nonwrapped_numel, lambda_fn):
+    return True if recurse else lambda_fn(module)
+
+
+def transformer_auto_wrap_policy(module, recurse, nonwrapped_numel, transformer_layer_cls):
+    return True if recurse else isinstance(module, tuple(transformer_layer_cls))
+
+
+def size_based_auto_wrap_policy(
+    module, recurse, nonwrapped_numel, min_num_params=int(1e8), force_leaf_modules=None, exclude_wrap_modules=None
+):
+    is_large = nonwrapped_numel >= min_num_params
+    if recurse:
+        leaves = (nn.MultiheadAttention,) if force_leaf_modules is None else tuple(force_leaf_modules)
+        return is_large and not isinstance(module, leaves)
+    never = (nn.ModuleList, nn.ModuleDict) if exclude_wrap_modules is None else tuple(exclude_wrap_modules)
+    return is_large and not isinstance(module, never)
+
+
+class ModuleWrapPolicy:
+    def __init__(self, module_classes):
+        self._module_classes = tuple(module_classes)
+
+    def __call__(self, module, recurse, nonwrapped_numel=-1, **kwargs):
+        return True if recurse else isinstance(module, self._module_classes)
+
+
+class CustomPolicy:
+    def __init__(self, lambda_fn):
+        self._lambda_fn = lambda_fn
+
+    def __call__(self, module, recurse, nonwrapped_numel=-1, **kwargs):
+        return True if recurse else bool(self._lambda_fn(module))
+
+
+def recursive_wrap(module, policy, wrap, is_root=True):
+    """wraps what the policy names, the innermost first: (the module, or what wraps it; how many parameters are wrapped)"""
+    numel = sum([p.numel() for p in module.parameters()])
+    if not policy(module=module, recurse=True, nonwrapped_numel=numel):
+        return module, 0
+    wrapped = 0
+    for name, child in list(module.named_children()):
+        new, count = recursive_wrap(child, policy, wrap, False)
+        if new is not child:
+            setattr(module, name, new)
+        wrapped += count
+    if not is_root and policy(module=module, recurse=False, nonwrapped_numel=numel - wrapped):
+        return wrap(module), numel
+    return module, wrapped
