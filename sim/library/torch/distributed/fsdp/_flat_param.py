@@ -26,6 +26,16 @@ def _set_param(module, name, param):
     module.register_parameter(name, param)
 
 
+def _set_grad(param, view):
+    """a view as a gradient; of another shape or type it takes the place of one that fits"""
+    if param.shape == view.shape and param.dtype == view.dtype and param.device == view.device:
+        param.grad = view
+        return
+    if param.grad is None:
+        param.grad = torch.empty_like(param)
+    param.grad.data = view
+
+
 class FlatParamHandle:
     """Parameters of a module as one, of which each rank has a part. Source: torch.distributed.fsdp._flat_param"""
 
@@ -152,6 +162,8 @@ class FlatParamHandle:
             return True
         if self._offload and self.flat_param.device != self.device:
             self.flat_param.data = self.flat_param.to(self.device, non_blocking=True)
+            if self._use_orig_params:
+                self._use_sharded_views()
             return True
         return False
 
@@ -215,6 +227,25 @@ class FlatParamHandle:
                 self._use_unsharded_grad_views()
             else:
                 self._use_sharded_grad_views()
+
+    def whole_to_cpu(self):
+        """all of it on the host instead"""
+        self.flat_param.data = self.flat_param.to("cpu")
+        self._show_whole()
+        padded = self._padded()
+        padded.record_stream(torch.cuda.current_stream())
+        free_storage(padded)
+
+    def whole_from_cpu(self):
+        padded = self._padded()
+        alloc_storage(padded)
+        with torch.no_grad():
+            padded[:self._unsharded_numel].copy_(self.flat_param)
+        self._use_unsharded(padded)
+
+    def _show_whole(self):
+        if self._use_orig_params:
+            self._use_unsharded_views(True)
 
     # ---- what the modules have
 
@@ -285,8 +316,8 @@ class FlatParamHandle:
             return
         parts = torch.split(grad, self._numels, dim=0)
         parts = [p for p, padding in zip(parts, self._is_padding) if not padding]
-        for param, part, shape in zip(self._params, parts, self._shapes):
-            param.grad = part.view(shape) if param.shape == shape else None
+        for (module, name), part, shape in zip(self._infos, parts, self._shapes):
+            _set_grad(getattr(module, name), part.view(shape))
 
     def _use_sharded_grad_views(self):
         with torch.no_grad():
@@ -295,7 +326,7 @@ class FlatParamHandle:
                 if grad is None or place is None or not param.requires_grad:
                     param.grad = None
                 else:
-                    param.grad = grad[place[0]:place[0] + place[1]].reshape(param.shape)
+                    _set_grad(param, grad[place[0]:place[0] + place[1]].reshape(param.shape))
 
     def _sharded_grad(self):
         if self._offload and self.uses_sharded_strategy:

@@ -203,8 +203,10 @@ class FullyShardedDataParallel(nn.Module):
         grads = [p.grad for p in params if p.grad is not None]
         if not grads:
             return self._zero_scalar
-        norms = [torch.linalg.vector_norm(grad.detach(), norm_type, dtype=torch.float32) for grad in grads]
-        grad_norm = torch.linalg.vector_norm(torch.stack(norms), norm_type, dtype=torch.float32)
+        grad_norm = torch.linalg.vector_norm(
+            torch.stack([torch.linalg.vector_norm(grad.detach(), norm_type, dtype=torch.float32) for grad in grads]),
+            norm_type, dtype=torch.float32
+        )
         return grad_norm.to(device=self.compute_device)
 
     @staticmethod
@@ -221,8 +223,64 @@ class FullyShardedDataParallel(nn.Module):
             for m, (kind, config) in zip(modules, before):
                 m._state_dict_type, m._state_dict_config = kind, config
 
-    def state_dict(self, *args, **kwargs):
-        _C.refuse("FullyShardedDataParallel.state_dict() is not modelled", "save after training is not needed here")
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        """all parameters whole, each unit's gathered for as long as its modules' are taken"""
+        if self._state_dict_type != StateDictType.FULL_STATE_DICT:
+            _C.refuse(f"FSDP's {self._state_dict_type} is not modelled", "use FULL_STATE_DICT, or fully_shard")
+        runtime.lazy_init(self)
+        out = {} if destination is None else destination
+        with torch.no_grad():
+            with self._whole(self._state_dict_config):
+                self._collect(self._fsdp_wrapped_module, prefix, out)
+        return out
+
+    def _collect(self, module, prefix, out):
+        """states of a module and those below it, inner units by themselves"""
+        if isinstance(module, FullyShardedDataParallel):
+            module.state_dict(out, prefix)
+            return
+        config = self._state_dict_config
+        keeps = not config.rank0_only or dist.get_rank() == 0
+        values = [*module._parameter_items(), *module._buffer_items()]
+        for name, value in [*values, *self._plain_views(module)]:
+            if value is not None and keeps:
+                value = value.detach()
+                out[prefix + name] = value.cpu() if config.offload_to_cpu else value.clone()
+        for name, child in module._module_items():
+            if child is not None:
+                is_wrapper = name == "_checkpoint_wrapped_module"
+                self._collect(child, prefix if is_wrapper else prefix + name + ".", out)
+
+    def _plain_views(self, module):
+        """of flat parameters: the views that stand for a module's parameters"""
+        handle = self._handle
+        if handle is None or handle._use_orig_params:
+            return []
+        return [(name, getattr(owner, name)) for owner, name in handle._infos if owner is module]
+
+    @contextmanager
+    def _whole(self, config):
+        """this unit's parameters gathered on the current stream, on the host if the dict is to be there"""
+        handle = self._handle
+        if handle is None:
+            yield
+            return
+        handle._training_state = flat.SUMMON
+        handle.pre_unshard()
+        handle.unshard()
+        handle.post_unshard()
+        if not handle._use_orig_params:
+            handle._use_unsharded_views(False)
+        moves = config.offload_to_cpu and handle.uses_sharded_strategy
+        if moves:
+            handle.whole_to_cpu()
+        try:
+            yield
+        finally:
+            if moves:
+                handle.whole_from_cpu()
+            runtime.reshard(self, handle, True)
+            handle._training_state = flat.IDLE
 
 
 def _index(device_id):
