@@ -10,7 +10,35 @@ def dispatch(name, op, args, kwargs):
     rule = _RULES.get(name)
     if rule is not None:
         return rule(op, args, kwargs)
-    return _elementwise(op, args, kwargs)
+    if name in _ELEMENTWISE or name.startswith("_foreach_"):
+        if name not in _LINEAR:
+            args = tuple([_without_terms(arg) for arg in args])
+        return _elementwise(op, args, kwargs)
+    specs = _specs([*args, *kwargs.values()])
+    if all([spec.is_replicated() for spec in specs]):
+        return _replicated(op, args, kwargs, specs)
+    _C.refuse(
+        f"{name}() of a DTensor that lies as {list(specs[0].placements)} is not modelled",
+        "take this rank's part: x.to_local()",
+    )
+
+
+def _replicated(op, args, kwargs, specs):
+    """what every rank has whole, every rank computes whole"""
+    out = _C.call_local(op, *args, **kwargs)
+    if isinstance(out, (list, tuple)):
+        return type(out)([_spread(o, specs[0], o.shape, specs) if isinstance(o, torch.Tensor) else o for o in out])
+    return _spread(out, specs[0], out.shape, specs) if isinstance(out, torch.Tensor) else out
+
+
+def _without_terms(value):
+    """the same, terms of sums added up"""
+    if isinstance(value, (list, tuple)):
+        return type(value)([_without_terms(each) for each in value])
+    spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
+    if spec is None or not any([p.is_partial() for p in spec.placements]):
+        return value
+    return value.redistribute(placements=[Replicate() if p.is_partial() else p for p in spec.placements])
 
 
 def _specs(values):
@@ -43,6 +71,7 @@ def _elementwise(op, args, kwargs):
     values = list(args) + list(kwargs.values())
     specs = _specs(values)
     lists = [v for v in args if isinstance(v, (list, tuple))]
+    args = _laid_alike(args, lists)
     out = _C.call_local(op, *args, **kwargs)
     if lists and isinstance(out, (list, tuple)):
         return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
@@ -51,6 +80,25 @@ def _elementwise(op, args, kwargs):
         shapes = [tuple(v.shape) for v in args if isinstance(v, torch.Tensor)]
         return _spread(out, widest, _broadcast(shapes), specs)
     return out
+
+
+def _laid_alike(args, lists):
+    """arguments where the first of them lies; of lists, entry by entry"""
+    if lists:
+        first = lists[0]
+        return tuple([
+            type(v)([_moved(x, _C.spec_of(f)) for x, f in zip(v, first)])
+            if isinstance(v, (list, tuple)) and v is not first and len(v) == len(first) else v for v in args
+        ])
+    own = [_C.spec_of(v) for v in args if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None]
+    return tuple([_moved(v, own[0]) for v in args]) if len(own) > 1 else args
+
+
+def _moved(value, target):
+    spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
+    if spec is None or target is None or spec.placements == target.placements or spec.shape != target.shape:
+        return value
+    return value.redistribute(placements=target.placements)
 
 
 def _linear(op, args, kwargs):
@@ -156,6 +204,15 @@ def _compare_states(device):
     my_rng_state == rng_state
 
 
+_LINEAR = ("add", "sub", "neg", "mul", "div", "mul_", "div_", "clone", "detach", "zero_", "fill_", "copy_", "to")
+_ELEMENTWISE = {
+    *_LINEAR, *[op + end for op in (
+        "add", "sub", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min", "clamp_max",
+        "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum", "minimum"
+    ) for end in ("", "_")],
+    "gelu", "silu", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_or",
+    "logical_and", "where", "_fused_update_", "_amp_unscale_",
+}
 _RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
 _RULES = {
