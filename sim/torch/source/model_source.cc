@@ -35,20 +35,20 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   return {std::move(problem), error.type_name, error.message, error.stack};
 }
 
-/// What torchrun puts into a process's environment.
-void set_environment(lang::Interp& interp, const Rank& rank) {
-  const std::pair<std::string_view, std::string> kVariables[] = {
-      {"RANK", std::to_string(rank.index)},
-      {"WORLD_SIZE", std::to_string(rank.world)},
-      {"LOCAL_RANK", std::to_string(rank.local())},
-      {"LOCAL_WORLD_SIZE", std::to_string(rank.per_node)},
-      {"GROUP_RANK", std::to_string(rank.node())},
-      {"MASTER_ADDR", "127.0.0.1"},
-      {"MASTER_PORT", "29500"}};
-  const lang::Value environ = interp.get_attr(interp.import("os"), interp.intern("environ"));
-  for (const auto& [name, value] : kVariables)
-    interp.call_method(environ, interp.intern("__setitem__"),
-                       {interp.str(std::string(name)), interp.str(value)});
+/// What torchrun puts into a process's environment, and what the program is given beside it.
+std::vector<std::pair<std::string, std::string>> environment_of(const ModelProgram& program) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  if (const std::optional<Rank>& rank = program.rank) {
+    variables = {{"RANK", std::to_string(rank->index)},
+                 {"WORLD_SIZE", std::to_string(rank->world)},
+                 {"LOCAL_RANK", std::to_string(rank->local())},
+                 {"LOCAL_WORLD_SIZE", std::to_string(rank->per_node)},
+                 {"GROUP_RANK", std::to_string(rank->node())},
+                 {"MASTER_ADDR", "127.0.0.1"},
+                 {"MASTER_PORT", "29500"}};
+  }
+  variables.insert(variables.end(), program.environment.begin(), program.environment.end());
+  return variables;
 }
 
 /// Names that every program has without an import.
@@ -79,7 +79,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   };
   options.imports = {library::all(), model_.files, model_.path, model_.packages, true};
   options.arguments = model_.arguments;
-  options.environment = model_.environment;
+  options.environment = environment_of(model_);
   options.missing_hint = way_out;
   // Code that handles exceptions may go on after a refused request: it must learn of it at once.
   options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
@@ -89,7 +89,6 @@ void ModelSource::run(Program& program, Sink& sink) {
     add_modules(session);
     session.c.backends = model_.backends;
     session.rank = model_.rank;
-    if (model_.rank) set_environment(interp, *model_.rank);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);

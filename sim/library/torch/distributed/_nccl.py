@@ -133,7 +133,7 @@ class ProcessGroup:
         return self._streams[key]
 
     def _let_go(self):
-        """drops what finished work kept that nobody waited for: the watchdog has seen it where the script took its time"""
+        """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
         now = _C.moment()
         for work in [w for w in self._unwaited if w._moment != now]:
             work._clear_shelf()

@@ -100,17 +100,25 @@ class DeviceMesh:
         if isinstance(mesh_dim, int):
             return mesh_dim
         if self.mesh_dim_names is None or mesh_dim not in self.mesh_dim_names:
-            raise KeyError(f"Mesh dimension '{mesh_dim}' does not exist. Available mesh dimensions are: {self.mesh_dim_names}")
+            raise KeyError(
+                f"Mesh dimension '{mesh_dim}' does not exist. Available mesh dimensions are: {self.mesh_dim_names}"
+            )
         return self.mesh_dim_names.index(mesh_dim)
 
     def get_local_rank(self, mesh_dim=None):
         if self.ndim > 1 and mesh_dim is None:
-            raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim > 1.")
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
+                "when device_mesh.ndim > 1."
+            )
         return self.get_coordinate()[0 if mesh_dim is None else self._dim(mesh_dim)]
 
     def get_group(self, mesh_dim=None):
         if self.ndim > 1 and mesh_dim is None:
-            raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim > 1.")
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
+                "when device_mesh.ndim > 1."
+            )
         if isinstance(mesh_dim, str) and mesh_dim in self._root._flattened:
             return self._root._flattened[mesh_dim].get_group()
         return self._groups[0 if mesh_dim is None else self._dim(mesh_dim)]
@@ -226,7 +234,10 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
     mesh_shape = tuple(mesh_shape)
     if mesh_dim_names is not None:
         if len(set(mesh_dim_names)) != len(mesh_dim_names):
-            raise RuntimeError(f"Each mesh_dim_name must be unique. Found repeated mesh_dim_name in mesh_dim_names {mesh_dim_names}")
+            raise RuntimeError(
+                "Each mesh_dim_name must be unique. Found repeated mesh_dim_name in mesh_dim_names "
+                f"{mesh_dim_names}"
+            )
         if len(mesh_shape) != len(mesh_dim_names):
             raise RuntimeError(
                 "mesh_shape and mesh_dim_names should have same length! Found len(mesh_dim_names): "
@@ -236,7 +247,9 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
         c10d.init_process_group()
     count = _product(mesh_shape)
     if count > c10d.get_world_size():
-        raise RuntimeError(f"Mesh should not be bigger than default world size {c10d.get_world_size()}, but found {count} ranks!")
+        raise RuntimeError(
+            f"Mesh should not be bigger than default world size {c10d.get_world_size()}, but found {count} ranks!"
+        )
     return DeviceMesh(
         device_type, mesh_dim_names=mesh_dim_names, _ranks=list(range(count)), _sizes=mesh_shape
     )

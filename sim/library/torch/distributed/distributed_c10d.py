@@ -104,7 +104,9 @@ def get_node_local_rank(fallback_rank=None):
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is not None:
         return int(fallback_rank)
-    raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work")
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work"
+    )
 
 
 def init_process_group(
@@ -129,7 +131,8 @@ def init_process_group(
     GroupMember.WORLD = made
     _world_groups.append(made)
     if device_id is not None:
-        made.bound_device_id = torch.device("cuda", device_id) if isinstance(device_id, int) else torch.device(device_id)
+        is_index = isinstance(device_id, int)
+        made.bound_device_id = torch.device("cuda", device_id) if is_index else torch.device(device_id)
         made._stream(made.bound_device_id)
 
 

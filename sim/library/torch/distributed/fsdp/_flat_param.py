@@ -66,7 +66,7 @@ class FlatParamHandle:
 
     @property
     def _full_precision(self):
-        return self._training_state == SUMMON or (not self._module.training and False)
+        return self._training_state == SUMMON
 
     # ---- one flat parameter
 
@@ -212,7 +212,8 @@ class FlatParamHandle:
     def _use_sharded(self):
         skips, whole = False, None
         if self._use_orig_params:
-            skips = torch.is_grad_enabled() and self._training_state == FORWARD and self._strategy in _KEPT_AFTER_FORWARD
+            is_forward = torch.is_grad_enabled() and self._training_state == FORWARD
+            skips = is_forward and self._strategy in _KEPT_AFTER_FORWARD
             whole = self.flat_param.data if skips else None
         self.flat_param.data = self._local_shard
         if not self._use_orig_params:

@@ -234,9 +234,7 @@ def _reduce(state, handle):
 def _cast(state, handle, grad):
     """back to the parameter's type"""
     wanted = handle._orig_dtype
-    if not handle._keeps_low and grad.dtype != wanted and state.mixed_precision.reduce_dtype is not None or (
-        handle._mixed and grad.dtype != wanted and not handle._keeps_low
-    ):
+    if grad.dtype != wanted and not handle._keeps_low:
         low = grad.data
         grad.data = grad.data.to(dtype=wanted)
         low.record_stream(torch.cuda.current_stream())

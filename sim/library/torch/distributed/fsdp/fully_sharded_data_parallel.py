@@ -30,7 +30,9 @@ class FullyShardedDataParallel(nn.Module):
     ):
         super().__init__()
         if ignored_modules or ignored_states:
-            _C.refuse("FSDP(ignored_modules=..., ignored_states=...) is not modelled", "leave them out, or use fully_shard")
+            _C.refuse(
+                "FSDP(ignored_modules=..., ignored_states=...) is not modelled", "leave them out, or use fully_shard"
+            )
         if param_init_fn is not None:
             _C.refuse("FSDP(param_init_fn=...) is not modelled", "make the module on the device")
         options = dict(
@@ -95,8 +97,6 @@ class FullyShardedDataParallel(nn.Module):
                 for tensor in found:
                     tensor.data = tensor.to(self.compute_device)
             del found
-            if module._parameter_list():
-                tensor = None
         flat_params = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]
         taken = {id(p) for m in self.fsdp_modules(module) if m._handle for p in m._handle._params or ()}
         params = [p for p in module.parameters() if id(p) not in flat_params and id(p) not in taken]

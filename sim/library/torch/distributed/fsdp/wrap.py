@@ -41,7 +41,7 @@ class CustomPolicy:
 
 
 def recursive_wrap(module, policy, wrap, is_root=True):
-    """wraps what the policy names, the innermost first: (the module, or what wraps it; how many parameters are wrapped)"""
+    """wraps what the policy names, the innermost first: (the module or what wraps it, how much of it is wrapped)"""
     numel = sum([p.numel() for p in module.parameters()])
     if not policy(module=module, recurse=True, nonwrapped_numel=numel):
         return module, 0

@@ -3,207 +3,131 @@ import torch.distributed as dist
 from torch.autograd.function import Function
 from torch.distributed.distributed_c10d import ReduceOp
 
-# Collectives through which gradients flow. Source: torch.distributed.nn.functional
+# Collectives through which gradients flow: that of one is its counterpart. Source: torch.distributed.nn.functional
+
+
+class _Collective(Function):
+    """`run(*tensors)` gives a collective's results, `reverse(*gradients)` the gradients of its tensors"""
+
+    @staticmethod
+    def forward(ctx, run, reverse, *tensors):
+        ctx.reverse = reverse
+        return run(*tensors)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        found = ctx.reverse(*gradients)
+        return (None, None) + (found if isinstance(found, tuple) else (found,))
 
 
 def broadcast(tensor, src, group=None):
-    return _Broadcast.apply(src, group, tensor)
+    def run(x):
+        x = x.clone()
+        dist.broadcast(x, src, group=group)
+        return x
 
+    def reverse(g):
+        g = reduce(g, src, ReduceOp.SUM, group)
+        return g if dist.get_rank(group) == src else g.zero_()
 
-def gather(tensor, dst=0, group=None):
-    return _Gather.apply(dst, group, tensor)
-
-
-def scatter(tensors, src=0, group=None):
-    return _Scatter.apply(src, group, *tensors)
+    return _Collective.apply(run, reverse, tensor)
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=None):
-    return _Reduce.apply(dst, op, group, tensor)
+    def run(x):
+        x = x.clone()
+        dist.reduce(x, dst, op=op, group=group)
+        return x
 
-
-def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None):
-    return _ReduceScatter.apply(op, group, output, *input_list)
-
-
-def all_gather(tensor, group=None):
-    return _AllGather.apply(group, tensor)
-
-
-def _all_gather_base(output_tensor, input_tensor, group=None):
-    return _AllGatherBase.apply(output_tensor, input_tensor, group)
-
-
-def all_to_all(output_tensor_list, input_tensor_list, group=None):
-    return _AlltoAll.apply(group, output_tensor_list, *input_tensor_list)
-
-
-def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None):
-    return _AlltoAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)
+    return _Collective.apply(run, lambda g: broadcast(g, dst, group), tensor)
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None):
-    return _AllReduce.apply(op, group, tensor)
+    def run(x):
+        x = x.clone()
+        dist.all_reduce(x, op=op, group=group)
+        return x
+
+    return _Collective.apply(run, lambda g: all_reduce(g, op, group), tensor)
 
 
-class _Broadcast(Function):
-    @staticmethod
-    def forward(ctx, src, group, tensor):
-        ctx.src, ctx.group, ctx.rank = src, group, dist.get_rank(group)
-        tensor = tensor.clone()
-        dist.broadcast(tensor, src, group=group)
-        return tensor
+def gather(tensor, dst=0, group=None):
+    def run(x):
+        parts = [torch.zeros_like(x) for _ in range(dist.get_world_size(group))]
+        dist.gather(x.contiguous(), parts if dist.get_rank(group) == dst else None, dst, group=group)
+        return tuple(parts)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        gx = _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, grad_output)
-        if ctx.src != ctx.rank:
-            gx.zero_()
-        return None, None, gx
+    return _Collective.apply(run, lambda *grads: scatter(grads, dst, group), tensor)
 
 
-class _Gather(Function):
-    @staticmethod
-    def forward(ctx, dst, group, tensor):
-        ctx.dst, ctx.group = dst, group
-        tensor_list = [torch.zeros_like(tensor) for _ in range(dist.get_world_size(group))]
-        tensor = tensor.contiguous()
-        if dist.get_rank(group) == dst:
-            dist.gather(tensor, tensor_list, dst, group=group)
-        else:
-            dist.gather(tensor, None, dst, group=group)
-        return tuple(tensor_list)
+def scatter(tensors, src=0, group=None):
+    def run(*parts):
+        out = torch.zeros_like(parts[0])
+        dist.scatter(out, list(parts) if dist.get_rank(group) == src else None, src, group=group)
+        return out
 
-    @staticmethod
-    def backward(ctx, *grad_outputs):
-        return None, None, _Scatter.apply(ctx.dst, ctx.group, *grad_outputs)
+    return _Collective.apply(run, lambda g: gather(g, src, group), *tensors)
 
 
-class _Scatter(Function):
-    @staticmethod
-    def forward(ctx, src, group, *tensors):
-        ctx.src, ctx.group = src, group
-        output = torch.zeros_like(tensors[0])
-        if dist.get_rank(group) == src:
-            dist.scatter(output, list(tensors), src, group=group)
-        else:
-            dist.scatter(output, None, src, group=group)
-        return output
+def all_gather(tensor, group=None):
+    def run(x):
+        x = x.contiguous()
+        parts = [torch.empty_like(x) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(parts, x, group=group)
+        return tuple(parts)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        return (None, None) + _Gather.apply(ctx.src, ctx.group, grad_output)
+    def reverse(*grads):
+        return reduce_scatter(torch.empty_like(grads[dist.get_rank(group)]), list(grads), ReduceOp.SUM, group)
+
+    return _Collective.apply(run, reverse, tensor)
 
 
-class _Reduce(Function):
-    @staticmethod
-    def forward(ctx, src, op, group, tensor):
-        ctx.src, ctx.group = src, group
-        tensor = tensor.clone()
-        dist.reduce(tensor, src, op=op, group=group)
-        return tensor
+def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None):
+    def run(out, *parts):
+        out = out.contiguous()
+        dist.reduce_scatter(out, [part.contiguous() for part in parts], op=op, group=group)
+        return out
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        return None, None, None, _Broadcast.apply(ctx.src, ctx.group, grad_output)
+    return _Collective.apply(run, lambda g: (None, *all_gather(g, group)), output, *input_list)
 
 
-class _ReduceScatter(Function):
-    @staticmethod
-    def forward(ctx, op, group, tensor, *input_tensor_list):
-        ctx.group = group
-        tensor = tensor.contiguous()
-        input_tensor_list = tuple(t.contiguous() for t in input_tensor_list)
-        dist.reduce_scatter(tensor, list(input_tensor_list), op=op, group=group)
-        return tensor
+def _all_gather_base(output_tensor, input_tensor, group=None):
+    def run(out, x):
+        dist.all_gather_into_tensor(out, x.contiguous(), group=group)
+        return out
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        return (None, None, None) + _AllGather.apply(ctx.group, grad_output)
+    def reverse(g):
+        size = (g.size(0) // dist.get_world_size(group), *g.shape[1:])
+        part = torch.empty(size, device=g.device, dtype=g.dtype)
+        dist.reduce_scatter_tensor(part, g, ReduceOp.SUM, group)
+        return None, part
 
-
-class _AllGather(Function):
-    @staticmethod
-    def forward(ctx, group, tensor):
-        tensor = tensor.contiguous()
-        ctx.group = group
-        out_tensor_list = [torch.empty_like(tensor) for _ in range(dist.get_world_size(group))]
-        dist.all_gather(out_tensor_list, tensor, group=group)
-        return tuple(out_tensor_list)
-
-    @staticmethod
-    def backward(ctx, *grad_outputs):
-        rank = dist.get_rank(ctx.group)
-        gx = torch.empty_like(grad_outputs[rank])
-        return None, _ReduceScatter.apply(ReduceOp.SUM, ctx.group, gx, *grad_outputs)
+    return _Collective.apply(run, reverse, output_tensor, input_tensor)
 
 
-class _AllGatherBase(Function):
-    @staticmethod
-    def forward(ctx, output_tensor, input_tensor, group):
-        ctx.group = group
-        dist.all_gather_into_tensor(output_tensor, input_tensor.contiguous(), group=group)
-        return output_tensor
+def all_to_all(output_tensor_list, input_tensor_list, group=None):
+    sizes = [t.size() for t in input_tensor_list]
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        world_size = dist.get_world_size(ctx.group)
-        out_size = list(grad_output.size())
-        if out_size[0] % world_size != 0:
-            raise RuntimeError(f"Tensor with dimensions: {out_size} does not have first dimension divisible by world_size: {world_size}")
-        out_size[0] //= world_size
-        gx = torch.empty(out_size, device=grad_output.device, dtype=grad_output.dtype)
-        dist.reduce_scatter_tensor(gx, grad_output, ReduceOp.SUM, ctx.group)
-        return None, gx, None
+    def run(*parts):
+        dist.all_to_all(output_tensor_list, [part.contiguous() for part in parts], group=group)
+        return tuple(output_tensor_list)
+
+    def reverse(*grads):
+        back = [torch.empty(size, device=grads[0].device, dtype=grads[0].dtype) for size in sizes]
+        return all_to_all(back, list(grads), group)
+
+    return _Collective.apply(run, reverse, *input_tensor_list)
 
 
-class _AlltoAll(Function):
-    @staticmethod
-    def forward(ctx, group, out_tensor_list, *tensors):
-        ctx.group = group
-        rank = dist.get_rank(group)
-        ctx.input_tensor_size_list = [t.size() for t in tensors]
-        tensors = tuple(t.contiguous() for t in tensors)
-        dist.all_to_all(out_tensor_list, list(tensors), group=group)
-        return tuple(out_tensor_list)
+def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None):
+    size = input.size()
 
-    @staticmethod
-    def backward(ctx, *grad_outputs):
-        tensor_list = [
-            torch.empty(size, device=grad_outputs[0].device, dtype=grad_outputs[0].dtype)
-            for size in ctx.input_tensor_size_list
-        ]
-        return (None, None) + _AlltoAll.apply(ctx.group, tensor_list, *grad_outputs)
+    def run(out, x):
+        dist.all_to_all_single(out, x, output_split_sizes, input_split_sizes, group=group)
+        return out
 
+    def reverse(g):
+        back = torch.empty(size, device=g.device, dtype=g.dtype)
+        return None, all_to_all_single(back, g.contiguous(), input_split_sizes, output_split_sizes, group)
 
-class _AlltoAllSingle(Function):
-    @staticmethod
-    def forward(ctx, group, output, output_split_sizes, input_split_sizes, input):
-        ctx.group, ctx.input_size = group, input.size()
-        ctx.output_split_sizes, ctx.input_split_sizes = input_split_sizes, output_split_sizes
-        dist.all_to_all_single(
-            output, input, output_split_sizes=output_split_sizes, input_split_sizes=input_split_sizes, group=group
-        )
-        return output
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        tensor = torch.empty(ctx.input_size, device=grad_output.device, dtype=grad_output.dtype)
-        return (None, None, None, None) + (
-            _AlltoAllSingle.apply(
-                ctx.group, tensor, ctx.output_split_sizes, ctx.input_split_sizes, grad_output.contiguous()
-            ),
-        )
-
-
-class _AllReduce(Function):
-    @staticmethod
-    def forward(ctx, op, group, tensor):
-        ctx.group, ctx.op = group, op
-        tensor = tensor.clone()
-        dist.all_reduce(tensor, op=op, group=group)
-        return tensor
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return (None, None) + (_AllReduce.apply(ctx.op, ctx.group, grad_output),)
+    return _Collective.apply(run, reverse, output, input)

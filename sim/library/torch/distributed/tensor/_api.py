@@ -28,7 +28,8 @@ class _Members:
 
     @staticmethod
     def from_local(
-        local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None
+        local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None,
+        grad_placements=None
     ):
         mesh = _mesh(device_mesh)
         return _FromLocal.apply(local_tensor, mesh, _normal(placements, mesh, local_tensor.dim()), shape, stride)
@@ -52,7 +53,8 @@ class _Members:
         return self.redistribute(placements=[Replicate()] * spec.mesh.ndim).to_local(grad_placements=grad_placements)
 
     def __repr__(self):
-        return f"DTensor(local_tensor={_C.local_of(self)}, device_mesh={self.device_mesh}, placements={self.placements})"
+        where = f"device_mesh={self.device_mesh}, placements={self.placements}"
+        return f"DTensor(local_tensor={_C.local_of(self)}, {where})"
 
 
 DTensor = _C.make_dtensor_classes(_Members, dispatch)

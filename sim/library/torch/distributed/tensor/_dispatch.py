@@ -118,7 +118,7 @@ def _linear(op, args, kwargs):
             placements.append(type(placement)(last) if type(placement).__name__ == "Shard" else placement)
         elif placement.is_shard(1):
             if not own.is_shard(last):
-                _C.refuse("linear() by rows of an input that is not sharded so is not modelled", "redistribute it first")
+                _C.refuse("linear() by rows of an input that lies otherwise is not modelled", "redistribute it first")
             if bias is not None:
                 with torch.no_grad():
                     divided = _C.local_of(bias) / w.mesh.size(dim)

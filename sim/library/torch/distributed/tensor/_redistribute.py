@@ -79,7 +79,8 @@ def redistribute_local_tensor(local, spec, placements):
         if current == target or not current.is_shard():
             return False
         return target.is_replicate() or any([
-            now[other] != placements[other] and (now[other].is_shard(current.dim) or placements[other].is_shard(current.dim))
+            now[other] != placements[other]
+            and (now[other].is_shard(current.dim) or placements[other].is_shard(current.dim))
             for other in range(dim)
         ])
 

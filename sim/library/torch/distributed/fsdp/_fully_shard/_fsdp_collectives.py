@@ -16,7 +16,7 @@ class AllGatherResult:
 def foreach_all_gather(
     fsdp_params, group, async_op, all_gather_copy_in_stream, all_gather_stream, device, all_gather_comm
 ):
-    """every parameter's part into one buffer, which is gathered. Source: torch's _fsdp_collectives.foreach_all_gather"""
+    """every parameter's part into one buffer, which is gathered"""
     with torch.no_grad():
         return _foreach_all_gather(
             fsdp_params, group, async_op, all_gather_copy_in_stream, all_gather_stream, device, all_gather_comm

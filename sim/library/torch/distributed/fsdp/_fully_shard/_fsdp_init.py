@@ -19,7 +19,8 @@ def _post_forward_mesh_info(reshard_after_forward, mesh_info):
     if not isinstance(reshard_after_forward, bool):
         if reshard_after_forward < 1 or reshard_after_forward > size or size % reshard_after_forward != 0:
             raise ValueError(
-                f"If passing reshard_after_forward as an int, it should be a factor of {size}, not {reshard_after_forward}"
+                f"If passing reshard_after_forward as an int, it should be a factor of {size}, "
+                f"not {reshard_after_forward}"
             )
         if reshard_after_forward == 1:
             reshard_after_forward = False
@@ -64,7 +65,8 @@ def _managed_states(modules, ignored_params):
                 continue
             if len(param.shape) == 0:
                 raise ValueError(
-                    f"fully_shard doesn't support scalar parameters. Change {name} to a 1D tensor with numel equal to 1."
+                    "fully_shard doesn't support scalar parameters. "
+                    f"Change {name} to a 1D tensor with numel equal to 1."
                 )
             params.append(param)
             seen.add(id(param))
