@@ -77,7 +77,11 @@ Version parse_version(std::string_view name, std::string_view text) {
   if (version && kOldestVersion <= *version && *version <= kNewestVersion) return *version;
   std::string hint;
   if (version && *version < kOldestVersion) hint = "the oldest that Tidemark knows is the nearest";
-  if (version && *version > kNewestVersion) hint = "the newest that Tidemark knows is the nearest";
+  if (version && *version > kNewestVersion) {
+    hint = fmt::format(
+        "the newest that Tidemark knows is {0}; `tidemark run --pytorch-like {0}` takes its rules",
+        to_string(kNewestVersion));
+  }
   refuse(name,
          fmt::format("expected a PyTorch release from {} to {}, found '{}'",
                      to_string(kOldestVersion), to_string(kNewestVersion), text),

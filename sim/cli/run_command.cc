@@ -141,6 +141,13 @@ std::vector<Version> releases_of(const std::string& text) {
   return out;
 }
 
+/// The known release that --pytorch-like names. Errors: InputError.
+std::string stand_in(const Arguments& args) {
+  if (args.has("pytorch"))
+    usage_error("--pytorch-like", "stands for the release of the scenario", "leave out --pytorch");
+  return to_string(parse_version("--pytorch-like", args.value("pytorch-like")));
+}
+
 /// The scenario under each release, a line each.
 void compare_releases(const Arguments& args, const std::vector<Version>& releases, Output& out) {
   for (const std::string_view option :
@@ -203,6 +210,7 @@ class RunCommand final : public Command {
          {"variant", "NAME", "run one of the scenario's variants", ""},
          {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},
          {"pytorch", "RELEASE", "the release, 2.15; of several, 2.6,2.11,2.15, a line each", ""},
+         {"pytorch-like", "RELEASE", "a release whose rules stand for one that is not known", ""},
          kDeviceOption,
          kPackagesOption,
          kEnvOption,
@@ -270,6 +278,11 @@ class RunCommand final : public Command {
     std::vector<Override> overrides = script_overrides(args);
     for (Override& each : rank_overrides(args)) overrides.push_back(std::move(each));
     if (!releases.empty()) overrides.push_back({"pytorch", to_string(releases.front())});
+    if (args.has("pytorch-like")) {
+      overrides.push_back({"pytorch", stand_in(args)});
+      err.print("note: PyTorch {} stands for the release that runs the program\n",
+                overrides.back().value);
+    }
     const ScenarioSource source = open_scenario(title, overrides, args.value("variant"));
     Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/ops/releases.h"
+
 namespace tidemark::ops {
 
 namespace {
@@ -111,7 +113,8 @@ std::int64_t flash_splits(const Context& c, std::int64_t batch, std::int64_t hea
   const std::int64_t block = head_size <= 64 ? 256 : head_size <= 128 ? 128 : 64;
   const std::int64_t key_blocks = ceil_div(keys, block);
   const std::int64_t work = batch * heads * ceil_div(queries, 64);
-  const std::int64_t processors = 2 * static_cast<std::int64_t>(c.spec().sm_count);
+  const auto processors =
+      static_cast<std::int64_t>(c.rules().flash_blocks_per_sm) * c.spec().sm_count;
   if (static_cast<float>(work) >= 0.8F * static_cast<float>(processors)) return 1;
   const std::int64_t most = std::min({std::int64_t{128}, processors, key_blocks});
   const auto eligible = [&](std::int64_t s) {

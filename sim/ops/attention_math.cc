@@ -6,18 +6,24 @@
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/softmax_ops.h"
 
 namespace tidemark::ops {
 
 Tensor safe_softmax(Context& c, const Tensor& self, std::int64_t dim) {
+  const bool in_place = c.rules().attention_softmax == AttentionSoftmax::kSafeInPlace;
   Op op(c, "_safe_softmax", "SafeSoftmaxBackward0", {&self});
   Tensor out = c.empty(self.sizes(), self.dtype(), self.device());
   contiguous(c, self);
   {
+    const Tensor plain = in_place ? Tensor() : out;
+    const Tensor infinity = in_place ? Tensor() : c.empty({}, out.dtype(), out.device());
     const Tensor masked = pointwise(c, {&self}, ScalarType::kBool);
     const Tensor rows = reduce(c, masked, {dim}, true, ScalarType::kBool, 1);
     const Tensor zero = c.empty({}, out.dtype(), out.device());
+    if (!in_place) out = pointwise(c, {&rows, &zero, &plain}, out.dtype());
   }
   op.save(0, out);
   return op.result(std::move(out), [](Backward& b) {
@@ -53,7 +59,8 @@ Tensor repeat_heads(Context& c, const Tensor& x, std::int64_t count) {
 std::pair<Tensor, Tensor> attend(Context& c, const Tensor& query, const Tensor& key,
                                  const Tensor& value, Tensor mask, double dropout_p, bool causal,
                                  bool enable_gqa) {
-  const bool half = is_half(query.dtype());
+  const bool plain = c.rules().attention_softmax == AttentionSoftmax::kPlain;
+  const bool half = !plain && is_half(query.dtype());
   const Tensor scale = number_tensor(c);
   const Tensor q_wide = half ? to(c, query, ScalarType::kFloat32) : query;
   const Tensor k_wide = half ? to(c, key, ScalarType::kFloat32) : key;
@@ -70,7 +77,7 @@ std::pair<Tensor, Tensor> attend(Context& c, const Tensor& query, const Tensor& 
   }
   Tensor scores = matmul(c, q, mul(c, transpose(c, k, -2, -1), scale));
   if (added.defined()) add_(c, scores, added);
-  scores = safe_softmax(c, scores, -1);
+  scores = plain ? softmax(c, scores, -1, std::nullopt, false) : safe_softmax(c, scores, -1);
   if (dropout_p > 0) scores = dropout(c, scores, dropout_p, true);
   // The members of the result are made from the last to the first.
   Tensor probabilities = to(c, scores, query.dtype());

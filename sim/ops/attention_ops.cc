@@ -12,6 +12,8 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
@@ -335,12 +337,49 @@ void validate(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
   }
 }
 
+/// Nothing comes out, or there is nothing to look at.
+bool has_nothing(const Tensor& query, const Tensor& key, const Tensor& value) {
+  Dims out = query.sizes();
+  out.back() = value.size(-1);
+  return numel_of(out) == 0 || key.size(-2) == 0;
+}
+
+/// Zeros that hang on all three in the graph.
+Tensor attention_of_nothing(Context& c, const Tensor& query, const Tensor& key,
+                            const Tensor& value) {
+  Dims sizes = query.sizes();
+  sizes.back() = value.size(-1);
+  const Tensor zero = zeros(c, sizes, query.dtype(), query.device());
+  const Tensor of_value = sum(c, value, {}, false, std::nullopt);
+  const Tensor of_key = sum(c, key, {}, false, std::nullopt);
+  const Tensor of_query = sum(c, query, {}, false, std::nullopt);
+  const Tensor two = add(c, of_query, of_key);
+  const Tensor all = add(c, two, of_value);
+  return add(c, zero, mul(c, all, number_tensor(c)));
+}
+
 }  // namespace
 
 Tensor additive_mask(Context& c, const Tensor& mask, ScalarType dtype) {
   if (!mask.defined() || mask.dtype() != ScalarType::kBool) return mask;
-  const Tensor zero = c.empty({}, dtype, mask.device());
-  const Tensor minus_infinity = c.empty({}, dtype, mask.device());
+  const auto number = [&] { return c.empty({}, dtype, mask.device()); };
+  switch (c.rules().bool_mask) {
+    case BoolMask::kFilled: {
+      Tensor added = c.empty_like(mask, dtype);
+      const Tensor inverse = pointwise(c, {&mask}, ScalarType::kBool);
+      return added;
+    }
+    case BoolMask::kInverse: {
+      const Tensor zero = number();
+      const Tensor inverse = pointwise(c, {&mask}, ScalarType::kBool);
+      const Tensor minus_infinity = number();
+      return pointwise(c, {&inverse, &minus_infinity, &zero}, dtype);
+    }
+    case BoolMask::kChosen:
+      break;
+  }
+  const Tensor zero = number();
+  const Tensor minus_infinity = number();
   return pointwise(c, {&mask, &zero, &minus_infinity}, dtype);
 }
 
@@ -348,6 +387,9 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
                                     double dropout, bool causal, bool enable_gqa) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&query, &key, &value, &mask});
   validate(query, key, value, mask, causal);
+  if (c.rules().attention_of_nothing_is_zeros && has_nothing(query, key, value)) {
+    return attention_of_nothing(c, query, key, value);
+  }
   const AttentionBackend backend =
       select_attention(c, {query, key, value, mask, dropout, causal, enable_gqa});
   Tensor added = additive_mask(c, mask, query.dtype());

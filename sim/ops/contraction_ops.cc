@@ -14,6 +14,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -61,7 +62,7 @@ Tensor sumproduct_pair(Context& c, Tensor left, Tensor right, const Dims& sum_di
       right_sizes[2] *= right.size(i);
     }
   }
-  if (!only_left.empty() && !only_right.empty() &&
+  if (c.rules().einsum_follows_output && !only_left.empty() && !only_right.empty() &&
       only_right[only_right.size() - 1] < only_left[0]) {
     // The result is made in the order in which its dimensions are wanted.
     std::swap(left, right);
@@ -297,6 +298,20 @@ Tensor einsum(Context& c, const std::string& equation, TensorList operands) {
   return sum(c, result, rest, false, std::nullopt);
 }
 
+namespace {
+
+/// Of two tensors of as many elements in the same order: the sum of the elements' products.
+Tensor whole_product(Context& c, const Tensor& a, const Tensor& b) {
+  if (a.is_contiguous() && b.is_contiguous()) {
+    const Tensor right = view(c, b, {b.numel()});
+    return dot(c, view(c, a, {a.numel()}), right);
+  }
+  const Tensor right = squeeze_all(c, b);
+  return sum(c, mul(c, squeeze_all(c, a), right), {}, false, std::nullopt);
+}
+
+}  // namespace
+
 Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims& dims_b) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&a, &b});
   if (dims_a.size() != dims_b.size()) {
@@ -341,6 +356,9 @@ Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims&
     order_b.push_back(d);
     columns *= b.size(d);
     out.push_back(b.size(d));
+  }
+  if (rows == 1 && columns == 1 && c.rules().whole_tensordot_is_dot) {
+    return reshape(c, whole_product(c, permute(c, a, order_a), permute(c, b, order_b)), out);
   }
   a = reshape(c, permute(c, a, order_a), {rows, inner});
   b = reshape(c, permute(c, b, order_b), {inner, columns});

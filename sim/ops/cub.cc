@@ -37,6 +37,16 @@ std::int64_t tile_of(const DeviceSpec& spec, const Tiles& tiles) {
   if (spec.compute_capability > 80) return tiles.ada;
   return spec.compute_capability == 80 ? tiles.ampere : tiles.turing;
 }
+/// Of a sort. CUB's first policies for it end with compute capability 8.0.
+std::int64_t sort_tile_of(const Context& c, const Tiles& tiles) {
+  const bool is_old = c.rules().cub_policies == CubPolicies::kSortsAlone;
+  return is_old && c.spec().compute_capability >= 80 ? tiles.ampere : tile_of(c.spec(), tiles);
+}
+/// Of anything else. CUB's first policies for these know no generation.
+std::int64_t other_tile_of(const Context& c, const Tiles& tiles) {
+  const bool is_old = c.rules().cub_policies == CubPolicies::kSortsAlone;
+  return is_old ? tiles.turing : tile_of(c.spec(), tiles);
+}
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -56,20 +66,20 @@ Bytes scan_bytes(const Context& c, std::int64_t count, Bytes width) {
 }
 
 Bytes select_bytes(const Context& c, std::int64_t count) {
-  return tile_states(c, count, tile_of(c.spec(), kSelect), 8);
+  return tile_states(c, count, other_tile_of(c, kSelect), 8);
 }
 
 Bytes unique_bytes(const Context& c, std::int64_t count, Bytes width) {
-  return tile_states(c, count, tile_of(c.spec(), width == 8 ? kSelect : kUnique4), 8);
+  return tile_states(c, count, other_tile_of(c, width == 8 ? kSelect : kUnique4), 8);
 }
 
 Bytes unique_by_key_bytes(const Context& c, std::int64_t count, Bytes width) {
-  return tile_states(c, count, tile_of(c.spec(), width == 8 ? kUniqueByKey8 : kUniqueByKey4),
+  return tile_states(c, count, other_tile_of(c, width == 8 ? kUniqueByKey8 : kUniqueByKey4),
                      c.rules().cub_unique_by_key_state);
 }
 
-Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count) {
-  const std::int64_t tile = tile_of(spec, kScanByKey);
+Bytes scan_by_key_bytes(const Context& c, std::int64_t count) {
+  const std::int64_t tile = other_tile_of(c, kScanByKey);
   const auto last_keys = static_cast<Bytes>(ceil_div(count, tile)) * 16;
   return aligned(static_cast<Bytes>(ceil_div(count, tile) + 32) * 8) + aligned(last_keys) +
          2 * kAlignment - 1;
@@ -81,7 +91,7 @@ void scan_kernel(Context& c, const Tensor& x, std::int64_t dim) {
   c.scratch(scan_bytes(c, x.numel(), element_bytes(x.dtype())), x.device());
 }
 
-Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,
+Bytes sort_bytes(const Context& c, std::int64_t count, Bytes key_width, Bytes value_width,
                  std::int64_t bits) {
   const std::int64_t single = std::max(key_width, value_width) == 8 ? 2304 : 4096;
   if (count <= single) return 1;
@@ -99,7 +109,7 @@ Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, By
   const auto keys = static_cast<Bytes>(count) * key_width;
   const auto values = static_cast<Bytes>(count) * value_width;
   return (passes > 1 ? aligned(keys) + aligned(values) : 0) + 2048 * static_cast<Bytes>(passes) +
-         1024 * static_cast<Bytes>(ceil_div(count, tile_of(spec, *tiles))) + 2 * kAlignment - 1;
+         1024 * static_cast<Bytes>(ceil_div(count, sort_tile_of(c, *tiles))) + 2 * kAlignment - 1;
 }
 
 std::int64_t bits_of(std::int64_t n) {
@@ -128,9 +138,11 @@ Tensor nonzero_kernel(Context& c, const Tensor& x) {
   if (!x.is_cuda()) return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
   const Tensor dense = contiguous(c, x);
   const Tensor count = c.empty({1}, ScalarType::kInt32, x.device());
-  c.scratch(count_bytes(c.spec(), x.numel()), x.device());
+  Tensor counting = c.scratch(count_bytes(c.spec(), x.numel()), x.device());
+  if (c.rules().nonzero_drops_count_first) counting.reset();
   c.read_value(count);
-  c.scratch(select_bytes(c, x.numel()), x.device());
+  const Tensor selecting = c.scratch(select_bytes(c, x.numel()), x.device());
+  counting.reset();
   return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
 }
 

@@ -9,7 +9,7 @@ namespace tidemark::ops {
 // docs/rules/indexing.md#3, and PyTorch observed at many counts and on five devices.
 
 Bytes scan_bytes(const Context& c, std::int64_t count, Bytes width);
-Bytes scan_by_key_bytes(const DeviceSpec& spec, std::int64_t count);
+Bytes scan_by_key_bytes(const Context& c, std::int64_t count);
 Bytes unique_bytes(const Context& c, std::int64_t count, Bytes width);
 Bytes unique_by_key_bytes(const Context& c, std::int64_t count, Bytes width);
 /// Writes out the positions of what is kept.
@@ -17,7 +17,7 @@ Bytes select_bytes(const Context& c, std::int64_t count);
 /// Counts what is kept.
 Bytes count_bytes(const DeviceSpec& spec, std::int64_t count);
 /// A radix sort of pairs (value_width 0: of keys) over the lowest `bits` bits of the keys.
-Bytes sort_bytes(const DeviceSpec& spec, std::int64_t count, Bytes key_width, Bytes value_width,
+Bytes sort_bytes(const Context& c, std::int64_t count, Bytes key_width, Bytes value_width,
                  std::int64_t bits);
 /// How many bits tell the numbers below `n` apart.
 std::int64_t bits_of(std::int64_t n);

@@ -43,13 +43,13 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
     const std::int64_t bits = c.rules().embedding_sorts_row_bits
                                   ? bits_of(rows)
                                   : 8 * static_cast<std::int64_t>(index_bytes);
-    c.scratch(sort_bytes(c.spec(), count, index_bytes, index_bytes, bits), device);
+    c.scratch(sort_bytes(c, count, index_bytes, index_bytes, bits), device);
   }
   Tensor frequencies;
   if (by_frequency) {
     frequencies = c.empty({count}, index, device);
-    c.scratch(scan_by_key_bytes(c.spec(), count), device);
-    c.scratch(scan_by_key_bytes(c.spec(), count), device);
+    c.scratch(scan_by_key_bytes(c, count), device);
+    c.scratch(scan_by_key_bytes(c, count), device);
   }
   Tensor out = c.empty({rows, width}, grad.dtype(), device);
   const std::int64_t segments = std::min(count, rows);

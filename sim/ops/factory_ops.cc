@@ -103,7 +103,7 @@ Tensor randperm(Arguments& a) {
   const Tensor range = c.empty({n}, out.dtype(), out.device());
   const Tensor keys = c.empty({n}, key, out.device());
   const Tensor sorted = c.empty_like(keys);
-  c.scratch(sort_bytes(c.spec(), n, element_bytes(key), element_bytes(out.dtype()),
+  c.scratch(sort_bytes(c, n, element_bytes(key), element_bytes(out.dtype()),
                        static_cast<std::int64_t>(bits)),
             out.device());
   return out;

@@ -96,10 +96,13 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
       throw OpError(
           "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
     }
+  }
+  for (Tensor& t : out.tensors) {
+    if (!t.defined()) continue;
     const Device device = out.moved ? self.device() : t.device();
-    if (!(t.device() == device) || t.dtype() == ScalarType::kInt32) {
-      t = c.empty(t.sizes(), ScalarType::kInt64, device);
-    }
+    if (t.device() == device && t.dtype() != ScalarType::kInt32) continue;
+    const bool spread_first = out.moved && !c.rules().positions_move_first;
+    t = c.empty(spread_first ? out.shape : t.sizes(), ScalarType::kInt64, device);
   }
 }
 
@@ -225,7 +228,7 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
   const Tensor sorted = column();
   const Tensor original = column();
   const Tensor range = column();
-  c.scratch(sort_bytes(c.spec(), count, 8, 8, bits_of(rows)), self.device());
+  c.scratch(sort_bytes(c, count, 8, 8, bits_of(rows)), self.device());
 }
 
 bool is_lone_mask(const TensorList& indices) {
@@ -238,8 +241,9 @@ bool is_lone_mask(const TensorList& indices) {
   return defined == 1;
 }
 
-/// One value through a mask: the mask, seen with the dimensions round it, must fit.
-void check_mask(const Tensor& self, const TensorList& indices) {
+}  // namespace
+
+void check_mask_index(const Tensor& self, const TensorList& indices) {
   Dims shape;
   for (const Tensor& t : indices) {
     if (!t.defined()) {
@@ -255,11 +259,13 @@ void check_mask(const Tensor& self, const TensorList& indices) {
                             to_string(shape), to_string(self.sizes())));
 }
 
+namespace {
+
 void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                 bool accumulate) {
   // Filled where the mask says so. Source: canDispatchToMaskedFill.
   if (!accumulate && values.numel() == 1 && !values.is_cuda() && is_lone_mask(indices)) {
-    check_mask(self, indices);
+    check_mask_index(self, indices);
     return;
   }
   Tensor there = values;

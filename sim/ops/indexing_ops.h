@@ -19,13 +19,16 @@ Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, con
                   bool accumulate);
 Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                  bool accumulate);
-/// x[index] = number along `dim`.
+/// x[index] = number along `dim`; `index` has one dimension or none.
 Tensor index_fill_(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
 /// x.fill_(value); an undefined value is a number.
 Tensor fill_(Context& c, const Tensor& self, const Tensor& value = {});
 /// Positions of what is not zero: none.
 Tensor nonzero(Context& c, const Tensor& self);
 Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask);
+/// Requires: one of `indices` is a mask, and no other is defined. Errors: OpError where the mask,
+/// seen with the dimensions round it, does not fit.
+void check_mask_index(const Tensor& self, const TensorList& indices);
 
 /// The kernel of x[indices].
 Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices);

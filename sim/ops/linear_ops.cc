@@ -166,11 +166,22 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
 
 namespace {
 
-/// cuBLASLt adds a matrix of the result's layout, or one row of it to every row.
-bool takes_whole_matrix(const Context& c, const Tensor& self, const Dims& sizes, double beta) {
-  if (!c.rules().half_addmm_by_cublaslt || !is_half(self.dtype()) || self.dim() != 2) return false;
-  const bool is_row = beta == 1 && self.size(0) == 1 && self.size(1) == sizes[1];
-  return self.is_contiguous() && (self.sizes() == sizes || is_row);
+/// cuBLASLt adds the bias: its epilogue one row to every row, its product a matrix. `sizes`: the
+/// result's; `inner`: over how many products each element is summed. Source:
+/// docs/rules/products.md#1.
+bool adds_by_cublaslt(const Context& c, const Tensor& self, const Dims& sizes, std::int64_t inner,
+                      double beta) {
+  if (inner <= 1 || sizes[1] <= 1 || !self.is_contiguous() || !is_floating(self.dtype()))
+    return false;
+  const bool several = sizes[0] > 1;
+  const AddmmBias bias = c.rules().addmm_bias;
+  const bool is_vector = self.dim() == 1 && self.size(0) == sizes[1];
+  const bool is_row = self.dim() == 2 && self.size(0) == 1 && self.size(1) == sizes[1];
+  if (beta == 1 && (is_vector || (is_row && bias != AddmmBias::kVector))) {
+    return several || bias != AddmmBias::kRowToSeveral;
+  }
+  return c.rules().half_addmm_by_cublaslt && is_half(self.dtype()) && several && beta != 0 &&
+         self.sizes() == sizes;
 }
 
 }  // namespace
@@ -195,12 +206,8 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
   Op op(c, "addmm", "AddmmBackward0", {&self, &mat1, &mat2});
   op.save_if(op.needs(2), 0, mat1);
   op.save_if(op.needs(1), 1, mat2);
-  // The bias epilogue of cuBLASLt. Source: docs/rules/products.md#1.
-  const bool epilogue = beta == 1 && self.dim() == 1 && self.size(0) == mat2.size(1) &&
-                        self.is_contiguous() && is_floating(self.dtype()) && mat2.size(0) > 1 &&
-                        mat2.size(1) > 1;
   Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2,
-                    epilogue || takes_whole_matrix(c, self, sizes, beta));
+                    adds_by_cublaslt(c, self, sizes, mat1.size(1), beta));
   return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
                                     s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
     const auto scaled = [&b](Tensor g, double factor) {
@@ -420,7 +427,8 @@ Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
     Dims out = input.sizes();
     out.back() = weight.size(0);
     const Tensor rows = reshape(c, input, {-1, input.size(-1)});
-    return view(c, addmm(c, bias, rows, t(c, weight)), out);
+    const Tensor product = addmm(c, bias, rows, t(c, weight));
+    return c.rules().linear_gives_views ? view(c, product, out) : unsafe_view(c, product, out);
   }
   Tensor product = matmul(c, input, t(c, weight));
   return bias.defined() ? add_(c, product, bias) : product;

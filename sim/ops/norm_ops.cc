@@ -161,6 +161,15 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
   for (std::size_t i = normalized_shape.size(); i > 0; --i) {
     dims.push_back(input.dim() - static_cast<std::int64_t>(i));
   }
+  if (c.rules().rms_norm == RmsNorm::kNarrow) {
+    Tensor out = [&] {
+      const Tensor squares = pow(c, input, number, 2.0);
+      const Tensor mean_square = mean(c, squares, dims, true);
+      add_(c, mean_square, number);
+      return mul(c, input, unary(c, "rsqrt", mean_square));
+    }();
+    return weight.defined() ? mul(c, out, weight) : out;
+  }
   Tensor scale;  // returned beside the result
   const Tensor normalized = [&] {
     const Tensor wide = to(c, input, accumulate_type(input.dtype()));
@@ -171,12 +180,15 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
       scale = unary(c, "rsqrt", mean_square);
     }
     Tensor out = mul(c, wide, scale);
-    if (!c.rules().fused_rms_norm) {
-      // Before there was a kernel, the weight came last, in the input's own type.
+    if (c.rules().rms_norm == RmsNorm::kWeightLast) {
       out = to(c, out, input.dtype());
       return weight.defined() ? mul(c, out, weight) : out;
     }
     if (weight.defined()) out = mul(c, out, weight);
+    if (c.rules().rms_norm == RmsNorm::kCastLast) {
+      scale.reset();
+      return out;
+    }
     return input.suggest_memory_format() == MemoryFormat::kContiguous
                ? contiguous(c, out, MemoryFormat::kContiguous)
                : out;
@@ -186,10 +198,14 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
 
 }  // namespace
 
-Tensor rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
-                const Tensor& weight) {
+Tensor rms_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight) {
+  std::optional<AutocastScope> cast;
+  if (c.rules().rms_norm_autocasts) {
+    cast.emplace(c, CastPolicy::kFp32, std::initializer_list<Tensor*>{&input, &weight});
+  }
   const Rows rows = rows_of(input, normalized_shape, weight, Tensor());
-  if (!c.rules().fused_rms_norm || (weight.defined() && weight.dtype() != input.dtype())) {
+  if (c.rules().rms_norm != RmsNorm::kKernel ||
+      (weight.defined() && weight.dtype() != input.dtype())) {
     return composite_rms_norm(c, input, normalized_shape, weight);
   }
   return fused_rms_norm(c, input, rows, normalized_shape, weight);

@@ -10,8 +10,7 @@ namespace tidemark::ops {
 /// Errors: OpError with PyTorch's words when the shapes do not end in normalized_shape.
 Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight,
                   Tensor bias, double eps);
-Tensor rms_norm(Context& c, const Tensor& input, const Dims& normalized_shape,
-                const Tensor& weight);
+Tensor rms_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight);
 Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, Tensor bias,
                   double eps);
 

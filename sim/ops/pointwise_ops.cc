@@ -147,74 +147,6 @@ Tensor xlog1py_of_number(Context& c, const Tensor& number, const Tensor& other) 
 }
 Tensor polygamma(Context& c, const Tensor& self) { return apply(c, kPolygamma, self); }
 
-namespace {
-
-/// The base goes to the device as a scalar of its own type, for the length of the kernel.
-Tensor power_of_two(Context& c, const Tensor& exponent, ScalarType base) {
-  const Tensor number = number_tensor(c, base);
-  Tensor out = pointwise(c, {&number, &exponent});
-  c.scratch(8, out.device());
-  return out;
-}
-
-void check_mantissa(const Tensor& self) {
-  if (!is_floating(self.dtype())) {
-    throw NotModelled("ldexp of integers is not modelled; make them floating-point numbers first");
-  }
-}
-
-/// Whole exponents have a kernel of their own. Two in the mantissa's type, where that is not fp32,
-/// is a tensor. Source: at::native::_pow2.
-void ldexp_kernel(Context& c, const Tensor& self, const Tensor& other, Tensor& out) {
-  if (!is_differentiable(other.dtype())) {
-    if (!out.defined()) out = pointwise(c, {&self, &other});
-    return;
-  }
-  const Tensor power = [&] {
-    if (self.dtype() == ScalarType::kFloat32) return power_of_two(c, other, ScalarType::kFloat64);
-    const Tensor two = c.empty({}, self.dtype(), self.device());
-    return pointwise(c, {&two, &other});
-  }();
-  if (!out.defined()) out = pointwise(c, {&self, &power});
-}
-
-void ldexp_backward(Backward& b) {
-  b.saved.resize(2);
-  if (b.needs(1)) {
-    const Tensor product = pointwise(b.c, {&b.grad(), &b.saved[1]});
-    b.grads[1] = pointwise(b.c, {&product});
-  }
-  if (b.needs(0)) {
-    const Tensor power = power_of_two(
-        b.c, b.saved[0],
-        b.c.rules().ldexp_power_is_floating ? ScalarType::kFloat64 : ScalarType::kInt64);
-    b.grads[0] = pointwise(b.c, {&b.grad(), &power});
-  }
-}
-
-}  // namespace
-
-Tensor ldexp(Context& c, const Tensor& self, const Tensor& other) {
-  check_mantissa(self);
-  Op op(c, "ldexp", "LdexpBackward0", {&self, &other});
-  op.save_if(op.needs(0), 0, other);
-  Tensor out;
-  ldexp_kernel(c, self, other, out);
-  op.save_if(op.needs(1), 1, out);
-  return op.result(std::move(out), ldexp_backward);
-}
-
-Tensor ldexp_(Context& c, const Tensor& self, const Tensor& other) {
-  check_mantissa(self);
-  Op op(c, "ldexp_", "LdexpBackward0", {&self, &other});
-  check_in_place(c, self, {&other});
-  op.save_if(op.needs(0), 0, other);
-  Tensor out = self;
-  ldexp_kernel(c, self, other, out);
-  op.save_if(op.needs(1), 1, self);
-  return op.in_place(self, ldexp_backward);
-}
-
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
     throw OpError(fmt::format(
@@ -526,13 +458,23 @@ namespace {
 void atan2_backward(Backward& b) {
   const Tensor& y = b.saved[1];
   const Tensor& x = b.saved[0];
-  const Tensor squares = [&] {
+  const bool masks = b.c.rules().atan2_masks_zero;
+  Tensor squares;
+  Tensor reciprocal;
+  {
     const Tensor xx = pointwise(b.c, {&x, &x});
     const Tensor yy = pointwise(b.c, {&y, &y});
-    return pointwise(b.c, {&yy, &xx});
-  }();
-  const Tensor reciprocal = pointwise(b.c, {&squares});
-  pointwise(b.c, {&squares}, ScalarType::kBool);
+    Tensor both = pointwise(b.c, {&yy, &xx});
+    if (masks) {
+      squares = std::move(both);
+    } else {
+      reciprocal = pointwise(b.c, {&both});
+    }
+  }
+  if (masks) {
+    reciprocal = pointwise(b.c, {&squares});
+    pointwise(b.c, {&squares}, ScalarType::kBool);
+  }
   Tensor first;
   if (b.needs(0)) {
     first = pointwise(b.c, {&b.grad(), &x});

@@ -25,6 +25,25 @@ enum class TopkCounters : std::uint8_t { kNarrow, kWide, kDigitSums };
 /// backward, copies it for the length of a kernel, or takes channels_last as it is.
 enum class GroupNormLayout : std::uint8_t { kCopiedBefore, kCopiedInside, kKept };
 
+/// What rms_norm is: other operators, in the input's type, or in fp32 with the result cast before
+/// or after the weight is multiplied in; or one kernel.
+enum class RmsNorm : std::uint8_t { kNarrow, kWeightLast, kCastLast, kKernel };
+/// What addmm may add by cuBLASLt's bias epilogue: a vector; that or a matrix of one row, to a
+/// product of several rows; or that to any.
+enum class AddmmBias : std::uint8_t { kVector, kRowToSeveral, kRow };
+
+/// The softmax of attention by other operators: as any other, in the inputs' type; or in fp32, with
+/// rows that are masked as a whole zeroed in a copy, or in place.
+enum class AttentionSoftmax : std::uint8_t { kPlain, kSafeCopied, kSafeInPlace };
+/// How attention makes numbers of a mask of bools: fills zeros through the inverse, chooses by the
+/// inverse, or chooses by the mask.
+enum class BoolMask : std::uint8_t { kFilled, kInverse, kChosen };
+/// What ldexp is: a product with a power of the number 2, of 2 in the mantissa's type, or a kernel.
+enum class Ldexp : std::uint8_t { kNumber, kTensor, kKernel };
+/// For which generations of GPUs CUB has tile sizes of its own: up to 8.0 for sorts and for nothing
+/// else, or all.
+enum class CubPolicies : std::uint8_t { kSortsAlone, kAll };
+
 /// What one PyTorch does, where not all releases do the same: one member a rule, picked once from
 /// the table of release_rules() when a program starts. Operators read it and know no release.
 struct ReleaseRules {
@@ -34,7 +53,8 @@ struct ReleaseRules {
   bool efficient_attention_seed = false;
   bool flash_attention_seed = true;
   bool half_group_norm_statistics = false;
-  bool fused_rms_norm = true;
+  RmsNorm rms_norm = RmsNorm::kKernel;
+  bool rms_norm_autocasts = false;
   bool open_slice_is_whole = true;
   bool multinomial_extremes_first = false;
   bool multinomial_normalises_in_place = false;
@@ -52,6 +72,9 @@ struct ReleaseRules {
   bool quantile_ranks_first = false;
   bool max_unpool_reads_strides = false;
   bool bmm_of_one_multiplies = false;
+  bool linear_gives_views = true;
+  bool attention_drops_projections = false;
+  AddmmBias addmm_bias = AddmmBias::kRow;
   bool half_addmm_by_cublaslt = false;
   bool clamp_splits_ties = false;
   bool graphs_die_by_members = false;
@@ -61,8 +84,23 @@ struct ReleaseRules {
   bool cosine_epsilon_is_tensor = true;
   bool flash_parts_die_in_order = true;
   bool embedding_sums_by_segment = true;
+  bool einsum_follows_output = true;
+  bool whole_tensordot_is_dot = true;
+  Ldexp ldexp = Ldexp::kKernel;
+  bool atan2_masks_zero = true;
+  bool positions_move_first = true;
+  bool attention_of_nothing_is_zeros = false;
+  AttentionSoftmax attention_softmax = AttentionSoftmax::kSafeInPlace;
+  BoolMask bool_mask = BoolMask::kChosen;
+  std::uint8_t flash_blocks_per_sm = 2;  ///< that splitting the keys is to fill
+  bool nonzero_drops_count_first = true;
+  bool clip_grad_norm_drops_norms_first = true;
+  bool nanmedian_halves_on_device = true;
+  bool has_adafactor = true;
+  bool has_muon = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
+  CubPolicies cub_policies = CubPolicies::kAll;
 };
 
 /// What some releases do.

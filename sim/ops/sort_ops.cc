@@ -35,16 +35,16 @@ void sort_scratch(Context& c, ScalarType type, Device device, std::int64_t lengt
   } else if (count == 1 || length >= kLargeSegment) {
     const Tensor positions = indices(length);
     for (std::int64_t i = 0; i < count; ++i) {
-      c.scratch(sort_bytes(c.spec(), length, width, 8, key_bits(type)), device);
+      c.scratch(sort_bytes(c, length, width, 8, key_bits(type)), device);
     }
   } else if (count < kFewSegments) {
     const Tensor position_and_segment = indices(all);
     const Tensor sorted_pairs = indices(all);
     {
       const Tensor sorted_keys = c.empty({all}, type, device);
-      c.scratch(sort_bytes(c.spec(), all, width, 8, key_bits(type)), device);
+      c.scratch(sort_bytes(c, all, width, 8, key_bits(type)), device);
     }
-    c.scratch(sort_bytes(c.spec(), all, 8, 0, 8), device);
+    c.scratch(sort_bytes(c, all, 8, 0, 8), device);
   } else {
     const Tensor positions = indices(all);
     c.scratch(segmented_sort_bytes(all, width, 8), device);
@@ -147,8 +147,8 @@ void topk_scratch(Context& c, const Tensor& self, std::int64_t length) {
   if (counters == TopkCounters::kDigitSums) digit_sums = buffer(rows, 1024);
   const Tensor within = buffer(blocks, 4);
   const Tensor equal = buffer(blocks, 4);
-  c.scratch(scan_by_key_bytes(c.spec(), blocks), self.device());
-  c.scratch(scan_by_key_bytes(c.spec(), blocks), self.device());
+  c.scratch(scan_by_key_bytes(c, blocks), self.device());
+  c.scratch(scan_by_key_bytes(c, blocks), self.device());
 }
 
 TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim, bool sorted) {
@@ -213,6 +213,7 @@ Tensor median(Context& c, const Tensor& self, bool skips_nan) {
       // ((count - 1) - how many are not numbers) / 2, as an integer.
       const Tensor is_nan = pointwise(c, {&sorted}, ScalarType::kBool);
       const Tensor count = sum_kernel(c, is_nan, {}, false);
+      if (!c.rules().nanmedian_halves_on_device) return Tensor();
       const Tensor rest = scalar(ScalarType::kInt64);
       const Tensor half = scalar(c.default_dtype);
       return scalar(ScalarType::kInt64);
@@ -259,7 +260,7 @@ Tensor unique(Context& c, const Tensor& self) {
   const Bytes width = element_bytes(self.dtype());
   const Tensor dense = contiguous(c, self);
   const Tensor sorted = c.empty({n}, self.dtype(), device);
-  c.scratch(sort_bytes(c.spec(), n, width, 0, key_bits(self.dtype())), device);
+  c.scratch(sort_bytes(c, n, width, 0, key_bits(self.dtype())), device);
   const Tensor out = c.empty({n}, self.dtype(), device);
   {
     const Tensor count = c.scratch(8, device);

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
+#include "sim/ops/pointwise_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -113,11 +116,21 @@ struct Sliced {
   bool has_tensors = false;
 };
 
-/// `is_read`: a whole slice alone is a view of its own.
-Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, bool is_read) {
+/// What the items of a tensor are wanted for.
+enum class Purpose : std::uint8_t {
+  kRead,        ///< a whole slice alone is a view of its own
+  kWrite,       ///< a tensor is written there
+  kFillNumber,  ///< a number is
+};
+
+Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Purpose purpose) {
   ops::Context& c = session.c;
   const std::vector<Value> keys = keys_of(key);
-  const bool alone = is_read && key.as<lang::Tuple>() == nullptr;
+  const bool alone = purpose == Purpose::kRead && key.as<lang::Tuple>() == nullptr;
+  const bool keeps_position = purpose == Purpose::kFillNumber && c.rules().numbers_fill_by_index &&
+                              std::count_if(keys.begin(), keys.end(), [](const Value& k) {
+                                return k.as<TensorObject>() != nullptr;
+                              }) == 1;
   std::int64_t specified = 0;
   for (const Value& k : keys) specified += consumed(k);
   if (specified > self.dim()) {
@@ -148,7 +161,7 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, boo
       ++dim;
     } else if (const auto* tensor = k.as<TensorObject>()) {
       const Tensor& index = tensor->tensor;
-      if (index.dim() == 0 && ops::is_integral(index.dtype())) {
+      if (index.dim() == 0 && ops::is_integral(index.dtype()) && !keeps_position) {
         // A 0-dim index is an integer whose value is not known: any position has the same memory.
         out.view = ops::select(c, out.view, dim, 0);
         continue;
@@ -201,15 +214,36 @@ void copy_to(Session& session, const Tensor& target, const Tensor& source) {
       prefix.sizes() == target.sizes() ? prefix : ops::expand(session.c, prefix, target.sizes()));
 }
 
-/// The dimension of the only tensor of positions, where there is one, of int64.
-std::optional<std::size_t> lone_positions(const ops::TensorList& indices) {
+/// The dimension of the only tensor among the indices, where there is one, on the view's device.
+std::optional<std::size_t> lone_index(const Tensor& view, const ops::TensorList& indices) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (!indices[i].defined()) continue;
-    if (found || indices[i].dtype() != ops::ScalarType::kInt64) return std::nullopt;
+    if (found || !(indices[i].device() == view.device())) return std::nullopt;
     found = i;
   }
   return found;
+}
+
+/// Writes a number where positions or a mask say so; false: not so written. Source:
+/// ReleaseRules::numbers_fill_by_index.
+bool fill_by_index(Session& session, const Tensor& view, const ops::TensorList& indices) {
+  const std::optional<std::size_t> dim = lone_index(view, indices);
+  if (!dim) return false;
+  Tensor index = indices[*dim];
+  if (index.dtype() == ops::ScalarType::kInt64) {
+    if (index.dim() > 1) index = ops::reshape(session.c, index, {index.numel()});
+    ops::index_fill_(session.c, view, static_cast<std::int64_t>(*dim), index);
+    return true;
+  }
+  if (index.dtype() != ops::ScalarType::kBool) return false;
+  ops::check_mask_index(view, indices);
+  for (auto d = static_cast<std::int64_t>(*dim) + index.dim(); d < view.dim(); ++d) {
+    index = ops::unsqueeze(session.c, index, -1);
+  }
+  const Tensor number = session.c.empty({}, view.dtype(), ops::kHost);
+  ops::masked_fill_(session.c, view, index, number);
+  return true;
 }
 
 void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
@@ -219,12 +253,9 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
   }
-  if (source == nullptr && session.c.rules().numbers_fill_by_index) {
-    const std::optional<std::size_t> dim = lone_positions(indices);
-    if (dim) {
-      ops::index_fill_(session.c, view, static_cast<std::int64_t>(*dim), indices[*dim]);
-      return;
-    }
+  if (source == nullptr && session.c.rules().numbers_fill_by_index &&
+      fill_by_index(session, view, indices)) {
+    return;
   }
   Tensor values =
       source != nullptr ? source->tensor : session.c.empty({}, view.dtype(), ops::kHost);
@@ -237,7 +268,7 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
 }  // namespace
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
-  Sliced sliced = apply_slicing(session, self, key, true);
+  Sliced sliced = apply_slicing(session, self, key, Purpose::kRead);
   if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
   if (sliced.view == self) {
     return ops::alias(session.c, self);  // x[...] and x[:, :] are views of their own
@@ -246,8 +277,9 @@ Tensor get_item(Session& session, const Tensor& self, const Value& key) {
 }
 
 void set_item(Session& session, const Tensor& self, const Value& key, const Value& value) {
-  Sliced sliced = apply_slicing(session, self, key, false);
   const auto* source = value.as<TensorObject>();
+  Sliced sliced =
+      apply_slicing(session, self, key, source != nullptr ? Purpose::kWrite : Purpose::kFillNumber);
   if (sliced.has_tensors) {
     assign_tensors(session, sliced.view, sliced.indices, value);
   } else if (source != nullptr) {

@@ -15,6 +15,10 @@ TEST_CASE("a release is read from its number") {
                     "error: --pytorch: expected a PyTorch release from 2.4 to 2.15, found '1.13'; "
                     "the oldest that "
                     "Tidemark knows is the nearest\n");
+  CHECK_THROWS_WITH(parse_version("pytorch", "2.99"),
+                    "error: pytorch: expected a PyTorch release from 2.4 to 2.15, found '2.99'; "
+                    "the newest that Tidemark knows is 2.15; `tidemark run --pytorch-like 2.15` "
+                    "takes its rules\n");
 }
 
 TEST_CASE("a wheel's toolkit is read as a version or as its tag") {

@@ -98,13 +98,13 @@ TEST_CASE("a wheel's rules are those of its release and of its toolkit") {
   const ops::ReleaseRules old = ops::rules_of({{2, 6}, {12, 4}});
   CHECK(old.cublas_workspace == ops::CublasWorkspace::kKept);
   CHECK(old.cublaslt_workspace == ops::CublasLtWorkspace::kCallBesideKept);
-  CHECK_FALSE(old.fused_rms_norm);
+  CHECK(old.rms_norm == ops::RmsNorm::kWeightLast);
   CHECK(old.cub_allocations == 1);
   const ops::ReleaseRules newest = ops::rules_of({{2, 15}, {13, 2}});
   CHECK(newest.cublas_workspace == ops::CublasWorkspace::kCall);
   CHECK(newest.cub_allocations == 2);
   CHECK(ops::rules_of({{2, 15}, {12, 8}}).cub_allocations == 1);
-  CHECK(ops::variant_of_rule("fused_rms_norm", {{2, 11}, {13, 0}}) == 1);
+  CHECK(ops::variant_of_rule("open_slice_is_whole", {{2, 11}, {13, 0}}) == 1);
 }
 
 TEST_CASE("the page of releases lists every rule") {
@@ -122,4 +122,26 @@ TEST_CASE("the page of releases lists every rule") {
     page = expected;
   }
   CHECK(page == expected);
+}
+
+TEST_CASE("rules change where the recordings of neighbouring releases differ") {
+  const auto of = [](unsigned minor) {
+    return ops::rules_of(pypi_wheel({2, static_cast<std::uint8_t>(minor)}));
+  };
+  CHECK(of(4).attention_softmax == ops::AttentionSoftmax::kPlain);
+  CHECK(of(5).attention_softmax == ops::AttentionSoftmax::kSafeCopied);
+  CHECK(of(6).attention_softmax == ops::AttentionSoftmax::kSafeInPlace);
+  CHECK(of(4).cub_policies == ops::CubPolicies::kSortsAlone);
+  CHECK(of(5).cub_policies == ops::CubPolicies::kAll);
+  CHECK(of(6).rms_norm == ops::RmsNorm::kWeightLast);
+  CHECK(of(8).rms_norm == ops::RmsNorm::kCastLast);
+  CHECK(of(9).addmm_bias == ops::AddmmBias::kVector);
+  CHECK(of(10).addmm_bias == ops::AddmmBias::kRowToSeveral);
+  CHECK(of(11).addmm_bias == ops::AddmmBias::kRow);
+  CHECK_FALSE(of(11).rms_norm_autocasts);
+  CHECK(of(12).rms_norm_autocasts);
+  CHECK_FALSE(of(8).has_muon);
+  CHECK(of(9).has_muon);
+  CHECK(of(14).linear_gives_views);
+  CHECK_FALSE(of(15).linear_gives_views);
 }

@@ -13,8 +13,6 @@ def _max(numbers, default=0):
 def inner(input, other):
     if input.dim() == 0 or other.dim() == 0:
         return input * other
-    if input.dim() == 1 and other.dim() == 1:
-        return torch.dot(input, other)
     return torch._tensordot(input, other, [-1], [-1])
 
 

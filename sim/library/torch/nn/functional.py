@@ -401,6 +401,12 @@ def _in_projection_packed(q, k, v, w, b):
     return F.linear(q, w_q, b_q), F.linear(k, w_k, b_k), F.linear(v, w_v, b_v)
 
 
+def _in_rows(attn_output, rows, embed_dim):
+    if torch._C.release_rule("attention_drops_projections"):
+        return attn_output.reshape(rows, embed_dim)
+    return attn_output.contiguous().view(rows, embed_dim)
+
+
 def multi_head_attention_forward(
     query,
     key,
@@ -498,17 +504,22 @@ def multi_head_attention_forward(
             attn_mask = attn_mask + key_padding_mask
     if not training:
         dropout_p = 0.0
+    drops = torch._C.release_rule("attention_drops_projections")
     if need_weights:
         q_scaled = q * math.sqrt(1.0 / float(q.shape[2]))
         if attn_mask is not None:
             attn_output_weights = torch.baddbmm(attn_mask, q_scaled, k.transpose(-2, -1))
         else:
             attn_output_weights = torch.bmm(q_scaled, k.transpose(-2, -1))
+        if drops:
+            del q_scaled, k
         attn_output_weights = F.softmax(attn_output_weights, dim=-1)
         if dropout_p > 0.0:
             attn_output_weights = F.dropout(attn_output_weights, p=dropout_p)
         attn_output = torch.bmm(attn_output_weights, v)
-        attn_output = attn_output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
+        if drops:
+            del v
+        attn_output = _in_rows(attn_output.transpose(0, 1), tgt_len * bsz, embed_dim)
         attn_output = F.linear(attn_output, out_proj_weight, out_proj_bias)
         attn_output = attn_output.view(tgt_len, bsz, attn_output.size(1))
         attn_output_weights = attn_output_weights.view(bsz, num_heads, tgt_len, src_len)
@@ -527,7 +538,9 @@ def multi_head_attention_forward(
     k = k.view(bsz, num_heads, src_len, head_dim)
     v = v.view(bsz, num_heads, src_len, head_dim)
     attn_output = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
-    attn_output = attn_output.permute(2, 0, 1, 3).contiguous().view(bsz * tgt_len, embed_dim)
+    if drops:
+        del q, k, v
+    attn_output = _in_rows(attn_output.permute(2, 0, 1, 3), bsz * tgt_len, embed_dim)
     attn_output = F.linear(attn_output, out_proj_weight, out_proj_bias)
     attn_output = attn_output.view(tgt_len, bsz, attn_output.size(1))
     if not is_batched:

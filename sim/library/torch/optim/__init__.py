@@ -1,6 +1,5 @@
 """The optimizers."""
-from torch.optim._adafactor import Adafactor
-from torch.optim._muon import Muon
+import torch
 from torch.optim.adadelta import Adadelta
 from torch.optim.adagrad import Adagrad
 from torch.optim.adam import Adam
@@ -15,3 +14,8 @@ from torch.optim.rmsprop import RMSprop
 from torch.optim.rprop import Rprop
 from torch.optim.sgd import SGD
 from torch.optim.sparse_adam import SparseAdam
+
+if torch._C.release_rule("has_adafactor"):
+    from torch.optim._adafactor import Adafactor
+if torch._C.release_rule("has_muon"):
+    from torch.optim._muon import Muon

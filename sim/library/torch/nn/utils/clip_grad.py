@@ -14,10 +14,13 @@ def _groups(tensors):
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     tensors = _listed(tensors)
+    return _total_norm(tensors, norm_type, foreach, [])
+
+
+def _total_norm(tensors, norm_type, foreach, norms):
     if len(tensors) == 0:
         return torch.tensor(0.0)
     first_device = tensors[0].device
-    norms = []
     for (device, dtype), group in _groups(tensors).items():
         if (foreach is None and device.type == "cuda") or foreach:
             norms.extend(torch._foreach_norm(group, norm_type))
@@ -26,10 +29,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     return torch.linalg.vector_norm(torch.stack([norm.to(first_device) for norm in norms]), norm_type)
 
 
-def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
-    if len(grads) == 0:
-        return
+def _scale_grads(grads, max_norm, total_norm, foreach):
     clip_coef = max_norm / (total_norm + 1e-6)
     clip_coef_clamped = torch.clamp(clip_coef, max=1.0)
     for (device, dtype), group in _groups(grads).items():
@@ -39,14 +39,28 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
             clip_coef_clamped_device = clip_coef_clamped.to(device)
             for g in group:
                 g.mul_(clip_coef_clamped_device)
+    return clip_coef, clip_coef_clamped
+
+
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
+    if len(grads) == 0:
+        return
+    clip_coef, clip_coef_clamped = _scale_grads(grads, max_norm, total_norm, foreach)
 
 
 @torch.no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     parameters = _listed(parameters)
     grads = [p.grad for p in parameters if p.grad is not None]
-    total_norm = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
-    clip_grads_with_norm_(parameters, max_norm, total_norm, foreach)
+    if torch._C.release_rule("clip_grad_norm_drops_norms_first"):
+        total_norm = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
+        clip_grads_with_norm_(parameters, max_norm, total_norm, foreach)
+        return total_norm
+    norms = []
+    total_norm = _total_norm(grads, norm_type, foreach, norms)
+    if len(grads) > 0:
+        clip_coef, clip_coef_clamped = _scale_grads(grads, max_norm, total_norm, foreach)
     return total_norm
 
 
