@@ -200,11 +200,9 @@ class RunCommand final : public Command {
     return {
         "run",
         "simulate a scenario: does it fit, the peaks, and what held the memory",
-        "Runs the scenario's model and loop abstractly, every request against PyTorch's caching "
-        "allocator, and\n"
-        "tells what a GPU would have seen.",
+        "Plays model and loop against PyTorch's caching allocator; tells what a GPU would see.",
         {{"SCENARIO",
-          "a scenario (docs/scenario.md) or a training script; - for standard input"},
+          "a scenario (docs/scenario.md) or a training script; -: standard input"},
          {"ARGS", "of a script; '--' stands before those that begin with a dash", false, true}},
         {{"set", "KEY=VALUE", "override a parameter or a key: train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants", ""},
@@ -237,11 +235,11 @@ class RunCommand final : public Command {
          {"perfetto", "FILE", "write a trace for ui.perfetto.dev or chrome://tracing, JSON", ""},
          {"columns", "FOLDER", "write events and amounts as one NumPy file a column", ""},
          {"why", "",
-          "say what is wrong and what undoes it; by itself when a request is refused",
+          "say what is wrong and what undoes it; by itself after a refusal",
           ""},
          {"equation", "", "add the memory equation beside the truth, and what it leaves out", ""},
          {"process", "", "add what nvidia-smi would show", ""},
-         {"assert", "CLAIM", "exit with 5 where this is false: 'peak_reserved < 70GiB'",
+         {"assert", "CLAIM", "exit with 5 where false: 'peak_reserved < 70GiB'",
           "", true},
          {"every-step", "", "simulate also the steps that repeat earlier ones exactly", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
