@@ -80,15 +80,17 @@ TEST_CASE("A mask selects nothing, since every value counts as zero") {
                     "tensor [100, 4] at index 0");
 }
 
-TEST_CASE("A radix sort's temporaries follow the generation of the device") {
-  OperatorRig rig;
-  CHECK(sort_bytes(rig.context(), 2304, 8, 8, 64) == 1);
-  CHECK(sort_bytes(rig.context(), 4096, 8, 8, 64) == 83455);
-  CHECK(sort_bytes(rig.context(), 10000, 8, 8, 10) == 167935);
+TEST_CASE("A radix sort's temporaries follow the generation of the device and the toolkit") {
+  OperatorRig hopper;
+  CHECK(sort_bytes(hopper.context(), 2304, 8, 8, 64) == 1);
+  CHECK(sort_bytes(hopper.context(), 4096, 8, 8, 64) == 83455);
+  CHECK(sort_bytes(hopper.context(), 10000, 8, 8, 10) == 167935);
   DeviceSpec device = test::h100();
   device.compute_capability = 80;
-  OperatorRig older(device);
-  CHECK(sort_bytes(older.context(), 4096, 8, 8, 64) == 84479);
+  OperatorRig ampere(device);
+  CHECK(sort_bytes(ampere.context(), 4096, 8, 8, 64) == 84479);
+  hopper.context().set_pytorch(pypi_wheel({2, 4}));
+  CHECK(sort_bytes(hopper.context(), 4096, 8, 8, 64) == 84479);
 }
 
 }  // namespace
