@@ -55,14 +55,22 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
     }
   }
   if (name == known(name::kClass)) return set_class(*this, object, value);
-  const bool by_itself = object.as<Dict>() != nullptr && value.same_as(object);
-  if (name == known(name::kDict) && !by_itself) {
-    refuse("assigning __dict__ is not supported", "fill it: x.__dict__.update(...)");
-  }
   auto* container = object.as<Container>();
-  const Value* items = container == nullptr || container->attrs() == nullptr
-                           ? nullptr
-                           : container->attrs()->find(known(name::kDict));
+  if (name == known(name::kDict)) {
+    const bool by_itself = object.as<Dict>() != nullptr && value.same_as(object);
+    const bool is_plain = container == nullptr && object.object()->kind() == Kind::kInstance;
+    if (value.as<Dict>() == nullptr || (!by_itself && !is_plain))
+      refuse("assigning this as __dict__ is not supported", "fill it: x.__dict__.update(...)");
+    if (is_plain) {
+      auto* instance = object.as<Instance>();
+      instance->attrs().clear(heap());
+      instance->set_own(name, std::move(value));
+      return;
+    }
+  }
+  const AttrMap* own =
+      container == nullptr ? &object.as<Instance>()->attrs() : container->attrs();
+  const Value* items = own == nullptr ? nullptr : own->find(known(name::kDict));
   if (items != nullptr && items->as<Dict>() != nullptr) {
     items->as<Dict>()->table.set(*this, str(std::string(text(name))), std::move(value));
   } else if (container != nullptr) {
@@ -138,7 +146,7 @@ bool remove_attribute(Interp& interp, const Value& object, Name name) {
     AttrMap* own = instance != nullptr ? &instance->attrs() : object.as<Container>()->attrs();
     if (own == nullptr) return false;
     if (!own->remove(name).empty()) return true;
-    const Value* items = instance != nullptr ? nullptr : own->find(known(name::kDict));
+    const Value* items = own->find(known(name::kDict));
     return items != nullptr && items->as<Dict>() != nullptr &&
            !items->as<Dict>()
                 ->table.remove(interp, interp.str(std::string(interp.text(name))))

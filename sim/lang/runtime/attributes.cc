@@ -176,6 +176,13 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
                               descriptor_hook(*this, *in_class, "__set__") != nullptr);
   if (from_class_first) return bind(*in_class, self(), type);
   if (const Value* own = object.attrs().find(name)) return *own;
+  // self.__dict__ = shared: its items are the object's attributes.
+  if (const Value* items = object.attrs().find(known(name::kDict)); items != nullptr) {
+    auto* dict = items->as<Dict>();
+    const Value* shared =
+        dict == nullptr ? nullptr : dict->table.find(*this, str(std::string(text(name))));
+    if (shared != nullptr) return *shared;
+  }
   if (in_class != nullptr) return bind(*in_class, self(), type);
   if (name == known(name::kClass)) return Ref<ClassObject>(&type);
   if (name == known(name::kDict)) return attribute_table(*this, self());

@@ -247,6 +247,11 @@ Value text_item(Interp& in, const std::string& text, const Value& key) {
       return in.str(
           text.substr(static_cast<std::size_t>(at.start), static_cast<std::size_t>(at.count)));
     }
+    if (at.step == 1) {
+      const std::size_t begin = utf8_offset(text, at.start);
+      const std::string_view rest = std::string_view(text).substr(begin);
+      return in.str(std::string(rest.substr(0, utf8_offset(rest, at.count))));
+    }
     std::string out;
     for (std::int64_t n = 0; n < at.count; ++n) out += character(at.start + n * at.step);
     return in.str(std::move(out));

@@ -1,4 +1,6 @@
 """NumPy: arrays are tensors of the host."""
+import numpy._core as _core
+import numpy.dtypes as dtypes
 import numpy.linalg as linalg
 import numpy.random as random
 from numpy._core.multiarray import ndarray

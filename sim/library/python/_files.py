@@ -61,7 +61,48 @@ def names_in(path):
     for name in [*files, *folders]:
         if name.startswith(start) and name not in ("", ".", "/"):
             names[name[len(start):].split("/")[0]] = True
+    for name in _tidemark.list_folder(clean(path)):
+        names[name.rstrip("/")] = True
     return sorted(names)
+
+
+class Entry:
+    """what os.scandir() gives of each name"""
+
+    def __init__(self, folder, name):
+        self.name, self.path = name, folder.rstrip("/") + "/" + name
+
+    def is_dir(self, *, follow_symlinks=True):
+        return is_folder(self.path)
+
+    def is_file(self, *, follow_symlinks=True):
+        return is_file(self.path)
+
+    def is_symlink(self):
+        return False
+
+    def __fspath__(self):
+        return self.path
+
+
+class Entries:
+    def __init__(self, path="."):
+        self._entries = iter([Entry(text_of(path), name) for name in names_in(path)])
+
+    def __iter__(self):
+        return self._entries
+
+    def __next__(self):
+        return next(self._entries)
+
+    def close(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
 
 
 def drop(path):

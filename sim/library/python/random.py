@@ -157,3 +157,69 @@ def sample(population, k, *, counts=None):
         selected.add(j)
         out.append(population[j])
     return out
+
+
+def getstate():
+    return 3, (*_state, _index[0]), None
+
+
+def setstate(state):
+    _state[:], _index[0] = state[1][:-1], state[1][-1]
+
+
+class Random:
+    """numbers of its own: seeded as the module is"""
+
+    def __init__(self, x=None):
+        self._own = 3, (0,), None
+        if x is not None:
+            self.seed(x)
+
+    def _with_own(self, function, args, kwargs):
+        others = getstate()
+        setstate(self._own)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._own = getstate()
+            setstate(others)
+
+    def seed(self, a=None, version=2):
+        self._with_own(seed, (a,), {})
+
+    def getstate(self):
+        return self._own
+
+    def setstate(self, state):
+        self._own = state
+
+    def random(self, *args, **kwargs):
+        return self._with_own(random, args, kwargs)
+
+    def getrandbits(self, *args, **kwargs):
+        return self._with_own(getrandbits, args, kwargs)
+
+    def randrange(self, *args, **kwargs):
+        return self._with_own(randrange, args, kwargs)
+
+    def randint(self, *args, **kwargs):
+        return self._with_own(randint, args, kwargs)
+
+    def uniform(self, *args, **kwargs):
+        return self._with_own(uniform, args, kwargs)
+
+    def choice(self, *args, **kwargs):
+        return self._with_own(choice, args, kwargs)
+
+    def choices(self, *args, **kwargs):
+        return self._with_own(choices, args, kwargs)
+
+    def shuffle(self, *args, **kwargs):
+        return self._with_own(shuffle, args, kwargs)
+
+    def sample(self, *args, **kwargs):
+        return self._with_own(sample, args, kwargs)
+
+
+class SystemRandom(Random):
+    pass

@@ -93,3 +93,8 @@ def gettrace():
 
 settrace = setprofile = setswitchinterval = addaudithook = lambda *args: None
 excepthook = displayhook = lambda *args: None
+
+
+meta_path, path_hooks, path_importer_cache = [], [], {}
+builtin_module_names = ("sys", "builtins", "math", "time")
+stdlib_module_names = frozenset()

@@ -4,6 +4,8 @@ from _abstract import MutableMapping
 from _files import (
     drop as remove,
     drop_folder as rmdir,
+    Entries as scandir,
+    Entry as DirEntry,
     make_folder as _make_folder,
     move as rename,
     names_in as _names_in,
@@ -114,10 +116,10 @@ def walk(top, **options):
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
 F_OK, R_OK, W_OK, X_OK = 0, 4, 2, 1
 O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_NOFOLLOW = 0, 1, 2, 64, 128, 512, 1024, 131072
-fdopen, fstat, kill, symlink, readlink, link, read, close, fsync, stat, scandir, chown, popen, system, fork, waitpid = [
+fdopen, fstat, kill, symlink, readlink, link, read, close, fsync, stat, chown, popen, system, fork, waitpid = [
     _tidemark.later("os." + n)
     for n in (
-        "fdopen", "fstat", "kill", "symlink", "readlink", "link", "read", "close", "fsync", "stat", "scandir", "chown",
+        "fdopen", "fstat", "kill", "symlink", "readlink", "link", "read", "close", "fsync", "stat", "chown",
         "popen", "system", "fork", "waitpid",
     )
 ]

@@ -145,3 +145,49 @@ def tree_any(pred, tree, is_leaf=None):
 
 def treespec_dumps(treespec):
     return repr(treespec)
+
+
+def _dict_flatten(d):
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values, context):
+    return dict(zip(context, values))
+
+
+def _list_flatten(d):
+    return d, None
+
+
+def _list_unflatten(values, context):
+    return list(values)
+
+
+def _tuple_flatten(d):
+    return list(d), None
+
+
+def _tuple_unflatten(values, context):
+    return tuple(values)
+
+
+class MappingKey:
+    def __init__(self, key):
+        self.key = key
+
+
+class SequenceKey:
+    def __init__(self, idx):
+        self.idx = idx
+
+
+class GetAttrKey:
+    def __init__(self, name):
+        self.name = name
+
+
+KeyPath = tuple
+
+
+def _dict_flatten_with_keys(d):
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)

@@ -1,0 +1,29 @@
+"""ATen's operators by their own names: those that torch has under the same"""
+import torch
+
+_WITH_SCALARS = (
+    "add", "sub", "mul", "div", "clamp_max", "clamp_min", "maximum", "minimum", "pow",
+)
+
+
+class OpOverloadPacket:
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, *args, **kwargs):
+        return getattr(torch, self.__name__)(*args, **kwargs)
+
+    def overloads(self):
+        name = self.__name__
+        if name.startswith("_foreach_"):
+            return ["Scalar", "List", "ScalarList"] if name[9:].rstrip("_") in _WITH_SCALARS else ["default"]
+        raise RuntimeError(f"the overloads of torch.ops.aten.{name} are not modelled")
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
+def __getattr__(name):
+    return OpOverloadPacket(name)
