@@ -23,8 +23,7 @@ std::vector<Override> script_overrides(const Arguments& args);
 /// The option that every command on scenarios has beside --set.
 /// Where imports look, and what a script is given.
 inline constexpr OptionSpec kPackagesOption{
-    "packages", "FOLDER", "a folder of installed packages, or a checkout", "",
-    true};
+    "packages", "FOLDER", "a folder of installed packages, or a checkout", "", true};
 inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has for a script", "",
                                        true};
 
@@ -33,9 +32,7 @@ inline constexpr OptionSpec kDeviceOption{
 
 /// The option of commands that run scenarios on several streams.
 inline constexpr OptionSpec kEventPolicyOption{
-    "event-policy", "POLICY",
-    "when other streams' work ends: simulated, ready, sync or lag:N",
-    ""};
+    "event-policy", "POLICY", "when other streams' work ends: simulated, ready, sync or lag:N", ""};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

@@ -89,7 +89,8 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
       in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
     }
     if (std::abs(real) >= 9.2233720368547758e18) {
-      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+      // An int of its own value, as far as a float has it: int(1e30), a limit that nothing reaches.
+      return make_ref<BuiltinValue>(in.heap(), in.classes().integer, Value::real(std::trunc(real)));
     }
     return Value::integer(static_cast<std::int64_t>(real));
   }
@@ -272,18 +273,7 @@ void add_object_methods(Interp& in) {
   });
   define(in, *c.base_exception, "with_traceback(self, tb, /)",
          [](Interp&, Arguments& args) { return args.take(0); });
-  define(in, *c.property, "getter(self, fget, /)", [](Interp& interp, Arguments& args) -> Value {
-    const auto& old = args.object<Property>(0, "property");
-    return make_ref<Property>(interp.heap(), args[1], old.set, old.del);
-  });
-  define(in, *c.property, "setter(self, fset, /)", [](Interp& interp, Arguments& args) -> Value {
-    const auto& old = args.object<Property>(0, "property");
-    return make_ref<Property>(interp.heap(), old.get, args[1], old.del);
-  });
-  define(in, *c.property, "deleter(self, fdel, /)", [](Interp& interp, Arguments& args) -> Value {
-    const auto& old = args.object<Property>(0, "property");
-    return make_ref<Property>(interp.heap(), old.get, old.set, args[1]);
-  });
+  add_property(in);
 }
 
 }  // namespace

@@ -254,6 +254,7 @@ Value named_tuple(Interp& in, Arguments& args) {
 /// Null: it has none.
 AttrMap* attributes_of(const Value& owner) {
   if (auto* type = owner.as<ClassObject>()) return &type->attrs;
+  if (auto* function = owner.as<Function>()) return &function->attrs;
   if (const auto* container = owner.as<Container>()) return container->attrs();
   return &owner.as<Instance>()->attrs();
 }
@@ -283,8 +284,11 @@ void add_attribute_access(Interp& in, Module& module) {
                          const AttrMap* table = attributes_of(args[0]);
                          if (table == nullptr) return interp.list(std::move(names));
                          names.reserve(table->size());
-                         for (const AttrMap::Entry& entry : table->entries())
-                           names.push_back(interp.str(std::string(interp.text(entry.name))));
+                         for (const AttrMap::Entry& entry : table->entries()) {
+                           const std::string_view name = interp.text(entry.name);
+                           if (!name.starts_with('<'))
+                             names.push_back(interp.str(std::string(name)));
+                         }
                          return interp.list(std::move(names));
                        }),
                 access("get(owner, table, name)",
@@ -305,6 +309,8 @@ void add_attribute_access(Interp& in, Module& module) {
                            global->set(name, args.take(3));
                          } else if (auto* instance = args[0].as<Instance>()) {
                            instance->set_own(name, args.take(3));
+                         } else if (args[0].as<Function>() != nullptr) {
+                           interp.set_attr(args[0], name, args.take(3));
                          } else if (auto* container = args[0].as<Container>()) {
                            container->set_own(name, args.take(3));
                          } else {
@@ -422,6 +428,7 @@ void fill_host(Interp& in, Module& module) {
   add_attribute_access(in, module);
   add_import_functions(in, module);
   add_introspection(in, module);
+  add_weak_references(in, module);
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));
     return Value::none();
@@ -447,6 +454,12 @@ void fill_math(Interp& in, Module& module) {
 void add_library(Interp& in) {
   in.add_module("math", fill_math);
   in.add_module("_tidemark", fill_host);
+  in.add_module("builtins", [](Interp&, Module& module) {
+    module.make_missing = [](Interp& interp, Module&, Name name) {
+      const Value* found = interp.find_builtin(name);
+      return found == nullptr ? Value() : *found;
+    };
+  });
   in.add_module("_regex", fill_regex);
 }
 

@@ -68,8 +68,7 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
       return;
     }
   }
-  const AttrMap* own =
-      container == nullptr ? &object.as<Instance>()->attrs() : container->attrs();
+  const AttrMap* own = container == nullptr ? &object.as<Instance>()->attrs() : container->attrs();
   const Value* items = own == nullptr ? nullptr : own->find(known(name::kDict));
   if (items != nullptr && items->as<Dict>() != nullptr) {
     items->as<Dict>()->table.set(*this, str(std::string(text(name))), std::move(value));

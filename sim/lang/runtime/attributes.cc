@@ -311,9 +311,22 @@ Value Interp::find_function_member(Function& function, Name name) {
       return Value::none();
     case name::kDefaults:
       return function.defaults.empty() ? Value::none() : tuple(function.defaults);
+    case name::kDict:
+      return attribute_table(*this, Ref<Function>(&function));
     default:
-      return {};
+      break;
   }
+  const std::string_view wanted = text(name);
+  if (!wanted.starts_with("__")) return {};
+  if (wanted == "__globals__") return attribute_table(*this, function.globals);
+  if (wanted == "__closure__") {
+    if (function.closure.empty()) return Value::none();
+    return tuple({function.closure.begin(), function.closure.end()});
+  }
+  // Made in the library: code, annotations, defaults by name.
+  if (wanted != "__code__" && wanted != "__annotations__" && wanted != "__kwdefaults__") return {};
+  const Value make = get_attr(import("_code"), intern("of_" + std::string(wanted.substr(2))));
+  return call(make, {Value(Ref<Function>(&function))});
 }
 
 Value Interp::find_attr(const Value& object, Name name) {

@@ -36,6 +36,30 @@ void Interp::make_builtin_classes() {
   c.range = plain("range", true);
   c.slice = plain("slice", true);
   c.function = plain("function", true);
+  // types.FunctionType(f.__code__, f.__globals__, name, argdefs, closure): another of the same
+  // text.
+  c.function->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {
+    const auto given = [&](std::size_t i, std::string_view name) {
+      if (i < args.positional) return args.values[i];
+      const Value* found = args.keyword(in.intern(name));
+      return found == nullptr ? Value() : *found;
+    };
+    const Value code = given(0, "code");
+    const Value original =
+        code.as<Instance>() == nullptr ? Value() : in.find_attr(code, in.intern("_function"));
+    const auto* from = original.as<Function>();
+    if (from == nullptr) in.type_error("function() argument 'code' must be a function's code");
+    const Ref<Function> copy = make_ref<Function>(in.heap(), from->code, from->globals);
+    copy->closure = from->closure;
+    copy->name = from->name;
+    copy->qualname = from->qualname;
+    copy->keyword_defaults = from->keyword_defaults;
+    if (const Value name = given(2, "name"); name.as<Str>() != nullptr)
+      copy->name = in.intern(name.as<Str>()->text());
+    if (const Value defaults = given(3, "argdefs"); defaults.as<Tuple>() != nullptr)
+      copy->defaults = defaults.as<Tuple>()->items;
+    return copy;
+  };
   c.builtin = plain("builtin_function_or_method", true);
   c.method = plain("method", true);
   c.method->construct = [](Interp& in, ClassObject&, CallArgs& args) -> Value {

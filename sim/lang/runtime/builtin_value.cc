@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "sim/lang/runtime/exceptions.h"
 
 /// What operators do with an object of a user's subclass of str, int or float: what its class says
@@ -65,11 +67,14 @@ std::optional<std::uint64_t> BuiltinValue::hash(Interp& interp) {
 }
 
 std::string BuiltinValue::repr(Interp& interp) {
+  const bool is_large = plain.is_float() && &type() == interp.classes().integer.get();
+  if (is_large) return fmt::format("{:.0f}", plain.as_float());
   return in_code(known(name::kRepr)) ? Instance::repr(interp) : interp.repr(plain);
 }
 
 std::string BuiltinValue::str(Interp& interp) {
   if (in_code(known(name::kStr))) return Instance::str(interp);
+  if (plain.is_float() && &type() == interp.classes().integer.get()) return repr(interp);
   // str() of a number is its repr().
   const bool by_repr = plain.is_number() && in_code(known(name::kRepr));
   return by_repr ? Instance::repr(interp) : interp.to_str(plain);

@@ -338,7 +338,7 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
           const Value function = *method;
           return call(bind(function, container, *static_cast<ClassObject*>(object)), {key});
         }
-        if (!type.user_defined) return container;
+        if (!type.user_defined || importer_->is_own(type.module())) return container;
         type_error(fmt::format("type '{}' is not subscriptable", text(type.name())));
       }
       case Kind::kInstance:

@@ -104,11 +104,6 @@ std::vector<Ref<ClassObject>> base_classes(Interp& in, const std::vector<Value>&
     if (type->final) {
       in.type_error(fmt::format("type '{}' is not an acceptable base type", in.text(type->name())));
     }
-    if (type->construct && type->allocate == nullptr && type != in.classes().object &&
-        type->attrs.find(known(name::kNew)) == nullptr) {
-      in.refuse(fmt::format("inheriting from '{}' is not supported", in.text(type->name())),
-                "hold one in an attribute");
-    }
     if (std::find(types.begin(), types.end(), type) != types.end()) {
       in.type_error(fmt::format("duplicate base class {}", in.text(type->name())));
     }
@@ -116,6 +111,31 @@ std::vector<Ref<ClassObject>> base_classes(Interp& in, const std::vector<Value>&
   }
   if (types.empty()) types.push_back(in.classes().object);
   return types;
+}
+
+/// Whether only C++ makes objects of the class.
+bool is_closed(Interp& in, const ClassObject& type) {
+  return type.construct && type.allocate == nullptr && &type != in.classes().object.get() &&
+         type.attrs.find(known(name::kNew)) == nullptr;
+}
+
+/// A class with such a base may be defined and named, as libraries do with much that nobody uses.
+void close_subclass(Interp& in, ClassObject& type) {
+  if (type.lookup(known(name::kDel)) != nullptr) {
+    type.construct = [](Interp& interp, ClassObject& own, CallArgs&) -> Value {
+      interp.refuse(
+          fmt::format("'{}' defines __del__, which is not supported", interp.text(own.name())));
+    };
+    return;
+  }
+  for (const Ref<ClassObject>& base : type.bases()) {
+    if (!is_closed(in, *base)) continue;
+    type.construct = [raw = base.get()](Interp& interp, ClassObject&, CallArgs&) -> Value {
+      interp.refuse(fmt::format("inheriting from '{}' is not supported", interp.text(raw->name())),
+                    "hold one in an attribute");
+    };
+    return;
+  }
 }
 
 /// An object is made of one built-in type, or of one of a host's.
@@ -238,9 +258,6 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
       return named_tuple_of(in, parts.name, std::move(parts.module), parts.attributes);
   }
   std::vector<Ref<ClassObject>> types = base_classes(in, parts.bases);
-  if (parts.attributes.find(known(name::kDel)) != nullptr) {
-    in.refuse("defining __del__ is not supported");
-  }
   mark_class_methods(in, parts.attributes);
   const std::vector<ClassObject*> order = merge_bases(in, types);
   Ref<ClassObject> type = make_ref<ClassObject>(in.heap(), parts.name, std::move(parts.module),
@@ -251,6 +268,7 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   if (parts.metaclass) type->metaclass = std::move(parts.metaclass);
   check_layout(in, *type);
   intercept_attributes(in, *type);
+  close_subclass(in, *type);
   if (parts.own_cell) parts.own_cell->value = type;
   for (const Ref<ClassObject>& base : type->bases()) note_subclass(in, *base, type);
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);

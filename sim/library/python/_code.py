@@ -1,4 +1,47 @@
+import _tidemark
+
+
 class Code:
     def __init__(self, source, filename, mode):
         self._text, self.co_filename, self._mode = source, str(filename), mode
         self.co_name = "<module>"
+
+
+class FunctionCode:
+    """what a function's code tells of itself"""
+
+    def __init__(self, function):
+        self._function, self.co_name = function, function.__name__
+        rows = _tidemark.parameters(function)[0]
+        by_kind = {kind: [row[0] for row in rows if row[1] == kind] for kind in range(5)}
+        self.co_posonlyargcount, self.co_kwonlyargcount = len(by_kind[0]), len(by_kind[3])
+        self.co_argcount = len(by_kind[0]) + len(by_kind[1])
+        self.co_varnames = tuple(by_kind[0] + by_kind[1] + by_kind[3] + by_kind[2] + by_kind[4])
+        self.co_flags = 3 | (4 if by_kind[2] else 0) | (8 if by_kind[4] else 0)
+        if _tidemark.is_generator_function(function):
+            self.co_flags |= 32
+        self.co_filename, self.co_firstlineno = _tidemark.source_of(function)
+
+
+def of_code__(function):
+    return FunctionCode(function)
+
+
+def of_annotations__(function):
+    rows, returns = _tidemark.parameters(function)
+    texts = {row[0]: row[3] for row in rows if row[3] is not NotImplemented}
+    if returns is not NotImplemented:
+        texts["return"] = returns
+    return {name: _value(function, text) for name, text in texts.items()}
+
+
+def _value(function, text):
+    try:
+        return _tidemark.evaluate_in(function, text)
+    except (NameError, AttributeError, TypeError):
+        return text
+
+
+def of_kwdefaults__(function):
+    rows = _tidemark.parameters(function)[0]
+    return {row[0]: row[2] for row in rows if row[1] == 3 and row[2] is not NotImplemented} or None

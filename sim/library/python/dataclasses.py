@@ -16,7 +16,13 @@ class Field:
     def __init__(self, name, default, default_factory, init, repr_, compare, kw_only, metadata):
         self.name, self.default, self.default_factory, self.init = name, default, default_factory, init
         self.repr, self.compare, self.kw_only, self.metadata = repr_, compare, kw_only, metadata or {}
-        self._is_init_var = False
+        self._is_init_var, self.type, self.hash = False, None, None
+
+
+class _DataclassParams:
+    def __init__(self, init, repr_, eq, order, frozen):
+        self.init, self.repr, self.eq, self.order, self.frozen = init, repr_, eq, order, frozen
+        self.unsafe_hash, self.match_args, self.kw_only, self.slots, self.weakref_slot = False, True, False, False, False
 
 
 def field(
@@ -59,7 +65,7 @@ def _collect(cls, kw_only):
             if isinstance(value, (list, dict, set)):
                 raise ValueError(f"mutable default {type(value)} for field {name} is not allowed: use default_factory")
             f = Field(name, MISSING if value is NotImplemented else value, MISSING, True, True, True, kw_only, None)
-        f._is_init_var = kind == "InitVar"
+        f._is_init_var, f.type = kind == "InitVar", annotation
         found[name] = f
     return found
 
@@ -70,6 +76,7 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
     fields_ = _collect(cls, kw_only)
     cls._dataclass_parts = fields_
     cls.__dataclass_fields__ = {f.name: f for f in fields_.values() if not f._is_init_var}
+    cls.__dataclass_params__ = _DataclassParams(init, repr_, eq, order, frozen)
     names = [f.name for f in fields_.values() if f.init]
     by_place = [f.name for f in fields_.values() if f.init and not f.kw_only]
     shown = [f.name for f in cls.__dataclass_fields__.values() if f.repr]
@@ -143,6 +150,8 @@ def _decorate(cls, frozen, eq, init, repr_, order, kw_only, match_args):
         cls.__match_args__ = tuple(by_place)
     if init and _tidemark.own_attribute(cls, "__init__") is absent:
         cls.__init__ = __init__
+        __init__._dataclass_fields = [f for f in fields_.values() if f.init]
+        __init__.__qualname__ = cls.__qualname__ + ".__init__"
     if repr_ and _tidemark.own_attribute(cls, "__repr__") is absent:
         cls.__repr__ = __repr__
     if eq and _tidemark.own_attribute(cls, "__eq__") is absent:

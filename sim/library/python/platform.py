@@ -31,3 +31,30 @@ def python_implementation():
 
 def version():
     return "#1 SMP"
+
+
+def uname():
+    import _tidemark
+
+    kind = _tidemark.named_tuple("platform.uname_result", ["system", "node", "release", "version", "machine", "processor"])
+    return kind(system(), node(), release(), version(), machine(), processor())
+
+
+def python_version_tuple():
+    return "3", "11", "0"
+
+
+def libc_ver():
+    return "glibc", "2.36"
+
+
+def mac_ver():
+    return "", ("", "", ""), ""
+
+
+def architecture():
+    return "64bit", "ELF"
+
+
+def freedesktop_os_release():
+    return {"ID": "debian"}

@@ -162,7 +162,7 @@ def getloadavg():
 
 
 def uname():
-    return _tidemark.named_tuple("os.uname_result", ["sysname", "nodename", "release", "version", "machine"])(
+    return _tidemark.named_tuple("posix.uname_result", ["sysname", "nodename", "release", "version", "machine"])(
         "Linux", "localhost", "6.1.0", "#1 SMP", "x86_64"
     )
 

@@ -151,11 +151,6 @@ class _DataLoaderIter:
 
 
 class DataLoader:
-    @classmethod
-    def __class_getitem__(cls, item):
-        return cls
-
-
     def __init__(
         self,
         dataset,
@@ -212,6 +207,10 @@ class DataLoader:
             num_workers,
             pin_memory,
         )
+        self.timeout, self.worker_init_fn, self.generator = timeout, worker_init_fn, generator
+        self.multiprocessing_context, self.persistent_workers = multiprocessing_context, persistent_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self._auto_collation = batch_sampler is not None
         self._index_sampler = batch_sampler if self._auto_collation else sampler
         self.collate_fn = (

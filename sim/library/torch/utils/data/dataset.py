@@ -2,10 +2,6 @@ from torch.utils.data.dataloader import _float, _int
 
 
 class Dataset:
-    @classmethod
-    def __class_getitem__(cls, item):
-        return cls
-
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 

@@ -1,8 +1,4 @@
 class Sampler:
-    @classmethod
-    def __class_getitem__(cls, item):
-        return cls
-
     def __init__(self, data_source=None):
         pass
 
