@@ -43,7 +43,7 @@ class _Reducer:
         self.used_map = torch.empty(len(self.parameters), dtype=torch.int32, device=self.parameters[0].device)
 
     def initialize_buckets(self, bucket_indices):
-        self.buckets, self.locators = [], {}
+        self.buckets, self.locators = {}, {}  # a dict lets go of its first value first, as C++'s vector does
         for indices in bucket_indices:
             if len(indices) == 1 and self.expect_sparse[indices[0]]:
                 _C.refuse(
@@ -52,7 +52,7 @@ class _Reducer:
                 )
             for position, index in enumerate(indices):
                 self.locators[index] = (len(self.buckets), position)
-            self.buckets.append(_Bucket(indices, self.parameters))
+            self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters)
 
     def set_static_graph(self):
         self.static_graph = True
@@ -106,7 +106,7 @@ class _Reducer:
     def prepare_for_backward(self, outputs):
         self.expects_hooks, self.require_finalize = True, True
         self.next_bucket, self.has_marked_unused = 0, False
-        for bucket in self.buckets:
+        for bucket in self.buckets.values():
             bucket.pending = len(bucket.indices)
         self.unused = []
         if self.static_graph:
@@ -164,7 +164,7 @@ class _Reducer:
     def finalize_backward(self):
         self.expects_hooks, self.require_finalize = False, False
         detects = self.static_graph or self.find_unused
-        for bucket in self.buckets:
+        for bucket in self.buckets.values():
             for position, index in enumerate(bucket.indices):
                 parameter = self.parameters[index]
                 if detects and not self.local_used[index]:

@@ -228,6 +228,9 @@ class FullyShardedDataParallel(nn.Module):
         if self._state_dict_type != StateDictType.FULL_STATE_DICT:
             _C.refuse(f"FSDP's {self._state_dict_type} is not modelled", "use FULL_STATE_DICT, or fully_shard")
         runtime.lazy_init(self)
+        if self._is_root:
+            for handle in self._shared.handles():
+                handle.reset_grad_info()
         out = {} if destination is None else destination
         with torch.no_grad():
             with self._whole(self._state_dict_config):
@@ -266,6 +269,7 @@ class FullyShardedDataParallel(nn.Module):
             yield
             return
         handle._training_state = flat.SUMMON
+        handle.reset_grad_info()
         handle.pre_unshard()
         handle.unshard()
         handle.post_unshard()
