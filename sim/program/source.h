@@ -64,9 +64,9 @@ struct Repeat {
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Executes the chunk in order. A source whose code may branch on the outcome (it handles
-  /// OutOfMemoryError) ends the chunk after each kAlloc; one that does not may batch as it likes:
-  /// its run is over at the first failure.
+  /// Executes the chunk in order, up to the first failure. A source whose code may branch on the
+  /// outcome ends the chunk after each kAlloc; one that plays what was recorded may batch as it
+  /// likes.
   virtual Outcome execute(std::span<const Instruction> chunk) = 0;
   /// Requires: every instruction before the question was executed.
   virtual Bytes query(MemoryQuery what, std::uint8_t device) = 0;

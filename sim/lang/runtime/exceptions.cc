@@ -178,12 +178,25 @@ std::vector<StackEntry> Interp::stack() const {
 
 bool Interp::is_internal(std::string_view source_name) { return source_name.starts_with('<'); }
 
+namespace {
+
+/// "torch.OutOfMemoryError", "NameError".
+std::string full_name(const Interp& interp, const ClassObject& type) {
+  std::string name(interp.text(type.name()));
+  if (type.module().empty() || type.module() == "builtins" || type.module() == "__main__")
+    return name;
+  return type.module() + "." + name;
+}
+
+}  // namespace
+
 UncaughtException Interp::uncaught(ExceptionObject& exception) {
-  const ClassObject& type = exception.type();
-  std::string type_name(text(type.name()));
-  if (!type.module().empty() && type.module() != "builtins" && type.module() != "__main__") {
-    type_name = type.module() + "." + type_name;
-  }
+  constexpr std::size_t kMostCauses = 100;  // which may go in a circle
+  std::vector<std::string> types;
+  for (const auto* each = &exception; each != nullptr && types.size() < kMostCauses;
+       each = each->cause.as<ExceptionObject>())
+    types.push_back(full_name(*this, each->type()));
+  const std::string& type_name = types.front();
   std::string message;
   try {
     message = exception.str(*this);
@@ -215,7 +228,7 @@ UncaughtException Interp::uncaught(ExceptionObject& exception) {
       chain += fmt::format(" and {} more", shown.size() - kMostShown - 1);
     problem.hint += (problem.hint.empty() ? "" : "; ") + chain;
   }
-  return {std::move(problem), std::move(type_name), std::move(message), std::move(entries)};
+  return {std::move(problem), std::move(types), std::move(message), std::move(entries)};
 }
 
 }  // namespace tidemark::lang

@@ -50,6 +50,7 @@ void Interp::guard(const std::function<void()>& body) {
   } catch (Raised& raised) {
     const Ref<ExceptionObject> exception = std::move(raised.exception);
     UncaughtException error = uncaught(*exception);
+    if (options_.ends_uncaught) options_.ends_uncaught();
     leave();
     throw error;
   } catch (const std::bad_alloc&) {
@@ -90,11 +91,9 @@ Value docstring(Interp& in, const Seq<Stmt*>& body) {
 
 std::shared_ptr<SyntaxTree> Interp::prepared_file(Module& module,
                                                   std::shared_ptr<const SourceText> source) {
-  std::shared_ptr<SyntaxTree> tree = prepared(*this, module, [&](std::vector<Problem>& problems) {
+  return prepared(*this, module, [&](std::vector<Problem>& problems) {
     return parse_module(std::move(source), names(), problems);
   });
-  if (tree->handles_exceptions && options_.handles_exceptions) options_.handles_exceptions();
-  return tree;
 }
 
 void Interp::run_file(Module& module, std::shared_ptr<const SourceText> source) {

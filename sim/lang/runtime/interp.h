@@ -57,13 +57,16 @@ struct StackEntry {
 /// Python writes it ("NameError: name 'y' is not defined") and where it was called from.
 class UncaughtException : public InputError {
  public:
-  UncaughtException(Problem problem, std::string type, std::string text,
+  UncaughtException(Problem problem, std::vector<std::string> types, std::string text,
                     std::vector<StackEntry> entries)
       : InputError(std::move(problem)),
-        type_name(std::move(type)),
+        type_name(types.front()),
+        causes(std::move(types)),
         message(std::move(text)),
         stack(std::move(entries)) {}
   const std::string type_name;  ///< "torch.OutOfMemoryError", "NameError"
+  /// The same, the type of what it was raised from (`raise ... from error`), and so on.
+  const std::vector<std::string> causes;
   const std::string message;
   const std::vector<StackEntry> stack;
 };
@@ -89,8 +92,9 @@ class Interp {
     /// What to do about a name that an object (a module among them) does not have, after what the
     /// message says; empty: nothing to say. May be null.
     std::function<std::string(const Value& object)> missing_hint;
-    /// Called before a text of the user's is run in which some `try` has an `except`. May be null.
-    std::function<void()> handles_exceptions;
+    /// Called when nothing has handled an exception, before the frames that it holds are dropped.
+    /// May be null.
+    std::function<void()> ends_uncaught;
   };
   ~Interp();  // drops every module, then frees unreachable cycles
   Interp(const Interp&) = delete;

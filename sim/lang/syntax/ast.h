@@ -487,10 +487,9 @@ struct SyntaxTree : std::enable_shared_from_this<SyntaxTree> {
   const std::shared_ptr<const SourceText> source;
   CodeFile file;
   Seq<Stmt*> body;
-  Expr* expression = nullptr;       // of parse_expression
-  bool handles_exceptions = false;  // some `try` has an `except`
-  Code* code = nullptr;             // the module's
-  std::size_t codes = 0;            // how many there are, the module's among them
+  Expr* expression = nullptr;  // of parse_expression
+  Code* code = nullptr;        // the module's
+  std::size_t codes = 0;       // how many there are, the module's among them
 
   template <class T>
   T* make(T node) {

@@ -510,7 +510,6 @@ Stmt* Parser::try_statement() {
   } else if (handlers.empty()) {
     fail(word.at, "'try' needs an 'except' or a 'finally'");
   }
-  tree_.handles_exceptions = tree_.handles_exceptions || !handlers.empty();
   const bool takes_import_errors =
       std::any_of(handlers.begin(), handlers.end(),
                   [this](const Handler& handler) { return takes_import_error(handler.type); });

@@ -74,11 +74,12 @@ std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(devic
 }  // namespace
 
 Emitter::Emitter(Program& program, Sink& sink) : program_(program), sink_(sink) {
-  chunk_.reserve(kChunk + kChunk / 2);
+  chunk_.reserve(kChunk);
 }
 
 void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id,
                    Bytes bytes) {
+  if (chunk_.size() >= kChunk) flush();
   Instruction instruction;
   instruction.bytes = bytes;
   instruction.id = id;
@@ -117,7 +118,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
   if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
   push(Verb::kAlloc, device, stream, id, bytes);
-  if (lockstep_ || chunk_.size() >= kChunk) flush();
+  flush();
   return id;
 }
 
@@ -137,12 +138,6 @@ void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
   category = std::max(category, category_of(role));
 }
 
-void Emitter::answer_at_once() {
-  if (lockstep_) return;
-  flush();
-  lockstep_ = true;
-}
-
 void Emitter::flush() {
   if (stopped_ || chunk_.empty()) return;
   const Outcome outcome = sink_.execute(chunk_);
@@ -150,12 +145,8 @@ void Emitter::flush() {
   chunk_.clear();
   if (!outcome.failed_at) return;
   ++refused_;
-  if (lockstep_) {
-    TIDEMARK_CHECK(at_end, "a request in the middle of a lockstep chunk failed");
-    throw ops::OutOfMemory(outcome.message);
-  }
-  stopped_ = true;
-  throw RunOver{outcome.message};
+  TIDEMARK_CHECK(at_end, "a request in the middle of a chunk failed");
+  throw ops::OutOfMemory(outcome.message);
 }
 
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,

@@ -15,25 +15,14 @@
 
 namespace tidemark::torch {
 
-/// The run cannot go on: a request failed that no code handles. Ends the evaluation of the model's
-/// code.
-struct RunOver {
-  std::string message;  ///< PyTorch's out-of-memory text
-};
-
 /// Turns what kernels ask for into instructions for a Sink, and what operators read and make into
 /// the computation graph.
 ///
-/// Instructions go to the sink in chunks, and a refusal found later ends the run (RunOver), until
-/// answer_at_once() is called.
+/// Every request is answered before allocate() returns, since any code may handle a refusal; what
+/// else is asked waits for the next request or question.
 class Emitter final : public ops::Memory, public ops::Recorder, public ops::ShapeTaker {
  public:
   Emitter(Program& program, Sink& sink);
-
-  /// From here on the code may look at the outcome (it handles exceptions): every request is
-  /// executed before allocate() returns, and a refusal is ops::OutOfMemory there. Errors: RunOver,
-  /// where a request made before is refused.
-  void answer_at_once();
 
   // ---- ops::Memory
   ops::RequestNumber allocate(Bytes bytes, ops::Device device, std::uint16_t stream) override;
@@ -120,11 +109,11 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
     return {device_of_.size(), instructions_, refused_, statistics_, step_};
   }
   /// Writes the sink's state, and what it is of the emitter's own that decides over names. Returns
-  /// the moment's number. Errors: as flush().
+  /// the moment's number.
   std::size_t write_state(StateImage& image);
   /// See Sink::repeat; `then`: amounts() at that moment.
   void repeat(std::size_t moment, const Amounts& then, const Repeat& repeat);
-  /// Gives the rest to the sink. Errors: as allocate().
+  /// Gives the rest to the sink.
   void flush();
   /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
   /// run.
@@ -183,7 +172,6 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   std::uint32_t phase_step_ = 0;
   bool label_known_ = true;
   bool is_initialized_ = false;
-  bool lockstep_ = false;  ///< see answer_at_once()
   bool stopped_ = false;
 };
 

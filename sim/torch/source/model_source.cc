@@ -1,5 +1,6 @@
 #include "sim/torch/source/model_source.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -32,7 +33,7 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
     if (!problem.hint.empty()) problem.hint += "; ";
     problem.hint += "operators of a package can be declared as custom ops: docs/scenario.md";
   }
-  return {std::move(problem), error.type_name, error.message, error.stack};
+  return {std::move(problem), error.causes, error.message, error.stack};
 }
 
 /// What torchrun puts into a process's environment, and what the program is given beside it.
@@ -81,8 +82,11 @@ void ModelSource::run(Program& program, Sink& sink) {
   options.arguments = model_.arguments;
   options.environment = environment_of(model_);
   options.missing_hint = way_out;
-  // Code that handles exceptions may go on after a refused request: it must learn of it at once.
-  options.handles_exceptions = [&emitter] { emitter.answer_at_once(); };
+  // What the frames of an uncaught exception hold is there until the process ends.
+  options.ends_uncaught = [&emitter] {
+    emitter.flush();
+    emitter.stop();
+  };
   {
     lang::Python interp(std::move(options));
     Session session(interp, emitter, model_.devices, model_.wheel);
@@ -116,13 +120,10 @@ void ModelSource::run(Program& program, Sink& sink) {
       if (model_.loop) interp.run_in(*main, model_.loop);
       emitter.flush();
       emitter.stop();
-    } catch (const RunOver& over) {
-      ended_by_oom_ = true;
-      oom_message_ = over.message;
-      emitter.stop();
     } catch (const lang::UncaughtException& e) {
       emitter.stop();
-      if (e.type_name != "torch.OutOfMemoryError") throw with_way_out(e);
+      if (std::find(e.causes.begin(), e.causes.end(), "torch.OutOfMemoryError") == e.causes.end())
+        throw with_way_out(e);
       ended_by_oom_ = true;
       oom_message_ = e.message;
     } catch (...) {

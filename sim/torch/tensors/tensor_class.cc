@@ -318,26 +318,27 @@ Value backward_method(Session& session, Arguments& a) {
   }
   session.emitter.begin("backward");
   ++session.backwards;
-  try {
-    session.guarded([&] {
-      const Tensor& root = tensor_of(a[0]);
-      if (gradients.empty() && root.requires_grad() && root.numel() == 1) {
-        const ops::LabelScope label(session.c, "ones_like");
-        gradients.push_back(session.c.empty_like(root));
-      }
-      backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs);
-      return 0;
-    });
-  } catch (lang::Raised& raised) {
-    // The gradient that backward starts from is a local of PyTorch's Python code: the exception's
-    // traceback holds it.
-    if (!gradients.empty()) {
-      raised.exception->attrs().set(session.interp.intern("__root_gradient__"),
-                                    session.wrap(gradients[0]));
+  // PyTorch's Python code has the tensor and the gradient that backward starts from as locals, one
+  // frame each: the traceback of an error holds them.
+  return session.interp.run_as_python({a[0]}, [&]() -> Value {
+    try {
+      session.guarded([&] {
+        const Tensor& root = tensor_of(a[0]);
+        if (gradients.empty() && root.requires_grad() && root.numel() == 1) {
+          const ops::LabelScope label(session.c, "ones_like");
+          gradients.push_back(session.c.empty_like(root));
+        }
+        backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs);
+        return 0;
+      });
+    } catch (const lang::Raised&) {
+      std::vector<Value> locals;
+      for (ops::Tensor& gradient : gradients) locals.push_back(session.wrap(std::move(gradient)));
+      gradients.clear();
+      session.interp.run_as_python(std::move(locals), []() -> Value { throw; });
     }
-    throw;
-  }
-  return Value::none();
+    return Value::none();
+  });
 }
 
 void add_method(Session& session, std::string_view signature, lang::HostFunction body) {

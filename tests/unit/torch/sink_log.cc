@@ -52,17 +52,6 @@ std::vector<std::string> SinkLog::lines(const Program& program) const {
   return lines;
 }
 
-std::size_t SinkLog::most_requests_at_once() const {
-  std::size_t most = 0;
-  for (const std::vector<Instruction>& chunk : chunks) {
-    const auto requests = std::count_if(chunk.begin(), chunk.end(), [](const Instruction& one) {
-      return one.verb == Verb::kAlloc;
-    });
-    most = std::max(most, static_cast<std::size_t>(requests));
-  }
-  return most;
-}
-
 torch::ModelProgram program_of(std::string text,
                                std::vector<std::pair<std::string, std::string>> files) {
   torch::ModelProgram program;

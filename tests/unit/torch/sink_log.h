@@ -26,8 +26,6 @@ class SinkLog final : public Sink {
 
   /// "alloc 512", "free 512", "mark forward": the instructions of a verb that a test looks at.
   [[nodiscard]] std::vector<std::string> lines(const Program& program) const;
-  /// How many requests the largest chunk had.
-  [[nodiscard]] std::size_t most_requests_at_once() const;
 
   std::vector<std::vector<Instruction>> chunks;
   std::vector<Repeat> repeats;

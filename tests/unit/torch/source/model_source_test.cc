@@ -11,19 +11,22 @@ using namespace tidemark::test;
 
 namespace {
 
-constexpr std::string_view kThree =
-    "import torch\n"
-    "a = torch.zeros(4, device='cuda')\n"
-    "b = torch.zeros(4, device='cuda')\n"
-    "c = torch.zeros(4, device='cuda')\n";
-
-/// How many requests went to the sink in one chunk.
-std::size_t at_once(std::string text, std::vector<std::pair<std::string, std::string>> files = {}) {
-  torch::ModelSource source(program_of(std::move(text), std::move(files)), nullptr);
+/// What a program does on a device of 100 bytes.
+struct Ran {
+  std::string printed;
+  std::vector<std::string> lines;
+  bool ended_by_oom = false;
+};
+Ran ran(std::string text, std::vector<std::pair<std::string, std::string>> files = {}) {
+  Ran out;
+  torch::ModelSource source(program_of("import torch\n" + std::move(text), std::move(files)),
+                            [&](std::string_view written) { out.printed += written; });
   Program program;
-  SinkLog sink;
+  SinkLog sink(100);
   source.run(program, sink);
-  return sink.most_requests_at_once();
+  out.lines = sink.lines(program);
+  out.ended_by_oom = source.ended_by_oom();
+  return out;
 }
 
 std::string problem_of(std::string text) {
@@ -41,51 +44,64 @@ std::string problem_of(std::string text) {
 
 }  // namespace
 
-TEST_CASE("Code that handles no exception gives its requests many at a time") {
-  CHECK(at_once(std::string(kThree)) == 3);
-  CHECK(at_once("# except where noted\n'''try: ... except: ...'''\n" + std::string(kThree)) == 3);
-  CHECK(at_once("try:\n    x = 1\nfinally:\n    y = 2\n" + std::string(kThree)) == 3);
-}
-
-TEST_CASE("Code that handles exceptions learns of each request's outcome at once") {
-  const std::string handler = "try:\n    x = 1\nexcept RuntimeError:\n    pass\n";
-  CHECK(at_once(handler + std::string(kThree)) == 1);
-  CHECK(at_once("def f():\n    try:\n        pass\n    except:\n        pass\n" +
-                std::string(kThree)) == 1);
-}
-
-TEST_CASE("An imported file that handles exceptions makes the program one that does") {
-  CHECK(at_once("import helper\n" + std::string(kThree),
-                {{"helper", "def f():\n    try:\n        pass\n    except:\n        pass\n"}}) ==
-        1);
-  CHECK(at_once("import helper\n" + std::string(kThree), {{"helper", "word = 'except'\n"}}) == 3);
-}
-
-TEST_CASE("A refusal of what was asked for before a file with a handler is no news to it") {
-  // Two of the three fit; the handler's file is read after the third was asked for.
-  torch::ModelSource source(
-      program_of(std::string(kThree) + "import helper\n",
-                 {{"helper", "try:\n    x = 1\nexcept RuntimeError:\n    pass\nprint('on')\n"}}),
-      nullptr);
-  Program program;
-  SinkLog sink(40);
-  source.run(program, sink);
-  CHECK(source.ended_by_oom());
-  CHECK(source.oom_message() == "CUDA out of memory.");
-}
-
 TEST_CASE("A refused request is an exception that the code can handle") {
-  torch::ModelSource source(program_of("import torch\n"
-                                       "try:\n"
-                                       "    a = torch.zeros(1000, device='cuda')\n"
-                                       "except torch.OutOfMemoryError:\n"
-                                       "    a = torch.zeros(4, device='cuda')\n"),
-                            nullptr);
-  Program program;
-  SinkLog sink(100);
-  source.run(program, sink);
-  CHECK_FALSE(source.ended_by_oom());
-  CHECK(sink.lines(program) == std::vector<std::string>{"mark model", "alloc 4000", "alloc 16"});
+  const Ran done =
+      ran("try:\n"
+          "    a = torch.zeros(1000, device='cuda')\n"
+          "except torch.OutOfMemoryError:\n"
+          "    a = torch.zeros(4, device='cuda')\n");
+  CHECK_FALSE(done.ended_by_oom);
+  CHECK(done.lines == std::vector<std::string>{"mark model", "alloc 4000", "alloc 16"});
+}
+
+TEST_CASE("A refused request is handled wherever the program handles it") {
+  const std::string huge = "    a = torch.zeros(1000, device='cuda')\n";
+  const std::string after = "print('on')\n";
+  CHECK(
+      ran("import contextlib\nwith contextlib.suppress(RuntimeError):\n" + huge + after).printed ==
+      "on\n");
+  CHECK(ran("class Guard:\n"
+            "    def __enter__(self):\n        pass\n"
+            "    def __exit__(self, *error):\n        return True\n"
+            "with Guard():\n" +
+            huge + after)
+            .printed == "on\n");
+  CHECK(ran("import helper\ndef f():\n" + huge + "helper.tries(f)\n" + after,
+            {{"helper", "def tries(f):\n    try:\n        f()\n    except:\n        pass\n"}})
+            .printed == "on\n");
+}
+
+TEST_CASE("What a program does on its way out of an unhandled refusal is done") {
+  const Ran done =
+      ran("b = torch.zeros(4, device='cuda')\n"
+          "print('before')\n"
+          "def f():\n"
+          "    kept = torch.zeros(2, device='cuda')\n"
+          "    try:\n"
+          "        a = torch.zeros(1000, device='cuda')\n"
+          "        print('not reached')\n"
+          "    finally:\n"
+          "        global b\n"
+          "        del b\n"
+          "        print('finally')\n"
+          "f()\n"
+          "print('not reached')\n");
+  CHECK(done.ended_by_oom);
+  CHECK(done.printed == "before\nfinally\n");
+  // What the frames hold is there until the process ends.
+  CHECK(done.lines ==
+        std::vector<std::string>{"mark model", "alloc 16", "alloc 8", "alloc 4000", "free 16"});
+}
+
+TEST_CASE("An error raised from a refusal is one by which memory ended the program") {
+  const std::string handler =
+      "try:\n"
+      "    a = torch.zeros(1000, device='cuda')\n"
+      "except RuntimeError as error:\n";
+  CHECK(ran(handler + "    raise RuntimeError('too large a batch') from error\n").ended_by_oom);
+  CHECK(problem_of("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n"
+                   "    raise RuntimeError('no memory') from error\n") ==
+        "RuntimeError: no memory | ");
 }
 
 TEST_CASE("A name that torch lacks comes with a way out; one that other objects lack does not") {
