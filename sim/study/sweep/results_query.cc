@@ -72,10 +72,44 @@ void require_sound(SqlDatabase& database, const std::vector<std::string>& column
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
+/// A place of the table has one cell: two differ in an axis that the table does not show. Errors:
+/// InputError that names it.
+void require_one_cell_a_place(const SqlDatabase& database, const std::vector<std::string>& columns,
+                              const std::vector<std::string>& pivot, const std::string& where) {
+  SqlStatement most = database.prepare(
+      fmt::format("SELECT COUNT(*) FROM cells WHERE {} GROUP BY {} ORDER BY 1 DESC LIMIT 1", where,
+                  listed({pivot[0], pivot[1]})));
+  if (!most.step() || most.integer(0) < 2) return;
+  std::string hidden;
+  // The axes stand between the cell's number and its status.
+  for (std::size_t i = 1; i < columns.size() && columns[i] != "status"; ++i) {
+    if (columns[i] == pivot[0] || columns[i] == pivot[1]) continue;
+    SqlStatement values = database.prepare(
+        fmt::format("SELECT COUNT(DISTINCT {}) FROM cells WHERE {}", sql_name(columns[i]), where));
+    if (values.step() && values.integer(0) > 1) hidden += (hidden.empty() ? "" : ", ") + columns[i];
+  }
+  throw InputError(Problem{{},
+                           "--pivot",
+                           fmt::format("{} cells would stand in one place: the table does not show "
+                                       "{}",
+                                       most.integer(0), hidden),
+                           "choose one value of each by --where"});
+}
+
+/// What stands in a place is a figure of a cell that fits; else OOM or error. Other columns stand
+/// as they are.
 Selection selection_of_pivot(const ResultsQuery& query, const std::string& where) {
-  return {fmt::format("{}, MAX({})", listed({query.pivot[0], query.pivot[1]}),
-                      sql_name(query.pivot[2])),
-          where, "GROUP BY 1, 2 ORDER BY 1, 2"};
+  const std::string value = sql_name(query.pivot[2]);
+  const bool is_figure = std::any_of(kFigures.begin(), kFigures.end(), [&](const Figure& figure) {
+    return figure.name == query.pivot[2] && figure.name != "ooms";
+  });
+  const std::string shown = is_figure ? fmt::format(
+                                            "CASE status WHEN 'fits' THEN {} WHEN 'oom' THEN "
+                                            "'OOM' ELSE 'error' END",
+                                            value)
+                                      : value;
+  return {fmt::format("{}, {}", listed({query.pivot[0], query.pivot[1]}), shown), where,
+          "ORDER BY 1, 2"};
 }
 
 Selection selection_of_groups(const ResultsQuery& query, const std::string& where) {
@@ -192,6 +226,7 @@ ResultsTable query_cells(SqlDatabase& database, const std::vector<std::string>& 
   const std::string where =
       fmt::format("({}\n)", query.where.empty() ? std::string("1") : query.where);
   require_sound(database, columns, query, where);
+  if (!query.pivot.empty()) require_one_cell_a_place(database, columns, query.pivot, where);
   const Selection selection = !query.pivot.empty() ? selection_of_pivot(query, where)
                               : !query.group.empty()
                                   ? selection_of_groups(query, where)

@@ -153,6 +153,24 @@ TEST_CASE(
   CHECK(asks.at(1).peak_allocated != asks.at(0).peak_allocated);
 }
 
+TEST_CASE("a cell that ran out of memory stands in a table as such, never by its peak") {
+  const ScenarioSource source =
+      scenario("  grid: {kib: [1024, 8388608, -1], train.steps: [1, 2]}\n");
+  const SweepPlan plan = parse_sweep(source);
+  ResultsFile file =
+      ResultsFile::create("", {"0", "s.yaml", source.text->text, "", {}, plan.columns(), 6});
+  SweepOptions options;
+  options.take = [&](const SweepCell& cell, const CellResult& result) { file.add(cell, result); };
+  run_sweep(source, plan, options);
+  ResultsQuery pivot;
+  pivot.pivot = {"kib", "train.steps", "peak_reserved"};
+  const ResultsTable crossed = file.query(pivot);
+  REQUIRE(crossed.rows.size() == 3);
+  CHECK(crossed.rows[0][1].text == "error");
+  CHECK(crossed.rows[1][1].kind == ResultsValue::Kind::kInteger);
+  CHECK(crossed.rows[2][1].text == "OOM");
+}
+
 TEST_CASE("everything wrong with a sweep is told at once, with its place") {
   CHECK(
       problems("  grids: {kib: [1]}\n").find("sweep: unknown key 'grids'; did you mean 'grid'?") !=
@@ -198,6 +216,10 @@ TEST_CASE("results are asked by SQL, sorted, grouped, pivoted, and cut to the fr
 
   ResultsQuery pivot;
   pivot.pivot = {"kib", "count", "peak_allocated"};
+  CHECK_THROWS_WITH(file.query(pivot),
+                    Catch::Contains("3 cells would stand in one place: the table does not show "
+                                    "allocator.conf"));
+  pivot.where = "\"allocator.conf\" = ''";
   const ResultsTable crossed = file.query(pivot);
   REQUIRE(crossed.rows.size() == 3);
   CHECK(crossed.columns[3].name == "count = 9");
