@@ -35,7 +35,8 @@ struct MeasuredRun {
   Provenance provenance;
   bool ended_by_oom = false;
   std::string oom_message;
-  bool warm = false;  ///< the events begin with a cache that was filled before
+  bool warm = false;          ///< the events begin with a cache that was filled before
+  bool is_recording = false;  ///< a snapshot: it holds what the program's own calls recorded
   std::vector<MeasuredDevice> devices;
   EventTable events;  ///< device by device
 };

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """validate and record as a user meets them, with no PyTorch: validate_test.py PATH/TO/tidemark"""
 
+import gzip
 import json
 import os
 import pathlib
@@ -64,6 +65,16 @@ class Recorded(unittest.TestCase):
             done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "snapshot:%s" % snapshot)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"by segment and offset: 0 of \d+ allocations lie elsewhere")
+
+    def test_a_recording_is_compared_with_what_the_programs_own_calls_recorded(self):
+        # Recorded by PyTorch 2.11: the model before, the teardown after, and a second file are no part of what one file holds.
+        windows = pathlib.Path(__file__).resolve().parent.parent / "golden" / "recordings" / "windows"
+        for program, recording in (("steps.py", "steps"), ("whole.py", "two_steps"), ("whole.py", "whole")):
+            with self.subTest(recording), tempfile.TemporaryDirectory() as folder:
+                snapshot = pathlib.Path(folder) / (recording + ".pickle")
+                snapshot.write_bytes(gzip.decompress((windows / (recording + ".pickle.gz")).read_bytes()))
+                done = tidemark("validate", windows / program, "--device", "h100-sxm-80gb", "--against", "snapshot:%s" % snapshot)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 PROBE = {"schema_version": 1, "kind": "probe", "device": "NVIDIA A100-SXM4-80GB", "compute_capability": "8.0", "sm_count": 108,

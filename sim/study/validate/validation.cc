@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "sim/base/problem.h"
@@ -31,15 +33,54 @@ EventTable table_of(const RunResult& result) {
   return table;
 }
 
-/// Leaves the last `count` rows.
-void keep_last(EventTable& table, std::size_t count) {
-  const auto shorten = [count](auto& rows) {
-    if (rows.size() > count)
-      rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(count));
+/// Rows from one up to another.
+struct Window {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+void keep(EventTable& table, const Window& window) {
+  const auto shorten = [&window](auto& rows) {
+    using Offset = std::ptrdiff_t;
+    rows.erase(rows.begin() + static_cast<Offset>(std::min(window.end, rows.size())), rows.end());
+    rows.erase(rows.begin(),
+               rows.begin() + static_cast<Offset>(std::min(window.begin, rows.size())));
   };
   shorten(table.events);
   shorten(table.phases);
   shorten(table.ops);
+}
+
+/// Leaves the last `count` rows.
+void keep_last(EventTable& table, std::size_t count) {
+  const std::size_t rows = table.events.size();
+  keep(table, {rows - std::min(rows, count), rows});
+}
+
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// What a snapshot of this name holds, by the marks that the program's calls leave
+/// (library/torch/cuda/memory.py): from where recording last began to where the file was written,
+/// else to the last file written, else to the end. All of it where the program records nothing.
+Window recorded_window(const DeviceResult& device, std::string_view snapshot) {
+  constexpr std::string_view kWritten = "memory snapshot: ";
+  Window all{0, device.events.size()};
+  std::optional<std::size_t> begin;
+  std::optional<Window> last;
+  std::optional<Window> named;
+  for (const MeasuredPoint& point : device.points) {
+    if (point.name == "memory history begins") {
+      begin = begin.value_or(point.event);
+      all.begin = *begin;
+    } else if (point.name == "memory history ends") {
+      begin.reset();  // PyTorch forgets what was recorded
+    } else if (begin && point.name.starts_with(kWritten)) {
+      last = Window{*begin, point.event};
+      const std::string_view written = std::string_view(point.name).substr(kWritten.size());
+      if (file_of(written) == file_of(snapshot)) named = last;
+    }
+  }
+  return named ? *named : last.value_or(all);
 }
 
 /// Leaves what comes up to the last refused request; returns how many rows went.
@@ -127,6 +168,16 @@ bool has_oom(const EventTable& table) {
                              [](const Event& each) { return each.action == Action::kOom; });
 }
 
+/// A program that handles its error goes on asking: one that ends by it does not.
+bool ends_by_oom(const std::vector<Event>& events) {
+  bool refused_last = false;
+  for (const Event& event : events) {
+    if (event.action == Action::kAlloc) refused_last = false;
+    if (event.action == Action::kOom) refused_last = true;
+  }
+  return refused_last;
+}
+
 /// A trace may name its requests as it likes, and a name again once its owner dropped it.
 void count_requests(std::vector<Event>& events) {
   std::unordered_map<RequestId, RequestId> number;
@@ -180,6 +231,19 @@ ValidationCase validate(std::string name, const RunResult& result, MeasuredRun m
                          real.peak_reserved_bytes};
   found.device_total = {device_peak(device), real.device_total_bytes};
 
+  const bool is_window = measured.is_recording && !device.points.empty();
+  if (is_window) {
+    const Window window = recorded_window(device, measured.name);
+    keep(found.simulated, window);
+    Bytes highest = 0;
+    for (std::size_t i = window.begin; i < std::min(window.end, device.samples.size()); ++i)
+      highest = std::max(highest, device.samples[i].reserved);
+    if (highest > 0) found.peak_reserved.simulated = highest;
+    // What came before counts no more.
+    count_requests(found.simulated.events);
+    count_requests(found.measured.events);
+    found.oom_simulated = ends_by_oom(found.simulated.events);
+  }
   if (found.oom_simulated && found.oom_measured) {
     found.after_oom = end_at_oom(found.measured);
     end_at_oom(found.simulated);
@@ -259,15 +323,12 @@ MeasuredRun measured_of(const Snapshot& snapshot) {
   const EventTotals totals = event_totals(program.recorded, {program.start.reserved_bytes(), 0});
   device.peak_reserved_bytes = totals.peak_reserved_bytes;
   run.devices.push_back(device);
-  // A program that handles its error goes on asking: one that ends by it does not.
-  bool refused_last = false;
   for (Event& event : program.recorded) {
     event.device = 0;
     event.instruction = 0;
-    if (event.action == Action::kAlloc) refused_last = false;
-    if (event.action == Action::kOom) refused_last = true;
   }
-  run.ended_by_oom = refused_last;
+  run.ended_by_oom = ends_by_oom(program.recorded);
+  run.is_recording = true;
   for (const Event& event : program.recorded) {
     const std::string summary = event.id == kNoRequest || event.id >= program.origins.size()
                                     ? std::string()

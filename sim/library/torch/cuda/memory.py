@@ -9,12 +9,14 @@ from torch.cuda import (
 
 
 def _record_memory_history(enabled="all", *args, **kwargs):
-    """every event is recorded anyway: `tidemark run --snapshot FILE` writes them"""
+    """every event is recorded anyway (`tidemark run --snapshot FILE` writes them): a mark says where"""
+    _C.mark("memory history ends" if enabled is None or enabled is False else "memory history begins")
 
 
 def _dump_snapshot(filename="dump_snapshot.pickle", augment_with_fx_traces=False):
     import _files
 
+    _C.mark(f"memory snapshot: {filename}")
     _files.keep(filename, [None])
 
 

@@ -162,6 +162,43 @@ TEST_CASE("A warm recording is compared with the run's last events, without addr
   CHECK(found.events.b_events == 3);
 }
 
+TEST_CASE("A recording is compared with what the program's own calls recorded") {
+  // Recording begins after the first block's segment is back, and ends before the last two frees.
+  std::vector<Event> all{event(Action::kSegmentAlloc, 4 * kMiB, 2 * kMiB),
+                         event(Action::kAlloc, 4 * kMiB, 100, 0),
+                         event(Action::kFreeRequested, 4 * kMiB, 100, 0),
+                         event(Action::kFreeCompleted, 4 * kMiB, 100, 0),
+                         event(Action::kSegmentFree, 4 * kMiB, 2 * kMiB)};
+  std::vector<Event> later = small_run();
+  for (Event& each : later) {
+    if (each.id != kNoRequest) ++each.id;
+  }
+  all.insert(all.end(), later.begin(), later.end());
+  RunResult result = simulated(all);
+  const auto mark = [&](std::string name, std::uint32_t at) {
+    MeasuredPoint point;
+    point.name = std::move(name);
+    point.event = at;
+    result.devices[0].points.push_back(point);
+  };
+  mark("memory history begins", 5);
+  mark("memory snapshot: out/first.pickle", 8);
+  MeasuredRun run = measured(small_run(), 1024, 2 * kMiB);
+  run.events.events.resize(3);
+  run.name = "recordings/first.pickle";
+  run.is_recording = true;
+  const ValidationCase found = validate("window", result, run);
+  CHECK(found.exact());
+  CHECK(found.events.b_events == 3);
+  // A later file of another name is another window; recording that ended is forgotten.
+  mark("memory history ends", 8);
+  mark("memory history begins", 9);
+  mark("memory snapshot: second.pickle", 10);
+  CHECK(validate("window", result, run).exact());
+  run.name = "second.pickle";
+  CHECK(validate("window", result, run).events.b_events == 1);
+}
+
 TEST_CASE("On another driver places are counted apart") {
   std::vector<Event> theirs = small_run();
   for (Event& each : theirs) each.address += 64 * kMiB;
