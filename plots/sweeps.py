@@ -9,7 +9,7 @@ from paper import DARK, LIMIT, SMALL, below, page, plt, tidy, unit_of
 from runs import STYLES
 from timeline import InputError, human
 
-FIGURES = ("peak_allocated", "peak_reserved", "spare", "fragmentation", "retries", "ooms", "device_calls", "time_ns")
+FIGURES = ("peak_allocated", "peak_reserved", "spare", "fragmentation", "retries", "ooms", "device_calls", "assumed", "time_ns")
 IN_BYTES = FIGURES[:3]
 
 

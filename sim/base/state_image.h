@@ -60,6 +60,8 @@ class StateImage {
   /// What could not be written; empty for a whole image.
   [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
   [[nodiscard]] Digest digest() const { return {low_, high_}; }
+  /// The digest of what is written from here on; the numbers of things stay.
+  void begin_digest() { low_ = high_ = 0; }
   [[nodiscard]] std::size_t mentioned() const { return count_; }
 
  private:

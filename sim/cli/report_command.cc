@@ -98,7 +98,7 @@ class ReportCommand final : public Command {
     // The host's changes are told by the first device's events.
     const std::span<const HostPoint> host =
         range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
-    HtmlReport report{name, &picture, &agreement, samples, labels, results, host, {}};
+    HtmlReport report{name, &picture, &agreement, samples, labels, results, host, loaded.notes};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");

@@ -43,6 +43,11 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
     overrides.push_back({"script.env." + text.substr(0, equals),
                          yaml::quoted(std::string_view(text).substr(equals + 1))});
   }
+  std::string assumed;
+  for (const std::string& each :
+       args.has("assume") ? args.values("assume") : std::vector<std::string>())
+    assumed += (assumed.empty() ? "['" : ", '") + each + "'";
+  if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]"});
   return overrides;
 }
 

@@ -14,7 +14,7 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --packages, --device, --event-policy, --set and --env ask for, in this order.
+/// What --packages, --device, --event-policy, --assume, --set and --env ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);
 /// The same, and what a script's arguments behind its name ask for.
 /// Errors: InputError where what runs is no script.
@@ -33,6 +33,11 @@ inline constexpr OptionSpec kDeviceOption{
 /// The option of commands that run scenarios on several streams.
 inline constexpr OptionSpec kEventPolicyOption{
     "event-policy", "POLICY", "when other streams' work ends: simulated, ready, sync or lag:N", ""};
+
+/// What values that nobody knows are taken for.
+inline constexpr OptionSpec kAssumeOption{
+    "assume", "FILE:LINE=VALUE", "what is not known there: true, false, both, N or LOW..HIGH", "",
+    true};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

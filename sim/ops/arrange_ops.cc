@@ -230,9 +230,10 @@ std::span<const OpDef> arrange_ops() {
          return repeat_interleave(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2));
        },
        kSource},
-      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, any generator=None)",
+      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "
+       "generator=None)",
        "torch method", multinomial, kDrawn},
-      {"bernoulli(Tensor input, *, any generator=None)", "torch method",
+      {"bernoulli(Tensor input, *, generator? generator=None)", "torch method",
        [](Arguments& a) -> OpResult {
          Context& c = a.context();
          const Tensor& self = a.tensor(0);

@@ -277,6 +277,9 @@ Tensor batch_norm(Context& c, const Tensor& input, const Tensor& weight, const T
   check_statistics(input, running_var, "running_var");
   check_statistics(input, weight, "weight");
   check_statistics(input, bias, "bias");
+  for (const Tensor* statistic : {&running_mean, &running_var}) {
+    if (training && statistic->defined()) (*statistic)->storage->set_known(nullptr);
+  }
   if (use_cudnn(c, input, weight, bias, running_mean, running_var, training)) {
     return cudnn_batch_norm(c, input, weight, bias, running_mean, running_var, training);
   }

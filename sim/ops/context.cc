@@ -1,5 +1,7 @@
 #include "sim/ops/context.h"
 
+#include "sim/ops/values/view.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,6 +98,28 @@ Tensor Context::empty_pinned(const Dims& sizes, const Dims& strides, ScalarType 
   const Bytes bytes = extent_bytes(sizes, strides, dtype);
   const RequestNumber request = bytes > 0 ? memory_.allocate_pinned(bytes) : kNoMemory;
   return make(sizes, strides, dtype, kHost, make_ref<Storage>(&memory_, request, bytes, kHost));
+}
+
+void Context::count_look(const Tensor& tensor) const {
+  ++looks_.all;
+  if (tensor->storage->known()->is_random) ++looks_.random;
+}
+
+std::optional<Numbers> Context::look_at(const Tensor& tensor) const {
+  std::optional<Numbers> numbers = known_numbers(tensor);
+  if (numbers) count_look(tensor);
+  return numbers;
+}
+
+std::int64_t Context::count_nonzero(const Tensor& mask) const {
+  // What is only assumed decides branches, never sizes.
+  const bool is_assumed = count_unknown && mask->storage && mask->storage->known() &&
+                          mask->storage->known()->is_assumed;
+  if (const std::optional<std::int64_t> known = is_assumed ? std::nullopt : known_count(mask)) {
+    count_look(mask);
+    return *known;
+  }
+  return count_unknown ? count_unknown(mask) : 0;
 }
 
 void Context::read_value(const Tensor& tensor) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "sim/base/release.h"
 #include "sim/ops/node.h"
 #include "sim/ops/tensor.h"
+#include "sim/ops/values/generator.h"
 
 namespace tidemark::ops {
 
@@ -125,6 +127,27 @@ class Context {
   [[nodiscard]] const Wheel& pytorch() const { return pytorch_; }
   void set_pytorch(const Wheel& wheel);
 
+  /// The host's random generators by number; the first is torch.default_generator. They live as
+  /// long as the context.
+  [[nodiscard]] Generator& generator(std::size_t number) { return generators_[number]; }
+  /// How many elements of a mask are not zero, where that decides a size. What is not known is
+  /// `count_unknown`'s to say; without it there are none.
+  [[nodiscard]] std::int64_t count_nonzero(const Tensor& mask) const;
+  std::function<std::int64_t(const Tensor& mask)> count_unknown;
+  /// Numbers of a tensor, for something that acts by them; nullopt: not known.
+  [[nodiscard]] std::optional<Numbers> look_at(const Tensor& tensor) const;
+  /// How often look_at() and count_nonzero() found numbers, and random ones among them.
+  struct Looks {
+    std::uint64_t all = 0;
+    std::uint64_t random = 0;
+    friend bool operator==(const Looks&, const Looks&) = default;
+  };
+  [[nodiscard]] const Looks& looks() const { return looks_; }
+  std::size_t add_generator() {
+    generators_.emplace_back();
+    return generators_.size() - 1;
+  }
+
   // ---- memory
   /// A new dense tensor; zero elements take no memory. Errors: OutOfMemory, OpError on sizes that
   /// overflow.
@@ -213,6 +236,9 @@ class Context {
   std::uint64_t early_backwards = 0;
 
  private:
+  void count_look(const Tensor& tensor) const;
+  std::deque<Generator> generators_{1};
+  mutable Looks looks_;
   CublasHandle& cublas_handle(Device device);
   void keep_workspace(Device device, bool lt, Bytes bytes);
   [[nodiscard]] Bytes cublas_workspace_bytes() const;

@@ -134,16 +134,17 @@ Bytes count_bytes(const DeviceSpec& spec, std::int64_t count) {
   return aligned(static_cast<Bytes>(blocks) * 4) + kAlignment - 1;
 }
 
-Tensor nonzero_kernel(Context& c, const Tensor& x) {
-  if (!x.is_cuda()) return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
+Tensor nonzero_kernel(Context& c, const Tensor& x, std::int64_t count) {
+  if (!x.is_cuda()) return c.empty({count, x.dim()}, ScalarType::kInt64, x.device());
   const Tensor dense = contiguous(c, x);
-  const Tensor count = c.empty({1}, ScalarType::kInt32, x.device());
+  const Tensor found = c.empty({1}, ScalarType::kInt32, x.device());
   Tensor counting = c.scratch(count_bytes(c.spec(), x.numel()), x.device());
   if (c.rules().nonzero_drops_count_first) counting.reset();
-  c.read_value(count);
+  c.read_value(found);
   const Tensor selecting = c.scratch(select_bytes(c, x.numel()), x.device());
   counting.reset();
-  return c.empty({0, x.dim()}, ScalarType::kInt64, x.device());
+  return c.empty_strided({count, x.dim()}, {1, std::max<std::int64_t>(count, 1)},
+                         ScalarType::kInt64, x.device());
 }
 
 }  // namespace tidemark::ops

@@ -25,7 +25,7 @@ Bytes segmented_sort_bytes(std::int64_t count, Bytes key_width, Bytes value_widt
 
 /// A scan along `dim`: CUB's where the tensor is one row, else a kernel without temporaries.
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim);
-/// Positions of the values that are not zero: every value counts as zero, so [0, rank].
-Tensor nonzero_kernel(Context& c, const Tensor& x);
+/// Positions of so many values that are not zero: [count, rank].
+Tensor nonzero_kernel(Context& c, const Tensor& x, std::int64_t count = 0);
 
 }  // namespace tidemark::ops

@@ -66,20 +66,13 @@ ScalarType type_of_number(Arguments& a, std::size_t i) {
   return a.context().default_dtype;
 }
 
-/// Notes the values of a new tensor of the host.
-Tensor with_values(Tensor tensor, const Progression& values) {
-  if (!tensor.is_cuda() && tensor->storage) tensor->storage->set_values(values);
-  return tensor;
-}
-
 Tensor arange(Arguments& a, double start, double end, double step, bool whole,
               std::size_t options) {
   if (step == 0) throw OpError("step must be nonzero");
   const double count = std::ceil((end - start) / step);
   if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
-  return with_values(make(a, "arange", {static_cast<std::int64_t>(count)},
-                          whole ? ScalarType::kInt64 : a.context().default_dtype, options),
-                     {start, step});
+  return make(a, "arange", {static_cast<std::int64_t>(count)},
+              whole ? ScalarType::kInt64 : a.context().default_dtype, options);
 }
 
 bool is_whole(const Arguments& a, std::size_t i) {
@@ -181,14 +174,14 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any generator=None)",
+       "bool pin_memory=False, generator? generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "rand", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, any generator=None)",
+       "bool pin_memory=False, generator? generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randn", a.dims(0), a.context().default_dtype, 1, a.flag(4));
@@ -200,20 +193,21 @@ std::span<const OpDef> factory_ops() {
        [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
        kSource},
       {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, any generator=None)",
+       "requires_grad=False, generator? generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(1), ScalarType::kInt64, 2);
        },
        kSource},
       {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, any generator=None)",
+       "requires_grad=False, generator? generator=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
        },
        kSource},
-      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, any "
+      {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "generator? "
        "generator=None)",
        "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
       {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
@@ -232,9 +226,7 @@ std::span<const OpDef> factory_ops() {
        "bool requires_grad=False)",
        "torch",
        [](Arguments& a) -> OpResult {
-         const auto steps = static_cast<double>(a.integer(2));
-         return with_values(make(a, "linspace", {a.integer(2)}, a.context().default_dtype, 3),
-                            {a.number(0), (a.number(1) - a.number(0)) / std::max(steps - 1, 1.0)});
+         return make(a, "linspace", {a.integer(2)}, a.context().default_dtype, 3);
        },
        kSource},
       {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "
@@ -304,22 +296,25 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"zero_(Tensor input)", "method", zero, kSource},
-      {"normal_(Tensor input, float mean=0, float std=1, *, any generator=None)", "method",
+      {"normal_(Tensor input, float mean=0, float std=1, *, generator? generator=None)", "method",
        random_values, kSource},
-      {"uniform_(Tensor input, any from=0, any to=1, *, any generator=None)", "method",
+      {"uniform_(Tensor input, float from=0, float to=1, *, generator? generator=None)", "method",
        random_values, kSource},
-      {"exponential_(Tensor input, float lambd=1, *, any generator=None)", "method", random_values,
+      {"exponential_(Tensor input, float lambd=1, *, generator? generator=None)", "method",
+       random_values, kSource},
+      {"random_(Tensor input, *, generator? generator=None)", "method", random_values, kSource},
+      {"random_(Tensor input, int to, *, generator? generator=None)", "method", random_values,
        kSource},
-      {"random_(Tensor input, any from=None, any to=None, *, any generator=None)", "method",
+      {"random_(Tensor input, int from, int? to, *, generator? generator=None)", "method",
        random_values, kSource},
-      {"bernoulli_(Tensor input, operand p=0.5, *, any generator=None)", "method", random_values,
+      {"bernoulli_(Tensor input, operand p=0.5, *, generator? generator=None)", "method",
+       random_values, kSource},
+      {"geometric_(Tensor input, float p, *, generator? generator=None)", "method", random_values,
        kSource},
-      {"geometric_(Tensor input, float p, *, any generator=None)", "method", random_values,
-       kSource},
-      {"cauchy_(Tensor input, float median=0, float sigma=1, *, any generator=None)", "method",
-       random_values, kSource},
-      {"log_normal_(Tensor input, float mean=1, float std=2, *, any generator=None)", "method",
-       random_values, kSource},
+      {"cauchy_(Tensor input, float median=0, float sigma=1, *, generator? generator=None)",
+       "method", random_values, kSource},
+      {"log_normal_(Tensor input, float mean=1, float std=2, *, generator? generator=None)",
+       "method", random_values, kSource},
   };
   return kOps;
 }

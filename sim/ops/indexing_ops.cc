@@ -64,7 +64,7 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
                         to_string(index.sizes()), d, to_string(self.sizes()), at));
       }
     }
-    const Tensor found = nonzero_kernel(c, index);
+    const Tensor found = nonzero_kernel(c, index, c.count_nonzero(index));
     for (std::int64_t d = 0; d < index.dim(); ++d) out.tensors.push_back(select(found, 1, d));
   }
   // A mask given once stands where placeholders for its further dimensions may follow.
@@ -411,7 +411,7 @@ Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& in
 
 Tensor nonzero(Context& c, const Tensor& self) {
   Op op(c, "nonzero", "", {}, {&self});
-  return op.result(nonzero_kernel(c, self), nullptr);
+  return op.result(nonzero_kernel(c, self, c.count_nonzero(self)), nullptr);
 }
 
 Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
@@ -422,8 +422,10 @@ Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
   op.save(0, mask);
   op.save(1, self);
   const Dims shape = broadcast(self.sizes(), mask.sizes());
-  nonzero_kernel(c, expand(mask, shape));
-  return op.result(c.empty({0}, self.dtype(), self.device()), [shape](Backward& b) {
+  const Tensor wide = expand(mask, shape);
+  const std::int64_t chosen = c.count_nonzero(wide);
+  nonzero_kernel(c, wide, chosen);
+  return op.result(c.empty({chosen}, self.dtype(), self.device()), [shape](Backward& b) {
     // masked_scatter_: a running count of the mask says which value goes where.
     b.grads[0] = zeros_like(b.c, expand(b.saved[1], shape));
     const std::int64_t count = numel_of(shape);

@@ -9,6 +9,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/softmax_ops.h"
+#include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
 
@@ -166,6 +167,8 @@ Tensor smoothed_cross_entropy(Context& c, const Tensor& self, const Tensor& targ
     if (weight.defined()) {
       // Normalised by the weights of the targets that count: they are selected by value.
       const Tensor counted = unary(c, "bitwise_not", ignored);
+      // Of targets that nobody knows none is taken to be ignored.
+      if (c.count_unknown && !known_count(counted)) note_fill(counted, 1, nullptr);
       const Tensor selected = masked_select(c, target, counted);
       const Tensor weights = gather(c, weight, 0, selected);
       const Tensor weight_sum = sum(c, weights, {}, false, {});

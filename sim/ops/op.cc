@@ -118,7 +118,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
 void Op::rebase(const Tensor& self) {
   self->producer = vertex_;
   work_.writes(self);
-  if (self->storage && self->storage->values()) self->storage->set_values(std::nullopt);
+  if (self->storage && self->storage->known()) self->storage->set_known(nullptr);
   if (self->version) ++self->version->value;
   if (!node_) return;
   if (self->requires_grad && !self->grad_fn) {

@@ -1,9 +1,14 @@
 #include "sim/ops/print_ops.h"
 
+#include <cmath>
+#include <optional>
+#include <utility>
+
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
 
@@ -30,6 +35,19 @@ Tensor summarised(Context& c, const Tensor& x) {
   return out;
 }
 
+/// Notes which elements are shown: finite ones that are not zero. All of numbers that nobody knows
+/// are taken to be.
+void note_shown(const Context& c, const Tensor& numbers, const Tensor& mask) {
+  if (!c.count_unknown) return;
+  const std::optional<Numbers> known = c.look_at(numbers);
+  Numbers shown;
+  shown.dtype = ScalarType::kBool;
+  shown.resize(static_cast<std::size_t>(mask.numel()));
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    shown.whole[i] = !known || (std::isfinite(known->at(i)) && known->at(i) != 0) ? 1 : 0;
+  note_numbers(mask, std::move(shown));
+}
+
 }  // namespace
 
 void print_kernels(Context& c, const Tensor& x) {
@@ -48,6 +66,7 @@ void print_kernels(Context& c, const Tensor& x) {
     finite.reset();
     not_zero.reset();
   }
+  note_shown(c, flat, mask);
   masked_select(c, flat, mask);
 }
 

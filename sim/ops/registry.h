@@ -62,6 +62,7 @@ class Arguments {
     return std::get<std::vector<std::int64_t>>(values_[i]);
   }
   [[nodiscard]] const Argument& value(std::size_t i) const { return values_[i]; }
+  [[nodiscard]] std::size_t count() const { return values_.size(); }
   [[nodiscard]] Context& context() const { return c_; }
 
  private:

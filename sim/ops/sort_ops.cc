@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "sim/ops/cub.h"
 #include "sim/ops/embedding_ops.h"
@@ -9,6 +11,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
 
@@ -251,12 +254,41 @@ TensorList running_extreme(Context& c, std::string_view name, const Tensor& self
   return out;
 }
 
-/// Sorted and rid of repetitions: one value, zero.
+/// Rid of repetitions that follow each other; nullopt: not known.
+std::optional<Numbers> distinct(const Context& c, const Tensor& self, bool sorts) {
+  std::optional<Numbers> numbers = c.look_at(self);
+  if (!numbers) return numbers;
+  if (sorts) {
+    std::sort(numbers->whole.begin(), numbers->whole.end());
+    std::sort(numbers->real.begin(), numbers->real.end());
+  }
+  numbers->whole.erase(std::unique(numbers->whole.begin(), numbers->whole.end()),
+                       numbers->whole.end());
+  numbers->real.erase(std::unique(numbers->real.begin(), numbers->real.end()), numbers->real.end());
+  return numbers;
+}
+
+/// The first values of `out`, as many as there are different ones.
+Tensor cut_to_distinct(Context& c, const Tensor& self, const Tensor& out, bool sorts) {
+  std::optional<Numbers> numbers = distinct(c, self, sorts);
+  std::int64_t count = 1;
+  if (numbers) {
+    count = static_cast<std::int64_t>(numbers->size());
+    numbers->resize(static_cast<std::size_t>(out.numel()));
+    note_numbers(out, *std::move(numbers));
+  } else if (c.count_unknown) {
+    count = c.count_unknown(self);
+  }
+  return Context::alias(out, {count}, {1}, 0);
+}
+
+/// Sorted and rid of repetitions; where they are not known, one value, zero.
 Tensor unique(Context& c, const Tensor& self) {
   Op op(c, "_unique2", "NotImplemented", {}, {&self});
   const std::int64_t n = self.numel();
   const Device device = self.device();
-  if (!self.is_cuda() || n == 0) return c.empty({n == 0 ? 0 : 1}, self.dtype(), device);
+  if (n == 0) return c.empty({0}, self.dtype(), device);
+  if (!self.is_cuda()) return cut_to_distinct(c, self, c.empty({n}, self.dtype(), device), true);
   const Bytes width = element_bytes(self.dtype());
   const Tensor dense = contiguous(c, self);
   const Tensor sorted = c.empty({n}, self.dtype(), device);
@@ -267,10 +299,10 @@ Tensor unique(Context& c, const Tensor& self) {
     c.scratch(unique_bytes(c, n, width), device);
   }
   // Cut to size: the storage stays as it was made.
-  return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
+  return op.result(cut_to_distinct(c, self, out, true), nullptr);
 }
 
-/// Rid of repetitions that follow each other: one value, zero.
+/// Rid of repetitions that follow each other.
 Tensor unique_consecutive(Context& c, const Tensor& self) {
   Op op(c, "unique_consecutive", "NotImplemented", {}, {&self});
   const std::int64_t n = self.numel();
@@ -281,7 +313,7 @@ Tensor unique_consecutive(Context& c, const Tensor& self) {
     const Tensor count = c.scratch(8, self.device());
     c.scratch(unique_bytes(c, n, element_bytes(self.dtype())), self.device());
   }
-  return op.result(Context::alias(out, {1}, {1}, 0), nullptr);
+  return op.result(cut_to_distinct(c, self, out, false), nullptr);
 }
 
 }  // namespace

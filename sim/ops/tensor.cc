@@ -109,14 +109,6 @@ MemoryFormat Tensor::suggest_memory_format() const {
   return MemoryFormat::kContiguous;
 }
 
-double known_value(const Tensor& tensor, std::int64_t index) {
-  if (!tensor->storage || !tensor->storage->values()) return 0;
-  const Progression& values = *tensor->storage->values();
-  const double value = values.first + values.step * static_cast<double>(tensor->offset + index);
-  return tensor.dtype() == ScalarType::kFloat32 ? static_cast<double>(static_cast<float>(value))
-                                                : value;
-}
-
 std::int64_t numel_of(const Dims& sizes) {
   std::int64_t n = 1;
   for (const std::int64_t s : sizes) {

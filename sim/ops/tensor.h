@@ -9,6 +9,7 @@
 #include "sim/ops/dims.h"
 #include "sim/ops/memory.h"
 #include "sim/ops/scalar_type.h"
+#include "sim/ops/values/known.h"
 
 namespace tidemark::ops {
 
@@ -26,13 +27,6 @@ struct Spread : RefCounted<Spread> {
   const Dims strides;  ///< of the whole, were it in one piece
 };
 
-/// Host values that are known: element i is first + i * step. Programs read them back to configure
-/// themselves (rates of torch.linspace(...), one a layer).
-struct Progression {
-  double first = 0;
-  double step = 0;
-};
-
 /// The memory under one or several tensors. Its last reference going away is the free.
 class Storage final : public RefCounted<Storage> {
  public:
@@ -46,9 +40,9 @@ class Storage final : public RefCounted<Storage> {
   void set_role(Role role) {
     if (request_ != kNoMemory) memory_->set_role(request_, role);
   }
-  /// Of the host's memory only. Whoever writes into it forgets them.
-  [[nodiscard]] const std::optional<Progression>& values() const { return values_; }
-  void set_values(std::optional<Progression> values) { values_ = values; }
+  /// What is known of the numbers in it; null: nothing. Whoever writes into it sets it anew.
+  [[nodiscard]] const Ref<Known>& known() const { return known_; }
+  void set_known(Ref<Known> known) const { known_ = std::move(known); }
   /// untyped_storage().resize_(0): the memory goes, the object stays.
   void drop() {
     if (request_ != kNoMemory) {
@@ -75,7 +69,7 @@ class Storage final : public RefCounted<Storage> {
   RequestNumber request_;
   Device device_;
   bool is_pageable_ = false;
-  std::optional<Progression> values_;
+  mutable Ref<Known> known_;  ///< about the memory, no part of it
 };
 
 /// How often a tensor was written over. A tensor, its views and what was detached from it share
@@ -169,10 +163,6 @@ class Tensor {
 };
 
 using TensorList = std::vector<Tensor>;
-
-/// The value at `index` elements past the tensor's first place in its storage; 0 where it is not
-/// known.
-double known_value(const Tensor& tensor, std::int64_t index);
 
 struct TensorImpl::Sparse {
   Tensor indices;

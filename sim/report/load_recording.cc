@@ -5,6 +5,7 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/request_trace.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
 #include "sim/run/scenario.h"
@@ -41,6 +42,7 @@ LoadedRecording recording_of_trace(const std::string& path) {
   const EventView view = view_of(trace, result, options.device.name);
   return {snapshot_in_memory(snapshot_of(std::span(&view, 1), result.settings), path),
           {options.device.total_bytes - options.device.context_bytes},
+          {},
           {}};
 }
 
@@ -74,6 +76,7 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
   }
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
   loaded.host = host_points(result);
+  loaded.notes = assumption_lines(result);
   return loaded;
 }
 

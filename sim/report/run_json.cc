@@ -4,6 +4,7 @@
 
 #include "sim/format/events_csv.h"
 #include "sim/format/json_writer.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
 #include "sim/report/run_report.h"
 
@@ -240,6 +241,7 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   json.end_array();
   add_host(json, result);
   add_repeats(json, result);
+  write_assumptions(result, json);
   json.end_object().finish();
   return out;
 }

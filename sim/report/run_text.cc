@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
@@ -250,6 +251,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     out += title_lines(device, options, result.devices.size(), i, style);
     out += verdict(result, device, style);
     if (i == 0) out += packages_line(result, style) + repeats(result);
+    if (i == 0) add_part(out, assumptions_text(result, style));
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));
     add_part(out, largest(result, device, options.top, style));

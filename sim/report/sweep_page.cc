@@ -25,7 +25,7 @@ struct Figure {
   std::string_view unit;
   std::uint64_t (*of)(const CellResult&);
 };
-constexpr std::array<Figure, 7> kFigures{{
+constexpr std::array<Figure, 8> kFigures{{
     {"peak_reserved", "bytes", [](const CellResult& r) { return r.peak_reserved; }},
     {"peak_allocated", "bytes", [](const CellResult& r) { return r.peak_allocated; }},
     {"spare", "bytes", [](const CellResult& r) { return r.spare; }},
@@ -35,6 +35,7 @@ constexpr std::array<Figure, 7> kFigures{{
        return static_cast<std::uint64_t>(std::max<std::int64_t>(r.retries, 0));
      }},
     {"device_calls", "", [](const CellResult& r) { return r.device_calls; }},
+    {"assumed", "", [](const CellResult& r) { return static_cast<std::uint64_t>(r.assumed); }},
     {"time_ns", "ns", [](const CellResult& r) { return static_cast<std::uint64_t>(r.time_ns); }},
 }};
 

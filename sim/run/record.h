@@ -19,6 +19,7 @@ namespace tidemark {
 struct Recording {
   Program program;
   std::vector<Instruction> instructions;
+  std::vector<AssumptionResult> assumptions;  ///< RunResult's
   bool asks = false;  ///< the code read memory figures, all 0 here, or asked what had ended: all
 };
 

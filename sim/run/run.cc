@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
 #include "sim/run/record.h"
 #include "sim/torch/source/model_source.h"
@@ -11,11 +12,13 @@
 namespace tidemark {
 namespace {
 
-torch::ModelProgram program_of(const Scenario& scenario) {
+/// `assume`: one of the ways that the scenario leaves open.
+torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::string>& assume) {
   torch::ModelProgram program;
   program.model = scenario.model.source;
   program.is_script = scenario.is_script;
   program.ops = scenario.ops;
+  program.assume = assume;
   for (const Parameter& parameter : scenario.params) {
     program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
                                                    "params." + parameter.name, parameter.value}));
@@ -91,31 +94,23 @@ class Recorder final : public Sink {
   Recording& recording_;
 };
 
-}  // namespace
-
-Recording record(const Scenario& scenario, KernelDetails* kernels) {
-  Recording recording;
-  Recorder recorder(recording);
-  torch::ModelProgram model = program_of(scenario);
-  model.kernels = kernels;
-  torch::ModelSource source(std::move(model), {});
-  source.run(recording.program, recorder);
-  return recording;
+std::vector<AssumptionResult> told(const std::vector<lang::Assumption>& assumptions) {
+  std::vector<AssumptionResult> out;
+  for (const lang::Assumption& each : assumptions) {
+    const std::uint32_t first = each.at.source ? each.at.source->first_line - 1 : 0;
+    out.push_back({each.at.source ? each.at.source->name : std::string(), each.at.line + first,
+                   each.at.column, each.text, each.direction, each.is_check, each.is_given,
+                   each.times});
+  }
+  return out;
 }
 
-std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
-                                      const RunOptions& options) {
-  if (recording.asks) return std::nullopt;
-  Simulator simulator = simulator_of(scenario, recording.program, options);
-  if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
-  return simulator.finish();
-}
-
-RunResult run(const Scenario& scenario, const RunOptions& options) {
+RunResult run_way(const Scenario& scenario, const RunOptions& options,
+                  const std::vector<std::string>& assume) {
   Program program;
   std::string printed;
   Simulator simulator = simulator_of(scenario, program, options);
-  torch::ModelProgram model = program_of(scenario);
+  torch::ModelProgram model = program_of(scenario, assume);
   const std::shared_ptr<HostFiles> files = std::static_pointer_cast<HostFiles>(model.files);
   model.watched = options.watched;
   model.details = options.details;
@@ -128,6 +123,53 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
   result.packages = packages_read(*files, scenario.packages);
+  result.assumptions = told(source.assumptions());
+  return result;
+}
+
+/// The worst of the ways that the scenario leaves open, and where there are several what each of
+/// them comes to.
+std::vector<std::string> settled_way(const Scenario& scenario,
+                                     std::vector<AlternativeResult>& alternatives) {
+  std::vector<std::vector<std::string>> ways = ways_of(scenario.assume);
+  if (ways.size() == 1) return std::move(ways.front());
+  RunOptions peaks;
+  peaks.keep_events = peaks.keep_live = peaks.keep_times = false;
+  peaks.leave_out_repeats = true;
+  const std::size_t worst = worst_of(
+      ways, [&](const auto& way) { return run_way(scenario, peaks, way); }, alternatives);
+  return std::move(ways[worst]);
+}
+
+}  // namespace
+
+Recording record(const Scenario& scenario, KernelDetails* kernels) {
+  Recording recording;
+  Recorder recorder(recording);
+  std::vector<AlternativeResult> alternatives;
+  torch::ModelProgram model = program_of(scenario, settled_way(scenario, alternatives));
+  model.kernels = kernels;
+  torch::ModelSource source(std::move(model), {});
+  source.run(recording.program, recorder);
+  recording.assumptions = told(source.assumptions());
+  return recording;
+}
+
+std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
+                                      const RunOptions& options) {
+  if (recording.asks || ways_of(scenario.assume).size() > 1) return std::nullopt;
+  Simulator simulator = simulator_of(scenario, recording.program, options);
+  if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
+  RunResult result = simulator.finish();
+  result.assumptions = recording.assumptions;
+  return result;
+}
+
+RunResult run(const Scenario& scenario, const RunOptions& options) {
+  std::vector<AlternativeResult> alternatives;
+  const std::vector<std::string> way = settled_way(scenario, alternatives);
+  RunResult result = run_way(scenario, options, way);
+  result.alternatives = std::move(alternatives);
   return result;
 }
 

@@ -152,6 +152,31 @@ struct PackageUse {
   std::size_t modules = 0;  ///< how many of its files were read
 };
 
+/// A condition of the program's that depends on a value nobody knows, and what it was taken for.
+struct AssumptionResult {
+  std::string file;
+  std::uint32_t line = 0;  ///< from 1, as the file is read
+  std::uint32_t column = 0;
+  std::string text;        ///< the condition's
+  bool direction = false;  ///< what it was taken to be
+  bool is_check = false;   ///< a check for faults, taken to find none
+  bool is_given = false;   ///< the user said so
+  std::uint64_t times = 0;
+  friend bool operator==(const AssumptionResult&, const AssumptionResult&) = default;
+};
+
+/// One of the ways in which `assume` leaves open what a run rests on, and what it comes to.
+struct AlternativeResult {
+  std::vector<std::string> assume;  ///< "train.py:12=true"
+  std::string error;                ///< the program failed by itself; else empty
+  Bytes peak_allocated = 0;         ///< of the device with the most
+  Bytes peak_reserved = 0;
+  std::uint64_t refused = 0;  ///< requests
+  bool ended_by_oom = false;
+  bool is_shown = false;  ///< the worst: the one that the rest of the result is about
+  friend bool operator==(const AlternativeResult&, const AlternativeResult&) = default;
+};
+
 /// All that a run tells. Plain data.
 ///
 /// Where `repeats` is not empty, the devices' events, phases and points (and what is beside them)
@@ -163,9 +188,11 @@ struct RunResult {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  bool ended_by_oom = false;          ///< the program did not handle its last failure
-  std::string printed;                ///< what the model code printed
-  std::vector<PackageUse> packages;   ///< that it read, by name
+  bool ended_by_oom = false;                    ///< the program did not handle its last failure
+  std::string printed;                          ///< what the model code printed
+  std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made
+  std::vector<AlternativeResult> alternatives;  ///< in order; empty where there is one way only
+  std::vector<PackageUse> packages;             ///< that it read, by name
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };
 

@@ -12,6 +12,7 @@
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
 #include "sim/format/whole_file.h"
+#include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
@@ -60,6 +61,7 @@ class Reader {
     read_pytorch();
     read_allocator();
     read_backends();
+    read_assume();
     read_params();
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     read_packages();
@@ -271,6 +273,23 @@ class Reader {
     read("tf32", backends.tf32);
     read("deterministic", backends.deterministic);
     map.done();
+  }
+
+  void read_assume() {
+    const yaml::Node* node = fields_.get("assume");
+    if (node == nullptr) return;
+    const auto add = [&](const yaml::Node& each) {
+      if (!each.is_text()) {
+        fields_.report(each, "assume", fmt::format("expected text, found {}", describe(each)));
+        return;
+      }
+      collect([&] {
+        ways_of({each.text});
+        scenario_.assume.push_back(each.text);
+      });
+    };
+    if (node->kind != yaml::Node::Kind::kList) return add(*node);
+    for (const yaml::Node& item : node->items) add(item);
   }
 
   void read_params() {

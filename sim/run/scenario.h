@@ -53,6 +53,7 @@ struct Scenario {
   std::vector<std::string> packages;     ///< folders of installed packages, where imports look too
   std::vector<std::string> script_args;  ///< sys.argv[1:] of a script
   std::vector<std::pair<std::string, std::string>> script_env;  ///< os.environ of it
+  std::vector<std::string> assume;  ///< of values that are not known: "train.py:12=true"
   bool is_script = false;  ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out

@@ -91,6 +91,8 @@ constexpr yaml::Field kScenarioFields[] = {
      "the PyTorch that runs the program: its release, or a map (default 2.11)"},
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
     {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
+    {"assume", form::text().either(kListOfText),
+     "what values that are not known are taken for: train.py:12=true, or zeros"},
     {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},
     {"ops", form::map_of(kOp), "operators that Tidemark does not model, declared"},
     {"model", form::map(kModelMap), "the code that makes the model"},

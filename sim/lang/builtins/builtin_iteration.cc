@@ -4,6 +4,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/generator.h"
+#include "sim/lang/runtime/unknown.h"
 
 /// Built-in functions that go through iterables.
 namespace tidemark::lang {
@@ -189,6 +190,23 @@ Value extreme(Interp& in, CallArgs& args, std::string_view function, CompareOp b
     items = in.unpack(args.values[0]);
   } else {
     items.assign(args.values, args.values + args.positional);
+  }
+  // Of numbers of which one is not known the extreme is not known either.
+  if (key == nullptr || key->is_none()) {
+    const auto is_number = [](const Value& item) {
+      return plain_of(item).is_number() || item.as<Unknown>() != nullptr;
+    };
+    const auto first = std::find_if(items.begin(), items.end(), [](const Value& item) {
+      return item.as<Unknown>() != nullptr;
+    });
+    if (first != items.end() && std::all_of(items.begin(), items.end(), is_number)) {
+      const auto* unknown = first->as<Unknown>();
+      const bool is_real = std::any_of(items.begin(), items.end(), [](const Value& item) {
+        const auto* each = item.as<Unknown>();
+        return each != nullptr ? each->kind() == Unknown::Type::kReal : plain_of(item).is_float();
+      });
+      return unknown->another(in, is_real ? Unknown::Type::kReal : unknown->kind());
+    }
   }
   Value best;
   Value best_key;

@@ -6,6 +6,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/unknown.h"
 
 /// The built-in types as classes: what int(...), list(...), type(x), super() do.
 namespace tidemark::lang {
@@ -82,6 +83,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     return parse_integer(in, value.as<Str>()->text(), static_cast<int>(radix.as_int()));
   }
   if (value.is_integral()) return Value::integer(value.as_int());
+  if (const auto* unknown = value.as<Unknown>()) return unknown->another(in, Unknown::Type::kInt);
   if (value.is_float()) {
     const double real = value.as_float();
     if (std::isnan(real)) in.value_error("cannot convert float NaN to integer");
@@ -99,6 +101,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     const Value out =
         value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_integral()) return Value::integer(out.as_int());
+    if (out.as<Unknown>() != nullptr) return out;
   }
   in.type_error(
       fmt::format("int() argument must be a string, a bytes-like object or a real number, not '{}'",
@@ -111,6 +114,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   if (args.positional == 0) return Value::real(0);
   const Value value = plain_of(args.values[0]);
   if (value.is_number()) return Value::real(value.number());
+  if (const auto* unknown = value.as<Unknown>()) return unknown->another(in, Unknown::Type::kReal);
   if (const Str* text = value.as<Str>()) {
     std::string digits(trimmed(text->text()));
     std::erase(digits, '_');
@@ -129,6 +133,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     const Value out =
         value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_number()) return Value::real(out.number());
+    if (out.as<Unknown>() != nullptr) return out;
   }
   in.type_error(fmt::format("float() argument must be a string or a real number, not '{}'",
                             in.type_name(value)));

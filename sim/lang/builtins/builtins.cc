@@ -10,6 +10,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/runtime/unknown.h"
 
 /// The built-in functions.
 namespace tidemark::lang {
@@ -85,6 +86,8 @@ void as_plain(Interp& in, Arguments& args, name::Known method) {
 Value rounded(Interp& in, Arguments& args) {
   as_plain(in, args, name::kRound);
   const bool digits_given = args.has(1);
+  if (const auto* unknown = args[0].as<Unknown>())
+    return unknown->another(in, digits_given ? unknown->kind() : Unknown::Type::kInt);
   if (args[0].is_integral()) {
     const std::int64_t digits = digits_given ? args.integer(1) : 0;
     const std::int64_t value = args[0].as_int();
@@ -135,6 +138,7 @@ void add_numbers(Interp& in) {
       return x.as_int() < 0 ? interp.unary(UnaryOp::kNeg, x) : Value::integer(x.as_int());
     }
     if (x.is_float()) return Value::real(std::abs(x.as_float()));
+    if (const auto* unknown = x.as<Unknown>()) return unknown->another(interp, unknown->kind());
     Value out = interp.call_special(x, known(name::kAbs));
     if (out.empty()) {
       interp.type_error(fmt::format("bad operand type for abs(): '{}'", interp.type_name(x)));

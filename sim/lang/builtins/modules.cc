@@ -11,6 +11,7 @@
 #include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/library_loader.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/lang/syntax/ast.h"
 
 /// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what
@@ -442,8 +443,27 @@ void fill_host(Interp& in, Module& module) {
   });
 }
 
+/// What a function gives for a number that is not known: another, or, of a check for faults, that
+/// there is none.
+Value of_unknown(Interp& in, const FunctionRow& row, const Unknown& number) {
+  const std::string_view name = function_name(row.signature);
+  if (name.starts_with("is") && name != "isqrt") {
+    const bool says = name == "isfinite" || name == "isclose";
+    number.decisions().note_check(in, says);
+    return Value::boolean(says);
+  }
+  const bool is_whole = name == "floor" || name == "ceil" || name == "trunc";
+  return number.another(in, is_whole ? Unknown::Type::kInt : Unknown::Type::kReal);
+}
+
 void fill_math(Interp& in, Module& module) {
-  add_functions(in, module, kMath);
+  for (const FunctionRow& row : kMath)
+    define(in, module, row.signature, [&row](Interp& interp, Arguments& args) {
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        if (const auto* unknown = args[i].as<Unknown>()) return of_unknown(interp, row, *unknown);
+      }
+      return row.function(interp, args);
+    });
   module.set(in.intern("pi"), Value::real(std::numbers::pi));
   module.set(in.intern("e"), Value::real(std::numbers::e));
   module.set(in.intern("tau"), Value::real(2 * std::numbers::pi));

@@ -1,4 +1,5 @@
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/runtime/unknown.h"
 
 #include <fmt/format.h>
 
@@ -336,6 +337,10 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
     if (value.empty()) value = next();
     const bool as_text = code == 's' || code == 'r' || code == 'a';
     if (!as_text) value = Value(plain_of(value));
+    if (!as_text && value.as<Unknown>() != nullptr) {
+      out += in.format(value, width);
+      continue;
+    }
     const bool left = flags.find('-') != std::string::npos;
     const bool zero = flags.find('0') != std::string::npos && !left;
     std::string spec = left ? "<" : ">";

@@ -3,31 +3,33 @@ from torch._refs.random_numbers import default_generator
 
 
 def manual_seed(seed):
-    return None
+    return default_generator.manual_seed(seed)
 
 
 def seed():
-    return 0
+    return default_generator.seed()
 
 
 def initial_seed():
-    return 0
+    return default_generator.initial_seed()
 
 
 def get_rng_state():
-    return torch.empty(5056, dtype=torch.uint8, device="cpu")
+    return default_generator.get_state()
 
 
-def set_rng_state(state):
-    return None
+def set_rng_state(new_state):
+    default_generator.set_state(new_state)
 
 
 class fork_rng:
     def __init__(self, devices=None, enabled=True, *args, **kwargs):
-        self.devices = devices
+        self.devices, self.enabled = devices, enabled
 
     def __enter__(self):
-        pass
+        self.before = get_rng_state() if self.enabled else None
 
     def __exit__(self, *error):
+        if self.enabled:
+            set_rng_state(self.before)
         return False

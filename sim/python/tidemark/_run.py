@@ -207,6 +207,16 @@ class RunResult:
         """What the model's code printed."""
         return str(self.document["printed"])
 
+    @property
+    def assumptions(self) -> list[dict[str, Any]]:
+        """Conditions that depend on values nobody knows, and what they were taken for (docs/model.md, "Values")."""
+        return list(self.document.get("assumptions", []))
+
+    @property
+    def alternatives(self) -> list[dict[str, Any]]:
+        """What each way comes to that `assume` leaves open; this result is about the worst. Empty: there is one way."""
+        return list(self.document.get("alternatives", []))
+
     @cached_property
     def devices(self) -> tuple[DeviceRun, ...]:
         return tuple(DeviceRun(self._run, i, each) for i, each in enumerate(self.document["devices"]))

@@ -18,7 +18,7 @@ struct Figure {
 };
 
 /// All of them, in the order of the table's columns after the axes and the status.
-inline constexpr std::array<Figure, 8> kFigures{{
+inline constexpr std::array<Figure, 9> kFigures{{
     {"peak_allocated", ResultsUnit::kBytes,
      [](const CellResult& r) { return static_cast<std::int64_t>(r.peak_allocated); }},
     {"peak_reserved", ResultsUnit::kBytes,
@@ -31,6 +31,7 @@ inline constexpr std::array<Figure, 8> kFigures{{
     {"ooms", ResultsUnit::kNone, [](const CellResult& r) { return r.ooms; }},
     {"device_calls", ResultsUnit::kNone,
      [](const CellResult& r) { return static_cast<std::int64_t>(r.device_calls); }},
+    {"assumed", ResultsUnit::kNone, [](const CellResult& r) { return r.assumed; }},
     {"time_ns", ResultsUnit::kNanoseconds,
      [](const CellResult& r) { return std::int64_t{r.time_ns}; }},
 }};

@@ -41,7 +41,7 @@ struct ResultsQuery {
 /// be killed at any moment: cells are there whole or not at all.
 class ResultsFile {
  public:
-  static constexpr int kSchemaVersion = 2;
+  static constexpr int kSchemaVersion = 3;
   /// How rows are made safe. kAhead: SQLite's WAL, which others may read meanwhile on the same
   /// machine; kRollback: for files that machines share over a network.
   enum class Journal : std::uint8_t { kAhead, kRollback };

@@ -4,9 +4,10 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/view.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/modules/module_object.h"
-#include "sim/torch/tensors/host_values.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -169,22 +170,31 @@ void add_streams(Session& session, lang::Module& module) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     if (tensor.is_cuda()) t.c.recorder().copy(ops::kHost, tensor.device(), tensor.bytes(), true);
   });
-  add("known_integers(tensor)", [](Interp& in, Arguments& a) -> Value {
+  add("known_integers(tensor)", [s](Interp& in, Arguments& a) -> Value {
     const auto* object = a[0].as<TensorObject>();
-    const auto known = object == nullptr ? std::nullopt : known_values(object->tensor);
-    if (!known) return Value::none();
+    if (object == nullptr || !ops::known_numbers(object->tensor)) return Value::none();
     std::vector<Value> items;
-    items.reserve(known->size());
-    for (const double value : *known)
-      items.push_back(Value::integer(static_cast<std::int64_t>(value)));
+    for (const Value& each : in.unpack(read_numbers(*s, object->tensor)))
+      items.push_back(Value::integer(static_cast<std::int64_t>(each.number())));
     return in.list(std::move(items));
   });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    ops::Numbers numbers;
+    numbers.dtype = tensor.dtype();
     const std::vector<Value> items = t.interp.unpack(a[1]);
-    HostValues values;
-    values.reserve(items.size());
-    for (const Value& item : items) values.push_back(item.number());
-    note_values(a.object<TensorObject>(0, "Tensor"), values);
+    const bool are_known =
+        std::all_of(items.begin(), items.end(), [](const Value& item) { return item.is_number(); });
+    if (!are_known || static_cast<std::int64_t>(items.size()) != tensor.numel()) return;
+    numbers.resize(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].is_integral()) {
+        numbers.set_whole(i, items[i].as_int());
+      } else {
+        numbers.set(i, items[i].number());
+      }
+    }
+    ops::note_numbers(tensor, std::move(numbers));
   });
   act("_host_emptyCache()", [](Session& t, Arguments&) { t.emitter.empty_host_cache(); });
 }
@@ -374,6 +384,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   fill_autograd(session, module);
   fill_reducer(session, module);
   fill_distributed(session, module);
+  add_random_functions(session, module);
 }
 
 }  // namespace tidemark::torch

@@ -16,4 +16,7 @@ void fill_distributed(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);
 
+/// The functions for random numbers of the host. (random_functions.cc)
+void add_random_functions(Session& session, lang::Module& module);
+
 }  // namespace tidemark::torch

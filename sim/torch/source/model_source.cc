@@ -36,6 +36,16 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   return {std::move(problem), error.causes, error.message, error.stack};
 }
 
+/// Masks whose count decides a size.
+void watch_counts(Session& session) {
+  if (session.decisions == nullptr) return;
+  session.c.count_unknown = [&session](const ops::Tensor&) {
+    const std::optional<double> given = session.decisions->given_number(session.interp);
+    if (!given) session.decisions->refuse_number(session.interp, "a size", {});
+    return static_cast<std::int64_t>(*given);
+  };
+}
+
 /// What torchrun puts into a process's environment, and what the program is given beside it.
 std::vector<std::pair<std::string, std::string>> environment_of(const ModelProgram& program) {
   std::vector<std::pair<std::string, std::string>> variables;
@@ -81,6 +91,13 @@ void ModelSource::run(Program& program, Sink& sink) {
   options.imports = {library::all(), model_.files, model_.path, model_.packages, true};
   options.arguments = model_.arguments;
   options.environment = environment_of(model_);
+  std::optional<lang::Decisions> decisions;
+  const auto& assume = model_.assume;
+  if (std::find(assume.begin(), assume.end(), lang::kAssumeZeros) == assume.end()) {
+    std::vector<lang::GivenValue> given;
+    for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
+    decisions.emplace(std::move(given));
+  }
   options.missing_hint = way_out;
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {
@@ -93,6 +110,8 @@ void ModelSource::run(Program& program, Sink& sink) {
     add_modules(session);
     session.c.backends = model_.backends;
     session.rank = model_.rank;
+    session.decisions = decisions ? &*decisions : nullptr;
+    watch_counts(session);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);
@@ -132,6 +151,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     }
     session.release();
   }
+  if (decisions) assumptions_ = decisions->assumptions();
   emitter.graph().on_backward = nullptr;
   graph_ = std::make_unique<graph::OpGraph>(std::move(emitter.graph()));
 }

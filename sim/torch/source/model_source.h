@@ -11,6 +11,7 @@
 #include "sim/base/release.h"
 #include "sim/base/source.h"
 #include "sim/lang/runtime/interp.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
@@ -33,6 +34,9 @@ struct ModelProgram {
   std::vector<std::pair<std::string, std::shared_ptr<const SourceText>>> names;
   /// Operators that the user declares.
   std::vector<CustomOpSpec> ops;
+  /// What values that are not known are taken for, by place (lang::parse_given_value), or
+  /// lang::kAssumeZeros.
+  std::vector<std::string> assume;
   /// Run before the loop. May be null.
   std::shared_ptr<const SourceText> setup;
   /// The loop, or a whole program.
@@ -76,6 +80,8 @@ class ModelSource final : public Source {
   [[nodiscard]] bool ended_by_oom() const { return ended_by_oom_; }
   /// PyTorch's text of the failure that ended the run; empty without one.
   [[nodiscard]] const std::string& oom_message() const { return oom_message_; }
+  /// What the run rests on, in the order in which it was first asked. Requires: run() has returned.
+  [[nodiscard]] const std::vector<lang::Assumption>& assumptions() const { return assumptions_; }
   /// The computation graph that the run recorded. Requires: run() has returned.
   [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
 
@@ -84,6 +90,7 @@ class ModelSource final : public Source {
   lang::PrintSink print_;
   std::unique_ptr<graph::OpGraph> graph_;
   std::string oom_message_;
+  std::vector<lang::Assumption> assumptions_;
   bool ended_by_oom_ = false;
 };
 

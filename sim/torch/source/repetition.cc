@@ -56,6 +56,9 @@ class Watch final : public lang::LoopWatch {
     std::int64_t value = 0;  ///< of the variable
     std::uint64_t printed = 0;
     std::uint64_t early_backwards = 0;
+    ops::Context::Looks looks;
+    std::vector<StateImage::Digest> numbers;  ///< known of storages, in the image's order
+    std::vector<ops::GeneratorState> generators;
   };
   struct Hash {
     std::size_t operator()(const StateImage::Digest& digest) const { return digest.low; }
@@ -80,11 +83,16 @@ class Watch final : public lang::LoopWatch {
                 session_.emitter.amounts(),
                 value,
                 printed_,
-                session_.c.early_backwards};
+                session_.c.early_backwards,
+                session_.c.looks(),
+                {},
+                generators()};
+    for (const TensorWriter::KnownNumbers& known : writer.known_numbers())
+      state.numbers.push_back(known.digest);
     if (!image.is_whole()) return 0;
     const auto [at, is_new] = states_.try_emplace(image.digest(), state);
     if (is_new) return 0;
-    const std::int64_t count = repeat(at->second, state);
+    const std::int64_t count = repeat(at->second, state, writer.known_numbers());
     at->second = state;
     if (count > 0) {
       // What is remembered lies before what was left out.
@@ -95,13 +103,27 @@ class Watch final : public lang::LoopWatch {
     return count;
   }
 
+  /// Of all generators of the host.
+  [[nodiscard]] std::vector<ops::GeneratorState> generators() const {
+    std::vector<ops::GeneratorState> states;
+    for (std::size_t i = 0; i < session_.generators; ++i)
+      states.push_back(session_.c.generator(i).state);
+    return states;
+  }
+
   /// Returns how many turns are left out.
-  std::int64_t repeat(const State& then, const State& now) {
+  std::int64_t repeat(const State& then, const State& now,
+                      const std::vector<TensorWriter::KnownNumbers>& known) {
     const Emitter::Amounts& a = then.amounts;
     const Emitter::Amounts& b = now.amounts;
     if (a.statistics != b.statistics || a.refused != b.refused || then.printed != now.printed ||
-        then.early_backwards != now.early_backwards) {
+        then.early_backwards != now.early_backwards || then.looks.random != now.looks.random ||
+        then.generators.size() != now.generators.size()) {
       return 0;
+    }
+    // What a turn may have looked at must be what it was; random numbers it has not looked at.
+    for (std::size_t i = 0; i < known.size() && then.looks.all != now.looks.all; ++i) {
+      if (!known[i].is_random && !(then.numbers[i] == now.numbers[i])) return 0;
     }
     const auto period = static_cast<std::int64_t>(now.turn - then.turn);
     const std::int64_t step = loop_.range.step();
@@ -125,6 +147,12 @@ class Watch final : public lang::LoopWatch {
     repeat.first = now.value + step;
     repeat.last = now.value + static_cast<std::int64_t>(repeat.times) * period * step;
     session_.emitter.repeat(then.moment, a, repeat);
+    // The turns left out would have changed these again.
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (!(then.numbers[i] == now.numbers[i])) known[i].storage->set_known(nullptr);
+    }
+    for (std::size_t i = 0; i < then.generators.size(); ++i)
+      session_.c.generator(i).leave_out(then.generators[i], repeat.times);
     return static_cast<std::int64_t>(repeat.times) * period;
   }
 

@@ -37,6 +37,12 @@ void TensorWriter::write_tensor(const ops::TensorImpl& impl) {
 void TensorWriter::write_storage(const ops::Storage& storage) {
   image().put(storage.bytes());
   image().put(static_cast<std::uint8_t>(storage.device().index));
+  image().put(storage.known() ? 1 : 0);
+  if (storage.known()) {
+    numbers_.begin_digest();
+    storage.known()->write(numbers_);
+    known_numbers_.push_back({&storage, numbers_.digest(), storage.known()->is_random});
+  }
   if (storage.request() == ops::kNoMemory) return;
   if (ops::is_pinned(storage.request())) {
     image().give_up("pinned host memory");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "sim/lang/runtime/object_writer.h"
 #include "sim/torch/tensors/session.h"
 
@@ -13,6 +15,16 @@ class TensorWriter final : public lang::ObjectWriter {
       : ObjectWriter(session.interp, image), session_(session) {}
 
   void write_session();
+
+  /// The numbers that are known of a storage decide nothing unless the program looks at them: they
+  /// are no part of the image.
+  struct KnownNumbers {
+    const ops::Storage* storage;
+    StateImage::Digest digest;
+    bool is_random;
+  };
+  /// In the order in which the image mentions the storages.
+  [[nodiscard]] const std::vector<KnownNumbers>& known_numbers() const { return known_numbers_; }
 
  protected:
   void host_object(const lang::Instance& object) override;
@@ -28,6 +40,8 @@ class TensorWriter final : public lang::ObjectWriter {
   void write_node(const ops::Node& node);
 
   Session& session_;
+  StateImage numbers_;
+  std::vector<KnownNumbers> known_numbers_;
 };
 
 }  // namespace tidemark::torch

@@ -10,6 +10,7 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/values/rule.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -91,6 +92,32 @@ ops::Dims sizes_of(Session& session, const Value& sequence) {
   return sizes;
 }
 
+void add_positions(Session& session, const Value& sequence, std::vector<std::int64_t>& out,
+                   bool& known) {
+  for (const Value& item : session.interp.unpack(sequence)) {
+    if (is_sequence(item)) {
+      add_positions(session, item, out, known);
+    } else if (item.is_integral()) {
+      out.push_back(item.as_int());
+    } else {
+      const auto* object = item.as<TensorObject>();
+      const auto numbers = object == nullptr ? std::nullopt : session.c.look_at(object->tensor);
+      known = known && numbers && numbers->is_whole() && numbers->size() == 1;
+      if (known) out.push_back(numbers->whole.front());
+    }
+  }
+}
+
+/// Notes the numbers of a list of positions on the tensor that it becomes.
+void note_positions(Session& session, const Value& sequence, const Tensor& tensor) {
+  ops::Numbers numbers;
+  numbers.dtype = tensor.dtype();
+  bool known = true;
+  add_positions(session, sequence, numbers.whole, known);
+  if (known && static_cast<std::int64_t>(numbers.size()) == tensor.numel())
+    ops::note_numbers(tensor, std::move(numbers));
+}
+
 /// The tensor of positions in an array of the host, null for anything else. Positions are taken as
 /// a list of them is; rows would stand for one dimension each.
 const Tensor* array_of(Session& session, const Value& key) {
@@ -162,8 +189,11 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Pur
     } else if (const auto* tensor = k.as<TensorObject>()) {
       const Tensor& index = tensor->tensor;
       if (index.dim() == 0 && ops::is_integral(index.dtype()) && !keeps_position) {
-        // A 0-dim index is an integer whose value is not known: any position has the same memory.
-        out.view = ops::select(c, out.view, dim, 0);
+        // A 0-dim index is an integer. Where it is not known, any position has the same memory, but
+        // what lies there is not known any more.
+        const std::optional<ops::Numbers> known = session.c.look_at(index);
+        if (!known) self->storage->set_known(nullptr);
+        out.view = ops::select(c, out.view, dim, known ? known->whole.front() : 0);
         continue;
       }
       out.indices.resize(static_cast<std::size_t>(dim));
@@ -178,6 +208,11 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Pur
       const ops::Dims sizes = array != nullptr ? array->sizes() : sizes_of(session, k);
       out.indices.resize(static_cast<std::size_t>(dim));
       out.indices.push_back(c.empty(sizes, ops::ScalarType::kInt64, self.device()));
+      if (array != nullptr) {
+        ops::note_copy(ops::view_of(*array), out.indices.back(), nullptr);
+      } else {
+        note_positions(session, k, out.indices.back());
+      }
       out.has_tensors = true;
       ++dim;
     } else {
@@ -269,7 +304,11 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key, Purpose::kRead);
-  if (sliced.has_tensors) return ops::index(session.c, sliced.view, sliced.indices);
+  if (sliced.has_tensors) {
+    Tensor out = ops::index(session.c, sliced.view, sliced.indices);
+    ops::note_index(sliced.view, sliced.indices, out);
+    return out;
+  }
   if (sliced.view == self) {
     return ops::alias(session.c, self);  // x[...] and x[:, :] are views of their own
   }
@@ -280,15 +319,20 @@ void set_item(Session& session, const Tensor& self, const Value& key, const Valu
   const auto* source = value.as<TensorObject>();
   Sliced sliced =
       apply_slicing(session, self, key, source != nullptr ? Purpose::kWrite : Purpose::kFillNumber);
+  const Ref<ops::Known> before = sliced.view->storage->known();
   if (sliced.has_tensors) {
     assign_tensors(session, sliced.view, sliced.indices, value);
   } else if (source != nullptr) {
+    // It may look into the same memory: x[0] += 1 copies a view onto itself.
+    std::optional<ops::View> known = ops::view_of(source->tensor);
     copy_to(session, sliced.view, source->tensor);
+    ops::note_copy(std::move(known), sliced.view, before);
   } else if (!value.is_number()) {
     session.interp.type_error("can't assign a " + session.interp.type_name(value) +
                               " to a torch.Tensor");
   } else {
     ops::fill_(session.c, sliced.view);
+    ops::note_fill(sliced.view, value.number(), before);
   }
 }
 

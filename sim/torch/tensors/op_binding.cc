@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "sim/base/check.h"
 #include "sim/ops/pointwise_ops.h"
-#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -20,7 +20,8 @@ namespace {
 
 /// x.view(2, 3): the numbers from `next` on are one list; torch.einsum(text, a, b): so are the
 /// tensors. Returns false where a list is not what is given.
-bool take_rest(const Parameter& parameter, const CallArgs& args, std::size_t& next, Argument& out) {
+bool take_rest(Session& session, const Parameter& parameter, const CallArgs& args,
+               std::size_t& next, Argument& out) {
   if (!parameter.rest) return false;
   const auto count_while = [&](const auto& fits) {
     std::size_t end = next;
@@ -29,11 +30,12 @@ bool take_rest(const Parameter& parameter, const CallArgs& args, std::size_t& ne
   };
   if (parameter.type == ParameterType::kInts) {
     // A bool is the next parameter: x.sum(1, True).
-    const std::size_t end = count_while(
-        [](const Value& value) { return !value.is_bool() && whole_number(value).has_value(); });
+    const std::size_t end = count_while([&session](const Value& value) {
+      return !value.is_bool() && whole_number(session, value).has_value();
+    });
     if (end == next) return false;
     ops::Dims dims;
-    for (; next < end; ++next) dims.push_back(*whole_number(args.values[next]));
+    for (; next < end; ++next) dims.push_back(*whole_number(session, args.values[next]));
     out = dims;
     return true;
   }
@@ -65,9 +67,12 @@ std::string what_is_wrong_with_keywords(const lang::Interp& interp,
 }  // namespace
 
 void BoundOp::parse() {
-  host_rule_ = host_rule(name_);
+  rule_ = ops::value_rule(name_);
   for (const ops::OpDef* def : defs_) {
-    Overload overload{def, parse_parameters(session_.interp, def->signature), false};
+    Overload overload{def, parse_parameters(session_.interp, def->signature), false, SIZE_MAX};
+    for (std::size_t i = 0; i < overload.parameters.size(); ++i) {
+      if (overload.parameters[i].type == ParameterType::kGenerator) overload.generator_at = i;
+    }
     overload.takes_tensors = std::any_of(
         overload.parameters.begin(), overload.parameters.end(),
         [](const Parameter& p) { return p.rest && p.type == ParameterType::kTensorList; });
@@ -85,7 +90,7 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
     const Parameter& parameter = parameters[i];
     const Value* given = nullptr;
     if (!parameter.keyword_only && next < args.positional) {
-      if (take_rest(parameter, args, next, out[i])) continue;
+      if (take_rest(session_, parameter, args, next, out[i])) continue;
       given = &args.values[next++];
     } else {
       given = args.keyword(parameter.name);
@@ -147,7 +152,6 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
       const bool two = overload.parameters.size() > 1 && is_operand(overload.parameters[1]);
       const ops::Tensor other = two && !arguments.is_none(1) ? arguments.operand(1) : ops::Tensor();
       ops::write_into(session_.c, name_, arguments.operand(0), other, target->tensor);
-      forget_values(target->tensor);
       return out;
     });
   }
@@ -201,14 +205,28 @@ Value BoundOp::call(CallArgs& args) {
   std::string why;
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {
+    session_.unknown_number = false;
     if (!bind(overload, args, values, &why)) continue;
+    const bool is_known = !std::exchange(session_.unknown_number, false);
+    // The size of what these make is the number itself.
+    if (!is_known && session_.decisions != nullptr &&
+        (name_ == "arange" || name_ == "linspace" || name_ == "logspace"))
+      session_.decisions->refuse_number(session_.interp, "a size", {});
     Value result = session_.guarded([&] {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
-      const HostArithmetic arithmetic(host_rule_, arguments, count);
-      Value made = to_value(session_, overload.def->run(arguments));
-      arithmetic.note(made);
-      return made;
+      ops::ValueWork work(is_known ? rule_ : nullptr, name_.ends_with('_'), arguments, count);
+      ops::OpResult made = overload.def->run(arguments);
+      const std::size_t from = overload.generator_at;
+      const auto* number =
+          from < count ? std::get_if<std::int64_t>(&arguments.value(from)) : nullptr;
+      // Where everything unknown counts as zero, a device's kernels compute nothing.
+      const bool computes = session_.decisions != nullptr || made.tensors.empty() ||
+                            !made.tensors.front().defined() || !made.tensors.front().is_cuda();
+      if (computes)
+        work.note(made, arguments,
+                  session_.c.generator(number == nullptr ? 0 : static_cast<std::size_t>(*number)));
+      return to_value(session_, std::move(made));
     });
     // einsum(text, a, b) is a Python function: what it owns as *args is a tuple, its last is
     // dropped first.

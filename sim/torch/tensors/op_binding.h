@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/ops/registry.h"
-#include "sim/torch/tensors/host_values.h"
+#include "sim/ops/values/rule.h"
 #include "sim/torch/tensors/op_index.h"
 #include "sim/torch/tensors/op_signature.h"
 #include "sim/torch/tensors/session.h"
@@ -32,7 +32,8 @@ class BoundOp {
   struct Overload {
     const ops::OpDef* def;
     std::vector<Parameter> parameters;
-    bool takes_tensors;  ///< any number of them, as arguments of their own
+    bool takes_tensors;        ///< any number of them, as arguments of their own
+    std::size_t generator_at;  ///< which parameter says where random numbers come from
   };
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
             std::string* why) const;
@@ -45,8 +46,8 @@ class BoundOp {
   Session& session_;
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
-  std::vector<Overload> overloads_;  ///< of defs_, once parsed
-  HostRule host_rule_;               ///< once parsed
+  std::vector<Overload> overloads_;       ///< of defs_, once parsed
+  const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 
 /// One session's callables of the op table. An operator's callable is made when it is first looked

@@ -7,7 +7,8 @@
 
 #include "sim/base/check.h"
 #include "sim/lang/runtime/complex.h"
-#include "sim/torch/tensors/host_values.h"
+#include "sim/lang/runtime/unknown.h"
+#include "sim/ops/values/view.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -43,6 +44,7 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"memory_format", ParameterType::kMemoryFormat},
     {"float[]", ParameterType::kFloats},
     {"sizes[]", ParameterType::kSizes},
+    {"generator", ParameterType::kGenerator},
     {"any", ParameterType::kAny}};
 
 std::string_view trimmed(std::string_view text) {
@@ -138,7 +140,27 @@ const std::vector<Value>* items_of(const Value& value) {
   return nullptr;
 }
 
-bool to_number(const Value& value, Argument& out) {
+ops::ScalarType type_of(const lang::Unknown& number) {
+  switch (number.kind()) {
+    case lang::Unknown::Type::kBool:
+      return ops::ScalarType::kBool;
+    case lang::Unknown::Type::kInt:
+      return ops::ScalarType::kInt64;
+    case lang::Unknown::Type::kReal:
+      break;
+  }
+  return ops::ScalarType::kFloat64;
+}
+
+/// A number that is not known stands as zero, and the call is marked: its result is not known.
+bool to_unknown(Session& session, Argument& out) {
+  session.unknown_number = true;
+  out = 0.0;
+  return true;
+}
+
+bool to_number(Session& session, const Value& value, Argument& out) {
+  if (value.as<lang::Unknown>() != nullptr) return to_unknown(session, out);
   if (value.is_bool()) {
     out = value.as_bool();
   } else if (value.is_int()) {
@@ -147,7 +169,13 @@ bool to_number(const Value& value, Argument& out) {
     out = value.as_float();
   } else if (const auto* tensor = value.as<TensorObject>();
              tensor != nullptr && tensor->tensor.dim() == 0) {
-    out = 0.0;  // a 0-dim tensor where a number is wanted: its value is not known, and not needed
+    const auto known = session.c.look_at(tensor->tensor);
+    if (!known) return to_unknown(session, out);
+    if (known->is_whole()) {
+      out = known->whole.front();
+    } else {
+      out = known->real.front();
+    }
   } else {
     return false;
   }
@@ -159,7 +187,11 @@ bool to_operand(Session& session, const Value& value, Argument& out) {
     out = tensor->tensor;
     return true;
   }
-  if (value.as<lang::Complex>() == nullptr) return to_number(value, out);
+  if (const auto* unknown = value.as<lang::Unknown>()) {
+    out = session.c.number(type_of(*unknown));  // a tensor of which nothing is known
+    return true;
+  }
+  if (value.as<lang::Complex>() == nullptr) return to_number(session, value, out);
   out = session.c.number(ops::ScalarType::kComplex128);
   return true;
 }
@@ -178,15 +210,15 @@ bool to_tensors(const Value& value, Argument& out) {
   return true;
 }
 
-bool to_ints(const Value& value, Argument& out) {
+bool to_ints(Session& session, const Value& value, Argument& out) {
   ops::Dims dims;
-  if (const std::optional<std::int64_t> number = whole_number(value)) {
+  if (const std::optional<std::int64_t> number = whole_number(session, value)) {
     dims.push_back(*number);
   } else {
     const std::vector<Value>* const items = items_of(value);
     if (items == nullptr) return false;
     for (const Value& item : *items) {
-      const std::optional<std::int64_t> each = whole_number(item);
+      const std::optional<std::int64_t> each = whole_number(session, item);
       if (!each) return false;
       dims.push_back(*each);
     }
@@ -222,6 +254,14 @@ bool to_floats(const Value& value, Argument& out) {
   }
   out = std::move(numbers);
   return true;
+}
+
+/// One of a device has no number: its draws are not known, and the host's do not go on.
+bool to_generator(lang::Interp& interp, const Value& value, Argument& out) {
+  const Value number = interp.find_attr(value, interp.intern("_number"));
+  if (number.is_int()) out = number.as_int();
+  if (number.is_none()) out = ops::None{};
+  return number.is_int() || number.is_none();
 }
 
 /// dtype=bool, int or float: Python's types name torch's widest.
@@ -277,16 +317,19 @@ std::vector<Parameter> parse_parameters(lang::Interp& interp, std::string_view s
   return parameters;
 }
 
-std::optional<std::int64_t> whole_number(const Value& given) {
+std::optional<std::int64_t> whole_number(Session& session, const Value& given) {
   const Value& value = lang::plain_of(given);
   if (value.is_integral()) return value.as_int();
+  if (const auto* unknown = value.as<lang::Unknown>();
+      unknown != nullptr && unknown->kind() != lang::Unknown::Type::kReal)
+    unknown->refuse(session.interp, "a size");
   const auto* object = value.as<TensorObject>();
   if (object == nullptr || object->tensor.numel() != 1 || object->tensor.is_cuda() ||
       ops::is_differentiable(object->tensor.dtype()))
     return std::nullopt;
-  const auto known = known_values(object->tensor);
+  const auto known = session.c.look_at(object->tensor);
   if (!known) return std::nullopt;
-  return static_cast<std::int64_t>(known->front());
+  return known->whole.front();
 }
 
 bool to_argument(Session& session, const Parameter& parameter, const Value& given, Argument& out) {
@@ -306,16 +349,23 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kOperand:
       return to_operand(session, value, out);
     case ParameterType::kNumber:
-      return to_number(value, out);
+      return to_number(session, value, out);
     case ParameterType::kFloat:
+      if (value.as<lang::Unknown>() != nullptr) return to_unknown(session, out);
       if (!value.is_number()) return false;
       out = value.number();
       return true;
     case ParameterType::kInt:
+      if (const auto* unknown = value.as<lang::Unknown>())
+        unknown->refuse(session.interp, "a size or an index");
       if (!value.is_integral()) return false;
       out = value.as_int();
       return true;
     case ParameterType::kBool:
+      if (value.as<lang::Unknown>() != nullptr) {
+        out = session.interp.truth(value);
+        return true;
+      }
       if (!value.is_integral()) return false;
       out = value.as_int() != 0;
       return true;
@@ -328,7 +378,7 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kTensorList:
       return to_tensors(value, out);
     case ParameterType::kInts:
-      return to_ints(value, out);
+      return to_ints(session, value, out);
     case ParameterType::kFloats:
       return to_floats(value, out);
     case ParameterType::kSizes:
@@ -343,6 +393,8 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
         return true;
       }
       return false;
+    case ParameterType::kGenerator:
+      return to_generator(session.interp, value, out);
     case ParameterType::kAny:
       break;
   }

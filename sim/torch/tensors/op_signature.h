@@ -26,7 +26,8 @@ enum class ParameterType : std::uint8_t {
   kInts,
   kFloats,
   kSizes,
-  kAny,  ///< whatever it is: nothing depends on it
+  kGenerator,  ///< of random numbers; its number
+  kAny,        ///< whatever it is: nothing depends on it
 };
 
 /// One parameter of a signature.
@@ -50,6 +51,7 @@ bool to_argument(Session& session, const Parameter& parameter, const lang::Value
                  ops::Argument& out);
 
 /// A whole number, or a tensor of the host that holds one which is known.
-std::optional<std::int64_t> whole_number(const lang::Value& given);
+/// Errors: a refusal of an integer that is not known.
+std::optional<std::int64_t> whole_number(Session& session, const lang::Value& given);
 
 }  // namespace tidemark::torch

@@ -9,6 +9,7 @@
 
 #include "sim/base/rank.h"
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
 #include "sim/torch/emitter/emitter.h"
 
@@ -149,8 +150,11 @@ class Session {
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;
-  ModelWatch* watch = nullptr;  ///< looks on; null: nobody does
-  bool moves_module = false;    ///< a module is being moved: what is copied is no input
+  ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
+  lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
+  bool unknown_number = false;           ///< one is among the arguments of the call under way
+  std::size_t generators = 1;            ///< of the host's random numbers
+  bool moves_module = false;             ///< a module is being moved: what is copied is no input
 
   /// Drops what the session itself holds of the language. Call it when the program has ended,
   /// before the interpreter goes.

@@ -4,8 +4,8 @@
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/torch/autograd/autograd.h"
-#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -48,9 +48,7 @@ void set_grad(Interp& interp, const Value& self, Value value) {
 }
 
 Value get_data(Interp& /*interp*/, const Value& self) {
-  Value data = self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
-  share_values(tensor_of(self), data);
-  return data;
+  return self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
 }
 /// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
 /// another.
@@ -198,29 +196,10 @@ constexpr lang::PropertyRow kProperties[] = {
 
 // ---- methods
 
-/// The value of one element, `index` places into the storage after the first.
-Value element_of(const Tensor& tensor, std::int64_t index) {
-  const double value = host_value(tensor, index);
-  if (tensor.dtype() == ops::ScalarType::kBool) return Value::boolean(value != 0);
-  if (ops::is_differentiable(tensor.dtype())) return Value::real(value);
-  return Value::integer(static_cast<std::int64_t>(value));
-}
-
-Value as_list(Session& session, const Tensor& tensor, std::int64_t dim, std::int64_t index) {
-  if (dim == tensor.dim()) return element_of(tensor, index);
-  std::vector<Value> items;
-  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
-    items.push_back(as_list(session, tensor, dim + 1, index + i * tensor.stride(dim)));
-  return session.interp.list(std::move(items));
-}
-
 /// A copy in another type or place, and what is known of its numbers.
 Value carried(Session& session, const Tensor& from, Tensor to) {
-  Value copy = session.wrap(std::move(to));
-  auto* object = copy.as<TensorObject>();
-  if (object->tensor == from) return copy;
-  if (const auto values = known_values(from)) note_values(*object, *values);
-  return copy;
+  ops::note_copy(ops::view_of(from), to, nullptr);
+  return session.wrap(std::move(to));
 }
 
 /// x.to(...) and its short forms. Source: torch's parse_to_conversion.
@@ -409,24 +388,27 @@ void add_queries(Session& session) {
           fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
     }
     s->c.read_value(t);
-    return element_of(t, 0);
+    return read_number(*s, t);
   });
   add_method(session, "tolist(self)", [s](Interp&, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
-    return as_list(*s, t, 0, 0);
+    return read_numbers(*s, t);
   });
   add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::real(host_value(tensor_of(a[0]), 0));
+    return s->interp.call(s->interp.classes().real, {read_number(*s, tensor_of(a[0]))});
   });
   add_method(session, "__int__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
+    return s->interp.call(s->interp.classes().integer, {read_number(*s, tensor_of(a[0]))});
   });
   add_method(session, "__index__(self)", [s](Interp&, Arguments& a) {
     s->c.read_value(tensor_of(a[0]));
-    return Value::integer(static_cast<std::int64_t>(host_value(tensor_of(a[0]), 0)));
+    const Value read = read_number(*s, tensor_of(a[0]));
+    if (const auto* unknown = read.as<lang::Unknown>())
+      unknown->refuse(s->interp, "a size or an index");
+    return s->interp.call(s->interp.classes().integer, {read});
   });
 }
 

@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "sim/lang/runtime/complex.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
-#include "sim/torch/tensors/host_values.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/reading.h"
 
 namespace tidemark::torch {
 
@@ -61,7 +62,7 @@ constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt",
 
 bool is_operand(const Value& value) {
   return value.is_number() || value.as<TensorObject>() != nullptr ||
-         value.as<lang::Complex>() != nullptr;
+         value.as<lang::Unknown>() != nullptr || value.as<lang::Complex>() != nullptr;
 }
 
 Value call_op(Session& session, std::string_view where, std::string_view name,
@@ -119,10 +120,7 @@ Value TensorObject::compare(lang::Interp& /*interp*/, CompareOp op, const Value&
 }
 
 Value TensorObject::get_item(lang::Interp& /*interp*/, const Value& key) {
-  Value item =
-      session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
-  share_values(tensor, item);
-  return item;
+  return session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
 }
 
 bool TensorObject::set_item(lang::Interp& /*interp*/, const Value& key, const Value& value) {
@@ -130,7 +128,6 @@ bool TensorObject::set_item(lang::Interp& /*interp*/, const Value& key, const Va
     torch::set_item(session_, tensor, key, value);
     return 0;
   });
-  forget_values(tensor);
   return true;
 }
 
@@ -144,7 +141,6 @@ Value TensorObject::iterate(lang::Interp& interp) {
   // torch iterates over the views that unbind(0) makes at once.
   const Value items =
       session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); });
-  share_values(tensor, items);
   return interp.iterate(items);
 }
 
@@ -154,7 +150,7 @@ bool TensorObject::truth(lang::Interp& interp) {
                                      tensor.numel() == 0 ? "no values" : "more than one value"));
   }
   session_.c.read_value(tensor);
-  return host_value(tensor, 0) != 0;  // one that is not known counts as zero
+  return interp.truth(read_number(session_, tensor));
 }
 
 std::optional<std::uint64_t> TensorObject::hash(lang::Interp& /*interp*/) {
@@ -183,11 +179,7 @@ std::string TensorObject::format(lang::Interp& interp, std::string_view spec) {
     interp.type_error("unsupported format string passed to Tensor.__format__");
   }
   session_.c.read_value(tensor);
-  const double value = host_value(tensor, 0);
-  return interp.format(ops::is_floating(tensor.dtype())
-                           ? Value::real(value)
-                           : Value::integer(static_cast<std::int64_t>(value)),
-                       spec);
+  return interp.format(read_number(session_, tensor), spec);
 }
 
 /// Tensor.__deepcopy__: the whole storage once, however many tensors look at it; then an empty
@@ -206,6 +198,7 @@ ops::Tensor TensorObject::copy_storage(const lang::DeepCopies& copies) {
     const auto elements =
         static_cast<std::int64_t>(tensor->storage->bytes() / ops::element_bytes(tensor.dtype()));
     storage = session_.c.empty({elements}, tensor.dtype(), tensor.device());
+    storage->storage->set_known(tensor->storage->known());
   }
   session_.c.empty({}, tensor.dtype(), tensor.device());  // replaced by set_()
   return ops::Context::alias(storage, tensor->sizes, tensor->strides, tensor->offset);
@@ -221,7 +214,10 @@ Value TensorObject::deep_copy(lang::Interp& interp, lang::DeepCopies& copies) {
   if (const Value* done = copies.find(self)) return *done;
   ops::Tensor copy = session_.guarded([&] {
     const ops::GradMode off(session_.c, false);
-    return tensor->is_parameter ? session_.c.empty_like(tensor) : copy_storage(copies);
+    if (!tensor->is_parameter) return copy_storage(copies);
+    ops::Tensor clone = session_.c.empty_like(tensor);
+    ops::note_copy(ops::view_of(tensor), clone, nullptr);
+    return clone;
   });
   copy->requires_grad = tensor->requires_grad;
   copy->is_parameter = tensor->is_parameter;

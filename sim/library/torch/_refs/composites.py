@@ -52,6 +52,8 @@ def msort(input):
 def equal(input, other):
     if input.shape != other.shape:
         return False
+    if torch._C.is_same_view(input, other):
+        return True
     same = torch.eq(input, other)
     verdict = same.all()
     out = verdict.item()

@@ -14,7 +14,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         _C.refuse("torch.normal(out=) is not modelled", "assign the result")
     tensors = [t for t in (mean, std) if isinstance(t, torch.Tensor)]
     if size is not None:
-        return torch.empty(size, dtype=dtype, device=device, requires_grad=requires_grad).normal_()
+        made = torch.empty(size, dtype=dtype, device=device, requires_grad=requires_grad)
+        return made.normal_(mean, std, generator=generator)
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         _C.refuse(
             "the gradient of torch.normal is not modelled",
@@ -24,12 +25,13 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         _check_std(std)
         made = torch.empty(
             torch.broadcast_shapes(mean.shape, std.shape), dtype=mean.dtype, device=mean.device
-        ).normal_()
+        ).normal_(generator=generator)
         return made.mul_(std).add_(mean)
     if isinstance(mean, torch.Tensor):
-        return torch.empty(mean.shape, dtype=mean.dtype, device=mean.device).normal_().add_(mean)
+        made = torch.empty(mean.shape, dtype=mean.dtype, device=mean.device)
+        return made.normal_(0, std, generator=generator).add_(mean)
     _check_std(std)
-    made = torch.empty(std.shape, dtype=std.dtype, device=std.device).normal_()
+    made = torch.empty(std.shape, dtype=std.dtype, device=std.device).normal_(generator=generator)
     return made.mul_(std).add_(torch.full((), mean, dtype=std.dtype, device=std.device))
 
 
@@ -38,25 +40,49 @@ def _is_all_true(input):
 
 
 class Generator:
-    """the state of random numbers: kept on the host, whatever the device"""
+    """random numbers of the host are PyTorch's own; a device's are not known"""
 
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
+        self._number = _C.make_generator() if self.device.type == "cpu" else None
+        self._seed = 67280421310721 if self.device.type == "cpu" else 0
 
     def manual_seed(self, seed):
+        self._seed = _whole(seed)
+        if self._number is not None:
+            _C.seed_generator(self._number, _whole(seed))
         return self
 
     def seed(self):
-        return 0
+        """of the operating system's chance, for which a fixed number stands"""
+        self.manual_seed(_chance)
+        return _chance
 
     def initial_seed(self):
-        return 0
+        return self._seed
 
     def get_state(self):
-        return torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8, device="cpu")
+        state = torch.empty(5056 if self.device.type == "cpu" else 16, dtype=torch.uint8, device="cpu")
+        if self._number is not None:
+            state._generator_state = _C.generator_state(self._number)
+        return state
 
     def set_state(self, new_state):
+        if self._number is not None:
+            _C.set_generator_state(self._number, getattr(new_state, "_generator_state", None))
         return self
 
+    def clone_state(self):
+        made = Generator(self.device)
+        return made.set_state(self.get_state())
 
-default_generator = Generator()
+
+_whole, _chance = type(1), 2147483647
+
+
+class _DefaultGenerator(Generator):
+    def __init__(self):
+        self.device, self._number, self._seed = torch.device("cpu"), 0, 67280421310721
+
+
+default_generator = _DefaultGenerator()

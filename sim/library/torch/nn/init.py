@@ -1,31 +1,93 @@
 import math
+import torch
 import torch._C as _C
 
 
 def _untouched(tensor, *args, **kwargs):
-    """values are not modelled: initialisation writes in place and asks for nothing"""
+    """writes in place, asks for nothing and draws nothing"""
     return tensor
 
 
-def _drawn(tensor, *args, **kwargs):
+def _draw(tensor, kind, a, b, generator):
     """random numbers: of a tensor that is spread over ranks the generator's state takes some memory"""
-    return tensor if _C.spec_of(tensor) is None else tensor.normal_()
+    if _C.spec_of(tensor) is not None:
+        return tensor.normal_()
+    return _C.fill_random(tensor, kind, a, b, generator)
 
 
-kaiming_uniform_ = kaiming_normal_ = xavier_uniform_ = xavier_normal_ = _drawn
-uniform_ = normal_ = trunc_normal_ = _drawn
-zeros_ = ones_ = constant_ = _untouched
-eye_ = dirac_ = sparse_ = _untouched
-kaiming_uniform = kaiming_normal = xavier_uniform = xavier_normal = uniform = normal = constant = eye = dirac = (
-    sparse
-) = _untouched
+def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    return _draw(tensor, "uniform", a, b, generator)
+
+
+def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    return _draw(tensor, "normal", mean, std, generator)
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """what is drawn is bent and cut to size: the numbers themselves are not known"""
+    return _draw(tensor, "bent", 0.0, 1.0, generator)
+
+
+def constant_(tensor, val):
+    return _C.fill_constant(tensor, val)
+
+
+def ones_(tensor):
+    return _C.fill_constant(tensor, 1.0)
+
+
+def zeros_(tensor):
+    return _C.fill_constant(tensor, 0.0)
+
+
+def xavier_uniform_(tensor, gain=1.0, generator=None):
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / (fan_in + fan_out)))
+    return _draw(tensor, "uniform", -bound, bound, generator)
+
+
+def xavier_normal_(tensor, gain=1.0, generator=None):
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return _draw(tensor, "normal", 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)), generator)
+
+
+def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if 0 in tensor.shape:
+        return tensor
+    bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode)))
+    return _draw(tensor, "uniform", -bound, bound, generator)
+
+
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    return _draw(tensor, "normal", 0.0, std, generator)
+
+
+eye_ = dirac_ = _untouched
+uniform, normal, constant, eye, dirac = uniform_, normal_, constant_, eye_, dirac_
+xavier_uniform, xavier_normal = xavier_uniform_, xavier_normal_
+kaiming_uniform, kaiming_normal = kaiming_uniform_, kaiming_normal_
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    """a column at a time loses some of its numbers"""
+    _draw(tensor, "normal", 0.0, std, generator)
+    rows, cols = tensor.shape
+    for _ in range(cols):
+        torch.randperm(rows)
+    return _C.forget(tensor)
+
+
+sparse = sparse_
 
 
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.is_cuda and tensor.numel() > 0:
         _C.refuse("orthogonal_ of a tensor on the GPU is not modelled: what its QR decomposition asks for is not known",
                   "initialise on the host, then move the model")
-    return tensor
+    return _draw(tensor, "bent normal", 0.0, 1.0, generator)
 
 
 orthogonal = orthogonal_
@@ -49,6 +111,8 @@ def _calculate_correct_fan(tensor, mode):
 
 
 def calculate_gain(nonlinearity, param=None):
+    if nonlinearity in ("linear", "sigmoid") or nonlinearity.startswith("conv"):
+        return 1
     if nonlinearity == "tanh":
         return 5.0 / 3
     if nonlinearity == "relu":

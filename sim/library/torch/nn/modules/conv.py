@@ -50,7 +50,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        torch._C.reset_weight_and_bias(self.weight, self.bias)
 
     def _padded(self, input):
         """the input with the border that a padding mode other than zeros makes, and the padding left to do"""

@@ -31,7 +31,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        torch._C.reset_weight_and_bias(self.weight, self.bias)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -52,7 +52,10 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        bound = 1 / self.weight.size(1) ** 0.5
+        torch._C.fill_random(self.weight, "uniform", -bound, bound)
+        if self.bias is not None:
+            torch._C.fill_random(self.bias, "uniform", -bound, bound)
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

@@ -57,7 +57,9 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        bound = 1 / self.hidden_size ** 0.5 if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            _C.fill_random(weight, "uniform", -bound, bound)
 
     def _add(self, name, shape, made):
         setattr(self, name, Parameter(torch.empty(shape, **made)))
@@ -365,7 +367,9 @@ class _Cell(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        bound = 1 / self.hidden_size ** 0.5 if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            _C.fill_random(weight, "uniform", -bound, bound)
 
     def _zeros(self, input):
         return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)

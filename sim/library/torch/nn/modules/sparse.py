@@ -21,7 +21,9 @@ class Embedding(Module):
             self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        torch._C.fill_random(self.weight, "normal", 0.0, 1.0)
+        if self.padding_idx is not None:
+            torch._C.forget(self.weight)  # a row of zeros stands in it
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):
@@ -67,7 +69,9 @@ class EmbeddingBag(Module):
             self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        torch._C.fill_random(self.weight, "normal", 0.0, 1.0)
+        if self.padding_idx is not None:
+            torch._C.forget(self.weight)  # a row of zeros stands in it
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(

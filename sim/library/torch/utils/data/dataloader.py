@@ -123,6 +123,8 @@ class _DataLoaderIter:
     def __init__(self, loader):
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
+        seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
+        self._base_seed = seed.item()
         self._length = loader
         if isinstance(loader.dataset, IterableDataset):
             self._fetcher = _IterableFetcher(
@@ -197,9 +199,15 @@ class DataLoader:
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
-            sampler = _Endless() if iterable else RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+            if iterable:
+                sampler = _Endless()
+            elif shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
+            else:
+                sampler = SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.generator = generator
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.sampler, self.batch_sampler, self.num_workers, self.pin_memory = (
             sampler,

@@ -1,3 +1,5 @@
+import torch
+
 from torch.utils.data.dataloader import _float, _int
 
 
@@ -83,8 +85,9 @@ def random_split(dataset, lengths, generator=None):
             lengths[i % len(lengths)] += 1
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    indices = torch.randperm(total, generator=generator).tolist()
     out, at = [], 0
     for n in lengths:
-        out.append(Subset(dataset, list(range(at, at + n))))
+        out.append(Subset(dataset, indices[at : at + n]))
         at += n
     return out

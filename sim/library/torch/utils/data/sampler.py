@@ -1,3 +1,6 @@
+import torch
+
+
 class Sampler:
     def __init__(self, data_source=None):
         pass
@@ -18,15 +21,29 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """the order is that of the data set: values are not computed, and shapes rarely depend on it"""
-
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         self.data_source, self.replacement = data_source, replacement
-        self.num_samples = len(data_source) if num_samples is None else num_samples
+        self._num_samples, self.generator = num_samples, generator
+
+    @property
+    def num_samples(self):
+        return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self):
         n = len(self.data_source)
-        return iter([i % n for i in range(self.num_samples)])
+        generator = self.generator
+        if generator is None:
+            seed = int(torch.empty((), dtype=torch.int64).random_().item())
+            generator = torch.Generator()
+            generator.manual_seed(seed)
+        if self.replacement:
+            for _ in range(self.num_samples // 32):
+                yield from torch.randint(n, (32,), generator=generator).tolist()
+            yield from torch.randint(n, (self.num_samples % 32,), generator=generator).tolist()
+        else:
+            for _ in range(self.num_samples // n):
+                yield from torch.randperm(n, generator=generator).tolist()
+            yield from torch.randperm(n, generator=generator).tolist()[: self.num_samples % n]
 
     def __len__(self):
         return self.num_samples
@@ -34,10 +51,11 @@ class RandomSampler(Sampler):
 
 class SubsetRandomSampler(Sampler):
     def __init__(self, indices, generator=None):
-        self.indices = indices
+        self.indices, self.generator = indices, generator
 
     def __iter__(self):
-        return iter(list(self.indices))
+        for i in torch.randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[i]
 
     def __len__(self):
         return len(self.indices)
@@ -45,10 +63,14 @@ class SubsetRandomSampler(Sampler):
 
 class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
-        self.count, self.num_samples = len(weights), num_samples
+        self.weights = torch.as_tensor(weights, dtype=torch.double)
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self):
-        return iter([i % self.count for i in range(self.num_samples)])
+        chosen = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from iter(chosen.tolist())
 
     def __len__(self):
         return self.num_samples

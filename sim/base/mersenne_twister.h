@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark {
+
+/// MT19937, seeded with one word: the generator of PyTorch's, NumPy's and Python's random numbers.
+/// It knows how many words it has given, and goes forward without giving them.
+class MersenneTwister {
+ public:
+  explicit MersenneTwister(std::uint32_t seed);
+
+  std::uint32_t next() {
+    if (at_ == kWords) refill();
+    ++position_;
+    std::uint32_t y = state_[at_++];
+    y ^= y >> 11U;
+    y ^= (y << 7U) & 0x9d2c5680U;
+    y ^= (y << 15U) & 0xefc60000U;
+    return y ^ (y >> 18U);
+  }
+  /// Cost: linear, some words a nanosecond.
+  void skip(std::uint64_t words);
+  /// How many words were given or skipped.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+
+ private:
+  static constexpr std::size_t kWords = 624;
+  void refill();
+
+  std::array<std::uint32_t, kWords> state_;
+  std::size_t at_ = kWords;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include "sim/ops/values/rule.h"
+
+/// The numbers stay as they are and come to stand elsewhere.
+namespace tidemark::ops {
+
+namespace {
+
+void copy_one(const Numbers& from, std::size_t i, Numbers& to, std::size_t at) {
+  if (from.is_whole()) {
+    to.set_whole(at, from.whole[i]);
+  } else {
+    to.set(at, from.real[i]);
+  }
+}
+
+bool is_named(const Argument& dims, std::size_t d, std::size_t rank) {
+  const auto matches = [&](std::int64_t each) {
+    return each == static_cast<std::int64_t>(d) ||
+           each + static_cast<std::int64_t>(rank) == static_cast<std::int64_t>(d);
+  };
+  if (const auto* one = std::get_if<std::int64_t>(&dims)) return matches(*one);
+  const auto* several = std::get_if<Dims>(&dims);
+  return several != nullptr && std::any_of(several->begin(), several->end(), matches);
+}
+
+bool flipped(const ValueCall& call, const Argument& dims, Numbers& out) {
+  View view = call.view(0);
+  for (std::size_t d = 0; d < view.sizes.size(); ++d) {
+    if (!is_named(dims, d, view.sizes.size()) || view.sizes[d] == 0) continue;
+    view.offset += view.strides[d] * (view.sizes[d] - 1);
+    view.strides[d] = -view.strides[d];
+  }
+  const auto x = numbers_of(view);
+  if (!x) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) copy_one(*x, i, out, i);
+  return true;
+}
+bool flip(const ValueCall& call, Numbers& out) { return flipped(call, call.plain(1), out); }
+template <int kDim>
+bool flip_along(const ValueCall& call, Numbers& out) {
+  return flipped(call, std::int64_t{kDim}, out);
+}
+
+bool rolled(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x) return false;
+  const auto* shifts = std::get_if<Dims>(&call.plain(1));
+  const Dims* dims = call.is_none(2) ? nullptr : std::get_if<Dims>(&call.plain(2));
+  if (shifts == nullptr) return false;
+  const auto count = static_cast<std::int64_t>(x->size());
+  if (dims == nullptr || dims->empty()) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t to = ((i + (*shifts)[0]) % count + count) % count;
+      copy_one(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
+    }
+    return true;
+  }
+  const Dims& sizes = call.sizes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t rest = i;
+    std::int64_t to = 0;
+    std::int64_t step = 1;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      std::int64_t index = rest % sizes[d];
+      rest /= sizes[d];
+      for (std::size_t k = 0; k < dims->size(); ++k) {
+        const Dims one{(*dims)[k]};
+        if (is_named(one, d, sizes.size()))
+          index = ((index + (*shifts)[k]) % sizes[d] + sizes[d]) % sizes[d];
+      }
+      to += index * step;
+      step *= sizes[d];
+    }
+    copy_one(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
+  }
+  return true;
+}
+
+template <bool kLower>
+bool triangle(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  const std::size_t rank = call.sizes.size();
+  if (!x || rank < 2) return false;
+  const std::int64_t columns = call.sizes[rank - 1];
+  const std::int64_t rows = call.sizes[rank - 2];
+  const std::int64_t diagonal = call.integer(1);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t distance = at % columns - at / columns % rows;
+    if (kLower ? distance <= diagonal : distance >= diagonal) {
+      copy_one(*x, i, out, i);
+    } else {
+      out.set(i, 0);
+    }
+  }
+  return true;
+}
+
+/// Views side by side along one dimension of the result.
+bool laid(const ValueCall& call, const std::vector<View>& views, std::size_t dim, Numbers& out) {
+  Dims strides = contiguous_strides(call.sizes);
+  std::int64_t begin = 0;
+  for (const View& view : views) {
+    if (view.sizes.size() != call.sizes.size()) {
+      if (view.numel() == 0) continue;  // a tensor of one dimension without elements
+      return false;
+    }
+    const auto x = numbers_of(view);
+    if (!x) return false;
+    const std::vector<std::int64_t> places = places_of(view.sizes, strides, begin * strides[dim]);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      copy_one(*x, i, out, static_cast<std::size_t>(places[i]));
+    begin += view.sizes[dim];
+  }
+  return true;
+}
+bool joined(const ValueCall& call, Numbers& out) {
+  return laid(call, call.given[0].views, call.dim(1, call.sizes.size()), out);
+}
+bool stacked(const ValueCall& call, Numbers& out) {
+  const std::size_t dim = call.dim(1, call.sizes.size());
+  std::vector<View> views = call.given[0].views;
+  for (View& view : views) {
+    view.sizes.insert(dim, 1);
+    view.strides.insert(dim, 0);
+  }
+  return laid(call, views, dim, out);
+}
+
+bool repeated(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x) return false;
+  const Dims& own = call.view(0).sizes;
+  const std::size_t more = call.sizes.size() - own.size();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t from = 0;
+    std::int64_t step = 1;
+    for (std::size_t d = call.sizes.size(); d-- > 0;) {
+      const std::int64_t index = rest % call.sizes[d];
+      rest /= call.sizes[d];
+      if (d < more) continue;
+      from += index % own[d - more] * step;
+      step *= own[d - more];
+    }
+    copy_one(*x, static_cast<std::size_t>(from), out, i);
+  }
+  return true;
+}
+
+bool repeated_each(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  const std::int64_t times = call.integer(1, 1);
+  if (!x || times < 1) return false;
+  std::int64_t inner = 1;
+  if (!call.is_none(2)) {
+    const std::size_t dim = call.dim(2, call.sizes.size());
+    for (std::size_t d = dim + 1; d < call.sizes.size(); ++d) inner *= call.sizes[d];
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t from = at / inner / times * inner + at % inner;
+    copy_one(*x, static_cast<std::size_t>(from), out, i);
+  }
+  return true;
+}
+
+constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
+  return {name, ValueRule::Kind::kPlain, make};
+}
+
+}  // namespace
+
+std::span<const ValueRule> arranging_values() {
+  static constexpr ValueRule kRules[] = {
+      rule("flip", flip),
+      rule("fliplr", flip_along<1>),
+      rule("flipud", flip_along<0>),
+      rule("roll", rolled),
+      rule("tril", triangle<true>),
+      rule("triu", triangle<false>),
+      rule("cat", joined),
+      rule("concat", joined),
+      rule("concatenate", joined),
+      rule("stack", stacked),
+      rule("repeat", repeated),
+      rule("tile", repeated),
+      rule("repeat_interleave", repeated_each),
+  };
+  return kRules;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/ops/values/rule.h"
+
+/// One number of the result comes of one of each argument.
+namespace tidemark::ops {
+
+namespace {
+
+using Kind = ValueRule::Kind;
+
+/// Integers that a double does not hold are not computed with.
+bool is_exact(const Numbers& numbers) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53U;
+  return std::all_of(numbers.whole.begin(), numbers.whole.end(),
+                     [](std::int64_t n) { return n >= -kMost && n <= kMost; });
+}
+
+template <class Function>
+bool each(const std::optional<Numbers>& x, const std::optional<Numbers>& y, Numbers& out,
+          Function function) {
+  if (!x || !y || !is_exact(*x) || !is_exact(*y)) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double value = function(x->at(i), y->at(i));
+    if (out.is_whole() && !std::isfinite(value)) return false;
+    out.set(i, value);
+  }
+  return true;
+}
+
+/// Of 64 bits, exactly.
+template <class Function>
+bool bits(const ValueCall& call, Numbers& out, Function function) {
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  if (!x || !y || !x->is_whole() || !y->is_whole()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) out.set_whole(i, function(x->whole[i], y->whole[i]));
+  return true;
+}
+template <int kWhich>
+bool bitwise(const ValueCall& call, Numbers& out) {
+  return bits(call, out, [](std::int64_t x, std::int64_t y) {
+    return kWhich == 0 ? x & y : kWhich == 1 ? x | y : x ^ y;
+  });
+}
+
+bool same(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x || x->size() != out.size()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (x->is_whole()) {
+      out.set_whole(i, x->whole[i]);
+    } else {
+      out.set(i, x->real[i]);
+    }
+  }
+  return true;
+}
+
+bool bitwise_not(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x) return false;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out.set_whole(i, out.dtype == ScalarType::kBool ? 1 - x->whole[i] : ~x->whole[i]);
+  return true;
+}
+
+/// add, sub and rsub: one of them is scaled by alpha first.
+template <int kFirst, int kSecond>
+bool sum_of_two(const ValueCall& call, Numbers& out) {
+  const double scale = call.number(2, 1);
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  if (x && y && x->is_whole() && y->is_whole() && out.is_whole() && scale == 1) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto sum =
+          static_cast<std::uint64_t>(x->whole[i]) * static_cast<std::uint64_t>(kFirst) +
+          static_cast<std::uint64_t>(y->whole[i]) * static_cast<std::uint64_t>(kSecond);
+      out.set_whole(i, static_cast<std::int64_t>(sum));
+    }
+    return true;
+  }
+  const double own = kFirst < 0 ? scale : 1;
+  const double other = kFirst < 0 ? 1 : scale;
+  return each(x, y, out,
+              [own, other](double p, double q) { return kFirst * own * p + kSecond * other * q; });
+}
+
+double floored(double x, double y) { return std::floor(x / y); }
+double modulo(double x, double y) {
+  const double rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+bool quotient(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  if (call.is_none(2)) return each(x, y, out, [](double p, double q) { return p / q; });
+  if (std::get<std::string>(call.plain(2)) == "floor") return each(x, y, out, floored);
+  return each(x, y, out, [](double p, double q) { return std::trunc(p / q); });
+}
+
+bool rounded(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x) return false;
+  const double unit = std::pow(10.0, call.number(1));
+  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, std::nearbyint(x->at(i) * unit) / unit);
+  return true;
+}
+
+bool clamped(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  if (!x) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, x->at(i));
+  for (const std::size_t bound : {std::size_t{1}, std::size_t{2}}) {
+    if (call.is_none(bound)) continue;
+    const auto limit = call.spread(bound);
+    if (!limit) return false;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out.set(i,
+              bound == 1 ? std::max(out.at(i), limit->at(i)) : std::min(out.at(i), limit->at(i)));
+  }
+  return true;
+}
+
+bool chosen(const ValueCall& call, std::size_t condition, std::size_t yes, std::size_t no,
+            Numbers& out) {
+  const auto asked = call.spread(condition);
+  const auto x = call.spread(yes);
+  const auto y = call.spread(no);
+  if (!asked || !x || !y) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Numbers& from = asked->at(i) != 0 ? *x : *y;
+    if (from.is_whole()) {
+      out.set_whole(i, from.whole[i]);
+    } else {
+      out.set(i, from.real[i]);
+    }
+  }
+  return true;
+}
+/// torch.where(condition, x, y) and x.where(condition, y): the condition is of type bool.
+bool where(const ValueCall& call, Numbers& out) {
+  const bool is_method = call.is_tensor(1) && call.view(1).known->dtype() == ScalarType::kBool &&
+                         !(call.view(0).known->dtype() == ScalarType::kBool);
+  return is_method ? chosen(call, 1, 0, 2, out) : chosen(call, 0, 1, 2, out);
+}
+bool masked_fill(const ValueCall& call, Numbers& out) { return chosen(call, 1, 2, 0, out); }
+
+bool copied(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(1);
+  if (!x) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (x->is_whole()) {
+      out.set_whole(i, x->whole[i]);
+    } else {
+      out.set(i, x->real[i]);
+    }
+  }
+  return true;
+}
+
+constexpr ValueRule rule(std::string_view name, MakeNumbers make, Kind kind = Kind::kPlain) {
+  return {name, kind, make};
+}
+constexpr ValueRule one(std::string_view name, OfOne function) {
+  return {name, Kind::kPlain, nullptr, nullptr, 1, false, function};
+}
+constexpr ValueRule two(std::string_view name, OfTwo function) {
+  return {name, Kind::kPlain, nullptr, nullptr, 1, false, nullptr, function};
+}
+constexpr ValueRule check(std::string_view name, OfOne function, bool healthy) {
+  return {name, Kind::kHealthy, nullptr, nullptr, 1, healthy, function};
+}
+
+}  // namespace
+
+bool make_of_one(OfOne function, const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  if (!x || !is_exact(*x)) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, function(x->at(i)));
+  return true;
+}
+
+bool make_of_two(OfTwo function, const ValueCall& call, Numbers& out) {
+  return each(call.spread(0), call.spread(1), out, function);
+}
+
+std::span<const ValueRule> elementwise_values() {
+  static constexpr ValueRule kRules[] = {
+      one("abs", [](double x) { return std::abs(x); }),
+      one("absolute", [](double x) { return std::abs(x); }),
+      one("ceil", [](double x) { return std::ceil(x); }),
+      one("cos", [](double x) { return std::cos(x); }),
+      one("exp", [](double x) { return std::exp(x); }),
+      one("exp2", [](double x) { return std::exp2(x); }),
+      one("expm1", [](double x) { return std::expm1(x); }),
+      one("floor", [](double x) { return std::floor(x); }),
+      one("log", [](double x) { return std::log(x); }),
+      one("log10", [](double x) { return std::log10(x); }),
+      one("log1p", [](double x) { return std::log1p(x); }),
+      one("log2", [](double x) { return std::log2(x); }),
+      one("logical_not", [](double x) { return x == 0 ? 1.0 : 0.0; }),
+      one("neg", [](double x) { return -x; }),
+      one("negative", [](double x) { return -x; }),
+      one("reciprocal", [](double x) { return 1 / x; }),
+      one("relu", [](double x) { return x < 0 ? 0.0 : x; }),
+      one("rsqrt", [](double x) { return 1 / std::sqrt(x); }),
+      one("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }),
+      one("sign", [](double x) { return x > 0   ? 1.0
+                                        : x < 0 ? -1.0
+                                                : x; }),
+      one("sin", [](double x) { return std::sin(x); }),
+      one("sqrt", [](double x) { return std::sqrt(x); }),
+      one("square", [](double x) { return x * x; }),
+      one("tanh", [](double x) { return std::tanh(x); }),
+      one("trunc", [](double x) { return std::trunc(x); }),
+      check(
+          "isfinite", [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }, true),
+      check(
+          "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, false),
+      check(
+          "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, false),
+      two("eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }),
+      two("ne", [](double x, double y) { return x != y ? 1.0 : 0.0; }),
+      two("lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }),
+      two("le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }),
+      two("gt", [](double x, double y) { return x > y ? 1.0 : 0.0; }),
+      two("ge", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
+      two("maximum", [](double x, double y) { return std::max(x, y); }),
+      two("minimum", [](double x, double y) { return std::min(x, y); }),
+      two("mul", [](double x, double y) { return x * y; }),
+      two("multiply", [](double x, double y) { return x * y; }),
+      two("pow", [](double x, double y) { return std::pow(x, y); }),
+      two("true_divide", [](double x, double y) { return x / y; }),
+      two("floor_divide", floored),
+      two("remainder", modulo),
+      two("fmod", [](double x, double y) { return std::fmod(x, y); }),
+      two("logical_and", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }),
+      two("logical_or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }),
+      two("logical_xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }),
+      rule("bitwise_and", bitwise<0>),
+      rule("bitwise_or", bitwise<1>),
+      rule("bitwise_xor", bitwise<2>),
+      rule("bitwise_not", bitwise_not),
+      rule("add", sum_of_two<1, 1>),
+      rule("sub", sum_of_two<1, -1>),
+      rule("subtract", sum_of_two<1, -1>),
+      rule("rsub", sum_of_two<-1, 1>),
+      rule("div", quotient),
+      rule("divide", quotient),
+      rule("round", rounded),
+      rule("clamp", clamped),
+      rule("clip", clamped),
+      rule("where", where),
+      rule("masked_fill", masked_fill),
+      rule("clone", same),
+      rule("contiguous", same),
+      rule("reshape", same),
+      rule("reshape_as", same),
+      rule("flatten", same),
+      rule("ravel", same),
+      rule("copy_", copied, Kind::kOverwrite),
+  };
+  return kRules;
+}
+
+}  // namespace tidemark::ops

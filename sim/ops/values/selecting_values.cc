@@ -1,0 +1,273 @@
+#include <algorithm>
+
+#include "sim/ops/values/rule.h"
+
+/// Numbers that other numbers pick out.
+namespace tidemark::ops {
+
+namespace {
+
+void copy_one(const Numbers& from, std::size_t i, Numbers& to, std::size_t at) {
+  if (from.is_whole()) {
+    to.set_whole(at, from.whole[i]);
+  } else {
+    to.set(at, from.real[i]);
+  }
+}
+
+bool pick(const View& source, const std::vector<std::int64_t>& places, Numbers& out) {
+  const Numbers* all = source.known->numbers();
+  if (all == nullptr || places.size() != out.size()) return false;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0 || static_cast<std::size_t>(places[i]) >= all->size()) return false;
+    copy_one(*all, static_cast<std::size_t>(places[i]), out, i);
+  }
+  return true;
+}
+
+/// Indices into so many elements; false: one lies outside.
+bool wrap(std::vector<std::int64_t>& indices, std::int64_t size) {
+  for (std::int64_t& index : indices) {
+    if (index < 0) index += size;
+    if (index < 0 || index >= size) return false;
+  }
+  return true;
+}
+
+/// gather, take_along_dim and index_select: the result's own place, but along `dim` the index's.
+bool along(const ValueCall& call, std::size_t dim_at, std::size_t index_at, bool one_row,
+           Numbers& out) {
+  const View& source = call.view(0);
+  const auto index = call.own(index_at);
+  const std::size_t rank = source.sizes.size();
+  const std::size_t dim = call.dim(dim_at, rank);
+  if (!index || rank == 0 || call.sizes.size() != rank) return false;
+  std::vector<std::int64_t> chosen = index->whole;
+  if (!wrap(chosen, source.sizes[dim])) return false;
+  Dims strides = source.strides;
+  strides[dim] = 0;
+  std::vector<std::int64_t> places = places_of(call.sizes, strides, source.offset);
+  std::int64_t inner = 1;
+  for (std::size_t d = dim + 1; d < rank; ++d) inner *= call.sizes[d];
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t from = one_row ? i / static_cast<std::size_t>(inner) % chosen.size() : i;
+    if (from >= chosen.size()) return false;
+    places[i] += chosen[from] * source.strides[dim];
+  }
+  return pick(source, places, out);
+}
+bool gathered(const ValueCall& call, Numbers& out) { return along(call, 1, 2, false, out); }
+bool selected(const ValueCall& call, Numbers& out) { return along(call, 1, 2, true, out); }
+
+bool taken(const ValueCall& call, Numbers& out) {
+  const View& source = call.view(0);
+  const auto index = call.own(1);
+  if (!index) return false;
+  std::vector<std::int64_t> chosen = index->whole;
+  if (!wrap(chosen, source.numel())) return false;
+  const std::vector<std::int64_t> all = places_of(source.sizes, source.strides, source.offset);
+  for (std::int64_t& each : chosen) each = all[static_cast<std::size_t>(each)];
+  return pick(source, chosen, out);
+}
+
+bool nonzero(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x) return false;
+  const Dims& sizes = call.view(0).sizes;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    if (x->at(i) == 0) continue;
+    if (at + sizes.size() > out.size()) return false;
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      out.set_whole(at + d, rest % sizes[d]);
+      rest /= sizes[d];
+    }
+    at += sizes.size();
+  }
+  return at == out.size();
+}
+
+bool masked_select(const ValueCall& call, Numbers& out) {
+  const Dims sizes = broadcast(call.view(0).sizes, call.view(1).sizes);
+  const auto x = numbers_of(broadcast_view(call.view(0), sizes));
+  const auto mask = numbers_of(broadcast_view(call.view(1), sizes));
+  if (!x || !mask) return false;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    if (mask->at(i) == 0) continue;
+    if (at == out.size()) return false;
+    copy_one(*x, i, out, at++);
+  }
+  return at == out.size();
+}
+
+bool one_hot(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x || call.sizes.empty()) return false;
+  const auto classes = static_cast<std::size_t>(call.sizes.back());
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    const auto at = static_cast<std::size_t>(x->whole[i]);
+    if (at >= classes) return false;
+    out.set_whole(i * classes + at, 1);
+  }
+  return true;
+}
+
+bool outer(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  const auto y = call.own(1);
+  if (!x || !y || x->size() * y->size() != out.size()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out.set(i, x->at(i / y->size()) * y->at(i % y->size()));
+  return true;
+}
+
+/// Where values would stand among sorted boundaries of one dimension.
+bool searched(const ValueCall& call, std::size_t values, std::size_t boundaries, bool right,
+              Numbers& out) {
+  const auto x = call.own(values);
+  const auto edges = call.own(boundaries);
+  if (!x || !edges || call.view(boundaries).sizes.size() != 1) return false;
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    std::size_t at = 0;
+    while (at < edges->size() && (right ? edges->at(at) <= x->at(i) : edges->at(at) < x->at(i)))
+      ++at;
+    out.set_whole(i, static_cast<std::int64_t>(at));
+  }
+  return true;
+}
+bool bucketized(const ValueCall& call, Numbers& out) {
+  return searched(call, 0, 1, call.flag(3), out);
+}
+
+/// The view, then the indices of its dimensions; one that is no tensor stands for all of one.
+bool indexed(const ValueCall& call, Numbers& out) {
+  const View& source = call.view(0);
+  // What masks and positions say, a list of places and a shape for each dimension they stand for.
+  struct Column {
+    std::vector<std::int64_t> index;
+    Dims sizes;
+    bool is_given = false;
+  };
+  std::vector<Column> columns;
+  for (std::size_t i = 1; i < call.given.size(); ++i) {
+    if (!call.given[i].is_tensor) {
+      columns.emplace_back();
+      continue;
+    }
+    const View& view = call.view(i);
+    const auto numbers = numbers_of(view);
+    if (!numbers || !numbers->is_whole()) return false;
+    if (numbers->dtype != ScalarType::kBool && numbers->dtype != ScalarType::kUInt8) {
+      columns.push_back({numbers->whole, view.sizes, true});
+      continue;
+    }
+    const std::size_t first = columns.size();
+    columns.resize(first + view.sizes.size());
+    std::int64_t found = 0;
+    for (std::size_t k = 0; k < numbers->size(); ++k) {
+      if (numbers->whole[k] == 0) continue;
+      ++found;
+      auto rest = static_cast<std::int64_t>(k);
+      for (std::size_t d = view.sizes.size(); d-- > 0;) {
+        columns[first + d].index.push_back(rest % view.sizes[d]);
+        rest /= view.sizes[d];
+      }
+    }
+    for (std::size_t d = 0; d < view.sizes.size(); ++d) {
+      columns[first + d].sizes = {found};
+      columns[first + d].is_given = true;
+    }
+    i += view.sizes.size() - 1;  // placeholders for the other dimensions of the mask follow
+  }
+  columns.resize(source.sizes.size());
+  Dims shape;
+  std::size_t first = columns.size();
+  std::size_t last = 0;
+  std::size_t given = 0;
+  for (std::size_t d = 0; d < columns.size(); ++d) {
+    if (!columns[d].is_given) continue;
+    shape = broadcast(shape, columns[d].sizes);
+    first = std::min(first, d);
+    last = d;
+    ++given;
+  }
+  std::vector<std::int64_t> picked(static_cast<std::size_t>(numel_of(shape)), 0);
+  for (std::size_t d = 0; d < columns.size(); ++d) {
+    if (!columns[d].is_given) continue;
+    if (!wrap(columns[d].index, source.sizes[d])) return false;
+    const View own{nullptr, columns[d].sizes, contiguous_strides(columns[d].sizes), 0};
+    const View wide = broadcast_view(own, shape);
+    const std::vector<std::int64_t> from = places_of(wide.sizes, wide.strides, 0);
+    for (std::size_t i = 0; i < picked.size(); ++i)
+      picked[i] += columns[d].index[static_cast<std::size_t>(from[i])] * source.strides[d];
+  }
+  const bool is_adjacent = given > 0 && last - first + 1 == given;
+  Dims before_sizes, before_strides, after_sizes, after_strides;
+  for (std::size_t d = 0; d < columns.size(); ++d) {
+    if (columns[d].is_given) continue;
+    const bool before = is_adjacent && d < first;
+    (before ? before_sizes : after_sizes).push_back(source.sizes[d]);
+    (before ? before_strides : after_strides).push_back(source.strides[d]);
+  }
+  const auto before = places_of(before_sizes, before_strides, source.offset);
+  const auto after = places_of(after_sizes, after_strides, 0);
+  std::vector<std::int64_t> places;
+  places.reserve(out.size());
+  for (const std::int64_t b : before) {
+    for (const std::int64_t p : picked) {
+      for (const std::int64_t a : after) places.push_back(b + p + a);
+    }
+  }
+  return pick(source, places, out);
+}
+
+constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
+  return {name, ValueRule::Kind::kPlain, make};
+}
+constexpr ValueRule kIndex = rule("index", indexed);
+
+}  // namespace
+
+void note_index(const Tensor& self, const TensorList& indices, const Tensor& result) {
+  std::vector<Argument> values{self};
+  std::vector<ValueCall::Given> given;
+  bool is_random = false;
+  bool is_assumed = false;
+  std::uint32_t depth = 0;
+  const auto take = [&](const Tensor& tensor) {
+    ValueCall::Given& into = given.emplace_back();
+    if (!tensor.defined()) return true;
+    std::optional<View> view = view_of(tensor);
+    if (!view) return false;
+    is_random = is_random || view->known->is_random;
+    is_assumed = is_assumed || view->known->is_assumed;
+    depth = std::max(depth, view->known->depth);
+    into.is_tensor = true;
+    into.views.push_back(*std::move(view));
+    return true;
+  };
+  if (!self->storage->known() || !take(self)) return;
+  for (const Tensor& index : indices) {
+    if (!take(index)) return;
+  }
+  ValueCall call;
+  call.given = std::move(given);
+  call.sizes = result.sizes();
+  call.dtype = result.dtype();
+  note_made_by(kIndex, std::move(call), result, {nullptr, is_random, is_assumed, depth}, nullptr);
+}
+
+std::span<const ValueRule> selecting_values() {
+  static constexpr ValueRule kRules[] = {
+      rule("gather", gathered),      rule("index_select", selected),
+      rule("take", taken),           rule("nonzero", nonzero),
+      rule("argwhere", nonzero),     rule("masked_select", masked_select),
+      rule("one_hot", one_hot),      rule("outer", outer),
+      rule("bucketize", bucketized),
+  };
+  return kRules;
+}
+
+}  // namespace tidemark::ops

@@ -1,0 +1,115 @@
+#include "sim/report/assumptions_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+
+namespace {
+
+std::string line_of(const AssumptionResult& each) {
+  return fmt::format("{}:{}:{}: {}: {}, {} time{}", each.file, each.line, each.column, each.text,
+                     each.direction ? "true" : "false", grouped(each.times),
+                     each.times == 1 ? "" : "s");
+}
+
+std::string verdict_of(const AlternativeResult& one) {
+  if (!one.error.empty()) return one.error;
+  if (one.ended_by_oom) return "does not fit";
+  if (one.refused > 0) return "out of memory, handled";
+  return "fits";
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + text;
+  return out;
+}
+
+/// "1.00 GiB", or "1.00 GiB to 3.00 GiB", of the alternatives that could be run.
+std::string interval(const std::vector<AlternativeResult>& all, Bytes AlternativeResult::*field) {
+  Bytes least = ~Bytes{0};
+  Bytes most = 0;
+  for (const AlternativeResult& one : all) {
+    if (!one.error.empty()) continue;
+    least = std::min(least, one.*field);
+    most = std::max(most, one.*field);
+  }
+  if (least >= most) return human_bytes(most);
+  return fmt::format("{} to {}", human_bytes(least), human_bytes(most));
+}
+
+std::string alternatives_text(const std::vector<AlternativeResult>& all, const TextStyle& style) {
+  using Align = Table::Align;
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+  table.add({"Alternatives", "allocated", "reserved", "", ""});
+  for (const AlternativeResult& one : all) {
+    const bool has_run = one.error.empty();
+    table.add({"  " + joined(one.assume), has_run ? human_bytes(one.peak_allocated) : "-",
+               has_run ? human_bytes(one.peak_reserved) : "-", one.is_shown ? "worst" : "",
+               verdict_of(one)});
+  }
+  return table.text(style.width) +
+         fmt::format("  Between them: allocated {}, reserved {}; the rest is about the worst\n",
+                     interval(all, &AlternativeResult::peak_allocated),
+                     interval(all, &AlternativeResult::peak_reserved));
+}
+
+}  // namespace
+
+std::vector<std::string> assumption_lines(const RunResult& result) {
+  std::vector<std::string> lines;
+  for (const AssumptionResult& each : result.assumptions) {
+    if (!each.is_given) lines.push_back("Assumed, since values are not known: " + line_of(each));
+  }
+  for (const AlternativeResult& one : result.alternatives) {
+    lines.push_back(fmt::format("{}: reserved {}, {}{}", joined(one.assume),
+                                human_bytes(one.peak_reserved), verdict_of(one),
+                                one.is_shown ? "; shown here, the worst" : ""));
+  }
+  return lines;
+}
+
+std::string assumptions_text(const RunResult& result, const TextStyle& style) {
+  constexpr std::int64_t kMost = 20;
+  std::string out;
+  std::int64_t shown = 0;
+  for (const AssumptionResult& each : result.assumptions) {
+    if (each.is_given) continue;
+    if (shown == 0) out += "Assumed, since values are not known\n";
+    if (++shown <= kMost) out += fmt::format("  {}\n", line_of(each));
+  }
+  if (shown > kMost) out += fmt::format("  and {} more\n", shown - kMost);
+  if (shown > 0) out += "  Each may be set: --assume FILE:LINE=true, false or both\n";
+  if (result.alternatives.empty()) return out;
+  return out + (out.empty() ? "" : "\n") + alternatives_text(result.alternatives, style);
+}
+
+void write_assumptions(const RunResult& result, JsonWriter& json) {
+  if (!result.assumptions.empty()) {
+    json.key("assumptions").begin_array();
+    for (const AssumptionResult& each : result.assumptions) {
+      json.begin_object().member("file", each.file).member("line", std::uint64_t{each.line});
+      json.member("column", std::uint64_t{each.column}).member("text", each.text);
+      json.member("direction", each.direction);
+      json.member("kind", each.is_given ? "given" : each.is_check ? "check" : "branch");
+      json.member("times", each.times).end_object();
+    }
+    json.end_array();
+  }
+  if (result.alternatives.empty()) return;
+  json.key("alternatives").begin_array();
+  for (const AlternativeResult& one : result.alternatives) {
+    json.begin_object().key("assume").begin_array(true);
+    for (const std::string& text : one.assume) json.value(text);
+    json.end_array();
+    if (!one.error.empty()) json.member("error", one.error);
+    json.member("peak_allocated_bytes", one.peak_allocated);
+    json.member("peak_reserved_bytes", one.peak_reserved).member("refused", one.refused);
+    json.member("ended_by_oom", one.ended_by_oom).member("is_shown", one.is_shown).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace tidemark

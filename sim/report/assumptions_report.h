@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/format/json_writer.h"
+#include "sim/report/text.h"
+#include "sim/run/run_result.h"
+
+/// What a run rests on: conditions on values that nobody knows, and what they were taken for.
+namespace tidemark {
+
+/// For people: one line a condition that nobody gave, and what each alternative comes to. Empty:
+/// the run rests on nothing.
+std::string assumptions_text(const RunResult& result, const TextStyle& style);
+/// The same, one text a line, for pages.
+std::vector<std::string> assumption_lines(const RunResult& result);
+/// Members of the object under way, where there is anything. Schema: docs/formats/json.md, "run".
+void write_assumptions(const RunResult& result, JsonWriter& json);
+
+}  // namespace tidemark

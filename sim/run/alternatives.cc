@@ -1,0 +1,102 @@
+#include "sim/run/alternatives.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.h"
+#include "sim/lang/runtime/unknown.h"
+
+namespace tidemark {
+
+namespace {
+
+/// The texts that one stands for.
+std::vector<std::string> expanded(const std::string& text) {
+  if (text == lang::kAssumeZeros) return {text};
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string::npos) {
+    const std::string place = text.substr(0, equals + 1);
+    const std::string value = text.substr(equals + 1);
+    if (value == "both") return {place + "true", place + "false"};
+    if (const std::size_t dots = value.find(".."); dots != std::string::npos) {
+      std::vector<std::string> ends{place + value.substr(0, dots), place + value.substr(dots + 2)};
+      const double low = lang::parse_given_value(ends[0]).number;
+      const double high = lang::parse_given_value(ends[1]).number;
+      if (low <= high) return ends;
+      throw InputError(
+          Problem{{}, {}, fmt::format("assume: '{}': LOW is above HIGH", text), "write LOW..HIGH"});
+    }
+  }
+  lang::parse_given_value(text);
+  return {text};
+}
+
+AlternativeResult told_of(const std::vector<std::string>& assume, const RunResult& result) {
+  AlternativeResult out;
+  out.assume = assume;
+  out.ended_by_oom = result.ended_by_oom;
+  for (const DeviceResult& device : result.devices) {
+    out.refused += device.ooms.size();
+    out.peak_allocated = std::max(out.peak_allocated, device.peak_allocated.bytes);
+    out.peak_reserved = std::max(out.peak_reserved, device.peak_reserved.bytes);
+  }
+  return out;
+}
+
+auto badness(const AlternativeResult& one) {
+  return std::tuple(one.error.empty(), one.ended_by_oom, one.refused, one.peak_reserved,
+                    one.peak_allocated);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> ways_of(const std::vector<std::string>& assume) {
+  std::vector<std::vector<std::string>> ways(1);
+  for (const std::string& text : assume) {
+    const std::vector<std::string> texts = expanded(text);
+    std::vector<std::vector<std::string>> more;
+    for (const std::vector<std::string>& way : ways) {
+      for (const std::string& one : texts) {
+        more.push_back(way);
+        more.back().push_back(one);
+      }
+    }
+    ways = std::move(more);
+    if (ways.size() > kMostAlternatives) {
+      throw InputError(Problem{{},
+                               {},
+                               fmt::format("assume: more than {} alternatives", kMostAlternatives),
+                               "give some of them one value"});
+    }
+  }
+  return ways;
+}
+
+std::size_t worst_of(const std::vector<std::vector<std::string>>& ways,
+                     const std::function<RunResult(const std::vector<std::string>&)>& run,
+                     std::vector<AlternativeResult>& told) {
+  std::exception_ptr first_error;
+  for (const std::vector<std::string>& way : ways) {
+    try {
+      told.push_back(told_of(way, run(way)));
+    } catch (const InputError& error) {
+      if (!first_error) first_error = std::current_exception();
+      told.push_back({});
+      told.back().assume = way;
+      told.back().error = error.problems().front().message;
+    }
+  }
+  const auto worst = std::max_element(told.begin(), told.end(), [](const auto& a, const auto& b) {
+    return badness(a) < badness(b);
+  });
+  if (!worst->error.empty()) std::rethrow_exception(first_error);
+  worst->is_shown = true;
+  return static_cast<std::size_t>(worst - told.begin());
+}
+
+}  // namespace tidemark

@@ -1,0 +1,75 @@
+#include "sim/torch/tensors/reading.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/ops/values/view.h"
+
+namespace tidemark::torch {
+
+using lang::Value;
+using ops::Numbers;
+using ops::Tensor;
+
+namespace {
+
+/// What is known of a tensor, for somebody who acts by it.
+std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
+  std::optional<Numbers> numbers = session.c.look_at(tensor);
+  if (!numbers) return numbers;
+  if (tensor->storage->known()->is_assumed && session.decisions != nullptr && numbers->size() == 1)
+    session.decisions->note_check(session.interp, numbers->at(0) != 0);
+  return numbers;
+}
+
+/// What is not known is an Unknown, or zero where everything unknown is to count as zero.
+Value unknown_number(Session& session, ops::ScalarType dtype) {
+  using Type = lang::Unknown::Type;
+  const bool is_bool = dtype == ops::ScalarType::kBool;
+  const bool is_real = ops::is_differentiable(dtype);
+  double given = 0;
+  if (session.decisions != nullptr) {
+    const std::optional<double> number = session.decisions->given_number(session.interp);
+    if (!number) {
+      return lang::Unknown::make(session.interp, *session.decisions,
+                                 is_bool   ? Type::kBool
+                                 : is_real ? Type::kReal
+                                           : Type::kInt);
+    }
+    given = *number;
+  }
+  if (is_bool) return Value::boolean(given != 0);
+  return is_real ? Value::real(given) : Value::integer(static_cast<std::int64_t>(given));
+}
+
+Value number_at(Session& session, const Numbers* numbers, ops::ScalarType dtype, std::size_t i) {
+  if (numbers == nullptr) return unknown_number(session, dtype);
+  if (dtype == ops::ScalarType::kBool) return Value::boolean(numbers->whole[i] != 0);
+  if (ops::is_differentiable(dtype)) return Value::real(numbers->real[i]);
+  return Value::integer(numbers->whole[i]);
+}
+
+Value nested(Session& session, const Tensor& tensor, const Numbers* numbers, std::int64_t dim,
+             std::size_t& next) {
+  if (dim == tensor.dim()) return number_at(session, numbers, tensor.dtype(), next++);
+  std::vector<Value> items;
+  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
+    items.push_back(nested(session, tensor, numbers, dim + 1, next));
+  return session.interp.list(std::move(items));
+}
+
+}  // namespace
+
+Value read_number(Session& session, const Tensor& tensor) {
+  const std::optional<Numbers> numbers = looked_at(session, tensor);
+  return number_at(session, numbers ? &*numbers : nullptr, tensor.dtype(), 0);
+}
+
+Value read_numbers(Session& session, const Tensor& tensor) {
+  const std::optional<Numbers> numbers = looked_at(session, tensor);
+  std::size_t next = 0;
+  return nested(session, tensor, numbers ? &*numbers : nullptr, 0, next);
+}
+
+}  // namespace tidemark::torch

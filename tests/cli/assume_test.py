@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""What a run rests on is told: branches on values that nobody knows, and how --assume sets them.
+
+    assume_test.py PATH/TO/tidemark
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDEMARK = sys.argv.pop(1)
+HEAD = "import math, torch\nx = torch.randn(4, 8, device='cuda')\n"
+
+
+class Assumptions(unittest.TestCase):
+    def run_script(self, body, *options):
+        """the report as JSON, or the text of the refusal"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "s.py"
+            path.write_text(HEAD + body, encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--format", "json", *options],
+                                  capture_output=True, text=True, check=False, cwd=folder)
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+    def told(self, report):
+        return [(a["line"], a["text"], a["direction"], a["kind"], a["times"]) for a in report.get("assumptions", [])]
+
+    def test_a_branch_that_leaves_is_not_taken_and_told_with_its_count(self):
+        report = self.run_script("for i in range(3):\n    if x.sum().item() > 5:\n        break\nprint(i)\n")
+        self.assertEqual(report["printed"], "2\n")
+        self.assertEqual(self.told(report), [(4, "x.sum().item() > 5", False, "branch", 3)])
+
+    def test_where_the_other_branch_leaves_the_condition_holds(self):
+        report = self.run_script("if x.sum() > 5:\n    print('goes on')\nelse:\n    raise ValueError\n")
+        self.assertEqual(report["printed"], "goes on\n")
+        self.assertEqual(self.told(report), [(3, "x.sum() > 5", True, "branch", 1)])
+
+    def test_an_assertion_holds_whichever_way_it_is_written(self):
+        report = self.run_script("assert x.sum() > 5\nassert not x.mean().item() > 3\n")
+        self.assertEqual(self.told(report), [(3, "x.sum() > 5", True, "branch", 1),
+                                             (4, "not x.mean().item() > 3", False, "branch", 1)])
+
+    def test_checks_for_faults_find_none(self):
+        report = self.run_script("loss = x.sum()\nprint(math.isnan(loss.item()), torch.isfinite(loss).all().item(), "
+                                 "torch.allclose(x, x + 1), loss.item() < math.inf, torch.equal(x, x))\n")
+        self.assertEqual(report["printed"], "False True True True True\n")
+        self.assertEqual({kind for _, _, _, kind, _ in self.told(report)}, {"check"})
+
+    def test_a_text_whose_tokens_nobody_knows_runs_to_its_bound(self):
+        report = self.run_script(
+            "ends = torch.tensor([2, 7], device='cuda')\nunfinished = torch.ones(4, dtype=torch.long, device='cuda')\n"
+            "length = 0\nwhile True:\n    length += 1\n    tokens = (x * length).argmax(-1)\n"
+            "    done = torch.full((4,), length >= 6, device='cuda') | torch.isin(tokens, ends)\n"
+            "    unfinished = unfinished & ~done\n    if unfinished.max() == 0:\n        break\nprint(length)\n")
+        self.assertEqual(report["printed"], "6\n")
+        self.assertEqual([(line, kind) for line, _, _, kind, _ in self.told(report)], [(11, "check"), (11, "check")])
+
+    def test_a_size_is_refused_with_its_line_unless_it_is_given(self):
+        body = "n = int((x > 0).sum())\nprint(torch.zeros(n).shape)\n"
+        text = self.run_script(body)
+        self.assertIn("s.py:4:", text)
+        self.assertIn("a size depends on a value that is not known, read at s.py:3", text)
+        self.assertIn("--assume s.py:3=NUMBER", text)
+        self.assertEqual(self.run_script(body, "--assume", "s.py:3=7")["printed"], "torch.Size([7])\n")
+
+    def test_a_mask_whose_count_is_not_known_is_refused(self):
+        text = self.run_script("print(x[x > 0].shape)\n")
+        self.assertIn("a size depends on a value that is not known", text)
+        self.assertEqual(self.run_script("print(x[x > 0].shape)\n", "--assume", "s.py:3=5")["printed"], "torch.Size([5])\n")
+
+    def test_what_is_only_assumed_decides_no_size(self):
+        self.assertIn("a size depends on a value that is not known", self.run_script("print(x[torch.isfinite(x)].shape)\n"))
+
+    def test_a_loop_without_another_end_is_refused_and_one_with_a_bound_runs_to_it(self):
+        self.assertIn("how often this loop runs depends on a value that is not known",
+                      self.run_script("while x.sum() > 0:\n    x = x * 2\n"))
+        report = self.run_script("n = 0\nwhile x.sum() > 0 and n < 5:\n    n += 1\nprint(n)\n")
+        self.assertEqual(report["printed"], "5\n")
+
+    def test_a_condition_may_be_given(self):
+        body = "if x.sum() > 5:\n    print('yes')\n"
+        self.assertEqual(self.run_script(body)["printed"], "")
+        report = self.run_script(body, "--assume", "s.py:3=true")
+        self.assertEqual((report["printed"], self.told(report)[0][3]), ("yes\n", "given"))
+
+    def test_numbers_made_of_unknown_ones_are_unknown_and_print_as_such(self):
+        report = self.run_script("total = 0.0\nfor i in range(2):\n    total += x.sum().item()\n"
+                                 "print(f'{total / 2:.3f}', max(total, 1), round(total), abs(total))\n")
+        self.assertEqual(report["printed"], "? ? ? ?\n")
+        self.assertEqual(self.told(report), [])
+
+    def test_a_loop_may_be_given_its_turns(self):
+        report = self.run_script("for _ in range(2):\n    n = 0\n    while x.sum() > 0:\n        n += 1\n    print(n)\n",
+                                 "--assume", "s.py:5=true*7")
+        self.assertEqual(report["printed"], "7\n7\n")
+
+    def test_both_ways_are_run_and_the_worst_is_told(self):
+        body = "y = torch.zeros(2**20, device='cuda')\nif x.sum() > 5:\n    z = torch.zeros(2**22, device='cuda')\n"
+        report = self.run_script(body, "--assume", "s.py:4=both")
+        self.assertEqual([(one["assume"], one["is_shown"]) for one in report["alternatives"]],
+                         [(["s.py:4=true"], True), (["s.py:4=false"], False)])
+        peaks = [one["peak_allocated_bytes"] for one in report["alternatives"]]
+        self.assertAlmostEqual(peaks[0] - peaks[1], 2**24, delta=4096)
+        self.assertEqual(report["devices"][0]["peak_allocated"]["bytes"], peaks[0])
+
+    def test_an_interval_is_run_at_both_ends(self):
+        body = "n = int((x > 0).sum())\ny = torch.zeros(n, 2**18, device='cuda')\n"
+        report = self.run_script(body, "--assume", "s.py:3=2..32")
+        peaks = [one["peak_allocated_bytes"] for one in report["alternatives"]]
+        self.assertEqual(peaks[1] - peaks[0], 30 * 2**20)
+        self.assertEqual([one["is_shown"] for one in report["alternatives"]], [False, True])
+        self.assertIn("LOW is above HIGH", self.run_script(body, "--assume", "s.py:3=9..2"))
+
+    def test_a_way_in_which_the_program_fails_is_told_beside_the_others(self):
+        body = "if x.sum() > 5:\n    raise ValueError('no')\n"
+        failed, fits = self.run_script(body, "--assume", "s.py:3=both")["alternatives"]
+        self.assertEqual(failed["error"], "ValueError: no")
+        self.assertEqual((failed["is_shown"], fits["is_shown"]), (False, True))
+
+    def test_more_than_sixteen_ways_are_refused(self):
+        options = [text for line in range(3, 8) for text in ("--assume", f"s.py:{line}=both")]
+        self.assertIn("more than 16 alternatives", self.run_script("", *options))
+
+    def test_a_tensor_saved_and_written_over_since_is_pytorchs_error(self):
+        text = self.run_script("w = torch.ones(4, device='cuda', requires_grad=True)\ny = w.exp()\ny += 1\ny.sum().backward()\n")
+        self.assertIn("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace "
+                      "operation: [torch.cuda.FloatTensor [4]], which is output 0 of ExpBackward0, is at version 1", text)
+
+    def test_text_names_the_line_and_a_sweep_counts_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text(HEAD + "if x.sum() > 5:\n    pass\n", encoding="utf-8")
+            (pathlib.Path(folder) / "s.yaml").write_text("schema_version: 1\ndevice: h100-sxm-80gb\nscript: s.py\n"
+                                                         "sweep:\n  grid:\n    allocator.conf: ['', 'roundup_power2_divisions:4']\n",
+                                                         encoding="utf-8")
+            def tell(*words):
+                return subprocess.run([TIDEMARK, *words], capture_output=True, text=True, check=True, cwd=folder).stdout
+            self.assertIn("Assumed, since values are not known\n  s.py:3:4: x.sum() > 5: false, 1 time\n",
+                          tell("run", "s.py", "--device", "h100-sxm-80gb"))
+            tell("sweep", "s.yaml", "--out", "r.sqlite")
+            rows = tell("results", "r.sqlite", "--format", "csv", "--columns", "assumed").splitlines()
+        self.assertEqual(rows, ["assumed", "1", "1"])
+
+    def test_everything_unknown_may_count_as_zero(self):
+        self.assertEqual(self.run_script("print(x.sum().item())\n", "--assume", "zeros")["printed"], "0.0\n")
+
+    def test_a_place_that_is_no_place_is_told(self):
+        self.assertIn("the line is not a number", self.run_script("", "--assume", "s.py:x=true"))
+
+
+if __name__ == "__main__":
+    unittest.main()
