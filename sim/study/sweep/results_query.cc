@@ -74,7 +74,7 @@ void require_sound(SqlDatabase& database, const std::vector<std::string>& column
 
 /// A place of the table has one cell: two differ in an axis that the table does not show. Errors:
 /// InputError that names it.
-void require_one_cell_a_place(const SqlDatabase& database, const std::vector<std::string>& columns,
+void require_one_cell_a_place(SqlDatabase& database, const std::vector<std::string>& columns,
                               const std::vector<std::string>& pivot, const std::string& where) {
   SqlStatement most = database.prepare(
       fmt::format("SELECT COUNT(*) FROM cells WHERE {} GROUP BY {} ORDER BY 1 DESC LIMIT 1", where,

@@ -227,12 +227,12 @@ bool to_ints(Session& session, const Value& value, Argument& out) {
   return true;
 }
 
-bool to_sizes(const Value& value, Argument& out) {
+bool to_sizes(Session& session, const Value& value, Argument& out) {
   const std::vector<Value>* const items = items_of(value);
   if (items == nullptr) return false;
   std::vector<std::int64_t> sizes;
   for (const Value& item : *items) {
-    const std::optional<std::int64_t> each = whole_number(item);
+    const std::optional<std::int64_t> each = whole_number(session, item);
     if (!each) return false;
     sizes.push_back(*each);
   }
@@ -382,7 +382,7 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kFloats:
       return to_floats(value, out);
     case ParameterType::kSizes:
-      return to_sizes(value, out);
+      return to_sizes(session, value, out);
     case ParameterType::kDType:
       return to_dtype(session.interp, value, out);
     case ParameterType::kDevice:
