@@ -445,6 +445,7 @@ Value function_of(Interp& interp, const CustomOpSpec& spec) {
   const std::string& text = spec.function.source->text;
   const std::size_t dot = text.rfind('.');
   try {
+    const lang::Importer::Asking asking(interp.importer());
     return interp.get_attr(interp.import(text.substr(0, dot)), interp.intern(text.substr(dot + 1)));
   } catch (const lang::Raised& raised) {
     throw InputError(Problem{spec.function.at, spec.function.path, message_of(interp, raised), {}});

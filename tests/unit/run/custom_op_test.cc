@@ -328,10 +328,10 @@ TEST_CASE("an operator that is not modelled points at custom ops") {
                    ^~~~~~~~~~~~~~
 )text");
   CHECK(
-      of("import flash_attn") ==
-      R"text(s.yaml:4:10: error: ModuleNotFoundError: No module named 'flash_attn'; operators of a package can be declared as custom ops: docs/scenario.md
-    import flash_attn
-           ^~~~~~~~~~
+      of("import flash_attn; flash_attn.f()") ==
+      R"text(s.yaml:4:22: error: flash_attn.f cannot be used: there is no package 'flash_attn' here; give the folder that it is installed in (--packages DIR), declare what it computes as a custom op (docs/scenario.md, 'Custom ops'), or record the run (tidemark record)
+    import flash_attn; flash_attn.f()
+                       ^~~~~~~~~~~~~~
 )text");
 }
 

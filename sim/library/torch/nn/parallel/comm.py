@@ -1,5 +1,5 @@
 import torch
-from torch.distributed.distributed_c10d import _bucket_assignment, _flatten
+from torch.distributed._buckets import _bucket_assignment, _flatten
 
 _BUFFER_SIZE = 10485760
 
