@@ -32,4 +32,5 @@ def _refuse(cls):
 
 
 def make(name, why, hint):
-    return Placeholder(name.rpartition(".")[2], (), {"_placeholder": (name, why, hint), "__module__": name.rpartition(".")[0]})
+    module, _, last = name.rpartition(".")
+    return Placeholder(last, (), {"_placeholder": (name, why, hint), "__module__": module})

@@ -56,7 +56,8 @@ class Action:
 
     def __init__(self, option_strings, dest, nargs=None, const=None, default=None, type=None, choices=None,
                  required=False, help=None, metavar=None):
-        self.option_strings, self.dest, self.nargs, self.const, self.default = option_strings, dest, nargs, const, default
+        self.option_strings, self.dest, self.nargs = option_strings, dest, nargs
+        self.const, self.default = const, default
         self.type, self.choices, self.required, self.help, self.metavar = type, choices, required, help, metavar
 
     def __call__(self, parser, namespace, values, option_string=None):
@@ -153,7 +154,8 @@ class ArgumentParser(_Group):
         if isinstance(default, str) and type is not None and default != SUPPRESS:
             default = type(default)
         if _is_own_action(action):
-            options = {k: v for k, v in (("nargs", nargs), ("const", const), ("type", type), ("choices", choices)) if v} | options
+            more = (("nargs", nargs), ("const", const), ("type", type), ("choices", choices))
+            options = {k: v for k, v in more if v} | options
             action = action(list(flags), name, default=default, required=required, help=help, **options)
             nargs = action.nargs
         positional = not flags[0].startswith("-")

@@ -22,7 +22,8 @@ class Field:
 class _DataclassParams:
     def __init__(self, init, repr_, eq, order, frozen):
         self.init, self.repr, self.eq, self.order, self.frozen = init, repr_, eq, order, frozen
-        self.unsafe_hash, self.match_args, self.kw_only, self.slots, self.weakref_slot = False, True, False, False, False
+        self.unsafe_hash, self.match_args, self.kw_only = False, True, False
+        self.slots = self.weakref_slot = False
 
 
 def field(

@@ -36,7 +36,8 @@ def version():
 def uname():
     import _tidemark
 
-    kind = _tidemark.named_tuple("platform.uname_result", ["system", "node", "release", "version", "machine", "processor"])
+    fields = ["system", "node", "release", "version", "machine", "processor"]
+    kind = _tidemark.named_tuple("platform.uname_result", fields)
     return kind(system(), node(), release(), version(), machine(), processor())
 
 

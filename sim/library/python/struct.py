@@ -1,7 +1,9 @@
 import _tidemark
 
-_SIZES = {"c": 1, "b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "e": 2, "i": 4, "I": 4, "l": 8, "L": 8, "f": 4, "q": 8, "Q": 8,
-          "d": 8, "n": 8, "N": 8, "P": 8, "s": 1, "x": 1}
+_SIZES = {
+    "c": 1, "b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "e": 2, "i": 4, "I": 4, "l": 8, "L": 8, "f": 4, "q": 8, "Q": 8,
+    "d": 8, "n": 8, "N": 8, "P": 8, "s": 1, "x": 1,
+}
 pack, unpack, pack_into, unpack_from, iter_unpack, Struct = [
     _tidemark.later("struct." + n) for n in ("pack", "unpack", "pack_into", "unpack_from", "iter_unpack", "Struct")
 ]

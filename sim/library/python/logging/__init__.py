@@ -70,7 +70,8 @@ _plain_formatter = Formatter()
 
 class LogRecord:
     def __init__(self, name, level, pathname, lineno, msg, args, exc_info, func=None, sinfo=None, **kwargs):
-        self.name, self.levelno, self.pathname, self.lineno, self.msg, self.args = name, level, pathname, lineno, msg, args
+        self.name, self.levelno, self.pathname, self.lineno = name, level, pathname, lineno
+        self.msg, self.args = msg, args
         self.levelname = getLevelName(level)
 
     def getMessage(self):

@@ -4,7 +4,9 @@ Process, Queue, Event, Lock, Manager, Pool, Value, Array, SimpleQueue = [
     _tidemark.later("torch.multiprocessing." + n)
     for n in ("Process", "Queue", "Event", "Lock", "Manager", "Pool", "Value", "Array", "SimpleQueue")
 ]
-start_processes, get_context = [_tidemark.later("torch.multiprocessing." + n) for n in ("start_processes", "get_context")]
+start_processes, get_context = [
+    _tidemark.later("torch.multiprocessing." + n) for n in ("start_processes", "get_context")
+]
 
 
 class ProcessRaisedException(Exception):

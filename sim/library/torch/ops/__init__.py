@@ -1,4 +1,4 @@
-"""operators of packages: those that are declared as custom ops are here (docs/scenario.md), others are refused at use"""
+"""operators of packages: those declared as custom ops are here (docs/scenario.md), others are refused at use"""
 import _tidemark
 
 loaded_libraries = set()

@@ -67,8 +67,9 @@ TEST_CASE("a circular import sees what is there, and says what is not") {
 }
 
 TEST_CASE("a module may answer for names that it lacks, and put another in its place") {
-  CHECK(run({{"main.py", "import m\nprint(m.anything, hasattr(m, 'no'))\nfrom m import other\n"
-                         "print(other)\nimport lazy\nprint(type(lazy).__name__, lazy.found)\n"},
+  CHECK(run({{"main.py",
+              "import m\nprint(m.anything, hasattr(m, 'no'))\nfrom m import other\n"
+              "print(other)\nimport lazy\nprint(type(lazy).__name__, lazy.found)\n"},
              {"m.py",
               "def __getattr__(name):\n    if name == 'no':\n        raise AttributeError(name)\n"
               "    return 'made ' + name\n"},
@@ -80,8 +81,9 @@ TEST_CASE("a module may answer for names that it lacks, and put another in its p
 }
 
 TEST_CASE("a star takes what __all__ lists, modules among them, or the public names") {
-  CHECK(run({{"main.py", "from p import *\nprint(sub.v, _hidden)\nfrom q import *\n"
-                         "print(shown, 'kept' in globals())\n"},
+  CHECK(run({{"main.py",
+              "from p import *\nprint(sub.v, _hidden)\nfrom q import *\n"
+              "print(shown, 'kept' in globals())\n"},
              {"p/__init__.py", "__all__ = ['sub', '_hidden']\n_hidden = 2\n"},
              {"p/sub.py", "v = 1\n"},
              {"q.py", "shown, _kept = 3, 4\n"}}) == "1 2\n3 False\n");
