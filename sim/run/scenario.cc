@@ -166,7 +166,9 @@ class Reader {
     const std::int64_t rank = map.integer("rank").value_or(0);
     map.done();
     if (world % per_node != 0) {
-      map.report(*map.get("per_node"), "per_node",
+      const yaml::Node* said = map.get("per_node");
+      map.report(said != nullptr ? *said : *map.get("world"),
+                 said != nullptr ? "per_node" : "world",
                  fmt::format("{} ranks are no whole number of machines of {}", world, per_node));
     } else if (rank >= world) {
       map.report(*map.get("rank"), "rank",

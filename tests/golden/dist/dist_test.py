@@ -59,6 +59,20 @@ class Ranks(unittest.TestCase):
                     self.assertEqual(have, want, f"event {i}")
                 self.assertEqual(len(found), len(expected))
 
+    def test_a_rank_has_the_environment_of_torchrun(self):
+        names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")
+        told = "import os\nimport torch\nprint(torch.cuda.device_count(), *[os.environ[x] for x in {!r}])\n".format(names)
+        for options, expected in (
+            (["--world", "16", "--rank", "11"], "8 11 16 3 8 1"),
+            (["--nnodes", "2", "--nproc-per-node", "4", "--rank", "6"], "4 6 8 2 4 1"),
+            (["--nproc-per-node", "2"], "2 0 2 0 2 0"),
+        ):
+            with self.subTest(options), tempfile.TemporaryDirectory() as folder:
+                script = pathlib.Path(folder) / "told.py"
+                script.write_text(told)
+                done = subprocess.run([PROGRAM, "run", script, *SETTING, *options], capture_output=True, text=True)
+                self.assertIn(expected, (done.stdout + done.stderr).splitlines(), done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -138,6 +138,16 @@ TEST_CASE("reservations take addresses alone, pages amounts alone") {
   CHECK(device.free_bytes() == 40 * kMiB);
 }
 
+TEST_CASE("a stream's hash has its place in its pool, the pool and the device in it") {
+  constexpr std::uint64_t kStream = std::uint64_t{1} << 56U;
+  CHECK(WalkTable::hash_of_stream(0, 0) == kStream);
+  CHECK(WalkTable::hash_of_stream(1, 0) == kStream + 3);
+  CHECK(WalkTable::hash_of_stream(2, 0) == kStream + 32 + 3);
+  CHECK(WalkTable::hash_of_stream(32, 0) == kStream + 31 * 32 + 3);
+  CHECK(WalkTable::hash_of_stream(33, 0) == kStream + 5);  // the pool of the next priority
+  CHECK(WalkTable::hash_of_stream(1, 2) == kStream + (std::uint64_t{2} << 48U) + 3);
+}
+
 TEST_CASE("a walk table holds what a set holds, whatever its order") {
   Random random(9);
   for (int round = 0; round < 50; ++round) {

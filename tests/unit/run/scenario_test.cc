@@ -98,6 +98,27 @@ train: {steps: 2, batch: batch_size, input: [3, 32, 32], target: [], loss: mse_l
   CHECK(scenario.loop->text == train_to_loop(*scenario.train, scenario.model.expression));
 }
 
+TEST_CASE("ranks are machines full of processes, and one of them is run") {
+  CHECK_FALSE(parse(kPlain).rank);
+  const Scenario alone = parse(kPlain + "ranks: {world: 4}\n");
+  CHECK(alone.rank == Rank{0, 4, 4});
+  CHECK(alone.device_count == 4);
+  CHECK(alone.policy == *parse_event_policy("ready"));
+  const Scenario second = parse(kPlain + "ranks: {world: 32, rank: 13}\n");
+  CHECK(second.rank == Rank{13, 32, 8});
+  CHECK(second.rank->local() == 5);
+  CHECK(second.rank->node() == 1);
+  CHECK(second.device_count == 8);
+  CHECK(
+      parse(kPlain + "ranks: {world: 4, per_node: 2}\nallocator: {event_policy: sync}\n").policy ==
+      *parse_event_policy("sync"));
+  CHECK(has(problems_of(kPlain + "ranks: {world: 12}\n"), "12 ranks are no whole number"));
+  CHECK(has(problems_of(kPlain + "ranks: {world: 4, rank: 4}\n"), "the ranks of 4 end at 3"));
+  CHECK(has(problems_of(kPlain + "ranks: {rank: 1}\n"), "world"));
+  CHECK(has(problems_of(kPlain + "ranks: {world: 4}\ndevice_count: 2\n"),
+            "cannot stand beside ranks"));
+}
+
 TEST_CASE("a list of layers and a loop of one's own") {
   const Scenario scenario =
       parse(std::string(kHead) + "loop: |\n  for step in range(3):\n      pass\n");

@@ -54,6 +54,11 @@ TEST_CASE("built-in functions") {
       run("class O: pass\no = O()\nsetattr(o, 'x', 1)\nprint(getattr(o, 'x'), getattr(o, 'y', 2), "
           "hasattr(o, 'y'), o.__class__.__name__)\ndelattr(o, 'x')\nprint(hasattr(o, 'x'))") ==
       "1 2 False O\nFalse\n");
+  CHECK(run("class A: x = 1\nclass B: x = 2\no = A()\no.y = 3\no.__class__ = B\n"
+            "print(o.x, o.y, type(o).__name__, isinstance(o, A))\n"
+            "try: o.__class__ = 4\nexcept TypeError as e: print(e)\n"
+            "try: o.__class__ = list\nexcept TypeError as e: print('list')") ==
+        "2 3 B False\n__class__ must be set to a class, not 'int' object\nlist\n");
   CHECK(run("print('a', 1, sep='-', end='!\\n')\nprint()\nprint(*[1, 2])") == "a-1!\n\n1 2\n");
 }
 

@@ -97,6 +97,8 @@ class FullyShardedDataParallel(nn.Module):
                 for tensor in found:
                     tensor.data = tensor.to(self.compute_device)
             del found
+            if module._parameter_list():
+                tensor = None  # the last one moved is held on only where the module has no parameters of its own
         flat_params = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]
         taken = {id(p) for m in self.fsdp_modules(module) if m._handle for p in m._handle._params or ()}
         params = [p for p in module.parameters() if id(p) not in flat_params and id(p) not in taken]

@@ -6,7 +6,7 @@ def context_parallel(mesh, *, buffers=None, buffer_seq_dims=None, no_restore_buf
 
 
 def local_map(func=None, *args, **kwargs):
-    _C.refuse("local_map is not modelled", "take this rank's parts: x.to_local(), and DTensor.from_local() of what comes out")
+    _C.refuse("local_map is not modelled", "take this rank's parts: x.to_local(), and DTensor.from_local()")
 
 
 def implicit_replication():
