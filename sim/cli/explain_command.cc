@@ -57,6 +57,7 @@ class ExplainCommand final : public Command {
     } else if (json) {
       out.write(explain_json(picture, top));
     } else {
+      for (const std::string& note : loaded.notes) out.print("{}\n", note);
       out.write(explain_text(picture, top, style));
       if (args.has("churn")) out.write(churn_text(churn_of(snapshot, range.device), top, style));
     }

@@ -50,7 +50,7 @@ std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
       oom.live_bytes + oom.rounded_bytes > oom.capacity_bytes ? ">" : "<=",
       human_bytes(oom.capacity_bytes), human_bytes(oom.cached_free_bytes),
       human_bytes(oom.largest_free_bytes));
-  out += "  What would have avoided it, each re-simulated, the cheapest first:\n";
+  out += "  What would have served this request, re-simulated; what follows it is not recorded:\n";
   out += fmt::format("    another setting: {}\n",
                      oom.helps ? setting_name(*oom.helps)
                                : fmt::format("none of the {} tried", oom.settings_tried));

@@ -76,7 +76,9 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
   }
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
   loaded.host = host_points(result);
-  loaded.notes = assumption_lines(result);
+  if (result.ended_by_oom)
+    loaded.notes.emplace_back("DOES NOT FIT: the run ends by an out-of-memory error.");
+  for (std::string& line : assumption_lines(result)) loaded.notes.push_back(std::move(line));
   return loaded;
 }
 

@@ -28,7 +28,7 @@ struct LoadedRecording {
   Snapshot snapshot;
   std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
   std::vector<HostPoint> host;        ///< of a run
-  std::vector<std::string> notes;     ///< of a run: what it rests on
+  std::vector<std::string> notes;     ///< of a run: how it ended, what it rests on
 };
 
 /// A run as a snapshot of it would tell. Requires: the run kept its events.

@@ -54,7 +54,7 @@ struct Scenario {
   std::vector<std::string> script_args;  ///< sys.argv[1:] of a script
   std::vector<std::pair<std::string, std::string>> script_env;  ///< os.environ of it
   std::vector<std::string> assume;  ///< of values that are not known: "train.py:12=true"
-  bool is_script = false;  ///< `loop` is a whole program, with nothing before it
+  bool is_script = false;           ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
   std::vector<Problem> warnings;  ///< accepted, but without the effect that they seem to ask for

@@ -142,6 +142,16 @@ class Assumptions(unittest.TestCase):
             rows = tell("results", "r.sqlite", "--format", "csv", "--columns", "assumed").splitlines()
         self.assertEqual(rows, ["assumed", "1", "1"])
 
+    def test_explain_says_how_a_run_ended_and_what_it_rests_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text(
+                HEAD + "if x.sum() > 5:\n    pass\na = torch.empty(2**38, device='cuda')\n", encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "explain", "s.py", "--device", "h100-sxm-80gb"], capture_output=True, text=True,
+                                  check=True, cwd=folder)
+        self.assertEqual(done.stdout.splitlines()[:2], [
+            "DOES NOT FIT: the run ends by an out-of-memory error.",
+            "Assumed, since values are not known: s.py:3:4: x.sum() > 5: false, 1 time"])
+
     def test_everything_unknown_may_count_as_zero(self):
         self.assertEqual(self.run_script("print(x.sum().item())\n", "--assume", "zeros")["printed"], "0.0\n")
 
