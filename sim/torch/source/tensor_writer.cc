@@ -20,9 +20,10 @@ void TensorWriter::write_tensor(const ops::TensorImpl& impl) {
               (impl.wrapped_number ? 4U : 0U) | (impl.retains_grad ? 8U : 0U) |
               (impl.is_inference ? 16U : 0U) | static_cast<std::uint64_t>(impl.view_kind) << 8U);
   image().put(impl.output_nr);
-  // How often it was written over counts only against what was seen before.
+  // Of a view it counts whether its memory was written over since it got its history.
   thing(impl.version.get(), kVersion);
-  if (impl.version) image().put(impl.version->value - impl.history_version);
+  if (impl.version && impl.view_base)
+    image().put(impl.version->value != impl.history_version ? 1 : 0);
   thing(impl.storage.get(), kStorage);
   thing(impl.grad_fn.get(), kNode);
   tensor(impl.grad.get());
