@@ -201,7 +201,7 @@ class RunCommand final : public Command {
         "run",
         "simulate a scenario: does it fit, the peaks, and what held the memory",
         "Plays model and loop against PyTorch's caching allocator; tells what a GPU would see.",
-        {{"SCENARIO", "a scenario (docs/scenario.md) or a training script; -: standard input"},
+        {{"SCENARIO", "a scenario (docs/scenario.md) or a script; -: standard input"},
          {"ARGS", "of a script; '--' stands before those that begin with a dash", false, true}},
         {{"set", "KEY=VALUE", "override a parameter or a key: train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants", ""},
@@ -237,14 +237,12 @@ class RunCommand final : public Command {
          {"why", "", "say what is wrong and what undoes it; by itself after a refusal", ""},
          {"equation", "", "add the memory equation beside the truth, and what it leaves out", ""},
          {"process", "", "add what nvidia-smi would show", ""},
-         {"assert", "CLAIM", "exit with 5 where false: 'peak_reserved < 70GiB'", "", true},
+         {"assert", "CLAIM", "exit with 5 where false: peak_reserved < 70GiB", "", true},
          {"every-step", "", "simulate also the steps that repeat earlier ones exactly", ""},
          {"fail-on-oom", "", "exit with 3 when an out-of-memory error ends the run", ""}},
         {{"tidemark run configs/scenarios/simple_conv.yaml", "the summary"},
          {"tidemark run train.py --device h100-sxm-80gb -- --lr 3e-4",
-          "a training script as it is, with arguments of its own"},
-         {"tidemark run s.yaml --plot peak.png --events events.csv.gz",
-          "a picture, and every event"}}};
+          "a training script as it is, with arguments of its own"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {

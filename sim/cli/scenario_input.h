@@ -35,9 +35,9 @@ inline constexpr OptionSpec kEventPolicyOption{
     "event-policy", "POLICY", "when other streams' work ends: simulated, ready, sync or lag:N", ""};
 
 /// What values that nobody knows are taken for.
-inline constexpr OptionSpec kAssumeOption{
-    "assume", "FILE:LINE=VALUE", "what is not known there: true, false, both, N or LOW..HIGH", "",
-    true};
+inline constexpr OptionSpec kAssumeOption{"assume", "FILE:LINE=VALUE",
+                                          "what is unknown there: true, false, both, N, LOW..HIGH",
+                                          "", true};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

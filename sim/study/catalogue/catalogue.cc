@@ -203,6 +203,27 @@ ResultsTable model_table(std::string_view part, bool /*is_for_people*/) {
   return table;
 }
 
+/// Where torch.optim takes a name from: the file and its definition there. Which names a release
+/// has is decided when a program runs, so that some are bound by a statement: theirs is the file of
+/// the package that defines them.
+std::pair<const lang::LibraryModule*, const lang::LibraryName*> optimizer_of(
+    const lang::LibraryRoots& library, const lang::LibraryName& taken) {
+  using Kind = lang::LibraryName::Kind;
+  if (taken.kind == Kind::kMember) {
+    const lang::LibraryModule* file = library.find(library.text(taken.module));
+    return {file, file->find(taken.member)};
+  }
+  if (taken.kind != Kind::kStatement) return {};
+  for (const lang::Library& root : library.roots) {
+    for (const lang::LibraryModule& file : root.modules) {
+      if (!view(file.name).starts_with("torch.optim.") || file.code == nullptr) continue;
+      const lang::LibraryName* type = file.find(taken.name);
+      if (type != nullptr && type->kind == Kind::kDefinition) return {&file, type};
+    }
+  }
+  return {};
+}
+
 ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
   ResultsTable table;
   if (is_for_people) {
@@ -214,11 +235,11 @@ ResultsTable optimizer_table(std::string_view part, bool is_for_people) {
   const lang::LibraryRoots library = library::all();
   for (const lang::LibraryName& taken : library.find("torch.optim")->names) {
     const std::string_view name = library.text(taken.name);
-    if (taken.kind != lang::LibraryName::Kind::kMember || name == "Optimizer") continue;
-    const lang::LibraryModule& file = *library.find(library.text(taken.module));
-    const lang::Stmt* init = init_of(*file.find(taken.member));
+    if (name == "Optimizer") continue;
+    const auto [file, type] = optimizer_of(library, taken);
+    const lang::Stmt* init = type == nullptr ? nullptr : init_of(*type);
     if (init != nullptr)
-      classes.emplace_back(name, view(file.code->file->text).substr(init->place.begin));
+      classes.emplace_back(name, view(file->code->file->text).substr(init->place.begin));
   }
   std::vector<std::string_view> names;
   names.reserve(classes.size());

@@ -154,8 +154,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a cell that ran out of memory stands in a table as such, never by its peak") {
-  const ScenarioSource source =
-      scenario("  grid: {kib: [1024, 8388608, -1], train.steps: [1, 2]}\n");
+  const ScenarioSource source = scenario("  grid: {kib: [1024, 8388608, -1], count: [1, 2]}\n");
   const SweepPlan plan = parse_sweep(source);
   ResultsFile file =
       ResultsFile::create("", {"0", "s.yaml", source.text->text, "", {}, plan.columns(), 6});
@@ -163,12 +162,12 @@ TEST_CASE("a cell that ran out of memory stands in a table as such, never by its
   options.take = [&](const SweepCell& cell, const CellResult& result) { file.add(cell, result); };
   run_sweep(source, plan, options);
   ResultsQuery pivot;
-  pivot.pivot = {"kib", "train.steps", "peak_reserved"};
+  pivot.pivot = {"kib", "count", "peak_reserved"};
   const ResultsTable crossed = file.query(pivot);
   REQUIRE(crossed.rows.size() == 3);
   CHECK(crossed.rows[0][1].text == "error");
   CHECK(crossed.rows[1][1].kind == ResultsValue::Kind::kInteger);
-  CHECK(crossed.rows[2][1].text == "OOM");
+  CHECK(crossed.rows[2][2].text == "OOM");
 }
 
 TEST_CASE("everything wrong with a sweep is told at once, with its place") {
