@@ -30,10 +30,17 @@ bool intercepts(Interp& in, const ClassObject& type) {
   return type.lookup(in.intern("__getattribute__"), &owner) != nullptr && owner->user_defined;
 }
 
-/// __subclasses__ of a class that has none.
-Value no_subclasses(Interp& in) {
-  return in.raw_function("__subclasses__",
-                         [](Interp& interp, CallArgs&) -> Value { return interp.list({}); });
+/// type.__subclasses__.
+Value subclasses_of(Interp& in, ClassObject& type) {
+  const Value function =
+      in.raw_function("__subclasses__", [raw = &type](Interp& interp, CallArgs&) -> Value {
+        std::vector<Value> types;
+        for (ClassObject* each : raw->subclasses()) types.emplace_back(Ref<ClassObject>(each));
+        return interp.list(std::move(types));
+      });
+  function.as<Builtin>()->owner = Ref<ClassObject>(&type);
+  function.as<Builtin>()->binds_self = false;
+  return function;
 }
 
 Value attribute_table(Interp& in, Value owner) {
@@ -225,8 +232,6 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
   ClassObject* owner = nullptr;
   const Value* found = type.lookup(name, &owner);
   if (found != nullptr) {
-    const bool is_another = owner != &type && found->as<Builtin>() != nullptr;
-    if (is_another && text(name) == "__subclasses__") return no_subclasses(*this);
     if (const auto* wrapper = found->as<MethodWrapper>()) {
       if (wrapper->kind() == Kind::kStaticMethod) return wrapper->function;
       return make_ref<BoundMethod>(heap(), wrapper->function, Ref<ClassObject>(&type));
@@ -267,7 +272,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     default:
       break;
   }
-  if (text(name) == "__subclasses__") return no_subclasses(*this);
+  if (text(name) == "__subclasses__") return subclasses_of(*this, type);
   if (!type.metaclass) return {};
   return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }

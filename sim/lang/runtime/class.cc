@@ -107,12 +107,22 @@ ClassObject::ClassObject(Heap& heap, Name name, std::string module,
     if (allocate == nullptr) allocate = base->allocate;
     if (on_subclass == nullptr) on_subclass = base->on_subclass;
     if (!metaclass) metaclass = base->metaclass;
+    if (base->user_defined) base->subclasses_.push_back(this);
   }
 }
 
 ClassObject::~ClassObject() {
+  leave_bases();
   attrs.clear(heap());
   for (Ref<ClassObject>& base : bases_) heap().drop(Value(std::move(base)));
+}
+
+void ClassObject::leave_bases() {
+  for (const Ref<ClassObject>& base : bases_) {
+    std::vector<ClassObject*>& all = base->subclasses_;
+    const auto found = std::find(all.rbegin(), all.rend(), this);
+    if (found != all.rend()) all.erase(std::next(found).base());
+  }
 }
 
 void ClassObject::traverse(Visitor& visitor) const {
@@ -122,7 +132,10 @@ void ClassObject::traverse(Visitor& visitor) const {
 }
 
 // The bases stay: the mro of a class that is still in use points to them.
-void ClassObject::clear() { attrs.clear(heap()); }
+void ClassObject::clear() {
+  leave_bases();
+  attrs.clear(heap());
+}
 
 bool ClassObject::derives_from(const ClassObject& other) const {
   return std::find(mro_.begin(), mro_.end(), &other) != mro_.end();

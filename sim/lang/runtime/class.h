@@ -97,6 +97,9 @@ class ClassObject final : public Tracked {
   /// This class first, object last.
   [[nodiscard]] const std::vector<ClassObject*>& mro() const { return mro_; }
   [[nodiscard]] bool derives_from(const ClassObject& other) const;
+  /// The classes that name this one among their bases and still live, in the order in which they
+  /// were made. None of a class that is not written in code.
+  [[nodiscard]] const std::vector<ClassObject*>& subclasses() const { return subclasses_; }
   /// The first of the mro that is not written in code: what the objects are made of.
   [[nodiscard]] const ClassObject& builtin_base() const;
   /// Along the mro; nullptr when no class has it. `*owner`, if asked for, is the class that does.
@@ -118,10 +121,13 @@ class ClassObject final : public Tracked {
   bool final = false;  ///< inheriting from it is an error
 
  private:
+  void leave_bases();
+
   Name name_;
   std::string module_;
   std::vector<Ref<ClassObject>> bases_;
   std::vector<ClassObject*> mro_;
+  std::vector<ClassObject*> subclasses_;  ///< each takes itself out when it goes
 };
 
 /// Sets an attribute of an object of the class, whose order of attributes it may join.

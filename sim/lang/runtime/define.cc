@@ -230,25 +230,6 @@ void intercept_attributes(Interp& in, ClassObject& type) {
   type.allocate = allocate_intercepted;
 }
 
-/// What base.__subclasses__() gives. A class made in code lives as long as its bases, as in Python
-/// until the collector runs.
-void note_subclass(Interp& in, ClassObject& base, const Ref<ClassObject>& type) {
-  if (!base.user_defined) return;
-  const Name name = in.intern("__subclasses__");
-  if (const Value* known_ones = base.attrs.find(name)) {
-    if (const auto* function = known_ones->as<Builtin>(); function != nullptr)
-      function->owner.as<List>()->items.emplace_back(type);
-    return;
-  }
-  const Ref<List> list = make_ref<List>(in.heap(), std::vector<Value>{Value(type)});
-  const Value function = in.raw_function(
-      "__subclasses__",
-      [raw = list.get()](Interp& interp, CallArgs&) { return interp.list(raw->items); });
-  function.as<Builtin>()->owner = list;
-  function.as<Builtin>()->binds_self = false;
-  base.attrs.set(name, function);
-}
-
 }  // namespace
 
 Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
@@ -270,7 +251,6 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   intercept_attributes(in, *type);
   close_subclass(in, *type);
   if (parts.own_cell) parts.own_cell->value = type;
-  for (const Ref<ClassObject>& base : type->bases()) note_subclass(in, *base, type);
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
   const std::vector<AttrMap::Entry> members = type->attrs.entries();
   for (const AttrMap::Entry& member : members) {
