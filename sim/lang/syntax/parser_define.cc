@@ -203,7 +203,8 @@ Stmt* Parser::import_statement() {
 Stmt* Parser::import_from_statement() {
   const std::uint32_t begin = take().at.begin;
   std::uint32_t level = 0;
-  while (kind() == Tok::kDot || kind() == Tok::kEllipsis) level += take().kind == Tok::kDot ? 1 : 3;
+  while (kind() == Tok::kDot || kind() == Tok::kEllipsis)
+    level += take().kind == Tok::kDot ? 1U : 3U;
   const bool is_named = level == 0 || kind() != Tok::kImport;
   std::vector<Token> parts;
   const Name module = names_.intern(is_named ? dotted_name(&parts) : std::string());

@@ -208,17 +208,17 @@ ResultsTable model_table(std::string_view part, bool /*is_for_people*/) {
 /// the package that defines them.
 std::pair<const lang::LibraryModule*, const lang::LibraryName*> optimizer_of(
     const lang::LibraryRoots& library, const lang::LibraryName& taken) {
-  using Kind = lang::LibraryName::Kind;
-  if (taken.kind == Kind::kMember) {
+  if (taken.kind == lang::LibraryName::Kind::kMember) {
     const lang::LibraryModule* file = library.find(library.text(taken.module));
     return {file, file->find(taken.member)};
   }
-  if (taken.kind != Kind::kStatement) return {};
+  if (taken.kind != lang::LibraryName::Kind::kStatement) return {};
   for (const lang::Library& root : library.roots) {
     for (const lang::LibraryModule& file : root.modules) {
       if (!view(file.name).starts_with("torch.optim.") || file.code == nullptr) continue;
       const lang::LibraryName* type = file.find(taken.name);
-      if (type != nullptr && type->kind == Kind::kDefinition) return {&file, type};
+      if (type != nullptr && type->kind == lang::LibraryName::Kind::kDefinition)
+        return {&file, type};
     }
   }
   return {};
