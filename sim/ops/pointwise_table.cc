@@ -93,7 +93,7 @@ constexpr PointwiseRule kUnary[] = {
      true},
     {"poisson",
      "PoissonBackward0",
-     "Tensor input, any generator=None",
+     "Tensor input, generator? generator=None",
      "torch",
      "z",
      {},
