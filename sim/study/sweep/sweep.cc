@@ -50,7 +50,8 @@ CellResult summarise(const RunResult& run) {
   result.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
   result.time_ns = run.end_ns;
   result.assumed = std::count_if(run.assumptions.begin(), run.assumptions.end(),
-                                 [](const AssumptionResult& each) { return !each.is_given; });
+                                 [](const AssumptionResult& each) { return !each.is_given; }) +
+                   static_cast<std::int64_t>(run.notes.size());
   result.status = is_oom ? CellStatus::kOom : CellStatus::kFits;
   return result;
 }

@@ -98,6 +98,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
     decisions.emplace(std::move(given));
   }
+  options.notes = &notes_;
   options.missing_hint = way_out;
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {

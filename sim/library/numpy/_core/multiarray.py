@@ -82,6 +82,8 @@ def array_of(data, kind=None, copies=True):
         return data if same and not copies else made(data._t.clone() if same else data._t, kind)
     if isinstance(data, torch.Tensor):
         return made(on_host(data), kind)
+    if hasattr(type(data), "__array__"):
+        return made(data.__array__()._t, kind)
     shape, own = _shape_and_kind(data)
     wanted = own if kind is None else dtype_of(kind).name
     out = torch.empty(shape, dtype=getattr(torch, wanted))
