@@ -3,7 +3,7 @@ import torch
 import torch._C as _C
 from numpy._core.arrayprint import _nested, _texts
 from numpy._core.numerictypes import (
-    _Number, _name_of, _order, _scalars, _shortest, bool_, dtype, dtype_of, float16, float32,
+    _name_of, _order, _scalars, _shortest, bool_, dtype, dtype_of, float16, float32, generic,
     float64, int16, int32, int64, int8, refuse, uint8,
 )
 
@@ -39,7 +39,7 @@ def _shape_and_kind(data):
                 "inhomogeneous shape after 1 dimensions."
             )
         return [len(data)] + parts[0][0], _common([kind for shape, kind in parts])
-    if isinstance(data, _Number):
+    if isinstance(data, generic):
         return [], type(data)._name
     if isinstance(data, bool):
         return [], "bool"
@@ -113,7 +113,7 @@ def tensor_of(x):
 
 def _weak(x):
     """a plain number: it takes the type of the array beside it"""
-    return isinstance(x, (bool, int, float)) and not isinstance(x, _Number)
+    return isinstance(x, (bool, int, float)) and not isinstance(x, generic)
 
 
 def _pair(a, b):
@@ -307,6 +307,16 @@ def _backwards(index):
     return isinstance(index, slice) and index.step is not None and index.step < 0
 
 
+class _Bytes:
+    """bytes that are not known"""
+
+    def __init__(self, count):
+        self._count = count
+
+    def __len__(self):
+        return self._count
+
+
 class ndarray:
     _is_numpy_array = True
 
@@ -339,6 +349,17 @@ class ndarray:
     @property
     def nbytes(self):
         return self.size * self.itemsize
+
+    @property
+    def __array_interface__(self):
+        """what a picture is made from; the strides of an array without gaps are not told"""
+        strides = None if self._t.is_contiguous() else tuple([n * self.itemsize for n in self._t.stride()])
+        kind = {"b": "b", "f": "f", "u": "u"}.get(self.dtype.kind, "i")
+        typestr = f"{'|' if self.itemsize == 1 else '<'}{kind}{self.itemsize}"
+        return {"shape": self.shape, "typestr": typestr, "strides": strides, "version": 3}
+
+    def tobytes(self, order="C"):
+        return _Bytes(self.nbytes)
 
     @property
     def T(self):

@@ -237,6 +237,13 @@ def fromarray(obj, mode=None):
     return Image(mode, (shape[1], shape[0]))
 
 
+def frombuffer(mode, size, data, decoder_name="raw", *args):
+    return Image(mode, size)
+
+
+frombytes = frombuffer
+
+
 def open(fp, mode="r", formats=None):
     if isinstance(fp, (str, os.PathLike)) and not os.path.exists(fp):
         raise FileNotFoundError(2, "No such file or directory", str(fp))
