@@ -66,7 +66,7 @@ HostFiles::HostFiles(std::vector<std::string> folders) {
 bool HostFiles::may_see(std::string_view path) const {
   const std::string whole = normal(path);
   return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
-    if (folder.empty() || folder == "./")
+    if (folder.empty() || folder == "." || folder == "./")
       return !whole.starts_with('/') && !whole.starts_with("..");
     return whole.starts_with(folder) || whole + "/" == folder;
   });

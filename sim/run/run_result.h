@@ -165,8 +165,8 @@ struct AssumptionResult {
   friend bool operator==(const AssumptionResult&, const AssumptionResult&) = default;
 };
 
-/// What a run rests on besides such conditions: chance that was given a fixed seed, a data set whose
-/// files were not read.
+/// What a run rests on besides such conditions: chance that was given a fixed seed, a data set
+/// whose files were not read.
 struct NoteResult {
   std::string file;
   std::uint32_t line = 0;  ///< from 1, as the file is read; 0: no line has it

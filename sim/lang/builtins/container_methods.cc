@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
-#include "sim/lang/runtime/containers.h"
 
 /// The methods of list, tuple, dict, set, int and float.
 namespace tidemark::lang {

@@ -93,7 +93,6 @@ Value order(Interp& interp, Arguments& args) {
   return interp.list(std::move(out));
 }
 
-
 constexpr FunctionRow kFunctions[] = {
     {"by_number(seed)",
      [](Interp& interp, Arguments& args) -> Value {
@@ -118,8 +117,7 @@ constexpr FunctionRow kFunctions[] = {
          interp.value_error("state vector is the wrong size or its index is out of range");
        for (std::size_t i = 0; i < words.size(); ++i)
          words[i] = static_cast<std::uint32_t>(given[i]);
-       return make_ref<Twister>(interp,
-                                MersenneTwister(words, static_cast<std::size_t>(index)));
+       return make_ref<Twister>(interp, MersenneTwister(words, static_cast<std::size_t>(index)));
      }},
     {"state(generator)",
      [](Interp& interp, Arguments& args) {

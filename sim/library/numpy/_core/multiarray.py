@@ -1,6 +1,7 @@
 import math
 import torch
 import torch._C as _C
+from numpy._core._interface import Bytes, interface_of
 from numpy._core.arrayprint import _nested, _texts
 from numpy._core.numerictypes import (
     _name_of, _order, _scalars, _shortest, bool_, dtype, dtype_of, float16, float32, generic,
@@ -307,16 +308,6 @@ def _backwards(index):
     return isinstance(index, slice) and index.step is not None and index.step < 0
 
 
-class _Bytes:
-    """bytes that are not known"""
-
-    def __init__(self, count):
-        self._count = count
-
-    def __len__(self):
-        return self._count
-
-
 class ndarray:
     _is_numpy_array = True
 
@@ -352,14 +343,10 @@ class ndarray:
 
     @property
     def __array_interface__(self):
-        """what a picture is made from; the strides of an array without gaps are not told"""
-        strides = None if self._t.is_contiguous() else tuple([n * self.itemsize for n in self._t.stride()])
-        kind = {"b": "b", "f": "f", "u": "u"}.get(self.dtype.kind, "i")
-        typestr = f"{'|' if self.itemsize == 1 else '<'}{kind}{self.itemsize}"
-        return {"shape": self.shape, "typestr": typestr, "strides": strides, "version": 3}
+        return interface_of(self)
 
     def tobytes(self, order="C"):
-        return _Bytes(self.nbytes)
+        return Bytes(self.nbytes)
 
     @property
     def T(self):
@@ -558,14 +545,9 @@ class ndarray:
     def __neg__(self):
         return made(-self._t)
 
-    def __pos__(self):
-        return self
-
-    def __abs__(self):
-        return made(self._t.abs())
-
-    def __invert__(self):
-        return made(~self._t)
+    __pos__ = lambda self: self
+    __abs__ = lambda self: made(self._t.abs())
+    __invert__ = lambda self: made(~self._t)
 
     def __matmul__(self, other):
         a, b = _pair(self, other)
@@ -611,9 +593,7 @@ for _sign in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def _reconstruct(subtype, shape, dtype):
-    import _tidemark
-
-    _tidemark.refuse("arrays of a pickle are not modelled")
+    refuse("an array of a pickle")
 
 
 scalar = _reconstruct

@@ -215,7 +215,20 @@ _scalars = {
     "uint64": uint64,
     "bool": bool,
 }
-_order = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"]
+_order = [
+    "bool",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+]
 _short = {
     "f4": "float32",
     "f8": "float64",

@@ -8,7 +8,8 @@ import torch
 def note(data_set):
     import _tidemark
 
-    _tidemark.note(f"{type(data_set).__name__}'s files are not read: its counts and shapes are known, its values are not")
+    name = type(data_set).__name__
+    _tidemark.note(f"{name}'s files are not read: its counts and shapes are known, its values are not")
 
 
 def pictures(*shape):
