@@ -159,7 +159,14 @@ Value Importer::load_place(const std::string& name, ModulePlace place) {
   if (place.file.empty()) return module;
   module->set(known(name::kFile), in_.str(place.file));
   sources_.files->note_module(place.file);
-  run_in(name, module, sources_.files->read(place.file));
+  std::shared_ptr<const SourceText> text;
+  try {
+    text = sources_.files->read(place.file);
+  } catch (const InputError& error) {
+    in_.refuse(error.problems().front().message, error.problems().front().hint);
+  }
+  if (text == nullptr) in_.refuse(fmt::format("'{}' is no file that can be read", place.file));
+  run_in(name, module, std::move(text));
   // A module may have put another into its place.
   const Value* now = table_->table.find(in_, in_.text_value(in_.intern(name)));
   return now == nullptr ? Value(module) : *now;

@@ -143,7 +143,8 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
   std::string why;
   std::vector<Argument> bound;
   for (const Overload& overload : overloads_) {
-    if (target == nullptr || !bind(overload, rest, bound, &why)) continue;
+    const auto fits = [&] { return bind(overload, rest, bound, &why); };
+    if (target == nullptr || !session_.guarded(fits)) continue;
     return session_.guarded([&] {
       const ops::Arguments arguments(session_.c, std::move(bound));
       const auto is_operand = [](const Parameter& p) {
@@ -206,7 +207,7 @@ Value BoundOp::call(CallArgs& args) {
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {
     session_.unknown_number = false;
-    if (!bind(overload, args, values, &why)) continue;
+    if (!session_.guarded([&] { return bind(overload, args, values, &why); })) continue;
     const bool is_known = !std::exchange(session_.unknown_number, false);
     // The size of what these make is the number itself.
     if (!is_known && session_.decisions != nullptr &&
