@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -177,6 +178,28 @@ bool holds_spread(const lang::Interp& interp, const Value& value) {
   });
 }
 
+/// Operators that look at memory without reading it.
+bool only_looks(std::string_view name) {
+  static constexpr std::array<std::string_view, 24> kNames{
+      "as_strided",      "chunk",   "contiguous", "detach", "expand",    "flatten", "movedim",
+      "narrow",          "permute", "reshape",    "select", "split",     "squeeze", "swapaxes",
+      "swapdims",        "t",       "transpose",  "unbind", "unflatten", "unfold",  "unsqueeze",
+      "untyped_storage", "view",    "view_as"};
+  return std::binary_search(kNames.begin(), kNames.end(), name);
+}
+
+/// Waits for the collectives under way that write what a call reads.
+void wait_for(Session& session, const Value& value) {
+  if (const auto* object = value.as<TensorObject>()) {
+    session.wait_for(object->tensor);
+    return;
+  }
+  const auto* list = value.as<lang::List>();
+  const auto* tuple = value.as<lang::Tuple>();
+  if (list == nullptr && tuple == nullptr) return;
+  for (const Value& item : list != nullptr ? list->items : tuple->items) wait_for(session, item);
+}
+
 }  // namespace
 
 Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
@@ -199,6 +222,10 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
 
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
+  if (!session_.unwaited.empty() && !only_looks(name_)) {
+    for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
+      wait_for(session_, args.values[i]);
+  }
   if (args.keyword_count > 0) {
     if (const Value* out = args.keyword(session_.interp.intern("out")))
       return call_into(args, Value(*out));
