@@ -396,6 +396,15 @@ Value Interp::find_attr(const Value& object, Name name) {
         check_stack();
         return find_attr(method.function, name);
       }
+      case Kind::kStaticMethod:
+      case Kind::kClassMethod: {
+        const auto& wrapper = *static_cast<MethodWrapper*>(object.object());
+        if (name == known(name::kFunc) || name == known(name::kWrapped)) return wrapper.function;
+        const bool is_copied = name == known(name::kName) || name == known(name::kQualname) ||
+                               name == known(name::kDoc) || name == known(name::kModule);
+        if (is_copied) return find_attr(wrapper.function, name);
+        break;
+      }
       case Kind::kBuiltin: {
         const auto& builtin = *static_cast<Builtin*>(object.object());
         if (name == known(name::kName) || name == known(name::kQualname)) {

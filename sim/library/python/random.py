@@ -64,12 +64,23 @@ def _word():
     return y ^ (y >> 18)
 
 
+def _unknown(is_whole):
+    """before the first seed() a number differs from run to run, so nobody knows it"""
+    import torch._C as _C
+
+    return _C.unknown_number(is_whole)
+
+
 def random():
+    if not _state:
+        return _unknown(False)
     a, b = _word() >> 5, _word() >> 6
     return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0)
 
 
 def getrandbits(k):
+    if not _state:
+        return _unknown(True)
     if k <= 32:
         return _word() >> (32 - k)
     if k > 62:
@@ -93,7 +104,7 @@ def randrange(start, stop=None, step=1):
     n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
     if n <= 0:
         raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
-    return start + step * _below(n)
+    return start + step * _below(n) if _state else _unknown(True)
 
 
 def randint(a, b):
