@@ -3,6 +3,7 @@ import math
 _n, _m = 624, 397
 _state = []
 _index = [0]
+_next_gauss = [None]  # gauss() makes two numbers at a time
 
 
 def _init(seed):
@@ -46,6 +47,7 @@ def seed(a=None, version=2):
     state[0] = 0x80000000
     _state[:] = state
     _index[0] = _n
+    _next_gauss[0] = None
 
 
 def _word():
@@ -171,11 +173,51 @@ def sample(population, k, *, counts=None):
 
 
 def getstate():
-    return 3, (*_state, _index[0]), None
+    return 3, (*_state, _index[0]), _next_gauss[0]
 
 
 def setstate(state):
-    _state[:], _index[0] = state[1][:-1], state[1][-1]
+    _state[:], _index[0], _next_gauss[0] = state[1][:-1], state[1][-1], state[2]
+
+
+def gauss(mu=0.0, sigma=1.0):
+    if not _state:
+        return _unknown(False)
+    z, _next_gauss[0] = _next_gauss[0], None
+    if z is None:
+        angle = random() * (2.0 * math.pi)
+        radius = math.sqrt(-2.0 * math.log(1.0 - random()))
+        z = math.cos(angle) * radius
+        _next_gauss[0] = math.sin(angle) * radius
+    return mu + z * sigma
+
+
+def normalvariate(mu=0.0, sigma=1.0):
+    if not _state:
+        return _unknown(False)
+    factor = 4 * math.exp(-0.5) / math.sqrt(2.0)
+    while True:
+        u1 = random()
+        u2 = 1.0 - random()
+        z = factor * (u1 - 0.5) / u2
+        if z * z / 4.0 <= -math.log(u2):
+            return mu + z * sigma
+
+
+def expovariate(lambd=1.0):
+    return -math.log(1.0 - random()) / lambd if _state else _unknown(False)
+
+
+def triangular(low=0.0, high=1.0, mode=None):
+    if not _state:
+        return _unknown(False)
+    u = random()
+    if high == low:
+        return low
+    c = 0.5 if mode is None else (mode - low) / (high - low)
+    if u > c:
+        u, c, low, high = 1.0 - u, 1.0 - c, high, low
+    return low + (high - low) * math.sqrt(u * c)
 
 
 class Random:
@@ -218,6 +260,18 @@ class Random:
 
     def uniform(self, *args, **kwargs):
         return self._with_own(uniform, args, kwargs)
+
+    def gauss(self, *args, **kwargs):
+        return self._with_own(gauss, args, kwargs)
+
+    def normalvariate(self, *args, **kwargs):
+        return self._with_own(normalvariate, args, kwargs)
+
+    def expovariate(self, *args, **kwargs):
+        return self._with_own(expovariate, args, kwargs)
+
+    def triangular(self, *args, **kwargs):
+        return self._with_own(triangular, args, kwargs)
 
     def choice(self, *args, **kwargs):
         return self._with_own(choice, args, kwargs)
