@@ -278,7 +278,7 @@ void add_object_methods(Interp& in) {
   });
   define(in, *c.base_exception, "with_traceback(self, tb, /)",
          [](Interp&, Arguments& args) { return args.take(0); });
-  add_property(in);
+  add_descriptors(in);
 }
 
 }  // namespace

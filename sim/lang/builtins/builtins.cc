@@ -11,6 +11,7 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/lang/values/utf8.h"
 
 /// The built-in functions.
 namespace tidemark::lang {
@@ -181,16 +182,19 @@ void add_text_functions(Interp& in) {
   });
   define(in, "chr(i, /)", [](Interp& interp, Arguments& args) {
     const std::int64_t code = args.integer(0);
-    if (code < 0 || code > 0x7F) interp.value_error("chr() arg not in range(0x80)");
-    return interp.str(std::string(1, static_cast<char>(code)));
+    if (code < 0 || code > 0x10FFFF) interp.value_error("chr() arg not in range(0x110000)");
+    std::string out;
+    append_utf8(out, static_cast<std::uint32_t>(code));
+    return interp.str(std::move(out));
   });
   define(in, "ord(c, /)", [](Interp& interp, Arguments& args) {
     const std::string& text = args.text(0);
-    if (text.size() != 1) {
+    if (const std::int64_t length = utf8_length(text); length != 1) {
       interp.type_error(
-          fmt::format("ord() expected a character, but string of length {} found", text.size()));
+          fmt::format("ord() expected a character, but string of length {} found", length));
     }
-    return Value::integer(static_cast<unsigned char>(text[0]));
+    std::size_t at = 0;
+    return Value::integer(next_code_point(text, at));
   });
   define(in, "hex(number, /)", [](Interp& interp, Arguments& args) {
     return interp.str(format_integer(interp, args.integer(0), "#x"));

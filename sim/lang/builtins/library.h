@@ -12,7 +12,8 @@ void add_builtins(Interp& interp);     // builtins.cc: functions; calls the othe
 void add_types(Interp& interp);        // builtin_types.cc: int, str, list, ... as callables
 void add_subclassing(Interp& interp);  // builtin_subclasses.cc: __new__, __init__, ... of the types
 void add_iteration(Interp& interp);  // builtin_iteration.cc: enumerate, zip, map, sorted, sum, ...
-void add_property(Interp& interp);   // builtin_property.cc: its methods, and subclasses of it
+/// builtin_descriptors.cc: methods and subclasses of property, staticmethod and classmethod.
+void add_descriptors(Interp& interp);
 void add_bytes(Interp& interp);      // bytes.cc
 void add_random_numbers(Interp& interp);  // random_numbers.cc: the module _random
 /// weak_references.cc: a function of _tidemark.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/imports/library_index.h"
+#include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
 
 namespace tidemark::lang {
@@ -190,7 +191,11 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
         dict == nullptr ? nullptr : dict->table.find(*this, str(std::string(text(name))));
     if (shared != nullptr) return *shared;
   }
-  if (in_class != nullptr) return bind(*in_class, self(), type);
+  if (in_class != nullptr) {
+    // A class's text is not that of the classes derived from it.
+    if (name == known(name::kDoc) && in_class != type.attrs.find(name)) return Value::none();
+    return bind(*in_class, self(), type);
+  }
   if (name == known(name::kClass)) return Ref<ClassObject>(&type);
   if (name == known(name::kDict)) return attribute_table(*this, self());
   Value missing = object.get_missing_attr(*this, name);
@@ -231,6 +236,7 @@ Value Interp::find_container_member(const Value& object, ClassObject& type, Name
 Value Interp::find_class_member(ClassObject& type, Name name) {
   ClassObject* owner = nullptr;
   const Value* found = type.lookup(name, &owner);
+  if (found != nullptr && name == known(name::kDoc) && owner != &type) found = nullptr;
   if (found != nullptr) {
     if (const auto* wrapper = found->as<MethodWrapper>()) {
       if (wrapper->kind() == Kind::kStaticMethod) return wrapper->function;
@@ -314,7 +320,7 @@ Value Interp::find_function_member(Function& function, Name name) {
     case name::kModule:
       return str(function.globals->name);
     case name::kDoc:
-      return Value::none();
+      return docstring(*this, function.code->body);
     case name::kDefaults:
       return function.defaults.empty() ? Value::none() : tuple(function.defaults);
     case name::kDict:
@@ -390,6 +396,15 @@ Value Interp::find_attr(const Value& object, Name name) {
         if (name == known(name::kFunc)) return method.function;
         check_stack();
         return find_attr(method.function, name);
+      }
+      case Kind::kStaticMethod:
+      case Kind::kClassMethod: {
+        const auto& wrapper = *static_cast<MethodWrapper*>(object.object());
+        if (name == known(name::kFunc) || name == known(name::kWrapped)) return wrapper.function;
+        const bool is_copied = name == known(name::kName) || name == known(name::kQualname) ||
+                               name == known(name::kDoc) || name == known(name::kModule);
+        if (is_copied) return find_attr(wrapper.function, name);
+        break;
       }
       case Kind::kBuiltin: {
         const auto& builtin = *static_cast<Builtin*>(object.object());

@@ -175,6 +175,15 @@ std::size_t Interp::checked_index(std::int64_t index, std::size_t size, std::str
 
 namespace {
 
+/// Whether a class takes [...] for types, as the containers that it derives from do.
+bool is_generic(Interp& in, const ClassObject& type) {
+  const BuiltinClasses& c = in.classes();
+  for (const Ref<ClassObject>& base : {c.list, c.tuple, c.dict, c.set, c.frozenset, c.type}) {
+    if (type.derives_from(*base)) return true;
+  }
+  return false;
+}
+
 // The integer an index is, by __index__ where it is an object. Code runs there, which may change
 // the container: its size is asked afterwards. Errors: TypeError.
 std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
@@ -338,7 +347,8 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
           const Value function = *method;
           return call(bind(function, container, *static_cast<ClassObject*>(object)), {key});
         }
-        if (!type.user_defined || importer_->is_own(type.module())) return container;
+        if (!type.user_defined || importer_->is_own(type.module()) || is_generic(*this, type))
+          return container;
         type_error(fmt::format("type '{}' is not subscriptable", text(type.name())));
       }
       case Kind::kInstance:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/importer.h"
 
@@ -371,6 +372,8 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   frame_.at = node->place;
   const Code& code = *node->code;
   AttrMap attributes;
+  if (Value text = docstring(in_, code.body); !text.is_none())
+    attributes.set(known(name::kDoc), std::move(text));
   std::vector<std::pair<Name, Place>> annotations;
   Ref<Cell> own_cell;
   {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/base/budget.h"
 #include "sim/base/bytes.h"
@@ -188,46 +189,77 @@ std::string full_name(const Interp& interp, const ClassObject& type) {
   return type.module() + "." + name;
 }
 
+/// "TypeError: ..." as Python's last line of a traceback has it.
+std::string last_line(Interp& in, ExceptionObject& exception) {
+  std::string message;
+  try {
+    message = exception.str(in);
+  } catch (const Raised&) {
+    message = "<exception str() failed>";
+  }
+  std::string type = full_name(in, exception.type());
+  return message.empty() ? type : type + ": " + message;
+}
+
+std::string place_of(const SourceSpan& at) {
+  return fmt::format("{}:{}:{}", at.source->name, at.line + at.source->first_line - 1,
+                     at.column + at.source->indent);
+}
+
+/// The places that an exception went through, innermost first.
+std::vector<StackEntry> places_of(Interp& in, const ExceptionObject& exception) {
+  std::vector<StackEntry> entries;
+  for (const ExceptionObject::TracebackEntry& entry : exception.traceback) {
+    if (entry.at.code == nullptr) continue;
+    entries.push_back({std::string(in.text(entry.at.code->qualname)), in.span(entry.at)});
+  }
+  return entries;
+}
+
+/// Those outside of Tidemark's own code; all of them where there are none.
+std::vector<StackEntry> users_of(const std::vector<StackEntry>& entries) {
+  std::vector<StackEntry> out;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(out),
+               [](const StackEntry& e) { return !Interp::is_internal(e.at.source->name); });
+  return out.empty() ? entries : out;
+}
+
 }  // namespace
 
 UncaughtException Interp::uncaught(ExceptionObject& exception) {
   constexpr std::size_t kMostCauses = 100;  // which may go in a circle
+  constexpr std::size_t kMostToldCauses = 3;
   std::vector<std::string> types;
-  for (const auto* each = &exception; each != nullptr && types.size() < kMostCauses;
-       each = each->cause.as<ExceptionObject>())
+  std::string causes;
+  for (auto* each = &exception; each != nullptr && types.size() < kMostCauses;
+       each = each->cause.as<ExceptionObject>()) {
+    if (!types.empty() && types.size() <= kMostToldCauses) {
+      const std::vector<StackEntry> places = users_of(places_of(*this, *each));
+      causes += fmt::format("; caused by {}", last_line(*this, *each));
+      if (!places.empty()) causes += fmt::format(" at {}", place_of(places.front().at));
+    }
     types.push_back(full_name(*this, each->type()));
-  const std::string& type_name = types.front();
-  std::string message;
-  try {
-    message = exception.str(*this);
-  } catch (const Raised&) {
-    message = "<exception str() failed>";
   }
-  std::vector<StackEntry> entries;
-  std::vector<StackEntry> shown;  // without Tidemark's own code
-  for (const ExceptionObject::TracebackEntry& entry : exception.traceback) {
-    if (entry.at.code == nullptr) continue;
-    entries.push_back({std::string(text(entry.at.code->qualname)), span(entry.at)});
-    if (!is_internal(view(entry.at.code->file->name))) shown.push_back(entries.back());
-  }
-  if (shown.empty()) shown = entries;
+  std::vector<StackEntry> entries = places_of(*this, exception);
+  const std::vector<StackEntry> shown = users_of(entries);
   Problem problem;
-  problem.message = message.empty() ? type_name : type_name + ": " + message;
+  problem.message = last_line(*this, exception);
+  std::string message = problem.message.substr(
+      std::min(problem.message.size(), types.front().size() + std::string_view(": ").size()));
   problem.hint = exception.hint;
   if (!shown.empty()) problem.at = shown.front().at;
   if (shown.size() > 1) {
     constexpr std::size_t kMostShown = 6;
     std::string chain = fmt::format("in {}", shown.front().function);
     for (std::size_t i = 1; i < shown.size() && i <= kMostShown; ++i) {
-      const SourceSpan& at = shown[i].at;
-      chain += fmt::format("{} {}:{}:{} in {}", i == 1 ? ", called from" : ",", at.source->name,
-                           at.line + at.source->first_line - 1, at.column + at.source->indent,
+      chain += fmt::format("{} {} in {}", i == 1 ? ", called from" : ",", place_of(shown[i].at),
                            shown[i].function);
     }
     if (shown.size() > kMostShown + 1)
       chain += fmt::format(" and {} more", shown.size() - kMostShown - 1);
     problem.hint += (problem.hint.empty() ? "" : "; ") + chain;
   }
+  if (!causes.empty()) problem.hint += problem.hint.empty() ? causes.substr(2) : causes;
   return {std::move(problem), std::move(types), std::move(message), std::move(entries)};
 }
 

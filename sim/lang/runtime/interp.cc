@@ -9,6 +9,7 @@
 #include "sim/base/check.h"
 #include "sim/base/stack.h"
 #include "sim/lang/imports/library_index.h"
+#include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/syntax/parser.h"
@@ -76,15 +77,6 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& pa
   if (problems.empty()) resolve(*tree, in.names(), slots_of(module), problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return tree;
-}
-
-/// The text that a file begins with; None: it begins otherwise.
-Value docstring(Interp& in, const Seq<Stmt*>& body) {
-  if (body.empty() || body[0]->kind != StmtKind::kExpr) return Value::none();
-  const Expr* first = static_cast<const ExprStmt*>(body[0])->value;
-  if (first->kind != ExprKind::kConstant) return Value::none();
-  const Literal& literal = static_cast<const ConstantExpr*>(first)->literal;
-  return literal.kind == Literal::Kind::kText ? in.constant(literal) : Value::none();
 }
 
 }  // namespace

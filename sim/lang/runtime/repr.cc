@@ -72,13 +72,6 @@ std::string dict_repr(Interp& in, const Dict& dict) {
     return plain;
   const std::string name(in.text(dict.type()->name()));
   const std::string_view kind = in.text(dict.type()->builtin_base().name());
-  if (kind == "OrderedDict") {
-    std::vector<Value> pairs;
-    for (const ValueTable::Entry& entry : dict.table.entries()) {
-      if (!entry.key.empty()) pairs.push_back(in.tuple({entry.key, entry.value}));
-    }
-    return pairs.empty() ? name + "()" : list_repr(in, pairs, name + "([", "])");
-  }
   if (kind == "defaultdict") {
     return fmt::format("{}({}, {})", name,
                        in.repr(dict.default_factory.empty() ? Value::none() : dict.default_factory),

@@ -1,29 +1,12 @@
 #include <fmt/format.h>
 
 #include "sim/lang/syntax/parser_impl.h"
+#include "sim/lang/values/utf8.h"
 #include "sim/lang/values/str.h"
 
 namespace tidemark::lang {
 
 namespace {
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0U | (code >> 6U));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0U | (code >> 12U));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    out += static_cast<char>(0xF0U | (code >> 18U));
-    out += static_cast<char>(0x80U | ((code >> 12U) & 0x3FU));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
 
 int digit_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -280,6 +280,8 @@ class Protocol(metaclass=ProtocolType):
 
 
 class TypedDict(dict):
+    __module__ = "typing"
+
     def __init_subclass__(cls, total=True):
         pass
 

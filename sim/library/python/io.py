@@ -20,5 +20,11 @@ class BytesIO(File):
         return self.getvalue()
 
 
-TextIOWrapper = BufferedReader = BufferedWriter = IOBase = RawIOBase = File
+IOBase = RawIOBase = BufferedIOBase = TextIOBase = File
+TextIOWrapper = FileIO = BufferedReader = BufferedWriter = BufferedRandom = File
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
+DEFAULT_BUFFER_SIZE = 8192
+
+
+class UnsupportedOperation(OSError, ValueError):
+    pass

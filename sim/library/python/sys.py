@@ -41,7 +41,10 @@ class float_info:
 
 
 class _Stream:
-    encoding = "utf-8"
+    encoding, errors, newlines, closed = "utf-8", "strict", None, False
+
+    def __init__(self, number, name):
+        self._number, self.name = number, name
 
     def write(self, text):
         print(text, end="")
@@ -53,11 +56,20 @@ class _Stream:
     def isatty(self):
         return False
 
+    def fileno(self):
+        return self._number
+
+    def read(self, size=-1):
+        return ""
+
+    readline = read
+
     def reconfigure(self, **options):
         pass
 
 
-stdin, stdout, stderr = _Stream(), _Stream(), _Stream()
+stdin, stdout, stderr = _Stream(0, "<stdin>"), _Stream(1, "<stdout>"), _Stream(2, "<stderr>")
+__stdin__, __stdout__, __stderr__ = stdin, stdout, stderr
 
 
 class _Implementation:

@@ -28,3 +28,20 @@ def extract_stack(*args):
 
 def format_stack(*args):
     return []
+
+
+def walk_tb(tb):
+    while tb is not None:
+        yield tb.tb_frame, tb.tb_lineno
+        tb = tb.tb_next
+
+
+def format_tb(tb, limit=None):
+    return []
+
+
+extract_tb = format_list = format_tb
+
+
+def print_tb(tb, limit=None, file=None):
+    pass

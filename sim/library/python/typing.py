@@ -100,7 +100,23 @@ for _name in (
     "Reversible",
     "Callable",
     "Awaitable",
+    "Coroutine",
+    "AsyncIterator",
+    "AsyncIterable",
+    "AsyncGenerator",
     "ContextManager",
+    "AsyncContextManager",
+    "SupportsFloat",
+    "SupportsInt",
+    "SupportsIndex",
+    "SupportsAbs",
+    "SupportsRound",
+    "SupportsBytes",
+    "ByteString",
+    "MappingView",
+    "IO",
+    "TextIO",
+    "BinaryIO",
 ):
     _bases[_name] = (_abstract.Plain,)
 

@@ -130,3 +130,34 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if not kept:
         raise EOFError("Ran out of input")
     return _Loader(map_location).make(kept[-1].root)
+
+
+_safe_globals = []
+
+
+def add_safe_globals(safe_globals):
+    _safe_globals.extend([each for each in safe_globals if each not in _safe_globals])
+
+
+def get_safe_globals():
+    return list(_safe_globals)
+
+
+def clear_safe_globals():
+    _safe_globals.clear()
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    return []
+
+
+class safe_globals:
+    def __init__(self, safe_globals):
+        self._given = safe_globals
+
+    def __enter__(self):
+        self._before = get_safe_globals()
+        add_safe_globals(self._given)
+
+    def __exit__(self, *error):
+        _safe_globals[:] = self._before

@@ -3,6 +3,7 @@
 #include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 /// Random numbers of the host, for the library's own code: generators by number, and what fills a
@@ -134,6 +135,10 @@ void add_random_functions(Session& session, lang::Module& module) {
       if (tensor->storage->known()) tensor->storage->known()->is_assumed = true;
     }
     return a[0];
+  });
+  // What Python's own generator gives before anybody has seeded it.
+  add("unknown_number(is_whole)", [s](Interp&, Arguments& a) {
+    return unknown_number(*s, a.boolean(0) ? ops::ScalarType::kInt64 : ops::ScalarType::kFloat64);
   });
   add("is_same_view(a, b)", [](Interp&, Arguments& a) {
     const Tensor& x = tensor_at(a, 0);

@@ -23,7 +23,24 @@ std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
   return numbers;
 }
 
-/// What is not known is an Unknown, or zero where everything unknown is to count as zero.
+Value number_at(Session& session, const Numbers* numbers, ops::ScalarType dtype, std::size_t i) {
+  if (numbers == nullptr) return unknown_number(session, dtype);
+  if (dtype == ops::ScalarType::kBool) return Value::boolean(numbers->whole[i] != 0);
+  if (ops::is_differentiable(dtype)) return Value::real(numbers->real[i]);
+  return Value::integer(numbers->whole[i]);
+}
+
+Value nested(Session& session, const Tensor& tensor, const Numbers* numbers, std::int64_t dim,
+             std::size_t& next) {
+  if (dim == tensor.dim()) return number_at(session, numbers, tensor.dtype(), next++);
+  std::vector<Value> items;
+  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
+    items.push_back(nested(session, tensor, numbers, dim + 1, next));
+  return session.interp.list(std::move(items));
+}
+
+}  // namespace
+
 Value unknown_number(Session& session, ops::ScalarType dtype) {
   using Type = lang::Unknown::Type;
   const bool is_bool = dtype == ops::ScalarType::kBool;
@@ -42,24 +59,6 @@ Value unknown_number(Session& session, ops::ScalarType dtype) {
   if (is_bool) return Value::boolean(given != 0);
   return is_real ? Value::real(given) : Value::integer(static_cast<std::int64_t>(given));
 }
-
-Value number_at(Session& session, const Numbers* numbers, ops::ScalarType dtype, std::size_t i) {
-  if (numbers == nullptr) return unknown_number(session, dtype);
-  if (dtype == ops::ScalarType::kBool) return Value::boolean(numbers->whole[i] != 0);
-  if (ops::is_differentiable(dtype)) return Value::real(numbers->real[i]);
-  return Value::integer(numbers->whole[i]);
-}
-
-Value nested(Session& session, const Tensor& tensor, const Numbers* numbers, std::int64_t dim,
-             std::size_t& next) {
-  if (dim == tensor.dim()) return number_at(session, numbers, tensor.dtype(), next++);
-  std::vector<Value> items;
-  for (std::int64_t i = 0; i < tensor.size(dim); ++i)
-    items.push_back(nested(session, tensor, numbers, dim + 1, next));
-  return session.interp.list(std::move(items));
-}
-
-}  // namespace
 
 Value read_number(Session& session, const Tensor& tensor) {
   const std::optional<Numbers> numbers = looked_at(session, tensor);

@@ -1,4 +1,5 @@
 import _tidemark
+from fsspec.spec import AbstractFileSystem
 
 __version__ = "2025.10.0"
 

@@ -2,14 +2,7 @@ import _tidemark
 from _abstract import ChainMap, UserDict
 
 namedtuple = _tidemark.named_tuple
-OrderedDict = _tidemark.dict_type("OrderedDict")
 defaultdict = _tidemark.dict_type("defaultdict")
-
-
-def _ordered(cls, items=(), /, **kwargs):
-    out = _tidemark.make_dict(cls, None, items)
-    out.update(kwargs)
-    return out
 
 
 def _default(cls, default_factory=None, items=(), /, **kwargs):
@@ -23,20 +16,53 @@ def _start_default(self, default_factory=None, items=(), /, **kwargs):
     dict.__init__(self, items, **kwargs)
 
 
-def _move_to_end(self, key, last=True):
-    value = self.pop(key)
-    rest = [] if last else list(self.items())
-    if not last:
-        self.clear()
-    self[key] = value
-    for other, kept in rest:
-        self[other] = kept
-
-
-_tidemark.set_construct(OrderedDict, _ordered)
 _tidemark.set_construct(defaultdict, _default)
 _tidemark.set_method(defaultdict, "__init__", _start_default)
-_tidemark.set_method(OrderedDict, "move_to_end", _move_to_end)
+
+
+class OrderedDict(dict):
+    def move_to_end(self, key, last=True):
+        value = self.pop(key)
+        rest = [] if last else list(self.items())
+        if not last:
+            self.clear()
+        self[key] = value
+        for other, kept in rest:
+            self[other] = kept
+
+    def copy(self):
+        return self.__class__(self)
+
+    __copy__ = copy
+
+    @classmethod
+    def fromkeys(cls, iterable, value=None):
+        out = cls()
+        for key in iterable:
+            out[key] = value
+        return out
+
+    def __eq__(self, other):
+        if isinstance(other, OrderedDict):
+            return dict.__eq__(self, other) and list(self) == list(other)
+        return dict.__eq__(self, other)
+
+    def __or__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        out = self.__class__(self)
+        out.update(other)
+        return out
+
+    def __ror__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        out = self.__class__(other)
+        out.update(self)
+        return out
+
+    def __repr__(self):
+        return f"{type(self).__name__}({list(self.items())!r})" if self else f"{type(self).__name__}()"
 
 
 class Counter(dict):

@@ -55,6 +55,8 @@ class ReduceOp:
 
 class Backend:
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
+    default_device_backend_map = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
+    backend_list = ["undefined", "gloo", "nccl", "xccl", "ucc", "mpi"]
 
 
 class _NonGroupMember:

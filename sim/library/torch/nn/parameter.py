@@ -7,3 +7,19 @@ def Buffer(data=None, *, persistent=True):
     buffer.persistent = persistent
     buffer._is_buffer = True
     return buffer
+
+
+class UninitializedTensorMixin:
+    pass
+
+
+class UninitializedParameter(UninitializedTensorMixin):
+    """a lazy layer's parameter before its first input; here such a one is empty until then"""
+
+
+class UninitializedBuffer(UninitializedTensorMixin):
+    pass
+
+
+def is_lazy(param):
+    return isinstance(param, UninitializedTensorMixin)

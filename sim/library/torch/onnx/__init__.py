@@ -17,3 +17,10 @@ def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
 
 def unregister_custom_op_symbolic(symbolic_name, opset_version):
     pass
+
+
+class TensorProtoDataType:
+    """numbers of the ONNX standard"""
+
+    UNDEFINED, FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL = range(10)
+    FLOAT16, DOUBLE, UINT32, UINT64, COMPLEX64, COMPLEX128, BFLOAT16 = range(10, 17)

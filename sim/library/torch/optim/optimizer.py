@@ -1,4 +1,5 @@
 import copy
+import functools
 import torch
 import torch._C as _C
 from collections import defaultdict
@@ -178,3 +179,33 @@ def _check_range(name, value, low=0.0, high=None):
         return
     if value < low or (high is not None and value >= high):
         raise ValueError(f"Invalid {name}: {value}")
+
+
+ParamsT = object  # what annotations say of parameters
+
+
+def _get_foreach_kernels_supported_devices():
+    return ["cuda", "xpu", "mtia", "mps"]
+
+
+def _get_capturable_supported_devices(supports_xla=True):
+    return ["cuda", "xpu", "hpu"] + (["xla"] if supports_xla else [])
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    if differentiable:
+        return False, False
+    foreach = all(p is None or type(p) in (torch.Tensor, torch.nn.Parameter) and p.is_cuda for p in params)
+    fused = use_fused and all(p is None or p.is_cuda and p.is_floating_point() for p in params)
+    return fused, not fused and foreach
+
+
+def _use_grad_for_differentiable(func):
+    """runs an optimizer's step() with gradients off, or on where the optimizer is differentiable"""
+
+    @functools.wraps(func)
+    def _use_grad(*args, **kwargs):
+        with torch.set_grad_enabled(args[0].defaults.get("differentiable", False)):
+            return func(*args, **kwargs)
+
+    return _use_grad

@@ -82,3 +82,14 @@ class BatchNorm3d(_BatchNorm):
 
 class SyncBatchNorm(_BatchNorm):
     ranks, expected = (2, 3, 4, 5), "at least 2D"
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        out = module
+        if isinstance(module, _BatchNorm):
+            out = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(out, name, getattr(module, name))
+        for name, child in module.named_children():
+            out.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return out

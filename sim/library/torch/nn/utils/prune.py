@@ -120,6 +120,14 @@ class LnStructured(BasePruningMethod):
         return mask
 
 
+class RandomStructured(BasePruningMethod):
+    def __init__(self, amount, dim=-1):
+        self.amount, self.dim = amount, dim
+
+    def compute_mask(self, t, default_mask):
+        _C.refuse("prune.random_structured is not modelled: what it selects depends on values", "use ln_structured")
+
+
 class CustomFromMask(BasePruningMethod):
     def __init__(self, mask):
         self.mask = mask
@@ -144,7 +152,8 @@ def l1_unstructured(module, name, amount, importance_scores=None):
 
 
 def random_structured(module, name, amount, dim):
-    _C.refuse("prune.random_structured is not modelled: what it selects depends on values", "use ln_structured")
+    RandomStructured.apply(module, name, amount, dim)
+    return module
 
 
 def ln_structured(module, name, amount, n, dim, importance_scores=None):

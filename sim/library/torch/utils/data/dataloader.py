@@ -1,4 +1,5 @@
 import torch
+from typing import Generic, TypeVar
 from torch.utils.data.dataset import IterableDataset, TensorDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
@@ -7,6 +8,7 @@ def get_worker_info():
     return None
 
 
+T_co = TypeVar("T_co", covariant=True)
 # Python's own: torch has dtypes of these names.
 _int, _float, _bool = type(1), type(1.0), type(True)
 
@@ -119,7 +121,7 @@ def _pin_memory(data):
     return data
 
 
-class _DataLoaderIter:
+class _BaseDataLoaderIter:
     def __init__(self, loader):
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
@@ -152,7 +154,20 @@ class _DataLoaderIter:
         return len(self._length)
 
 
-class DataLoader:
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    pass
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """workers take no part in what a run does to memory: their samples are made here"""
+
+    def _shutdown_workers(self):
+        pass
+
+
+class DataLoader(Generic[T_co]):
+    _iterator = None
+
     def __init__(
         self,
         dataset,
@@ -215,18 +230,27 @@ class DataLoader:
             num_workers,
             pin_memory,
         )
-        self.timeout, self.worker_init_fn, self.generator = timeout, worker_init_fn, generator
+        self.timeout, self.worker_init_fn = timeout, worker_init_fn
         self.multiprocessing_context, self.persistent_workers = multiprocessing_context, persistent_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
-        self._auto_collation = batch_sampler is not None
-        self._index_sampler = batch_sampler if self._auto_collation else sampler
         self.collate_fn = (
             collate_fn if collate_fn is not None else default_collate if self._auto_collation else default_convert
         )
 
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _get_iterator(self):
+        return _SingleProcessDataLoaderIter(self) if self.num_workers == 0 else _MultiProcessingDataLoaderIter(self)
+
     def __iter__(self):
-        return _DataLoaderIter(self)
+        return self._get_iterator()
 
     def __len__(self):
         if isinstance(self.dataset, IterableDataset):
