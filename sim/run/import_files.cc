@@ -89,6 +89,21 @@ const std::vector<std::string>& HostFiles::list(const std::string& folder) {
   return names;
 }
 
+bool HostFiles::is_file(const std::string& file) const {
+  const std::string reason = scope_.refusal(file);
+  if (!reason.empty()) throw InputError(Problem{{}, {}, reason, {}});
+  std::error_code error;
+  return fs::is_regular_file(file, error);
+}
+
+std::optional<std::uint64_t> HostFiles::size(const std::string& file) {
+  if (file.starts_with(kZooFolder) || !is_file(file)) return std::nullopt;
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (error) return std::nullopt;
+  return bytes;
+}
+
 std::shared_ptr<const SourceText> HostFiles::read(const std::string& file) {
   if (file.starts_with(kZooFolder)) {
     const std::string name = file.substr(kZooFolder.size() + 1);
@@ -97,10 +112,7 @@ std::shared_ptr<const SourceText> HostFiles::read(const std::string& file) {
     return std::make_shared<const SourceText>(
         SourceText{"configs/models/" + name, std::string(text)});
   }
-  const std::string reason = scope_.refusal(file);
-  if (!reason.empty()) throw InputError(Problem{{}, {}, reason, {}});
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return nullptr;
+  if (!is_file(file)) return nullptr;
   return std::make_shared<const SourceText>(SourceText{normal(file), scope_.read(file)});
 }
 

@@ -22,12 +22,15 @@ class HostFiles final : public lang::SourceFiles {
   explicit HostFiles(const std::vector<std::string>& folders) : scope_(folders) {}
   const std::vector<std::string>& list(const std::string& folder) override;
   std::shared_ptr<const SourceText> read(const std::string& file) override;
+  std::optional<std::uint64_t> size(const std::string& file) override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
 
   /// Files that became modules, in the order of their imports.
   [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
  private:
+  /// Errors: InputError where the file may not be read.
+  [[nodiscard]] bool is_file(const std::string& file) const;
   static std::vector<std::string> zoo_list(std::string_view folder);
 
   ReadScope scope_;

@@ -18,19 +18,28 @@ std::vector<std::string> places_of(Interp& in, const std::string& path) {
   return places;
 }
 
-std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
+/// What `look` gives of the first of the places that has it. Errors: a refusal, where nothing has it
+/// and one of them may not be read.
+template <class Look>
+auto first_of(Interp& in, const std::string& path, const Look& look) {
   SourceFiles* const files = in.options().imports.files.get();
-  if (files == nullptr) return nullptr;
+  using Found = decltype(look(*files, path));
+  if (files == nullptr) return Found();
   std::optional<Problem> refused;
   for (const std::string& place : places_of(in, path)) {
     try {
-      if (auto found = files->read(place)) return found;
+      if (Found found = look(*files, place)) return found;
     } catch (const InputError& error) {
       if (!refused) refused = error.problems().front();
     }
   }
   if (refused) in.refuse(refused->message, refused->hint);
-  return nullptr;
+  return Found();
+}
+
+std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
+  return first_of(in, path,
+                  [](SourceFiles& files, const std::string& at) { return files.read(at); });
 }
 
 const std::vector<std::string>* folder_at(Interp& in, const std::string& path) {
@@ -77,6 +86,12 @@ void add_import_functions(Interp& in, Module& module) {
   define(in, module, "read_text(path)", [](Interp& interp, Arguments& args) {
     const auto found = text_at(interp, args.text(0));
     return found == nullptr ? Value::none() : interp.str(found->text);
+  });
+  define(in, module, "file_size(path)", [](Interp& interp, Arguments& args) {
+    const auto bytes = first_of(interp, args.text(0), [](SourceFiles& files, const std::string& at) {
+      return files.size(at);
+    });
+    return bytes ? Value::integer(static_cast<std::int64_t>(*bytes)) : Value::none();
   });
   define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {
     const std::vector<std::string>* found = folder_at(interp, args.text(0));

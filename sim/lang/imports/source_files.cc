@@ -36,6 +36,12 @@ const std::vector<std::string>& TextFiles::list(const std::string& folder) {
   return found == folders_.end() ? kNone : found->second;
 }
 
+std::optional<std::uint64_t> TextFiles::size(const std::string& file) {
+  const auto found = texts_.find(file);
+  if (found == texts_.end()) return std::nullopt;
+  return found->second->text.size();
+}
+
 std::shared_ptr<const SourceText> TextFiles::read(const std::string& file) {
   const auto found = texts_.find(file);
   return found == texts_.end() ? nullptr : found->second;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ class SourceFiles {
   virtual const std::vector<std::string>& list(const std::string& folder) = 0;
   /// nullptr: there is no such file. Errors: InputError, without a place, where it may not be read.
   virtual std::shared_ptr<const SourceText> read(const std::string& file) = 0;
+  /// How many bytes a file has; nullopt: there is no such file. Errors: as read().
+  virtual std::optional<std::uint64_t> size(const std::string& file) = 0;
   /// Is told of each file that becomes a module. Default: nothing is done with it.
   virtual void note_module(const std::string& file);
 
@@ -37,6 +40,7 @@ class TextFiles final : public SourceFiles {
   explicit TextFiles(const std::map<std::string, std::string>& texts);
   const std::vector<std::string>& list(const std::string& folder) override;
   std::shared_ptr<const SourceText> read(const std::string& file) override;
+  std::optional<std::uint64_t> size(const std::string& file) override;
 
  private:
   std::map<std::string, std::shared_ptr<const SourceText>> texts_;

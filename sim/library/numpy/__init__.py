@@ -11,6 +11,7 @@ from numpy._core.numerictypes import (
 from numpy._core.umath import *
 from numpy._core.fromnumeric import *
 from numpy._core.numeric import *
+from numpy.lib._files import fromfile, memmap
 from numpy.lib.function_base import *
 
 __version__ = "2.3.5"

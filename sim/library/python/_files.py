@@ -48,6 +48,17 @@ def content_of(path):
     return files[name]
 
 
+def size_of(path):
+    """bytes of a file on the host, or that the program itself wrote as text"""
+    name = clean(path)
+    if name in files:
+        return sum([len(part.encode()) if isinstance(part, str) else len(part) for part in files[name]])
+    size = _tidemark.file_size(name)
+    if size is None:
+        raise FileNotFoundError(2, "No such file or directory", text_of(path))
+    return size
+
+
 def make_folder(path):
     parts = clean(path).split("/")
     for i in range(len(parts)):

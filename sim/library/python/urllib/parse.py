@@ -1,6 +1,17 @@
 from typing import NamedTuple
 
 
+@property
+def _hostname(self):
+    return self.netloc.rpartition("@")[2].partition(":")[0].lower() or None
+
+
+@property
+def _port(self):
+    port = self.netloc.rpartition("@")[2].partition(":")[2]
+    return int(port) if port else None
+
+
 class SplitResult(NamedTuple):
     scheme: str
     netloc: str
@@ -11,14 +22,7 @@ class SplitResult(NamedTuple):
     def geturl(self):
         return urlunsplit(self)
 
-    @property
-    def hostname(self):
-        return self.netloc.rpartition("@")[2].partition(":")[0].lower() or None
-
-    @property
-    def port(self):
-        port = self.netloc.rpartition("@")[2].partition(":")[2]
-        return int(port) if port else None
+    hostname, port = _hostname, _port
 
 
 class ParseResult(NamedTuple):
@@ -32,14 +36,7 @@ class ParseResult(NamedTuple):
     def geturl(self):
         return urlunparse(self)
 
-    @property
-    def hostname(self):
-        return self.netloc.rpartition("@")[2].partition(":")[0].lower() or None
-
-    @property
-    def port(self):
-        port = self.netloc.rpartition("@")[2].partition(":")[2]
-        return int(port) if port else None
+    hostname, port = _hostname, _port
 
 
 def urlsplit(url, scheme="", allow_fragments=True):
