@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
+#include "sim/device/device_names.h"
 #include "sim/device/known_devices.h"
 #include "sim/format/whole_file.h"
 
@@ -24,6 +25,14 @@ Device known_device(std::string_view name, const SourceSpan& at, const std::stri
         std::find(device.aliases.begin(), device.aliases.end(), name) != device.aliases.end()) {
       return device.make();
     }
+  }
+  if (const CloudMachine* machine = find_cloud_machine(name))
+    return known_device(machine->device, at, key_path);
+  const std::vector<std::string_view> meant = devices_called(name);
+  if (meant.size() == 1) return known_device(meant.front(), at, key_path);
+  if (meant.size() > 1) {
+    throw InputError(Problem{at, key_path, fmt::format("'{}' may be several devices", name),
+                             fmt::format("say which: {}", fmt::join(meant, ", "))});
   }
   std::string hint = did_you_mean(name, known);
   if (hint.empty()) hint = fmt::format("known are {}", fmt::join(device_ids(), ", "));

@@ -33,10 +33,11 @@ extern const yaml::Map kDeviceFileMap;
 /// Errors: InputError with all problems.
 Device parse_device(const std::shared_ptr<const SourceText>& source);
 
-/// A device that the program knows, by id or alias, or a file of the user's: what has a '/' or ends
-/// in ".yaml", joined to `folder`. `at`, `key_path`: where the name stands, for messages. Errors:
-/// InputError for an unknown name, with a suggestion, or a wrong file; IoError for one that cannot
-/// be read. Cost: a known device is data of the program, nothing is read.
+/// A device that the program knows, by id, alias or what people call it (device_names.h), or a file
+/// of the user's: what has a '/' or ends in ".yaml", joined to `folder`. `at`, `key_path`: where
+/// the name stands, for messages. Errors: InputError for an unknown name, with a suggestion, one
+/// that several devices have, or a wrong file; IoError for one that cannot be read. Cost: a known
+/// device is data of the program, nothing is read.
 Device load_device(std::string_view name_or_path);
 /// As a file names it that may have read what is in `scope`. Errors: also InputError for a file
 /// that is not.

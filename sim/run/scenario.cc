@@ -11,6 +11,7 @@
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
+#include "sim/device/device_names.h"
 #include "sim/format/read_scope.h"
 #include "sim/format/whole_file.h"
 #include "sim/run/alternatives.h"
@@ -125,6 +126,9 @@ class Reader {
       collect([&] {
         scenario_.device = load_device(node->text, scope_, folder_, node->at, "device").spec;
       });
+      if (const CloudMachine* machine = find_cloud_machine(node->text);
+          machine != nullptr && fields_.get("device_count") == nullptr)
+        scenario_.device_count = machine->count;
       return;
     }
     yaml::Fields map(*node, "device", problems_, kDeviceMap);
