@@ -40,15 +40,16 @@ std::vector<std::string>& user_read_paths() {
   return paths;
 }
 
-ReadScope::ReadScope(const std::vector<std::string>& own) {
-  const auto add = [this](const std::string& path) {
+ReadScope::ReadScope(const std::vector<std::string>& own, const std::vector<std::string>& code) {
+  const auto add = [](const std::string& path, std::vector<std::string>& roots) {
     std::error_code error;
     std::string whole = canonical_of(path);
     // The root folder itself is written without its '/'.
-    if (!whole.empty() || fs::equivalent(path, "/", error)) roots_.push_back(std::move(whole));
+    if (!whole.empty() || fs::equivalent(path, "/", error)) roots.push_back(std::move(whole));
   };
-  for (const std::string& folder : own) add(folder.empty() ? "." : folder);
-  for (const std::string& path : user_read_paths()) add(path);
+  for (const std::string& folder : own) add(folder.empty() ? "." : folder, roots_);
+  for (const std::string& folder : code) add(folder.empty() ? "." : folder, code_roots_);
+  for (const std::string& path : user_read_paths()) add(path, roots_);
   const std::string working = canonical_of(".");
   if (!working.empty() && !lies_in(home_folder(), working)) roots_.push_back(working);
 }
@@ -59,10 +60,13 @@ std::string ReadScope::refusal(const std::string& path) const {
   const std::string whole = fs::weakly_canonical(path.empty() ? "." : path, error).string();
   if (error) return fmt::format("'{}' cannot be followed: {}", path, error.message());
   const std::string absolute = fs::absolute(whole, error).lexically_normal().string();
-  const bool is_inside = std::any_of(roots_.begin(), roots_.end(), [&](const std::string& root) {
-    return lies_in(absolute, root);
-  });
-  if (!is_inside) {
+  const fs::file_status status = fs::status(absolute, error);
+  const auto is_in = [&](const std::vector<std::string>& roots) {
+    return std::any_of(roots.begin(), roots.end(),
+                       [&](const std::string& root) { return lies_in(absolute, root); });
+  };
+  const bool is_code = fs::is_directory(status) || absolute.ends_with(".py");
+  if (!is_in(roots_) && !(is_code && is_in(code_roots_))) {
     const bool is_link = fs::absolute(path, error).lexically_normal().string() != absolute;
     return fmt::format(
         "'{}' {} what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read",
@@ -70,7 +74,6 @@ std::string ReadScope::refusal(const std::string& path) const {
         is_link ? fmt::format("leads to '{}', outside of", absolute)
                 : std::string("lies outside of"));
   }
-  const fs::file_status status = fs::status(absolute, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
     return fmt::format("'{}' is no regular file", path);
   return {};

@@ -12,12 +12,14 @@ std::vector<std::string>& user_read_paths();
 
 /// What a stranger's file may have read: regular files in its own folders, in the working folder
 /// unless that is the home folder or one above it, and in user_read_paths(). Links are followed
-/// first: where one leads decides. Nothing else is opened.
+/// first: where one leads decides. Of folders that hold code, Python's sources (.py) and the names
+/// of what is there may be read as well. Nothing else is opened.
 class ReadScope {
  public:
-  /// `own`: folders; "" is the working folder, relative ones begin in it. What is not there is in
-  /// no scope.
-  explicit ReadScope(const std::vector<std::string>& own);
+  /// `own`, and `code`, which holds code: folders; "" is the working folder, relative ones begin in
+  /// it. What is not there is in no scope.
+  explicit ReadScope(const std::vector<std::string>& own,
+                     const std::vector<std::string>& code = {});
 
   /// Why `path` may not be looked at, and what helps; empty: it may, or there is no such thing
   /// within the scope.
@@ -27,7 +29,9 @@ class ReadScope {
   [[nodiscard]] std::string read(const std::string& path) const;
 
  private:
-  std::vector<std::string> roots_;  ///< canonical, without a '/' at the end
+  // Canonical, without a '/' at the end.
+  std::vector<std::string> roots_;
+  std::vector<std::string> code_roots_;
 };
 
 }  // namespace tidemark

@@ -15,11 +15,13 @@ namespace tidemark {
 /// Where the model zoo, which is part of the program, lies for HostFiles.
 constexpr std::string_view kZooFolder = "<zoo>";
 
-/// The host's files as far as a simulated program may see them: those in a ReadScope of the folders
-/// given, and kZooFolder. A folder is listed once, a file read when it is asked for.
+/// The host's files as far as a simulated program may see them: those in a ReadScope of its own
+/// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when it is asked for.
 class HostFiles final : public lang::SourceFiles {
  public:
-  explicit HostFiles(const std::vector<std::string>& folders) : scope_(folders) {}
+  explicit HostFiles(const std::vector<std::string>& own,
+                     const std::vector<std::string>& code = {})
+      : scope_(own, code) {}
   const std::vector<std::string>& list(const std::string& folder) override;
   std::shared_ptr<const SourceText> read(const std::string& file) override;
   std::optional<std::uint64_t> size(const std::string& file) override;

@@ -29,7 +29,9 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   program.path.insert(program.path.end(), scenario.packages.begin(), scenario.packages.end());
   if (scenario.model.sees_zoo) program.path.emplace_back(kZooFolder);
   program.packages = scenario.packages;
-  program.files = std::make_shared<HostFiles>(program.path);
+  std::vector<std::string> own = scenario.packages;
+  own.push_back(scenario.folder);
+  program.files = std::make_shared<HostFiles>(own, scenario.model.import_folders);
   program.arguments = scenario.script_args;
   if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
   program.environment = scenario.script_env;

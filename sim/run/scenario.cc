@@ -59,6 +59,7 @@ class Reader {
     fields_.integer("schema_version");
     scenario_.name = fields_.text("name").value_or("");
     scenario_.notes = fields_.text("notes").value_or("");
+    scenario_.folder = folder_;
     read_device();
     read_ranks();
     read_pytorch();
@@ -353,23 +354,25 @@ class Reader {
     scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
   }
 
-  /// The text of a file that the scenario names.
+  /// The text of a file of code that the scenario names.
   std::shared_ptr<const SourceText> file_named(const yaml::Node& name, const std::string& key) {
     auto source = std::make_shared<SourceText>();
     source->name = joined_path(folder_, name.text);
-    refuse_outside(name, key, source->name);
-    source->text = scope_.read(source->name);
+    const ReadScope scope({folder_}, {folder_of(source->name)});
+    refuse_outside(scope, name, key, source->name);
+    source->text = scope.read(source->name);
     return source;
   }
-  void refuse_outside(const yaml::Node& name, const std::string& key, const std::string& path) {
-    std::string reason = scope_.refusal(path);
+  static void refuse_outside(const ReadScope& scope, const yaml::Node& name,
+                             const std::string& key, const std::string& path) {
+    std::string reason = scope.refusal(path);
     if (!reason.empty()) throw InputError(Problem{name.at, key, std::move(reason), {}});
   }
 
-  /// A folder that the scenario names.
+  /// A folder of packages that the scenario names.
   std::string folder_named(const yaml::Node& name, const std::string& key) {
     std::string path = joined_path(folder_, name.text);
-    refuse_outside(name, key, path);
+    refuse_outside(scope_, name, key, path);
     return path;
   }
 
@@ -463,7 +466,7 @@ class Reader {
   void read_import_path(yaml::Fields& map, const yaml::Node& path) {
     const auto add = [&](const yaml::Node& node) {
       if (node.is_text()) {
-        scenario_.model.import_folders.push_back(folder_named(node, "model.path"));
+        scenario_.model.import_folders.push_back(joined_path(folder_, node.text));
       } else {
         map.report(node, "path", fmt::format("expected a folder, found {}", describe(node)));
       }

@@ -36,6 +36,7 @@ struct ModelSpec {
 struct Scenario {
   std::string name;
   std::string notes;
+  std::string folder;  ///< whose files the scenario's code may read; "": the working folder
   DeviceSpec device;
   std::int64_t device_count = 1;  ///< GPUs of that kind, each with an allocator of its own; 1 to 64
   /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that
