@@ -83,14 +83,15 @@ void DeviceMemory::follow(Recording recording) {
 
 std::optional<std::uint64_t> DeviceMemory::recorded_address(Bytes bytes) {
   std::size_t& next = next_recorded_[bytes];
-  while (next < recording_.segments.size() && recording_.segments[next].bytes != bytes) ++next;
-  if (next == recording_.segments.size()) {
-    ++unrecorded_;
-    return std::nullopt;
+  for (; next < recording_.segments.size(); ++next) {
+    const DeviceMemory::Recording::Segment& each = recording_.segments[next];
+    // An address that is held already is no driver's answer.
+    if (each.bytes != bytes || !recorded_live_.insert(each.address).second) continue;
+    ++next;
+    return each.address;
   }
-  const std::uint64_t address = recording_.segments[next++].address;
-  recorded_live_.insert(address);
-  return address;
+  ++unrecorded_;
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> DeviceMemory::allocate(Bytes bytes) {
@@ -156,10 +157,9 @@ void DeviceMemory::free(std::uint64_t address, Bytes bytes) {
 
 std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
   if (follows_) {
-    if (next_reservation_ < recording_.reservations.size()) {
+    while (next_reservation_ < recording_.reservations.size()) {
       const std::uint64_t address = recording_.reservations[next_reservation_++];
-      recorded_live_.insert(address);
-      return address;
+      if (recorded_live_.insert(address).second) return address;
     }
     ++unrecorded_;
   }

@@ -64,7 +64,7 @@ class ValidateCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "validate",
-        "compare scenarios with what the real PyTorch does, or was recorded to do",
+        "compare scenarios with what the real PyTorch does, or did",
         "Simulates each scenario and compares every event with a measurement of the same program: "
         "'torch' runs the\n"
         "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one, and "

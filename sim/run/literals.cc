@@ -9,7 +9,7 @@
 namespace tidemark {
 
 const Parameter* named_parameter(const yaml::Node& node, const std::vector<Parameter>& params) {
-  if (!node.is_plain()) return nullptr;
+  if (!node.is_plain() || !is_identifier(node.text)) return nullptr;
   const auto found = std::find_if(params.begin(), params.end(), [&](const Parameter& parameter) {
     return parameter.name == node.text;
   });

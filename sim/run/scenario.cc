@@ -305,9 +305,8 @@ class Reader {
   void read_params() {
     const yaml::Node* node = fields_.get("params");
     if (node == nullptr) return;
-    yaml::Fields map(*node, "params", problems_);
+    const yaml::Fields map(*node, "params", problems_);
     for (const yaml::Entry& entry : node->entries) {
-      map.get(entry.key);
       if (!is_identifier(entry.key)) {
         problems_.push_back({entry.key_at, "params", fmt::format("'{}' is no name", entry.key),
                              "letters, digits and '_', no digit first"});

@@ -189,6 +189,20 @@ Value spans_of(Interp& in, const Regex& regex, std::span<const PCRE2_SIZE> spans
   return in.tuple(std::move(out));
 }
 
+/// Finds one match after another until `take`, which gets the places of each, says false.
+template <class Take>
+void find_each(Interp& in, Regex& regex, std::string_view text, std::size_t begin,
+               const Take& take) {
+  std::uint32_t options = 0;
+  for (std::size_t at = begin; at <= text.size();) {
+    const auto spans = regex.find(in, text, at, options);
+    if (spans.empty() || !take(spans)) return;
+    // Where nothing was matched, something has to be from there on.
+    options = spans[0] == spans[1] ? PCRE2_NOTEMPTY_ATSTART : 0U;
+    at = spans[1];
+  }
+}
+
 /// The text up to `endpos` and where `pos` is in it.
 struct Subject {
   Subject(Arguments& args, std::size_t first)
@@ -230,17 +244,28 @@ constexpr FunctionRow kFunctions[] = {
        Subject subject(args, 1);
        const std::int64_t most = args.integer(4);
        std::vector<Value> out;
-       std::uint32_t options = 0;
-       for (std::size_t at = subject.begin; at <= subject.text.size();) {
-         const auto spans = regex.find(in, subject.text, at, options);
-         if (spans.empty()) break;
-         out.push_back(spans_of(in, regex, spans, subject.characters));
-         if (static_cast<std::int64_t>(out.size()) == most) break;
+       find_each(in, regex, subject.text, subject.begin, [&](const auto& spans) {
          if (out.size() >= in.limits().sequence) in.too_long();
-         // Where nothing was matched, something has to be from there on.
-         options = spans[0] == spans[1] ? PCRE2_NOTEMPTY_ATSTART : 0;
-         at = spans[1];
-       }
+         out.push_back(spans_of(in, regex, spans, subject.characters));
+         return static_cast<std::int64_t>(out.size()) != most;
+       });
+       return in.list(std::move(out));
+     }},
+    // What the matches' group is, "" where it took no part: the whole of each, or its only group.
+    {"find_texts(regex, text, pos, endpos, group)",
+     [](Interp& in, Arguments& args) {
+       auto& regex = args.object<Regex>(0, "a regular expression");
+       Subject subject(args, 1);
+       const auto group = static_cast<std::size_t>(args.integer(4));
+       std::vector<Value> out;
+       find_each(in, regex, subject.text, subject.begin, [&](const auto& spans) {
+         if (out.size() >= in.limits().sequence) in.too_long();
+         const PCRE2_SIZE begin = spans[2 * group];
+         out.push_back(in.str(begin == PCRE2_UNSET ? std::string()
+                                                   : std::string(subject.text.substr(
+                                                         begin, spans[2 * group + 1] - begin))));
+         return true;
+       });
        return in.list(std::move(out));
      }},
 };

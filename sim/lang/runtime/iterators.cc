@@ -1,6 +1,7 @@
 #include "sim/lang/runtime/iterators.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sim/lang/runtime/exceptions.h"
 
@@ -56,6 +57,14 @@ std::int64_t utf8_length(std::string_view text) {
 
 std::size_t utf8_offset(std::string_view text, std::int64_t i) {
   std::size_t at = 0;
+  // Eight at a time while there is nothing but ASCII.
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  for (std::uint64_t eight = 0; i >= 8 && text.size() - at >= sizeof eight; i -= 8) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & kHighBits) != 0) break;
+    at += sizeof eight;
+  }
+  // What follows a whole character of eight begins one.
   for (; i > 0 && at < text.size(); --i) {
     ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;

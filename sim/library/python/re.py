@@ -183,11 +183,9 @@ class Pattern:
         return iter(self._matches(string, pos, endpos))
 
     def findall(self, string, pos=0, endpos=_no_end):
+        if self.groups <= 1:
+            return _regex.find_texts(self._code, _checked(string), pos, endpos, self.groups)
         found = _regex.find_all(self._code, _checked(string), pos, endpos, 0)
-        if self.groups == 0:
-            return [string[spans[0]:spans[1]] for spans in found]
-        if self.groups == 1:
-            return [string[spans[2]:spans[3]] if spans[2] >= 0 else "" for spans in found]
         return [Match(self, string, spans, pos, endpos).groups("") for spans in found]
 
     def subn(self, repl, string, count=0):

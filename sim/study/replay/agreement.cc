@@ -42,9 +42,9 @@ void execute_all(Allocator& allocator, std::span<const Instruction> instructions
     instructions = instructions.subspan(allocator.execute(instructions));
 }
 
-Simulated simulate(const SnapshotProgram& program, const AllocatorSettings& settings,
-                   Bytes capacity) {
-  DeviceMemory memory({capacity, 0, 0, program.instructions.front().device});
+Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
+                   const AllocatorSettings& settings, Bytes capacity) {
+  DeviceMemory memory({capacity, 0, 0, device});
   DeviceMemory::Recording recording;
   for (const RecordedAddresses::Segment& each : program.addresses.segments) {
     recording.segments.push_back({each.bytes, each.address});
@@ -157,7 +157,7 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   agreement.start_blocks_of_unknown_size = program.start_blocks_of_unknown_size;
   agreement.recorded = figures_of(program);
   const Bytes capacity = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
-  Simulated simulated = simulate(program, agreement.settings, capacity);
+  Simulated simulated = simulate(program, options.device, agreement.settings, capacity);
 
   RecordingFigures& figures = agreement.simulated;
   figures.events = simulated.history.events.size();

@@ -220,6 +220,19 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
                       interp.tuple({args.values, args.values + args.positional}), keywords});
 }
 
+namespace {
+
+/// Errors: as the operator's; OpError where it takes no number in place of a tensor.
+ops::OpResult run(const ops::OpDef& def, ops::Arguments& arguments) {
+  try {
+    return def.run(arguments);
+  } catch (const std::bad_variant_access&) {
+    throw ops::OpError(std::string(def.signature) + ": an argument is of a type that does not fit");
+  }
+}
+
+}  // namespace
+
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
   if (!session_.unwaited.empty() && !only_looks(name_)) {
@@ -244,7 +257,7 @@ Value BoundOp::call(CallArgs& args) {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
       ops::ValueWork work(is_known ? rule_ : nullptr, name_.ends_with('_'), arguments, count);
-      ops::OpResult made = overload.def->run(arguments);
+      ops::OpResult made = run(*overload.def, arguments);
       const std::size_t from = overload.generator_at;
       const auto* number =
           from < count ? std::get_if<std::int64_t>(&arguments.value(from)) : nullptr;

@@ -117,6 +117,9 @@ class Counter(dict):
 
 
 class deque:
+    """A list of which the first `_head` places are free: what is taken from the left is moved past,
+    and the places go once they are half of the list."""
+
     __is_sequence__ = True
 
     def __class_getitem__(cls, item):
@@ -124,18 +127,31 @@ class deque:
 
     def __init__(self, iterable=(), maxlen=None):
         self.maxlen = maxlen
-        self._items = []
+        self._list = []
+        self._head = 0
         self.extend(iterable)
 
+    @property
+    def _items(self):
+        if self._head:
+            del self._list[:self._head]
+            self._head = 0
+        return self._list
+
     def append(self, x):
-        self._items.append(x)
-        if self.maxlen is not None and len(self._items) > self.maxlen:
-            del self._items[0]
+        self._list.append(x)
+        if self.maxlen is not None and len(self) > self.maxlen:
+            self.popleft()
 
     def appendleft(self, x):
-        self._items.insert(0, x)
-        if self.maxlen is not None and len(self._items) > self.maxlen:
-            del self._items[-1]
+        if self._head == 0:
+            room = len(self._list) + 8
+            self._list[:0] = [None] * room
+            self._head = room
+        self._head -= 1
+        self._list[self._head] = x
+        if self.maxlen is not None and len(self) > self.maxlen:
+            self._list.pop()
 
     def extend(self, iterable):
         for x in iterable:
@@ -146,26 +162,33 @@ class deque:
             self.appendleft(x)
 
     def pop(self):
-        if not self._items:
+        if len(self) == 0:
             raise IndexError("pop from an empty deque")
-        return self._items.pop()
+        return self._list.pop()
 
     def popleft(self):
-        if not self._items:
+        if len(self) == 0:
             raise IndexError("pop from an empty deque")
-        return self._items.pop(0)
+        x = self._list[self._head]
+        self._list[self._head] = None
+        self._head += 1
+        if 2 * self._head > len(self._list) and self._head > 16:
+            del self._list[:self._head]
+            self._head = 0
+        return x
 
     def clear(self):
-        for i in range(len(self._items)):
-            self._items[i] = None  # dropped from the left
-        self._items.clear()
+        for i in range(len(self._list)):
+            self._list[i] = None  # dropped from the left
+        self._list.clear()
+        self._head = 0
 
     def rotate(self, n=1):
-        for _ in range(abs(n)):
+        for _ in range(abs(n) % len(self) if self else 0):
             if n > 0:
-                self.appendleft(self._items.pop())
+                self.appendleft(self._list.pop())
             else:
-                self._items.append(self._items.pop(0))
+                self.append(self.popleft())
 
     def remove(self, value):
         if value not in self._items:
@@ -211,7 +234,7 @@ class deque:
         del self._items[i]
 
     def __len__(self):
-        return len(self._items)
+        return len(self._list) - self._head
 
     def __iter__(self):
         return iter(self._items)
@@ -223,7 +246,7 @@ class deque:
         self._items[i] = value
 
     def __bool__(self):
-        return bool(self._items)
+        return len(self) > 0
 
     def __repr__(self):
         return f"deque({self._items!r})" if self.maxlen is None else f"deque({self._items!r}, maxlen={self.maxlen})"

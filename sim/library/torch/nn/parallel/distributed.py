@@ -131,11 +131,12 @@ class DistributedDataParallel(nn.Module):
             self._set_static_graph()
 
     def _build_params_for_reducer(self):
-        parameters, expect_sparse = [], []
+        parameters, expect_sparse, seen = [], [], set()
         for module in self.module.modules():
             sparse = isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and module.sparse
             for name, p in module._parameter_items():
-                if p is not None and p.requires_grad and not any([p is q for q in parameters]):
+                if p is not None and p.requires_grad and id(p) not in seen:
+                    seen.add(id(p))
                     parameters.append(p)
                     expect_sparse.append(sparse)
         return parameters, expect_sparse

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""What a stranger's file may not do (docs/security.md): look elsewhere, write, start or call anything, hang, or end in "a bug in tidemark".
+
+    safe_test.py TIDEMARK
+"""
+import os
+import pathlib
+import pickle
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIMPLE_CONV = str(ROOT / "configs" / "scenarios" / "simple_conv.yaml")
+TIDEMARK = ""
+SWEEP = """schema_version: 1
+device: h100
+params: {n: 1}
+layers: [Linear(400, 400), Linear(400, 10)]
+train: {steps: 40, batch: n, input: [400], target: [], loss: cross_entropy, optimizer: Adam(lr=0.1)}
+sweep: {grid: {n: {from: 1, to: 3000, step: 1}}}
+"""
+
+
+def run(*words, cwd=None, env=None, limits=(), text=None):
+    def limit():
+        for kind, most in limits:
+            resource.setrlimit(kind, (most, most))
+
+    return subprocess.run([TIDEMARK, *words], cwd=cwd, env=env, input=text, capture_output=True, text=True, check=False, preexec_fn=limit, timeout=120)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp()).resolve()
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "in").mkdir()
+        (self.folder / "secret.py").write_text("secret = 'do not tell'\n")
+
+    def put(self, name, text):
+        file = self.folder / "in" / name
+        file.write_text(text)
+        return str(file)
+
+    def program(self, text, *words, more=()):
+        return run(*words, "run", self.put("p.py", text), "--device", "h100", *more, cwd=self.folder / "in")
+
+
+class Reading(Folder):
+    def refused(self, done, words):
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn(words, done.stderr)
+        self.assertNotIn("do not tell", done.stderr)
+        self.assertNotIn("root:", done.stderr)
+        self.assertRegex(done.stderr, r":\d+:\d+: error: ")
+
+    def test_a_scenario_names_only_regular_files_of_its_own_folder(self):
+        os.mkfifo(self.folder / "in" / "pipe")
+        (self.folder / "in" / "link.py").symlink_to(self.folder / "secret.py")
+        outside = "outside of what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read"
+        for name, words in (("/etc/shadow", outside), ("/proc/self/environ", outside), ("/dev/zero", outside), ("../secret.py", outside),
+                            ("link.py", outside), ("pipe", "is no regular file"), ('"p\\0.py"', "a path cannot have a NUL in it")):
+            with self.subTest(name):
+                scenario = self.put("s.yaml", f"schema_version: 1\ndevice: h100\nmodel: {{file: {name}, class: A}}\nloop: pass\n")
+                self.refused(run("run", scenario, cwd=self.folder / "in"), words)
+        for key in ("packages: [..]", "model: {code: 'x = 1', path: .., class: A}", "device: ../secret.yaml", "script: ../secret.py"):
+            with self.subTest(key):
+                rest = "" if "device" in key else "device: h100\n"
+                loop = "" if "script" in key else "loop: pass\n"
+                self.refused(run("run", self.put("s.yaml", f"schema_version: 1\n{rest}{key}\n{loop}"), cwd=self.folder / "in"), outside)
+
+    def test_model_code_opens_and_imports_only_what_it_may(self):
+        (self.folder / "in" / "leads_out.py").symlink_to(self.folder / "secret.py")
+        self.put("data.txt", "own text")
+        self.assertIn("own text", self.program("print(open('data.txt').read())\n").stdout)
+        for code in ("open('/etc/shadow').read()", "open('/proc/self/environ').read()", "open('../secret.py').read()", "open('leads_out.py').read()",
+                     "import leads_out", "import pathlib; pathlib.Path('/etc/passwd').read_text()"):
+            with self.subTest(code):
+                self.refused(self.program(code + "\n"), "outside of what may be read here")
+        self.assertEqual(self.program("import os, sys\nsys.path.insert(0, '..')\nprint(os.path.exists('/etc/passwd'), os.listdir('..'))\n"
+                                      "try: import secret\nexcept ImportError: print('none')\n").stdout.split("\n")[0], "False []")
+
+    def test_allow_read_opens_one_folder_more(self):
+        done = self.program("print(open('../secret.py').read())\n", "--allow-read", str(self.folder))
+        self.assertIn("do not tell", done.stdout)
+
+    def test_the_home_folder_is_not_open_because_a_command_runs_there(self):
+        (self.folder / "mine.py").write_text("mine = 'do not tell'\n")
+        program = self.put("p.py", "print(open('mine.py').read())\n")
+        done = run("run", program, "--device", "h100", cwd=self.folder, env={**os.environ, "HOME": str(self.folder)})
+        self.assertEqual(done.returncode, 2)
+        self.assertNotIn("do not tell", done.stdout + done.stderr)
+
+    def test_nothing_is_written_called_or_started(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        program = self.put("p.py", "import os, subprocess, socket, torch\nopen('written.txt', 'w').write('x')\nos.makedirs('made', exist_ok=True)\n"
+                                   "torch.save({}, 'm.pt')\nfor call in (lambda: os.system('true'), lambda: subprocess.run(['true'])):\n"
+                                   "    try: call()\n    except Exception: pass\n")
+        log = self.folder / "log"
+        subprocess.run(["strace", "-f", "-o", log, "-e", "trace=execve,socket,connect,unlink,unlinkat,rename,mkdir,mkdirat,open,openat,creat,fork,vfork",
+                        TIDEMARK, "run", program, "--device", "h100"], cwd=self.folder / "in", capture_output=True, check=False, timeout=120)
+        calls = log.read_text().splitlines()
+        if not any("execve(" in call for call in calls):
+            self.skipTest("strace may not trace here")
+        kinds = {kind: [call for call in calls if re.search(kind, call)] for kind in
+                 (r"\bexecve\(", r"\b(socket|connect)\(", r"\b(unlink|unlinkat|rename|mkdir|mkdirat|creat)\(", r"O_(WRONLY|RDWR|CREAT)", r"\bv?fork\(")}
+        self.assertEqual([len(found) for found in kinds.values()], [1, 0, 0, 0, 0], kinds)
+        self.assertEqual(sorted(file.name for file in (self.folder / "in").iterdir()), ["p.py"])
+
+
+class Sizes(Folder):
+    def test_sizes_that_no_tensor_has_are_told_as_pytorch_tells_them(self):
+        cases = {
+            "F.pixel_shuffle(x, 2**62)": "pixel_shuffle: integer multiplication overflow",
+            "x.expand(2**62, 2**62, 1, 4, 2, 2)": "numel: integer multiplication overflow",
+            "F.unfold(x, 1, stride=0)": "stride should be greater than zero, but got stride_height: 0 stride_width: 0",
+            "F.unfold(x, 0)": "kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 0",
+            "F.interpolate(x, scale_factor=1e30)": "value cannot be converted to type int64_t without overflow",
+            "F.interpolate(torch.zeros(1, 1, 2, 2, 2), scale_factor=[1.0, 2.0])": "must have the same number of spatial dimensions",
+            "F.max_pool2d(x, 2**62)": "integer out of range",
+            "F.conv2d(x, torch.zeros(4, 4, 2, 2, device='cuda'), padding=2**62)": "convolution: integer multiplication overflow",
+            "x.view(2**62, 64)": "shape '[4611686018427387904, 64]' is invalid for input of size 16",
+            "torch.arange(0, 1, 1e-300)": "invalid size, possible overflow?",
+            "torch.triu_indices(2**40, 2**40)": "numel: integer multiplication overflow",
+            "torch.tril_indices(-1, 2)": "row must be non-negative, got-1",
+            "torch.zeros(2**60)": "DefaultCPUAllocator: can't allocate memory: you tried to allocate 4611686018427387904 bytes",
+            "torch.empty_strided((2, 2), (2**62, 2**62))": "Storage size calculation overflowed with sizes=[2, 2]",
+            "x.repeat(2**62, 2**62, 2**62, 2**62)": "repeat: integer multiplication overflow",
+            "torch.zeros([1] * 9)": "tensors of more than 8 dimensions are not modelled",
+            "x.view([1] * 8 + [16])": "tensors of more than 8 dimensions are not modelled",
+            "torch.special_xlog1py(1, 1e300)": "an argument is of a type that does not fit",
+        }
+        for call, words in cases.items():
+            with self.subTest(call):
+                done = self.program(f"import torch\nF = torch.nn.functional\nx = torch.zeros(1, 4, 2, 2, device='cuda')\n{call}\n")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertIn("p.py:4:1: error: ", done.stderr)
+
+    def test_triangles_are_counted_as_pytorch_counts_them(self):
+        done = self.program("import torch\nfor r, c, o in ((3, 4, -5), (3, 4, 5), (3, 4, 0), (3, 4, 2), (5, 2, -1), (3, 0, 0), (3, 4, -2**62), (3, 4, 2**62)):\n"
+                            "    print(torch.tril_indices(r, c, o).shape[1], torch.triu_indices(r, c, o).shape[1])\n")
+        self.assertEqual(done.stdout.split("\n")[:8], ["0 12", "12 0", "6 9", "11 3", "7 5", "0 0", "0 12", "12 0"])
+
+
+class Costs(Folder):
+    def test_what_was_quadratic_is_done_in_seconds(self):
+        begun = time.monotonic()
+        done = self.program("import collections\nd = collections.deque(range(200000))\nwhile d: d.popleft()\n"
+                            "print('done')\n")
+        self.assertEqual(done.stdout.split("\n")[0], "done")
+        params = "".join(f"  p{i}: {i}\n" for i in range(100000))
+        done = run("run", self.put("s.yaml", f"schema_version: 1\ndevice: h100\nparams:\n{params}loop: pass\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertLess(time.monotonic() - begun, 60)
+
+    def test_eight_thousand_layers_are_no_endless_loop_for_ddp(self):
+        done = self.program("import torch\nfrom torch import nn\nimport torch.distributed as dist\ndist.init_process_group('nccl')\n"
+                            "nn.parallel.DistributedDataParallel(nn.Sequential(*[nn.Linear(2, 2) for i in range(8000)]).cuda())\nprint('made')\n",
+                            more=["--world", "2", "--rank", "0"])
+        self.assertEqual(done.stdout.split("\n")[0], "made", done.stderr)
+
+
+class Snapshots(Folder):
+    def test_a_history_without_a_request_and_one_that_says_an_address_twice_are_read(self):
+        def event(action, address, size):
+            return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1, "frames": []}
+
+        empty = [event("snapshot", 4 << 20, 512), event("snapshot", 2 << 20, 20 << 20)]
+        twice = [event("segment_alloc", 2 << 20, 2 << 20), event("segment_alloc", 2 << 20, 2 << 20), event("alloc", 2 << 20, 512),
+                 event("segment_free", 2 << 20, 2 << 20), event("segment_free", 2 << 20, 2 << 20)]
+        for trace in (empty, twice):
+            file = self.folder / "s.pickle"
+            file.write_bytes(pickle.dumps({"segments": [], "device_traces": [trace], "allocator_settings": {}}))
+            recording = str(ROOT / "tests" / "golden" / "recordings" / "mlp.pickle.gz")
+            for words in (["diff", str(file), recording], ["replay", str(file)], ["explain", str(file)]):
+                with self.subTest(words):
+                    done = run(*words)
+                    self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+
+
+class Faults(Folder):
+    def test_a_full_disk_a_closed_output_and_no_folder_for_temporary_files_are_told(self):
+        for words, code in ((f"run {SIMPLE_CONV} > /dev/full", 4), (f"run {SIMPLE_CONV} --events /dev/full > /dev/null", 4), (f"run {SIMPLE_CONV} >&-", 4)):
+            with self.subTest(words):
+                done = subprocess.run(f"{TIDEMARK} {words}", shell=True, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code)
+                self.assertRegex(done.stderr, "^error: .*(No space left on device|Bad file descriptor)\n$")
+        done = run("run", SIMPLE_CONV, "--plot", str(self.folder / "p.png"), env={**os.environ, "TMPDIR": "/nonexistent"})
+        self.assertEqual((done.returncode, done.stderr), (4, "error: TMPDIR: /nonexistent: there is no such folder for temporary files\n"))
+
+    def test_a_file_that_may_not_grow_is_a_failed_write(self):
+        events = self.folder / "e.csv"
+        done = run("run", SIMPLE_CONV, "--events", str(events), limits=[(resource.RLIMIT_FSIZE, 4096)])
+        self.assertEqual((done.returncode, done.stderr), (4, f"error: {events}: File too large\n"))
+        self.assertFalse(events.exists())
+
+    def test_a_sweep_does_with_the_threads_that_it_gets(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can take another user's limit")
+        scenario = self.put("s.yaml", SWEEP.replace("3000", "5"))
+        os.chmod(self.folder, 0o755)
+
+        def alone():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            os.setuid(65534)
+
+        if subprocess.run([TIDEMARK, "--version"], capture_output=True, check=False, user=65534).returncode != 0:
+            self.skipTest("another user may not run the program here")
+        done = subprocess.run([TIDEMARK, "sweep", scenario, "--threads", "8"], preexec_fn=alone, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("5 of 5 cells fit", done.stdout)
+
+    def test_an_interrupted_sweep_says_how_it_goes_on_and_does(self):
+        scenario, out = self.put("s.yaml", SWEEP), str(self.folder / "r.sqlite")
+        process = subprocess.Popen([TIDEMARK, "sweep", scenario, "--out", out, "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        found = re.fullmatch(rf"Interrupted: (\d+) of 3000 cells are in {re.escape(out)}. The same command goes on with --resume\n", told)
+        self.assertIsNotNone(found, told)
+        rows = run("results", out, "--format", "csv", "--limit", "0").stdout.count("\n") - 1
+        self.assertEqual(rows, int(found[1]))
+        self.assertEqual(run("sweep", scenario, "--out", out, "--resume").returncode, 0)
+        self.assertEqual(run("results", out, "--format", "csv", "--limit", "0").stdout.count("\n") - 1, 3000)
+
+
+if __name__ == "__main__":
+    TIDEMARK = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    result = unittest.main(exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.skipped else 0)
