@@ -59,7 +59,8 @@ Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType
   RequestNumber request = kNoMemory;
   if (device.is_cuda() && bytes > 0) {
     request = memory_.allocate(bytes, device, stream(device));
-    next_request_ = request + 1;
+    // What was kept of an earlier run may be given instead, or nothing.
+    if (request != kNoMemory) next_request_ = std::max(next_request_, request + 1);
   }
   Ref<Storage> storage = make_ref<Storage>(&memory_, request, bytes, device);
   // What a process can address; how much less a host has to give is not known.
@@ -233,6 +234,7 @@ void Context::keep_workspace(Device device, bool lt, Bytes bytes) {
   const std::uint16_t current = stream(device);
   if (has_stream(workspaces, current)) return;
   Tensor workspace = scratch(bytes, device);
+  if (workspace->storage->request() == kNoMemory) return;  // nothing is computed
   workspace->storage->set_role(Role::kWorkspace);
   workspaces.emplace_back(current, std::move(workspace));
 }

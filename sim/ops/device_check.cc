@@ -92,8 +92,13 @@ void check_same_device(std::string_view op, std::span<const Tensor* const> input
   if (const Wrapper* wrapper = wrapper_of(op)) refuse_argument(*wrapper, all);
   // A number on the host may meet tensors anywhere.
   const auto is_number = [](const Tensor& t) { return !t.is_cuda() && t.dim() == 0; };
-  const auto common = std::find_if(all.begin(), all.end(),
-                                   [&](const Tensor* t) { return t->defined() && t->is_cuda(); });
+  auto common = std::find_if(all.begin(), all.end(),
+                             [](const Tensor* t) { return t->defined() && t->is_cuda(); });
+  if (common == all.end()) {  // on the host, and without memory
+    common = std::find_if(all.begin(), all.end(),
+                          [&](const Tensor* t) { return t->defined() && !is_number(*t); });
+  }
+  if (common == all.end()) return;
   for (const Tensor* t : all) {
     if (!t->defined() || is_number(*t) || t->device() == (*common)->device()) continue;
     throw OpError(fmt::format(

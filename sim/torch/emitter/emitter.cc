@@ -111,6 +111,9 @@ LabelId Emitter::label() {
 }
 
 ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
+  if (watch_ != nullptr) {
+    if (const std::optional<ops::RequestNumber> kept = watch_->answer(bytes)) return *kept;
+  }
   const auto id = static_cast<ops::RequestNumber>(device_of_.size());
   device_of_.push_back(number(device));
   program_.categories.push_back(Category::kTemporary);
@@ -119,11 +122,17 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
   push(Verb::kAlloc, device, stream, id, bytes);
   flush();
+  if (watch_ != nullptr) watch_->made(id, bytes);
   return id;
 }
 
 void Emitter::release(ops::RequestNumber request) {
   if (stopped_) return;
+  if (const auto owners = more_owners_.find(request); owners != more_owners_.end()) {
+    if (--owners->second == 0) more_owners_.erase(owners);
+    return;
+  }
+  if (watch_ != nullptr) watch_->released(request);
   if (ops::is_pinned(request)) {
     push(Verb::kHostFree, ops::Device{0}, 0, request & ~ops::kPinned, 0);
     return;
@@ -151,6 +160,7 @@ void Emitter::flush() {
 
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
+  if (watch_ != nullptr) watch_->begins(name, inputs);
   graph::OpVertex vertex;
   vertex.name = name;
   vertex.module = module_label;
@@ -187,7 +197,7 @@ void Emitter::record_graph(graph::Details& into) {
 
 void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
                      ops::KernelClass kind, ops::ScalarType precision) {
-  if (stopped_) return;
+  if (stopped_ || (watch_ != nullptr && watch_->is_answering())) return;
   push_launch(device, {flops, bytes_moved, cost_class(kind), precision_of(precision)});
   if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
   if (const ops::KernelShape shape = shape_under_way(); !shape.outputs.empty()) take_shape(shape);

@@ -12,6 +12,7 @@
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/torch/emitter/graph_recorder.h"
+#include "sim/torch/emitter/operator_watch.h"
 
 namespace tidemark::torch {
 
@@ -54,6 +55,12 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   void wait(std::uint32_t event, ops::Device device, std::uint16_t stream) override {
     wait_event(event, device, stream);
   }
+
+  /// Who looks on while operators run; null: nobody. Source of what it may do: OperatorWatch.
+  void watch(OperatorWatch* watch) { watch_ = watch; }
+  [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
+  /// One more owner of a request: it is released when all have.
+  void hold(ops::RequestNumber request) { ++more_owners_[request]; }
 
   /// Writes the graph down as it is made, for people. Call it before anything runs.
   void record_graph(graph::Details& into);
@@ -144,6 +151,8 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   graph::OpGraph graph_;
   std::optional<GraphRecorder> recorder_;
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
+  OperatorWatch* watch_ = nullptr;
+  std::unordered_map<ops::RequestNumber, int> more_owners_;  ///< beside the first
   /// The operator or backward function under way: its kernel is taken to work on this where it
   /// tells nothing itself.
   struct UnderWay {

@@ -8,7 +8,8 @@
 
 namespace tidemark::torch {
 
-void add_checkpoint(Session& session, lang::Module& module);  // checkpoint.cc
+void add_checkpoint(Session& session, lang::Module& module);    // checkpoint.cc
+void add_kept_results(Session& session, lang::Module& module);  // kept_results.cc
 
 using lang::Arguments;
 using lang::Interp;
@@ -236,6 +237,7 @@ Value gradients_of(Session& session, Arguments& a) {
 void fill_autograd(Session& session, lang::Module& module) {
   Interp& interp = session.interp;
   add_checkpoint(session, module);
+  add_kept_results(session, module);
   const auto custom =
       std::make_shared<Custom>(Custom{session, interp.make_class("Node", "torch._C")});
   custom->node_class->attrs.set(interp.intern("saved_tensors"),

@@ -26,6 +26,7 @@ enum HostKind : std::uint16_t {
   kEventKind,
   kSessionKind,
   kCheckpointKind,
+  kKeptResultsKind,
   kNodeKind,
   kAccumulatorKind,
 };

@@ -1,5 +1,6 @@
 import torch
 import torch._C as _C
+from torch.autograd.function import Function
 from torch.distributed import distributed_c10d as c10d
 
 
@@ -69,6 +70,94 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
 def permute_tensor(self, src_dst, group, tag=""):
     out = torch.empty_like(self)
     return _done(c10d.all_to_all_single(out, self, None, None, _group_of(group), async_op=True), out)
+
+
+# ---- several at once
+
+
+def _coalesced(tensors, outputs, group, run):
+    group = _group_of(group)
+    with c10d._coalescing_manager(group, async_ops=True) as manager:
+        for out, tensor in zip(outputs, tensors):
+            run(out, tensor, group)
+    return [_done(manager.works[0], out) for out in outputs]
+
+
+def all_reduce_coalesced(self, reduceOp, group, tag=""):
+    outputs = [t.clone() for t in self]
+    return _coalesced(self, outputs, group, lambda out, t, g: c10d.all_reduce(out, reduceOp, g))
+
+
+def _of_rows(tensor, rows):
+    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+
+
+def all_gather_into_tensor_coalesced(self, group, tag=""):
+    size = _group_of(group).size()
+    outputs = [_of_rows(t, t.size(0) * size) for t in self]
+    return _coalesced(self, outputs, group, lambda out, t, g: c10d.all_gather_into_tensor(out, t, g))
+
+
+def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""):
+    size = _group_of(group).size()
+    inputs = [
+        t if dim == 0 else torch.cat(torch.chunk(t, size, dim=dim)) for t, dim in zip(inputs, scatter_dim)
+    ]
+    outputs = [_of_rows(t, t.size(0) // size) for t in inputs]
+    return _coalesced(
+        inputs, outputs, group, lambda out, t, g: c10d.reduce_scatter_tensor(out, t, reduceOp, g)
+    )
+
+
+# ---- with gradients
+
+
+class _AllGather(Function):
+    @staticmethod
+    def forward(ctx, tensor, group):
+        ctx.group = group
+        return all_gather_tensor(tensor, 0, group)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return wait_tensor(reduce_scatter_tensor(grad.contiguous(), "sum", 0, ctx.group)), None
+
+
+class _ReduceScatter(Function):
+    @staticmethod
+    def forward(ctx, tensor, reduceOp, group):
+        ctx.group = group
+        return reduce_scatter_tensor(tensor, reduceOp, 0, group)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return wait_tensor(all_gather_tensor(grad.contiguous(), 0, ctx.group)), None, None
+
+
+class _AllToAll(Function):
+    @staticmethod
+    def forward(ctx, tensor, output_split_sizes, input_split_sizes, group):
+        ctx.given = input_split_sizes, output_split_sizes, group
+        return all_to_all_single(tensor, output_split_sizes, input_split_sizes, group)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return wait_tensor(all_to_all_single(grad.contiguous(), *ctx.given)), None, None, None
+
+
+def all_gather_tensor_autograd(self, gather_dim, group, tag=""):
+    out = _AllGather.apply(self, group)
+    return out if gather_dim == 0 else torch.cat(torch.chunk(out, _group_of(group).size(), dim=0), dim=gather_dim)
+
+
+def reduce_scatter_tensor_autograd(self, reduceOp, scatter_dim, group, tag=""):
+    if scatter_dim != 0:
+        self = torch.cat(torch.chunk(self, _group_of(group).size(), dim=scatter_dim))
+    return _ReduceScatter.apply(self, reduceOp, group)
+
+
+def all_to_all_single_autograd(self, output_split_sizes, input_split_sizes, group, tag=""):
+    return _AllToAll.apply(self, output_split_sizes, input_split_sizes, group)
 
 
 class AsyncCollectiveTensor:

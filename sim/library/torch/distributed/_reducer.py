@@ -19,6 +19,32 @@ class _Bucket:
         self.pending = len(indices)
 
 
+class GradBucket:
+    """a bucket as communication hooks see it"""
+
+    def __init__(self, bucket, index, is_last, parameters):
+        self._bucket, self._index, self._is_last = bucket, index, is_last
+        self._parameters = [parameters[i] for i in bucket.indices]
+
+    def index(self):
+        return self._index
+
+    def buffer(self):
+        return self._bucket.gradients
+
+    def gradients(self):
+        return list(self._bucket.views)
+
+    def parameters(self):
+        return self._parameters
+
+    def is_last(self):
+        return self._is_last
+
+    def set_buffer(self, buffer):
+        self._bucket.gradients = buffer
+
+
 class _Reducer:
     """Source: c10d::Reducer: buckets of gradients, filled as autograd makes them, reduced when full"""
 
@@ -35,7 +61,7 @@ class _Reducer:
         self.unused, self.has_marked_unused = [], False
         self.initialize_buckets(bucket_indices)
         self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
-        self.used_map = None
+        self.used_map = self.comm_hook = None
         if find_unused:
             self.make_used_map()
 
@@ -152,6 +178,8 @@ class _Reducer:
             parameter.grad = bucket.views[position]
         bucket.pending -= 1
         while self.next_bucket < len(self.buckets) and self.buckets[self.next_bucket].pending == 0:
+            if self.comm_hook is not None:
+                self._communicate(self.next_bucket)
             self.next_bucket += 1
             if self.next_bucket == len(self.buckets):
                 if self.is_first_static():
@@ -159,8 +187,32 @@ class _Reducer:
                 else:
                     _C.queue_callback(self.finalize_backward)
 
+    def _communicate(self, index):
+        bucket = self.buckets[index]
+        with torch.no_grad():
+            bucket.future = self.comm_hook(
+                GradBucket(bucket, index, index == len(self.buckets) - 1, self.parameters)
+            )
+
+    def _take_results(self, bucket):
+        """what a hook's future gives lies where the bucket's gradients are read"""
+        result = bucket.future.wait()
+        bucket.future = None
+        if not isinstance(result, torch.Tensor):
+            result = result[0]
+        if _C.same_storage(result, bucket.gradients):
+            return
+        bucket.views, offset = [], 0
+        for index in bucket.indices:
+            parameter = self.parameters[index]
+            bucket.views.append(_C.part_like(result, offset, parameter))
+            offset += parameter.numel()
+
     def finalize_backward(self):
         self.expects_hooks, self.require_finalize = False, False
+        if self.comm_hook is not None:
+            for bucket in self.buckets.values():
+                self._take_results(bucket)
         detects = self.static_graph or self.find_unused
         for bucket in self.buckets.values():
             for position, index in enumerate(bucket.indices):

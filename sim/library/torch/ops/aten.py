@@ -13,6 +13,12 @@ class OpOverloadPacket:
     def __call__(self, *args, **kwargs):
         return getattr(torch, self.__name__)(*args, **kwargs)
 
+    def __eq__(self, other):
+        return isinstance(other, OpOverloadPacket) and other.__name__ == self.__name__
+
+    def __hash__(self):
+        return hash(self.__name__)
+
     def overloads(self):
         name = self.__name__
         if name.startswith("_foreach_"):

@@ -1,3 +1,5 @@
+from enum import Enum
+
 import torch
 import torch._C as _C
 from torch.autograd.function import Function
@@ -80,38 +82,100 @@ class _SaveInputs(Function):
         raise AssertionError("the inputs of a checkpointed region have no gradient of their own")
 
 
-def _without_reentrant(function, early_stop, args, kwargs):
+class CheckpointPolicy(Enum):
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+
+
+class SelectiveCheckpointContext:
+    def __init__(self, *, is_recompute):
+        self.is_recompute = is_recompute
+
+
+class _Selective:
+    """a region's run, the first or the second, of which operators' results are kept"""
+
+    def __init__(self, kept, is_again):
+        self._kept, self._is_again = kept, is_again
+
+    def __enter__(self):
+        self._kept.enter(self._is_again)
+
+    def __exit__(self, *error):
+        self._kept.exit()
+        return False
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """contexts for a region's two runs: the second takes what the first kept instead of computing it"""
+    if isinstance(policy_fn_or_list, list):
+        chosen = list(policy_fn_or_list)
+
+        def policy_fn(ctx, op, *args, **kwargs):
+            return CheckpointPolicy.MUST_SAVE if op in chosen else CheckpointPolicy.PREFER_RECOMPUTE
+    else:
+        policy_fn = policy_fn_or_list
+
+    def decide(name, tensors, is_again):
+        op = getattr(torch.ops.aten, name).default
+        policy = policy_fn(SelectiveCheckpointContext(is_recompute=is_again), op, *tensors)
+        if isinstance(policy, bool):
+            return policy
+        return policy in (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+
+    kept = _C.KeptResults(decide)
+    return _Selective(kept, False), _Selective(kept, True)
+
+
+class _Plain:
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *error):
+        return False
+
+
+def noop_context_fn():
+    return _Plain(), _Plain()
+
+
+def _without_reentrant(function, early_stop, context_fn, args, kwargs):
     settings = _Settings()
     frame = _C.CheckpointFrame(early_stop)
+    forward_context, again = context_fn()
 
     def recompute(*inputs):
-        with settings.restored():
+        with settings.restored(), again:
             function(*inputs, **kwargs)
 
     dummy = torch.empty((0,), requires_grad=True)
     saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
     if saver.grad_fn is None:
-        return function(*args, **kwargs)
+        with forward_context:
+            return function(*args, **kwargs)
     frame.prepare(saver, recompute, [... if isinstance(a, torch.Tensor) else a for a in args])
     del saver
     frame.enter()
     try:
-        return function(*args, **kwargs)
+        with forward_context:
+            return function(*args, **kwargs)
     finally:
         frame.exit()
 
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, preserve_rng_state=True, **kwargs):
-    if context_fn is not None:
-        _C.refuse("checkpoint(context_fn=...) is not modelled", "leave context_fn out")
     if use_reentrant is None:
         use_reentrant = True
     if use_reentrant:
+        if context_fn is not None or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         return _Reentrant.apply(function, preserve_rng_state, *args)
-    return _without_reentrant(function, early_stop, args, kwargs)
+    return _without_reentrant(function, early_stop, context_fn or noop_context_fn, args, kwargs)
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):

@@ -2,7 +2,7 @@ import math
 import torch
 import torch._C as _C
 import torch.distributed as dist
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from torch import nn
 from torch.distributed.fsdp import _flat_param as flat, _runtime as runtime
 from torch.distributed.fsdp.api import (
@@ -29,23 +29,24 @@ class FullyShardedDataParallel(nn.Module):
         use_orig_params=False, ignored_states=None, device_mesh=None
     ):
         super().__init__()
-        if ignored_modules or ignored_states:
-            _C.refuse(
-                "FSDP(ignored_modules=..., ignored_states=...) is not modelled", "leave them out, or use fully_shard"
-            )
+        self._ignored = _left_alone(ignored_modules, ignored_states)
         if param_init_fn is not None:
             _C.refuse("FSDP(param_init_fn=...) is not modelled", "make the module on the device")
         options = dict(
             process_group=process_group, sharding_strategy=sharding_strategy, cpu_offload=cpu_offload,
             backward_prefetch=backward_prefetch, mixed_precision=mixed_precision, device_id=device_id,
             sync_module_states=sync_module_states, forward_prefetch=forward_prefetch,
-            limit_all_gathers=limit_all_gathers, use_orig_params=use_orig_params, device_mesh=device_mesh
+            limit_all_gathers=limit_all_gathers, use_orig_params=use_orig_params, device_mesh=device_mesh,
+            ignored_modules=ignored_modules, ignored_states=ignored_states
         )
         self.sharding_strategy = ShardingStrategy.FULL_SHARD if sharding_strategy is None else sharding_strategy
         self._init_groups(process_group, device_mesh)
         options["process_group"] = (self.process_group, self._inter_node_pg) if self._inter_node_pg else process_group
         if auto_wrap_policy is not None:
-            recursive_wrap(module, auto_wrap_policy, lambda child: FullyShardedDataParallel(child, **options))
+            recursive_wrap(
+                module, auto_wrap_policy, lambda child: FullyShardedDataParallel(child, **options),
+                ignored=self._ignored
+            )
         if self.world_size == 1:
             self.sharding_strategy = ShardingStrategy.NO_SHARD
         self.mixed_precision = MixedPrecision() if mixed_precision is None else mixed_precision
@@ -90,9 +91,15 @@ class FullyShardedDataParallel(nn.Module):
             queue, found = [module], []
             while queue:
                 current = queue.pop(0)
-                found.extend([p for p in current.parameters(recurse=False) if p.device.type == "cpu"])
+                found.extend([
+                    p for p in current.parameters(recurse=False)
+                    if p.device.type == "cpu" and id(p) not in self._ignored[1]
+                ])
                 found.extend([b for b in current.buffers(recurse=False) if b.device.type == "cpu"])
-                queue.extend([m for m in current.children() if not isinstance(m, FullyShardedDataParallel)])
+                queue.extend([
+                    m for m in current.children()
+                    if not isinstance(m, FullyShardedDataParallel) and not any([m is i for i in self._ignored[0]])
+                ])
             with torch.no_grad():
                 for tensor in found:
                     tensor.data = tensor.to(self.compute_device)
@@ -101,6 +108,7 @@ class FullyShardedDataParallel(nn.Module):
                 tensor = None  # the last one moved is held on only where the module has no parameters of its own
         flat_params = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]
         taken = {id(p) for m in self.fsdp_modules(module) if m._handle for p in m._handle._params or ()}
+        taken.update(self._ignored[1])
         params = [p for p in module.parameters() if id(p) not in flat_params and id(p) not in taken]
         if sync_module_states:
             states = [b.detach() for b in module.buffers()] + [p.detach() for p in params]
@@ -216,18 +224,22 @@ class FullyShardedDataParallel(nn.Module):
     def state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
         modules = FullyShardedDataParallel.fsdp_modules(module)
         before = [(m._state_dict_type, m._state_dict_config) for m in modules]
-        for m in modules:
-            m._state_dict_type = state_dict_type
-            m._state_dict_config = StateDictConfig() if state_dict_config is None else state_dict_config
+        FullyShardedDataParallel.set_state_dict_type(module, state_dict_type, state_dict_config)
         try:
             yield
         finally:
             for m, (kind, config) in zip(modules, before):
                 m._state_dict_type, m._state_dict_config = kind, config
 
+    @staticmethod
+    def set_state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
+        for m in FullyShardedDataParallel.fsdp_modules(module):
+            m._state_dict_type = state_dict_type
+            m._state_dict_config = StateDictConfig() if state_dict_config is None else state_dict_config
+
     def state_dict(self, destination=None, prefix="", keep_vars=False):
         """all parameters whole, each unit's gathered for as long as its modules' are taken"""
-        if self._state_dict_type != StateDictType.FULL_STATE_DICT:
+        if self._state_dict_type == StateDictType.LOCAL_STATE_DICT:
             _C.refuse(f"FSDP's {self._state_dict_type} is not modelled", "use FULL_STATE_DICT, or fully_shard")
         runtime.lazy_init(self)
         if self._is_root:
@@ -246,8 +258,14 @@ class FullyShardedDataParallel(nn.Module):
             return
         config = self._state_dict_config
         keeps = not config.rank0_only or dist.get_rank() == 0
-        values = [*module._parameter_items(), *module._buffer_items()]
-        for name, value in [*values, *self._plain_views(module)]:
+        shards = self._state_dict_type == StateDictType.SHARDED_STATE_DICT
+        parameters = [*module._parameter_items(), *self._plain_views(module)]
+        if shards:
+            for name, value in parameters:
+                if value is not None:
+                    out[prefix + name] = ShardedTensor(value.detach(), self.process_group, config.offload_to_cpu)
+            parameters = []
+        for name, value in [*parameters, *module._buffer_items()]:
             if value is not None and keeps:
                 value = value.detach()
                 out[prefix + name] = value.cpu() if config.offload_to_cpu else value.clone()
@@ -262,6 +280,26 @@ class FullyShardedDataParallel(nn.Module):
         if handle is None or handle._use_orig_params:
             return []
         return [(name, getattr(owner, name)) for owner, name in handle._infos if owner is module]
+
+    @staticmethod
+    @contextmanager
+    def summon_full_params(
+        module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False, with_grads=False
+    ):
+        """all parameters whole, on the current stream, for as long as the context lasts"""
+        if with_grads or (rank0_only and writeback):
+            _C.refuse("summon_full_params() of gradients, or writing from one rank, is not modelled", "leave it out")
+        states = FullyShardedDataParallel.fsdp_modules(module) if recurse else [module]
+        for root in FullyShardedDataParallel.fsdp_modules(module)[:1]:
+            runtime.lazy_init(root)
+        config = StateDictConfig(offload_to_cpu)
+        with ExitStack() as stack, torch.no_grad():
+            for state in states:
+                stack.enter_context(state._whole(config))
+                if state._handle and not state._handle._use_orig_params:
+                    state._handle._use_unsharded_views(True)
+            with torch.enable_grad():
+                yield
 
     @contextmanager
     def _whole(self, config):
@@ -287,6 +325,34 @@ class FullyShardedDataParallel(nn.Module):
                 handle.whole_from_cpu()
             runtime.reshard(self, handle, True)
             handle._training_state = flat.IDLE
+
+
+def _left_alone(ignored_modules, ignored_states):
+    """modules and ids of parameters that no flat parameter takes"""
+    modules, params = [], set()
+    for state in [*(ignored_modules or ()), *(ignored_states or ())]:
+        if isinstance(state, nn.Module):
+            modules.extend(state.modules())
+            params.update([id(p) for p in state.parameters()])
+        else:
+            params.add(id(state))
+    return modules, params
+
+
+class ShardedTensor:
+    """this rank's rows of a parameter"""
+
+    def __init__(self, whole, group, offload_to_cpu):
+        self._shape, chunks = whole.shape, whole.chunk(group.size())
+        self._local = chunks[group.rank()].clone() if group.rank() < len(chunks) else None
+        if offload_to_cpu and self._local is not None:
+            self._local = self._local.cpu()
+
+    def size(self, dim=None):
+        return self._shape if dim is None else self._shape[dim]
+
+    def local_tensor(self):
+        return self._local
 
 
 def _index(device_id):

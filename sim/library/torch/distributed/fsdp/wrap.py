@@ -70,14 +70,17 @@ class CustomPolicy:
         return True if recurse else bool(self._lambda_fn(module))
 
 
-def recursive_wrap(module, policy, wrap, is_root=True):
-    """wraps what the policy names, the innermost first: (the module or what wraps it, how much of it is wrapped)"""
-    numel = sum([p.numel() for p in module.parameters()])
+def recursive_wrap(module, policy, wrap, is_root=True, ignored=((), ())):
+    """wraps what the policy names, the innermost first: (the module or what wraps it, how much of it is wrapped).
+    `ignored`: modules and ids of parameters that are left alone"""
+    numel = sum([p.numel() for p in module.parameters() if id(p) not in ignored[1]])
     if not policy(module=module, recurse=True, nonwrapped_numel=numel):
         return module, 0
     wrapped = 0
     for name, child in list(module.named_children()):
-        new, count = recursive_wrap(child, policy, wrap, False)
+        if any([child is each for each in ignored[0]]):
+            continue
+        new, count = recursive_wrap(child, policy, wrap, False, ignored)
         if new is not child:
             setattr(module, name, new)
         wrapped += count

@@ -19,7 +19,10 @@ def dispatch(name, op, args, kwargs):
     if name in _ELEMENTWISE or name.startswith("_foreach_"):
         is_linear = name in _LINEAR
         if not is_linear:
-            args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
+            # Lists behind the first go where its entries lie.
+            args = tuple([
+                arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)
+            ])
         return _elementwise(op, args, kwargs, is_linear)
     specs = _specs([*args, *kwargs.values()])
     if all([spec.is_replicated() for spec in specs]):
@@ -203,14 +206,14 @@ _ELEMENTWISE = {
         "add", "sub", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min", "clamp_max",
         "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum", "minimum"
     ) for end in ("", "_")],
-    "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_or",
-    "logical_and", "where", "_fused_update_", "_amp_unscale_",
+    "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not",
+    "logical_or", "logical_and", "where", "_fused_update_", "_amp_unscale_",
 }
 _RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
 _RULES = {
-    "linear": linear, "matmul": matmul, "mm": matmul, "__matmul__": matmul, "embedding": embedding, "layer_norm": norm,
-    "rms_norm": norm, "softmax": softmax, "log_softmax": softmax, "cross_entropy": cross_entropy,
+    "linear": linear, "matmul": matmul, "mm": matmul, "__matmul__": matmul, "embedding": embedding,
+    "layer_norm": norm, "rms_norm": norm, "softmax": softmax, "log_softmax": softmax, "cross_entropy": cross_entropy,
     "sum": reduction("sum"), "mean": reduction("avg"), "amax": reduction("max"), "amin": reduction("min"),
     **{name: view for name in ("view", "reshape", "flatten", "unflatten")},
     **{name: permuted(name) for name in ("transpose", "permute", "t", "unsqueeze", "squeeze", "contiguous")},

@@ -2,14 +2,14 @@ import torch
 import torch._C as _C
 from torch.distributed.tensor.placement_types import Partial, Replicate
 
-# How gradients lie on their way back through operators. An operator runs on this rank's parts, and so does its backward:
-# what arrives there is laid out first as its kernels want it (`wanted`); each of its gradients is then marked with how it
-# lies (`lies`). Both are functions of placements.
+# How gradients lie on their way back through operators. An operator runs on this rank's parts, and so does its
+# backward: what arrives there is laid out first as its kernels want it (`wanted`); each of its gradients is then marked
+# with how it lies (`lies`). Both are functions of placements.
 
 
 def run(op, args, kwargs, spec, lies=None, wanted=None):
-    """`op` on this rank's parts. What it gives lies as `spec`. `lies`: by number of an argument, from how the gradient of
-    the result lies to how that of the argument does."""
+    """`op` on this rank's parts. What it gives lies as `spec`. `lies`: by number of an argument, from how the gradient
+    of the result lies to how that of the argument does."""
     arrived = [[Replicate() if p.is_partial() else p for p in spec.placements]]
     if lies is not None and torch.is_grad_enabled():
         args = tuple([_marked(arg, lies.get(i), arrived) for i, arg in enumerate(args)])

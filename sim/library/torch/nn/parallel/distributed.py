@@ -146,7 +146,12 @@ class DistributedDataParallel(nn.Module):
         self.reducer.set_static_graph()
 
     def register_comm_hook(self, state, hook):
-        _C.refuse("communication hooks are not modelled", "without a hook the buckets themselves are reduced")
+        """buckets are reduced by hook(state, bucket), which gives a future of the result"""
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self.reducer.comm_hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self.reducer.comm_hook = lambda bucket: hook(state, bucket)
 
     def no_sync(self):
         return _NoSync(self)

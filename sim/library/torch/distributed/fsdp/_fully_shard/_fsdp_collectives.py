@@ -13,6 +13,14 @@ class AllGatherResult:
         self.all_gather_input_split_sizes = split_sizes
 
 
+def _cat_into(out, parts, dim):
+    """torch.cat(parts, dim, out=out)"""
+    offset = 0
+    for part in parts:
+        out.narrow(dim, offset, part.size(dim)).copy_(part)
+        offset += part.size(dim)
+
+
 def foreach_all_gather(
     fsdp_params, group, async_op, all_gather_copy_in_stream, all_gather_stream, device, all_gather_comm
 ):
@@ -115,7 +123,7 @@ def _join(fsdp_param, gathered, world_size):
         before, after = list(size), list(size)
         before[0] *= world_size
         after[shard_dim] *= world_size
-        torch.cat(torch.chunk(source.view(before), world_size, dim=0), dim=shard_dim, out=target.view(after))
+        _cat_into(target.view(after), torch.chunk(source.view(before), world_size, dim=0), shard_dim)
 
 
 def _divide_factors(scatter_group, reduce_group, reduce_dtype, factor, only_sums):

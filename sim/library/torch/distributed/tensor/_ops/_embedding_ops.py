@@ -8,8 +8,8 @@ from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, 
 
 
 def embedding(op, args, kwargs):
-    """by the table's columns the result has parts of its last dimension, by its rows masked terms of a sum; else it lies
-    as the indices do"""
+    """by the table's columns the result has parts of its last dimension, by its rows masked terms of a sum; else it
+    lies as the indices do"""
     indices, weight = args[0], args[1]
     spec, table = _C.spec_of(indices), _C.spec_of(weight)
     if spec is None or table is None:

@@ -1,0 +1,149 @@
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Value;
+
+namespace {
+
+/// What a checkpointed region's first run keeps of its operators' results, by operator, for the
+/// second run to take in order. Source: torch.utils.checkpoint's _CachingTorchDispatchMode and
+/// _CachedTorchDispatchMode.
+class KeptResults final : public lang::HostObject, public OperatorWatch {
+ public:
+  /// `decide(operator, tensors, is_again)`: whether its results are kept.
+  KeptResults(Session& session, Ref<lang::ClassObject> type, Value decide)
+      : HostObject(session.interp.heap(), std::move(type), kKeptResultsKind),
+        session_(session),
+        decide_(std::move(decide)) {}
+  ~KeptResults() override {
+    for (auto& [op, calls] : calls_) {
+      for (Memory& call : calls) let_go(call);
+    }
+  }
+  static bool is(const lang::Object& o) { return o.host_kind() == kKeptResultsKind; }
+  void traverse(lang::Visitor& visitor) const override {
+    HostObject::traverse(visitor);
+    visitor.visit(decide_);
+  }
+  void clear() override {
+    decide_.reset();
+    HostObject::clear();
+  }
+
+  void enter(bool is_again) {
+    outer_ = session_.emitter.watched_by();
+    is_again_ = is_again;
+    session_.emitter.watch(this);
+  }
+  void exit() {
+    end();
+    session_.emitter.watch(outer_);
+  }
+
+  void begins(std::string_view op, const std::vector<const ops::Tensor*>& inputs) override {
+    if (op == "AccumulateGrad" || is_deciding_) return;
+    end();
+    std::vector<Value> tensors;
+    for (const ops::Tensor* input : inputs) tensors.push_back(session_.wrap(*input));
+    is_deciding_ = true;
+    Interp& interp = session_.interp;
+    const Value kept = interp.call(
+        decide_, {interp.str(std::string(op)), interp.tuple(std::move(tensors)),
+                  Value::boolean(is_again_)});
+    is_deciding_ = false;
+    if (!interp.truth(kept)) return;
+    op_ = op;
+    if (!is_again_) {
+      is_keeping_ = true;
+      return;
+    }
+    std::vector<Memory>& calls = calls_[std::string(op)];
+    if (calls.empty()) {
+      interp.runtime_error(std::string(op) +
+                           " encountered during backward, but not found in storage");
+    }
+    under_way_ = std::move(calls.front());
+    calls.erase(calls.begin());
+    is_answering_ = true;
+  }
+  std::optional<ops::RequestNumber> answer(Bytes bytes) override {
+    if (!is_answering_) return std::nullopt;
+    for (std::size_t i = 0; i < under_way_.size(); ++i) {
+      if (under_way_[i].second != bytes) continue;
+      const ops::RequestNumber request = under_way_[i].first;
+      under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
+      return request;
+    }
+    return ops::kNoMemory;
+  }
+  [[nodiscard]] bool is_answering() const override { return is_answering_; }
+  void made(ops::RequestNumber request, Bytes bytes) override {
+    if (is_keeping_) under_way_.emplace_back(request, bytes);
+  }
+  void released(ops::RequestNumber request) override {
+    std::erase_if(under_way_, [request](const auto& memory) { return memory.first == request; });
+  }
+
+ private:
+  using Memory = std::vector<std::pair<ops::RequestNumber, Bytes>>;
+
+  /// The operator under way has ended: what is left of its memory are its results.
+  void end() {
+    Memory left = std::exchange(under_way_, {});
+    if (is_keeping_) {
+      for (const auto& [request, bytes] : left) session_.emitter.hold(request);
+      calls_[op_].push_back(std::move(left));
+    } else {
+      let_go(left);
+    }
+    is_keeping_ = is_answering_ = false;
+  }
+  void let_go(const Memory& memory) {
+    for (const auto& [request, bytes] : memory) session_.emitter.release(request);
+  }
+
+  Session& session_;
+  Value decide_;
+  OperatorWatch* outer_ = nullptr;
+  std::map<std::string, std::vector<Memory>> calls_;
+  std::string op_;
+  Memory under_way_;
+  bool is_again_ = false;
+  bool is_keeping_ = false;
+  bool is_answering_ = false;
+  bool is_deciding_ = false;
+};
+
+}  // namespace
+
+void add_kept_results(Session& session, lang::Module& module) {
+  Session* s = &session;
+  Interp& interp = session.interp;
+  const Ref<lang::ClassObject> type = interp.make_class("KeptResults", "torch._C");
+  const auto method = [&](std::string_view signature, lang::HostFunction body) {
+    type->attrs.set(interp.intern(lang::function_name(signature)),
+                    interp.function(signature, std::move(body)));
+  };
+  method("enter(self, is_again)", [](Interp&, Arguments& a) {
+    a.object<KeptResults>(0, "KeptResults").enter(a.boolean(1));
+    return Value::none();
+  });
+  method("exit(self)", [](Interp&, Arguments& a) {
+    a.object<KeptResults>(0, "KeptResults").exit();
+    return Value::none();
+  });
+  module.set(interp.intern("KeptResults"),
+             interp.function("KeptResults(decide)", [s, type](Interp&, Arguments& a) -> Value {
+               return make_ref<KeptResults>(*s, type, a[0]);
+             }));
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,149 @@
+"""Llama 3.1 8B as it is trained with fully_shard: bf16 parameters, fp32 reduction, every second product of two matrices kept
+by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU."""
+import os
+from collections import defaultdict
+
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+DIM, LAYERS, HEADS, KV_HEADS, HIDDEN, VOCAB = 4096, 32, 32, 8, 14336, 128256
+BATCH, LENGTH, STEPS = 2, 8192, 3
+
+
+def rotations(size, length, theta=500000.0):
+    frequencies = 1.0 / (theta ** (torch.arange(0, size, 2)[: size // 2].float() / size))
+    angles = torch.outer(torch.arange(length), frequencies).float()
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def rotated(x, cis):
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * cis[: x.shape[1]].view(1, x.shape[1], 1, -1)).flatten(3).type_as(x)
+
+
+def repeated(x, times):
+    b, t, h, d = x.shape
+    return x if times == 1 else x[:, :, :, None, :].expand(b, t, h, times, d).reshape(b, t, h * times, d)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.size = DIM // HEADS
+        self.wq = nn.Linear(DIM, HEADS * self.size, bias=False)
+        self.wk = nn.Linear(DIM, KV_HEADS * self.size, bias=False)
+        self.wv = nn.Linear(DIM, KV_HEADS * self.size, bias=False)
+        self.wo = nn.Linear(HEADS * self.size, DIM, bias=False)
+
+    def forward(self, x, cis):
+        b, t, _ = x.shape
+        q, k, v = self.wq(x), self.wk(x), self.wv(x)
+        q, k, v = q.view(b, t, -1, self.size), k.view(b, t, -1, self.size), v.view(b, t, -1, self.size)
+        q, k = rotated(q, cis), rotated(k, cis)
+        k, v = repeated(k, HEADS // KV_HEADS), repeated(v, HEADS // KV_HEADS)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.wo(out.transpose(1, 2).contiguous().view(b, t, -1))
+
+
+class FeedForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w1, self.w2 = nn.Linear(DIM, HIDDEN, bias=False), nn.Linear(HIDDEN, DIM, bias=False)
+        self.w3 = nn.Linear(DIM, HIDDEN, bias=False)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention, self.feed_forward = Attention(), FeedForward()
+        self.attention_norm, self.ffn_norm = nn.RMSNorm(DIM, eps=1e-5), nn.RMSNorm(DIM, eps=1e-5)
+
+    def forward(self, x, cis):
+        h = x + self.attention(self.attention_norm(x), cis)
+        return h + self.feed_forward(self.ffn_norm(h))
+
+
+class Llama(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok_embeddings = nn.Embedding(VOCAB, DIM)
+        self.register_buffer("cis", rotations(DIM // HEADS, LENGTH), persistent=False)
+        self.layers = nn.ModuleDict({str(i): Block() for i in range(LAYERS)})
+        self.norm, self.output = nn.RMSNorm(DIM, eps=1e-5), nn.Linear(DIM, VOCAB, bias=False)
+
+    def forward(self, tokens):
+        h = self.tok_embeddings(tokens)
+        for layer in self.layers.values():
+            h = layer(h, self.cis)
+        return self.output(self.norm(h))
+
+
+KEPT = {
+    torch.ops.aten.mm.default,
+    torch.ops.aten._scaled_dot_product_efficient_attention.default,
+    torch.ops.aten._scaled_dot_product_flash_attention.default,
+    torch.ops.aten.max.default,
+}
+
+
+def selective():
+    """every second product is computed again"""
+    counts = defaultdict(int)
+
+    def policy(ctx, op, *args, **kwargs):
+        if op == torch.ops.aten.mm.default:
+            counts[ctx.is_recompute] += 1
+        kept = op in KEPT and not (op == torch.ops.aten.mm.default and counts[ctx.is_recompute] % 2 == 0)
+        return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(policy)
+
+
+def main():
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("dp",))
+    with torch.device("meta"):
+        model = Llama()
+    for name, layer in model.layers.named_children():
+        model.layers.register_module(name, checkpoint_wrapper(layer, context_fn=selective, preserve_rng_state=False))
+    options = {
+        "mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    }
+    fully_shard(model.tok_embeddings, **options)
+    for layer in model.layers.values():
+        fully_shard(layer, **options)
+    fully_shard([model.norm, model.output], reshard_after_forward=False, **options)
+    fully_shard(model, **options)
+    model.to_empty(device="cuda")
+    with torch.no_grad():
+        model.cis = rotations(DIM // HEADS, LENGTH).cuda()
+        for p in model.parameters():
+            nn.init.normal_(p, std=0.02)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
+    for step in range(STEPS):
+        tokens = torch.randint(0, VOCAB, (BATCH, LENGTH + 1)).cuda()
+        optimizer.zero_grad()
+        logits = model(tokens[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten(0, 1))
+        del logits
+        loss.backward()
+        norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()], foreach=True).full_tensor()
+        torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), 1.0, norm, foreach=True)
+        optimizer.step()
+        print(step, round(torch.cuda.max_memory_reserved() / 2**30, 2), round(torch.cuda.max_memory_allocated() / 2**30, 2))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
