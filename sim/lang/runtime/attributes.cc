@@ -285,6 +285,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
 
 Value Interp::find_module_member(Module& module, Name name) {
   if (const Value* found = module.find(name)) return *found;
+  if (name == known(name::kDict)) return attribute_table(*this, Ref<Module>(&module));
   if (module.file == nullptr || module.file->find(name) == nullptr) {
     const std::string submodule = module.name + "." + std::string(text(name));
     if (importer_->is_own(submodule)) return importer_->import(submodule);
