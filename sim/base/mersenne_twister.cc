@@ -23,6 +23,32 @@ MersenneTwister::MersenneTwister(std::uint32_t seed) {
   }
 }
 
+MersenneTwister::MersenneTwister(std::span<const std::uint32_t> key) : MersenneTwister(19650218U) {
+  const auto before = [&](std::size_t i) { return state_[i - 1] ^ (state_[i - 1] >> 30U); };
+  std::size_t i = 1;
+  const auto next_word = [&] {
+    if (++i < kWords) return;
+    state_[0] = state_[kWords - 1];
+    i = 1;
+  };
+  std::size_t j = 0;
+  for (std::size_t k = 0; k < std::max(kWords, key.size()); ++k) {
+    state_[i] = (state_[i] ^ (before(i) * 1664525U)) + key[j] + static_cast<std::uint32_t>(j);
+    next_word();
+    j = j + 1 < key.size() ? j + 1 : 0;
+  }
+  for (std::size_t k = 0; k + 1 < kWords; ++k) {
+    state_[i] = (state_[i] ^ (before(i) * 1566083941U)) - static_cast<std::uint32_t>(i);
+    next_word();
+  }
+  state_[0] = 0x80000000U;
+}
+
+MersenneTwister::MersenneTwister(std::span<const std::uint32_t, kWords> words, std::size_t index)
+    : at_(index) {
+  std::copy(words.begin(), words.end(), state_.begin());
+}
+
 void MersenneTwister::refill() {
   std::size_t i = 0;
   for (; i < kWords - kMiddle; ++i)

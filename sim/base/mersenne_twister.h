@@ -3,14 +3,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tidemark {
 
-/// MT19937, seeded with one word: the generator of PyTorch's, NumPy's and Python's random numbers.
-/// It knows how many words it has given, and goes forward without giving them.
+/// MT19937, the generator of PyTorch's, NumPy's and Python's random numbers. It knows how many
+/// words it has given, and goes forward without giving them.
 class MersenneTwister {
  public:
+  static constexpr std::size_t kWords = 624;
+
+  /// As PyTorch and NumPy seed it.
   explicit MersenneTwister(std::uint32_t seed);
+  /// As Python does: init_by_array of Matsumoto and Nishimura. Requires: `key` is not empty.
+  explicit MersenneTwister(std::span<const std::uint32_t> key);
+  /// Goes on with what words() and index() of another were. Requires: index <= kWords.
+  MersenneTwister(std::span<const std::uint32_t, kWords> words, std::size_t index);
 
   std::uint32_t next() {
     if (at_ == kWords) refill();
@@ -25,9 +33,11 @@ class MersenneTwister {
   void skip(std::uint64_t words);
   /// How many words were given or skipped.
   [[nodiscard]] std::uint64_t position() const { return position_; }
+  [[nodiscard]] std::span<const std::uint32_t, kWords> words() const { return state_; }
+  /// Which of the words is next; kWords: others are to be made.
+  [[nodiscard]] std::size_t index() const { return at_; }
 
  private:
-  static constexpr std::size_t kWords = 624;
   void refill();
 
   std::array<std::uint32_t, kWords> state_;

@@ -4,10 +4,25 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace tidemark {
+
+/// Starts up to `count` threads that call `work`; fewer where the system refuses more. Requires:
+/// `work` outlives them, throws nothing, and does without the threads that there are not.
+template <class Work>
+std::vector<std::thread> start_threads(std::size_t count, const Work& work) {
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  try {
+    while (threads.size() < count) threads.emplace_back([&work] { work(); });
+  } catch (const std::system_error&) {
+    // The work is shared by those that were started, and by the caller.
+  }
+  return threads;
+}
 
 /// Calls task(i) for each i below `count`, several at a time; `threads` 0: one a processor. Returns
 /// when all are done. Requires: the tasks do not depend on one another. Errors: the first by i of
@@ -26,9 +41,8 @@ void in_parallel(std::size_t count, unsigned threads, const Task& task) {
       }
     }
   };
-  std::vector<std::thread> others;
   const std::size_t workers = std::min<std::size_t>(threads, count);
-  for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
+  std::vector<std::thread> others = start_threads(workers > 0 ? workers - 1 : 0, work);
   work();
   for (std::thread& thread : others) thread.join();
   for (const std::exception_ptr& error : errors) {

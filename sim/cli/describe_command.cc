@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "sim/base/problem.h"
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
@@ -81,7 +83,9 @@ class DescribeCommand final : public Command {
     model.arguments = args.values("args");
     model.inputs = args.values("input");
     if (args.has("device")) model.device = args.value("device");
-    return parse_scenario(scenario_of_model(model), ".", parse_overrides(args.values("set")));
+    return parse_scenario(scenario_of_model(model),
+                          std::filesystem::path(path).parent_path().string(),
+                          parse_overrides(args.values("set")));
   }
 };
 

@@ -65,6 +65,7 @@ constexpr OptionSpec kProgramOptions[] = {
     {"version", "", "the program's version", ""},
     {"max-memory", "SIZE", "for model code", "2GiB"},
     {"max-seconds", "N", "likewise", "600"},
+    {"allow-read", "FOLDER", "model code may read files in it, too", "", true},
 };
 
 constexpr Note kExitCodes[] = {

@@ -1,7 +1,10 @@
+#include <csignal>
+
 #include "sim/cli/program.h"
 
 int main(int argc, char** argv) {
   namespace cli = tidemark::cli;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a failed write, with a message
   cli::StreamOutput out(stdout, "standard output");
   cli::StreamOutput err(stderr, "standard error");
   const cli::ExitCode code =

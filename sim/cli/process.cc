@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -13,6 +15,8 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/base/problem.h"
 #include "sim/format/whole_file.h"
@@ -67,7 +71,22 @@ std::optional<int> exit_code_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
 }
 
-std::string temporary_name() { return (fs::temp_directory_path() / "tidemark-XXXXXX").string(); }
+/// Errors: IoError where there is no folder for temporary files.
+std::string temporary_name() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) {
+    const char* given = std::getenv("TMPDIR");
+    throw IoError(fmt::format("TMPDIR: {}: {}", given == nullptr ? "/tmp" : given,
+                              "there is no such folder for temporary files"));
+  }
+  return (folder / "tidemark-XXXXXX").string();
+}
+
+std::atomic<int> noted_signal_ = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void note_signal(int signal) { noted_signal_ = signal; }
 
 }  // namespace
 
@@ -105,6 +124,21 @@ TemporaryFile::TemporaryFile(std::string_view contents) : path_(temporary_name()
 }
 
 TemporaryFile::~TemporaryFile() { unlink(path_.c_str()); }
+
+InterruptsNoted::InterruptsNoted() {
+  noted_signal_ = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one ends the process
+  for (std::size_t i = 0; i < kNoted.size(); ++i) sigaction(kNoted[i], &action, &before_[i]);
+}
+
+InterruptsNoted::~InterruptsNoted() {
+  for (std::size_t i = 0; i < kNoted.size(); ++i) sigaction(kNoted[i], &before_[i], nullptr);
+}
+
+int InterruptsNoted::signal() { return noted_signal_; }
 
 TemporaryFolder::TemporaryFolder() : path_(temporary_name()) {
   if (mkdtemp(path_.data()) == nullptr)

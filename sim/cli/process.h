@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <functional>
 #include <map>
 #include <optional>
@@ -29,6 +31,23 @@ class TemporaryFile {
 
  private:
   std::string path_;
+};
+
+/// While one lives, a first Ctrl-C or SIGTERM is noted, for the command to end where that does no
+/// harm; a second one ends the process. One at a time.
+class InterruptsNoted {
+ public:
+  InterruptsNoted();
+  InterruptsNoted(const InterruptsNoted&) = delete;
+  InterruptsNoted& operator=(const InterruptsNoted&) = delete;
+  ~InterruptsNoted();
+
+  /// The one that came; 0: none.
+  [[nodiscard]] static int signal();
+
+ private:
+  static constexpr std::array<int, 2> kNoted{SIGINT, SIGTERM};
+  std::array<struct sigaction, kNoted.size()> before_{};
 };
 
 /// The same for a folder, with all that comes to lie in it.

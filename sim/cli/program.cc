@@ -7,6 +7,7 @@
 #include "sim/base/budget.h"
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
+#include "sim/format/read_scope.h"
 
 namespace tidemark::cli {
 
@@ -22,8 +23,9 @@ TextStyle style_of(const Output& out) {
   return {static_cast<std::size_t>(out.width()), out.colour()};
 }
 
-/// Sets the budget by the options before the command. Returns the words from the command on.
-std::vector<std::string> take_budget(const std::vector<std::string>& words) {
+/// Sets what model code may take and read by the options before the command. Returns the words from
+/// the command on.
+std::vector<std::string> take_permissions(const std::vector<std::string>& words) {
   CommandSpec spec;
   std::vector<std::string> given;
   for (const OptionSpec& option : program_options()) {
@@ -46,13 +48,15 @@ std::vector<std::string> take_budget(const std::vector<std::string>& words) {
   constexpr std::uint64_t kMostSeconds = 1'000'000'000;
   const auto seconds = arguments.number("max-seconds", 1, kMostSeconds);
   if (seconds) budget().seconds = static_cast<double>(*seconds);
+  user_read_paths().clear();
+  if (arguments.has("allow-read")) user_read_paths() = arguments.values("allow-read");
   return {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()};
 }
 
 /// `asked` becomes the command that was found, for the pointer to its help.
 ExitCode dispatch(const std::vector<std::string>& given, std::string& asked, Output& out,
                   Output& err) {
-  const std::vector<std::string> words = take_budget(given);
+  const std::vector<std::string> words = take_permissions(given);
   if (words.empty()) {
     err.write(program_help(style_of(err)));
     return ExitCode::kInput;

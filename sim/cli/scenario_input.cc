@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "sim/format/read_scope.h"
 #include "sim/run/script.h"
 #include "sim/yaml/quoted.h"
 
@@ -31,6 +32,7 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("packages")) {
     std::string folders;
     for (const std::string& folder : args.values("packages")) {
+      user_read_paths().push_back(folder);
       folders += folders.empty() ? "[" : ", ";
       folders += yaml::quoted(std::filesystem::absolute(folder).lexically_normal().string());
     }

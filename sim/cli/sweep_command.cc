@@ -42,11 +42,16 @@ std::pair<std::uint64_t, std::uint64_t> parse_shard(const std::string& text) {
   return {parts[0], parts[1]};
 }
 
+/// Leaves a sweep between two cells.
+struct Interrupted {};
+constexpr int kSignalled = 128;  ///< and the signal: what shells expect of a process it ended
+
 /// How far a sweep is: one line that is written over on a terminal, now and then a line elsewhere.
 class Progress {
  public:
-  Progress(Output& err, std::uint64_t total)
-      : err_(err), total_(total), is_terminal_(err.is_terminal()) {}
+  /// `begun`: how many of them were done before.
+  Progress(Output& err, std::uint64_t total, std::uint64_t begun = 0)
+      : err_(err), total_(total), begun_at_(begun), done_(begun), is_terminal_(err.is_terminal()) {}
 
   void tick() { show(done_ + 1); }
   void show(std::uint64_t done) {
@@ -58,7 +63,7 @@ class Progress {
     told_ = now;
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun_).count();
     const auto rate = static_cast<std::uint64_t>(
-        spent > 0 ? done_ * 1000 / static_cast<std::uint64_t>(spent) : 0);
+        spent > 0 ? (done_ - begun_at_) * 1000 / static_cast<std::uint64_t>(spent) : 0);
     const std::uint64_t left_s = rate > 0 ? (total_ - std::min(total_, done_)) / rate : 0;
     err_.print("{}{} of {} cells, {} a second, {} s left{}", is_terminal_ ? "\r" : "", done_,
                total_, rate, left_s, is_terminal_ ? "  " : "\n");
@@ -73,7 +78,8 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   Output& err_;
   std::uint64_t total_;
-  std::uint64_t done_ = 0;
+  std::uint64_t begun_at_;
+  std::uint64_t done_;
   bool is_terminal_;
   bool has_line_ = false;
   Clock::time_point begun_ = Clock::now();
@@ -152,6 +158,7 @@ class SweepCommand final : public Command {
       results = ResultsFile::open(file, false);
     } else {
       results = run_alone(args, source, plan, origin, err);
+      if (!results) return static_cast<ExitCode>(kSignalled + InterruptsNoted::signal());
     }
     if (format == TableFormat::kText) out.write(sweep_summary(*results, style) + "\n");
     out.write(results_table(results->query(query), format, style));
@@ -165,8 +172,10 @@ class SweepCommand final : public Command {
                                         : std::nullopt;
   }
 
-  static ResultsFile run_alone(const Arguments& args, const ScenarioSource& source,
-                               const SweepPlan& plan, const SweepOrigin& origin, Output& err) {
+  /// None: a signal ended it, which is told.
+  static std::optional<ResultsFile> run_alone(const Arguments& args, const ScenarioSource& source,
+                                              const SweepPlan& plan, const SweepOrigin& origin,
+                                              Output& err) {
     SweepOptions options;
     std::tie(options.shard, options.shards) = parse_shard(args.value("shard"));
     options.threads = threads(args).value_or(0);
@@ -176,13 +185,32 @@ class SweepCommand final : public Command {
         goes_on ? ResultsFile::open(file, true) : ResultsFile::create(file, origin);
     if (goes_on) results.require_same(origin);
     const std::vector<bool> done = goes_on ? results.done() : std::vector<bool>();
-    Progress progress(err, origin.cells / options.shards);
+    const auto begun = static_cast<std::uint64_t>(std::count(done.begin(), done.end(), true));
+    const std::uint64_t total = origin.cells / options.shards;
+    Progress progress(err, total, begun);
+    std::uint64_t kept = begun;
+    const InterruptsNoted interrupts;
     options.is_done = [&](std::uint64_t number) { return number < done.size() && done[number]; };
     options.take = [&](const SweepCell& cell, const CellResult& result) {
       results.add(cell, result);
+      ++kept;
       progress.tick();
+      if (InterruptsNoted::signal() != 0) throw Interrupted();
     };
-    run_sweep(source, plan, options);
+    try {
+      run_sweep(source, plan, options);
+    } catch (const Interrupted&) {
+      results.finish();
+      progress.end();
+      if (file.empty()) {
+        err.print("Interrupted after {} of {} cells, which are not kept: --out FILE keeps them\n",
+                  kept, total);
+      } else {
+        err.print("Interrupted: {} of {} cells are in {}. The same command goes on with --resume\n",
+                  kept, total, file);
+      }
+      return std::nullopt;
+    }
     results.finish();
     progress.end();
     return results;

@@ -9,30 +9,45 @@
 #include "sim/format/whole_file.h"
 
 namespace tidemark {
+namespace {
 
-Device load_device(std::string_view name_or_path, const std::string& folder, const SourceSpan& at,
-                   const std::string& key_path) {
-  if (name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".yaml")) {
-    const bool is_absolute = name_or_path.starts_with('/') || folder.empty();
-    auto source = std::make_shared<SourceText>();
-    source->name =
-        is_absolute ? std::string(name_or_path) : fmt::format("{}/{}", folder, name_or_path);
-    source->text = read_whole_file(source->name);
-    return parse_device(source);
-  }
+bool is_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".yaml");
+}
+
+Device known_device(std::string_view name, const SourceSpan& at, const std::string& key_path) {
   std::vector<std::string_view> known;
   for (const KnownDevice& device : known_devices()) {
     known.push_back(device.id);
     known.insert(known.end(), device.aliases.begin(), device.aliases.end());
-    if (device.id == name_or_path || std::find(device.aliases.begin(), device.aliases.end(),
-                                               name_or_path) != device.aliases.end()) {
+    if (device.id == name ||
+        std::find(device.aliases.begin(), device.aliases.end(), name) != device.aliases.end()) {
       return device.make();
     }
   }
-  std::string hint = did_you_mean(name_or_path, known);
+  std::string hint = did_you_mean(name, known);
   if (hint.empty()) hint = fmt::format("known are {}", fmt::join(device_ids(), ", "));
   throw InputError(
-      Problem{at, key_path, fmt::format("unknown device '{}'", name_or_path), std::move(hint)});
+      Problem{at, key_path, fmt::format("unknown device '{}'", name), std::move(hint)});
+}
+
+}  // namespace
+
+Device load_device(std::string_view name_or_path) {
+  if (!is_path(name_or_path)) return known_device(name_or_path, {}, {});
+  const std::string path(name_or_path);
+  return parse_device(std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)}));
+}
+
+Device load_device(std::string_view name_or_path, const ReadScope& scope, const std::string& folder,
+                   const SourceSpan& at, const std::string& key_path) {
+  if (!is_path(name_or_path)) return known_device(name_or_path, at, key_path);
+  const bool is_absolute = name_or_path.starts_with('/') || folder.empty();
+  const std::string path =
+      is_absolute ? std::string(name_or_path) : fmt::format("{}/{}", folder, name_or_path);
+  if (std::string reason = scope.refusal(path); !reason.empty())
+    throw InputError(Problem{at, key_path, std::move(reason), {}});
+  return parse_device(std::make_shared<const SourceText>(SourceText{path, scope.read(path)}));
 }
 
 std::vector<std::string_view> device_ids() {

@@ -8,6 +8,7 @@
 
 #include "sim/base/device_spec.h"
 #include "sim/base/source.h"
+#include "sim/format/read_scope.h"
 #include "sim/yaml/yaml_form.h"
 
 namespace tidemark {
@@ -33,11 +34,14 @@ extern const yaml::Map kDeviceFileMap;
 Device parse_device(const std::shared_ptr<const SourceText>& source);
 
 /// A device that the program knows, by id or alias, or a file of the user's: what has a '/' or ends
-/// in ".yaml", `path` joined to `folder`. `at`: where the name stands, for messages. Errors:
+/// in ".yaml", joined to `folder`. `at`, `key_path`: where the name stands, for messages. Errors:
 /// InputError for an unknown name, with a suggestion, or a wrong file; IoError for one that cannot
 /// be read. Cost: a known device is data of the program, nothing is read.
-Device load_device(std::string_view name_or_path, const std::string& folder = {},
-                   const SourceSpan& at = {}, const std::string& key_path = {});
+Device load_device(std::string_view name_or_path);
+/// As a file names it that may have read what is in `scope`. Errors: also InputError for a file
+/// that is not.
+Device load_device(std::string_view name_or_path, const ReadScope& scope, const std::string& folder,
+                   const SourceSpan& at, const std::string& key_path);
 
 /// Ids of all devices that the program knows, in order.
 std::vector<std::string_view> device_ids();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
@@ -64,7 +65,8 @@ Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
   Op op(c, "repeat", "RepeatBackward0", {&self});
   const std::size_t lead = repeats.size() - self.sizes().size();
   Dims sizes = repeats;
-  for (std::size_t i = lead; i < sizes.size(); ++i) sizes[i] *= self.sizes()[i - lead];
+  for (std::size_t i = lead; i < sizes.size(); ++i)
+    sizes[i] = times(sizes[i], self.sizes()[i - lead], "repeat");
   return op.result(c.empty(sizes, self.dtype(), self.device()),
                    [repeats, lead, own = self.sizes()](Backward& b) {
                      Tensor grad = b.grad();

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "sim/ops/attention_backends.h"
 #include "sim/ops/autocast.h"
 #include "sim/ops/cudnn.h"
@@ -44,26 +42,27 @@ Tensor heads_inside(const Tensor& x) { return transpose(x, 1, 2); }
 std::int64_t rounded_head(std::int64_t d) { return d <= 128 ? round_up(d, 32) : round_up(d, 64); }
 
 /// Gradients of query, key and value, made whether wanted or not; those that are not go last.
-using Gradients = std::array<Tensor, 3>;
-void give(Backward& b, Gradients gradients) {
+void give(Backward& b, AttentionGradients gradients) {
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (b.needs(i)) b.grads[i] = std::move(gradients[i]);
     gradients[i].reset();
   }
 }
 
-Gradients flash_gradients(Backward& b) {
-  Context& c = b.c;
-  const Tensor q = heads_inside(b.saved[1]);
-  const Tensor k = heads_inside(b.saved[0]);
-  const Tensor v = heads_inside(b.saved[2]);
+}  // namespace
+
+AttentionGradients flash_backward(Context& c, const Tensor& incoming, const Tensor& query,
+                                  const Tensor& key, const Tensor& value, const Tensor& result) {
+  const Tensor q = heads_inside(query);
+  const Tensor k = heads_inside(key);
+  const Tensor v = heads_inside(value);
   const std::int64_t batch = q.size(0);
   const std::int64_t queries = q.size(1);
   const std::int64_t heads = q.size(2);
   const std::int64_t d = q.size(3);
   const Device device = q.device();
-  const Tensor grad = contiguous(c, heads_inside(b.grad()));
-  const Tensor out = contiguous(c, heads_inside(b.saved[4]));
+  const Tensor grad = contiguous(c, heads_inside(incoming));
+  const Tensor out = contiguous(c, heads_inside(result));
   Tensor dq = c.empty_like(q);
   Tensor dk = c.empty_like(k);
   Tensor dv = c.empty_like(v);
@@ -84,18 +83,13 @@ Gradients flash_gradients(Backward& b) {
       const ReductionScratch scratch = reduction_scratch(c, view(*t, grouped), {3}, 4);
     }
   }
-  launch(c, b.saved[1], b.saved[0], 5);
+  launch(c, query, key, 5);
   works_on(c, {&q, &k, &v, &grad}, {&dq, &dk, &dv});
   return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
 
-Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
-                       double dropout) {
-  Op op(c, "_scaled_dot_product_flash_attention", "ScaledDotProductFlashAttentionBackward0",
-        {&query, &key, &value});
-  op.save(0, key);
-  op.save(1, query);
-  op.save(2, value);
+FlashResult flash_forward(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
+                          double dropout) {
   const Tensor q = heads_inside(query);
   const Device device = query.device();
   const std::int64_t batch = q.size(0);
@@ -131,17 +125,30 @@ Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const
   if (!c.rules().flash_parts_die_in_order) out_parts.reset();
   lse_parts.reset();
   out_parts.reset();
-  op.save(3, lse);
-  Tensor result = heads_inside(out);
-  out.reset();
-  op.save(4, result);
-  op.save(5, rng_state);
-  op.save(6, unused);
-  op.results({&result}, [](Backward& b) { give(b, flash_gradients(b)); });
-  lse.reset();
-  rng_state.reset();
-  unused.reset();
-  return result;
+  return {heads_inside(out), std::move(lse), std::move(rng_state), std::move(unused)};
+}
+
+namespace {
+
+Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
+                       double dropout) {
+  Op op(c, "_scaled_dot_product_flash_attention", "ScaledDotProductFlashAttentionBackward0",
+        {&query, &key, &value});
+  op.save(0, key);
+  op.save(1, query);
+  op.save(2, value);
+  FlashResult made = flash_forward(c, query, key, value, dropout);
+  op.save(3, made.lse);
+  op.save(4, made.out);
+  op.save(5, made.seed);
+  op.save(6, made.offset);
+  op.results({&made.out}, [](Backward& b) {
+    give(b, flash_backward(b.c, b.grad(), b.saved[1], b.saved[0], b.saved[2], b.saved[4]));
+  });
+  made.lse.reset();
+  made.seed.reset();
+  made.offset.reset();
+  return made.out;
 }
 
 /// Head sizes that are no multiple of 8 are padded with zeros, and the result is cut.
@@ -159,7 +166,7 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
 
 // ---- memory-efficient
 
-Gradients efficient_gradients(Backward& b) {
+AttentionGradients efficient_gradients(Backward& b) {
   Context& c = b.c;
   const Tensor& mask = b.saved[0];
   const Tensor q = heads_inside(b.saved[2]);
@@ -257,7 +264,7 @@ Tensor aligned_mask(Context& c, const Tensor& mask, const Tensor& query, const T
 
 // ---- cuDNN
 
-Gradients cudnn_gradients(Backward& b) {
+AttentionGradients cudnn_gradients(Backward& b) {
   Context& c = b.c;
   const Tensor& q = b.saved[2];
   Tensor dq = c.empty_like(q);

@@ -26,11 +26,17 @@ Tensor make(Dims sizes, Dims strides, ScalarType dtype, Device device, Ref<Stora
 /// From the first element to the last. Errors: OpError.
 Bytes extent_bytes(const Dims& sizes, const Dims& strides, ScalarType dtype) {
   std::int64_t extent = numel_of(sizes) == 0 ? 0 : 1;
+  bool has_overflown = false;
   if (extent != 0) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) extent += (sizes[i] - 1) * strides[i];
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::int64_t reach = 0;
+      has_overflown |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
+      has_overflown |= __builtin_add_overflow(extent, reach, &extent);
+    }
   }
   const auto bytes = checked_multiply(extent, static_cast<std::int64_t>(element_bytes(dtype)));
-  if (!bytes) throw OpError("Storage size calculation overflowed with sizes=" + to_string(sizes));
+  if (!bytes || has_overflown)
+    throw OpError("Storage size calculation overflowed with sizes=" + to_string(sizes));
   return static_cast<Bytes>(*bytes);
 }
 
@@ -56,6 +62,15 @@ Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType
     next_request_ = request + 1;
   }
   Ref<Storage> storage = make_ref<Storage>(&memory_, request, bytes, device);
+  // What a process can address; how much less a host has to give is not known.
+  constexpr Bytes kMostHostBytes = Bytes{1} << 47U;
+  if (device == kHost && bytes > kMostHostBytes) {
+    throw OpError(
+        fmt::format("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't "
+                    "allocate memory: you tried to allocate {} bytes. Error code 12 (Cannot "
+                    "allocate memory)",
+                    bytes));
+  }
   if (device == kHost && bytes > 0) storage->take_host();
   return make(sizes, strides, dtype, device, std::move(storage));
 }

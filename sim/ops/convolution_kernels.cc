@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/cudnn.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
@@ -266,12 +267,17 @@ Tensor grouped_slow_forward(Context& c, const Tensor& input_given, const Tensor&
 }  // namespace
 
 Dims convolution_output_size(const Dims& input, const Dims& weight, const ConvolutionOptions& o) {
-  Dims out{input[0], o.transposed ? weight[1] * o.groups : weight[0]};
+  constexpr std::string_view kWhat = "convolution";
+  Dims out{input[0], o.transposed ? times(weight[1], o.groups, kWhat) : weight[0]};
   for (std::size_t i = 0; i + 2 < input.size(); ++i) {
-    const std::int64_t kernel = o.dilation[i] * (weight[i + 2] - 1) + 1;
-    out.push_back(o.transposed ? (input[i + 2] - 1) * o.stride[i] - 2 * o.padding[i] + kernel +
-                                     o.output_padding[i]
-                               : (input[i + 2] + 2 * o.padding[i] - kernel) / o.stride[i] + 1);
+    const std::int64_t kernel = reach_of(weight[i + 2], o.dilation[i], kWhat);
+    const std::int64_t edges = times(2, o.padding[i], kWhat);
+    if (o.transposed) {
+      const std::int64_t spread = times(input[i + 2] - 1, o.stride[i], kWhat);
+      out.push_back(plus(plus(spread - edges, kernel, kWhat), o.output_padding[i], kWhat));
+    } else {
+      out.push_back((plus(input[i + 2], edges, kWhat) - kernel) / o.stride[i] + 1);
+    }
   }
   return out;
 }
@@ -298,6 +304,7 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
                     "{}-dimensional input of size {} instead",
                     w.size(), w.size(), to_string(w), input.dim(), to_string(input.sizes())));
   }
+  constexpr std::string_view kWhat = "convolution";
   if (o.groups <= 0) throw OpError("non-positive groups is not supported");
   for (std::size_t i = 0; i < o.stride.size(); ++i) {
     if (o.stride[i] <= 0) throw OpError("non-positive stride is not supported");
@@ -325,8 +332,8 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
     Dims kernel{0, 0};
     bool fits = true;
     for (std::size_t i = 0; i < o.stride.size(); ++i) {
-      padded.push_back(input.sizes()[i + 2] + 2 * o.padding[i]);
-      kernel.push_back(o.dilation[i] * (w[i + 2] - 1) + 1);
+      padded.push_back(plus(input.sizes()[i + 2], times(2, o.padding[i], kWhat), kWhat));
+      kernel.push_back(reach_of(w[i + 2], o.dilation[i], kWhat));
       fits = fits && padded.back() >= kernel.back();
     }
     if (!fits) {
@@ -341,7 +348,7 @@ void check_convolution(const Tensor& input, const Tensor& weight, const Tensor& 
                     "but got {} channels instead",
                     to_string(w), to_string(input.sizes()), w[0], channels));
   }
-  const std::int64_t features = o.transposed ? w[1] * o.groups : w[0];
+  const std::int64_t features = o.transposed ? times(w[1], o.groups, kWhat) : w[0];
   if (bias.defined() && (bias.dim() != 1 || bias.size(0) != features)) {
     throw OpError(fmt::format(
         "Given {}weight of size {}, expected bias to be 1-dimensional with {} elements, but got "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/families.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
@@ -72,7 +73,8 @@ Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tenso
     for (std::size_t i = 0; i < dims; ++i) {
       if (options.stride[i] != 1)
         throw OpError("padding='same' is not supported for strided convolutions");
-      const std::int64_t total = options.dilation[i] * (weight.sizes()[i + 2] - 1);
+      const std::int64_t total =
+          reach_of(weight.sizes()[i + 2], options.dilation[i], "convolution") - 1;
       options.padding[i] = total / 2;
       // What the right side gets beyond the left one is added to the input first.
       extra[2 * (dims - 1 - i) + 1] = total - 2 * options.padding[i];

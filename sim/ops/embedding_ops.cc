@@ -75,8 +75,10 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   return out;
 }
 
-Tensor dense_gradient(Context& c, const Tensor& incoming, const Tensor& indices, std::int64_t rows,
-                      const EmbeddingOptions& options) {
+}  // namespace
+
+Tensor embedding_dense_backward(Context& c, const Tensor& incoming, const Tensor& indices,
+                                std::int64_t rows, const EmbeddingOptions& options) {
   const std::int64_t count = indices.numel();
   const std::int64_t width = incoming.size(-1);
   const Tensor dense = contiguous(c, indices);
@@ -86,6 +88,8 @@ Tensor dense_gradient(Context& c, const Tensor& incoming, const Tensor& indices,
   }
   return sorted_gradient(c, count, indices.dtype(), grad, rows, options.scale_grad_by_freq, false);
 }
+
+namespace {
 
 Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& values) {
   Ref<TensorImpl> impl = make_ref<TensorImpl>();
@@ -140,7 +144,7 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
   return op.result(std::move(out), [rows = weight.size(0), options](Backward& b) {
     b.grads[0] = options.sparse
                      ? sparse_gradient(b.c, b.grad(), b.saved[0], rows, options.padding_idx)
-                     : dense_gradient(b.c, b.grad(), b.saved[0], rows, options);
+                     : embedding_dense_backward(b.c, b.grad(), b.saved[0], rows, options);
   });
 }
 

@@ -14,6 +14,11 @@ struct EmbeddingOptions {
 Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
                  const EmbeddingOptions& options);
 
+/// The gradient of a table of `rows` rows, of which `indices` were looked up. Source:
+/// at::native::embedding_dense_backward_cuda.
+Tensor embedding_dense_backward(Context& c, const Tensor& incoming, const Tensor& indices,
+                                std::int64_t rows, const EmbeddingOptions& options);
+
 struct BagOptions : EmbeddingOptions {
   bool max = false;
   bool mean = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
 #include "sim/ops/indexing_ops.h"
@@ -71,6 +72,8 @@ Tensor arange(Arguments& a, double start, double end, double step, bool whole,
   if (step == 0) throw OpError("step must be nonzero");
   const double count = std::ceil((end - start) / step);
   if (count < 0) throw OpError("upper bound and lower bound inconsistent with step sign");
+  constexpr double kTooMany = 9223372036854775808.0;  // 2^63
+  if (!(count < kTooMany)) throw OpError("invalid size, possible overflow?");
   return make(a, "arange", {static_cast<std::int64_t>(count)},
               whole ? ScalarType::kInt64 : a.context().default_dtype, options);
 }
@@ -115,18 +118,30 @@ OpResult empty_strided(Arguments& a) {
   return out;
 }
 
+/// How many of the numbers in `rows` rows of `columns` lie before the diagonal that begins at
+/// column `shift` of the first row. Requires: no number is negative but `shift`.
+std::int64_t before_diagonal(std::int64_t rows, std::int64_t columns, std::int64_t shift) {
+  const std::int64_t all = numel_of({rows, columns});
+  if (all == 0) return 0;
+  const std::int64_t at = std::clamp(shift, -rows, columns);
+  // The rows that begin at `first` have at + row each, those from `full` on have all columns.
+  const std::int64_t first = std::max<std::int64_t>(-at, 0);
+  const std::int64_t full = std::min(columns - at, rows);
+  const std::int64_t growing = full - first;
+  return growing * (first + at) + growing * (growing - 1) / 2 + (rows - full) * columns;
+}
+
 /// Rows and columns of the lower (upper) triangle, as two rows of a tensor.
 template <bool kLower>
 OpResult triangle_indices(Arguments& a) {
   const std::int64_t rows = a.integer(0);
   const std::int64_t columns = a.integer(1);
   const std::int64_t offset = a.integer(2);
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t up_to =
-        std::clamp<std::int64_t>(row + offset + (kLower ? 1 : 0), 0, columns);
-    count += kLower ? up_to : columns - up_to;
-  }
+  if (rows < 0) throw OpError(fmt::format("row must be non-negative, got{}", rows));
+  if (columns < 0) throw OpError(fmt::format("col must be non-negative, got{}", columns));
+  const std::int64_t before =
+      before_diagonal(rows, columns, kLower ? plus(offset, 1, "tril_indices") : offset);
+  const std::int64_t count = kLower ? before : rows * columns - before;
   return make(a, kLower ? "tril_indices" : "triu_indices", {2, count}, ScalarType::kInt64, 3);
 }
 

@@ -198,6 +198,7 @@ Tensor expand(const Tensor& x, const Dims& wanted) {
       strides[i] = 0;
     }
   }
+  (void)numel_of(sizes);  // whatever works on the view may count its elements
   return Context::alias(x, sizes, strides, x->offset);
 }
 
@@ -208,7 +209,8 @@ Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_
   Dims strides = x.strides();
   const std::int64_t offset = x->offset + start * strides[d];
   sizes[d] = length;
-  strides[d] *= step;
+  // Of one element the stride leads nowhere, however large the step.
+  if (length > 1) strides[d] *= step;
   return Context::alias(x, sizes, strides, offset);
 }
 

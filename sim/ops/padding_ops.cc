@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -14,7 +15,10 @@ namespace {
 Dims padded_sizes(const Tensor& self, const Dims& pad) {
   const std::size_t n = self.sizes().size();
   Dims sizes = self.sizes();
-  for (std::size_t i = 0; i * 2 < pad.size(); ++i) sizes[n - 1 - i] += pad[2 * i] + pad[2 * i + 1];
+  for (std::size_t i = 0; i * 2 < pad.size(); ++i) {
+    std::int64_t& size = sizes[n - 1 - i];
+    size = plus(plus(size, pad[2 * i], "pad"), pad[2 * i + 1], "pad");
+  }
   return sizes;
 }
 

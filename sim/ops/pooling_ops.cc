@@ -36,6 +36,11 @@ Dims pooled_sizes(const Tensor& input, const PoolOptions& o) {
   const std::size_t lead = input.sizes().size() - spatial;
   Dims out = input.sizes();
   bool positive = true;
+  for (const Dims* given : {&o.kernel, &o.stride, &o.padding, &o.dilation}) {
+    for (const std::int64_t each : *given) {
+      if (each != static_cast<std::int32_t>(each)) throw OpError("integer out of range");
+    }
+  }
   for (std::size_t i = 0; i < spatial; ++i) {
     out[lead + i] = pooled(input.sizes()[lead + i], o.kernel[i], o.stride[i], o.padding[i],
                            o.dilation[i], o.ceil_mode);

@@ -1,13 +1,14 @@
 #include "sim/ops/registry.h"
 
 #include <array>
+#include <limits>
 
 #include "sim/ops/families.h"
 
 namespace tidemark::ops {
 
 Tensor Arguments::operand(std::size_t i) const {
-  if (is_tensor(i)) return tensor(i);
+  if (std::holds_alternative<Tensor>(values_[i])) return tensor(i);
   ScalarType type = ScalarType::kFloat64;
   if (std::holds_alternative<bool>(values_[i])) type = ScalarType::kBool;
   if (std::holds_alternative<std::int64_t>(values_[i])) type = ScalarType::kInt64;
@@ -24,6 +25,7 @@ std::optional<std::int64_t> Arguments::optional_integer(std::size_t i) const {
 }
 double Arguments::number(std::size_t i) const {
   if (const double* d = std::get_if<double>(&values_[i])) return *d;
+  if (std::holds_alternative<Tensor>(values_[i])) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(integer(i));
 }
 std::optional<double> Arguments::optional_number(std::size_t i) const {

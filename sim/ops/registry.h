@@ -29,8 +29,10 @@ class Arguments {
   [[nodiscard]] bool is_none(std::size_t i) const {
     return std::holds_alternative<None>(values_[i]);
   }
+  /// A number that is not known is no tensor, though it is held as one.
   [[nodiscard]] bool is_tensor(std::size_t i) const {
-    return std::holds_alternative<Tensor>(values_[i]);
+    const auto* held = std::get_if<Tensor>(&values_[i]);
+    return held != nullptr && !(held->defined() && (*held)->wrapped_number);
   }
   [[nodiscard]] const Tensor& tensor(std::size_t i) const { return std::get<Tensor>(values_[i]); }
   /// Undefined for None.
@@ -44,7 +46,8 @@ class Arguments {
   }
   [[nodiscard]] std::int64_t integer(std::size_t i) const;
   [[nodiscard]] std::optional<std::int64_t> optional_integer(std::size_t i) const;
-  [[nodiscard]] double number(std::size_t i) const;  ///< bool, int or float
+  /// Bool, int or float; not a number (NaN) where it is not known.
+  [[nodiscard]] double number(std::size_t i) const;
   [[nodiscard]] std::optional<double> optional_number(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return std::get<bool>(values_[i]); }
   [[nodiscard]] std::optional<bool> optional_flag(std::size_t i) const;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/checked_sizes.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -115,14 +116,24 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
     throw OpError(size ? "only one of size or scale_factor should be defined"
                        : "either size or scale_factor should be defined");
   }
+  const std::size_t given = size ? size->size() : scale_factor.size();
+  if (given != 1 && given != spatial) {
+    throw OpError(
+        fmt::format("Input and {} must have the same number of spatial dimensions, but got input "
+                    "with {} and {}",
+                    size ? "output" : "scale_factor", spatial, given));
+  }
   Dims sizes = input.sizes();
   for (std::size_t i = 0; i < spatial; ++i) {
     if (size) {
       sizes[2 + i] = size->size() == 1 ? (*size)[0] : (*size)[i];
     } else {
       const double scale = scale_factor.size() == 1 ? scale_factor[0] : scale_factor[i];
-      sizes[2 + i] =
-          static_cast<std::int64_t>(std::floor(static_cast<double>(sizes[2 + i]) * scale));
+      const double scaled = std::floor(static_cast<double>(sizes[2 + i]) * scale);
+      constexpr double kMost = 9223372036854775808.0;  // 2^63
+      if (!(std::abs(scaled) < kMost))
+        throw OpError("value cannot be converted to type int64_t without overflow");
+      sizes[2 + i] = static_cast<std::int64_t>(scaled);
     }
     if (sizes[2 + i] <= 0) {
       throw OpError(
@@ -207,17 +218,18 @@ Tensor pixel_shuffle(Context& c, const Tensor& self, std::int64_t factor) {
                     self.dim()));
   }
   const std::int64_t channels = self.size(-3);
-  if (factor <= 0 || channels % (factor * factor) != 0) {
+  const std::int64_t square = times(factor, factor, "pixel_shuffle");
+  if (factor <= 0 || channels % square != 0) {
     throw OpError(
         fmt::format("pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
                     "square of upscale_factor, but input.size(-3)={} is not divisible by {}",
-                    channels, factor * factor));
+                    channels, square));
   }
   Dims sizes = self.sizes();
   const std::size_t n = sizes.size();
-  sizes[n - 3] /= factor * factor;
-  sizes[n - 2] *= factor;
-  sizes[n - 1] *= factor;
+  sizes[n - 3] /= square;
+  sizes[n - 2] = times(sizes[n - 2], factor, "pixel_shuffle");
+  sizes[n - 1] = times(sizes[n - 1], factor, "pixel_shuffle");
   return reordered(c, self, sizes, "pixel_shuffle", "PixelShuffleBackward0");
 }
 
@@ -236,7 +248,8 @@ Tensor pixel_unshuffle(Context& c, const Tensor& self, std::int64_t factor) {
                     "but input of size {} is not divisible by {}",
                     to_string(sizes), factor));
   }
-  sizes[n - 3] *= factor * factor;
+  const std::int64_t square = times(factor, factor, "pixel_unshuffle");
+  sizes[n - 3] = times(sizes[n - 3], square, "pixel_unshuffle");
   sizes[n - 2] /= factor;
   sizes[n - 1] /= factor;
   return reordered(c, self, sizes, "pixel_unshuffle", "PixelUnshuffleBackward0");
@@ -266,8 +279,24 @@ Tensor resized_from(Context& c, const Tensor& input, const Dims& sizes) {
   return Context::alias(first, sizes, contiguous_strides(sizes), 0);
 }
 
+/// Source: at::native::im2col_shape_check.
+void check_windows(const UnfoldOptions& o) {
+  const auto check = [](const Dims& given, std::int64_t least, std::string_view what,
+                        std::string_view letters) {
+    if (given[0] >= least && given[1] >= least) return;
+    throw OpError(fmt::format("{}, but got {}_height: {} {}_width: {}", what, letters, given[0],
+                              letters, given[1]));
+  };
+  check(o.kernel, 1, "kernel size should be greater than zero", "kernel");
+  check(o.dilation, 1, "dilation should be greater than zero", "dilation");
+  check(o.padding, 0, "padding should be non-negative", "pad");
+  check(o.stride, 1, "stride should be greater than zero", "stride");
+}
+
 std::int64_t windows(const Dims& spatial, const UnfoldOptions& o, std::size_t i) {
-  return (spatial[i] + 2 * o.padding[i] - o.dilation[i] * (o.kernel[i] - 1) - 1) / o.stride[i] + 1;
+  constexpr std::string_view kWhat = "im2col";
+  const std::int64_t padded = plus(spatial[i], times(2, o.padding[i], kWhat), kWhat);
+  return (padded - reach_of(o.kernel[i], o.dilation[i], kWhat)) / o.stride[i] + 1;
 }
 
 }  // namespace
@@ -280,8 +309,9 @@ Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
                     "non-zero dimensions for input, but got: {}",
                     to_string(input.sizes())));
   }
+  check_windows(o);
   const Dims spatial{input.size(-2), input.size(-1)};
-  const std::int64_t places = windows(spatial, o, 0) * windows(spatial, o, 1);
+  const std::int64_t places = times(windows(spatial, o, 0), windows(spatial, o, 1), "im2col");
   if (windows(spatial, o, 0) < 1 || windows(spatial, o, 1) < 1) {
     throw OpError(fmt::format(
         "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), "
@@ -293,7 +323,8 @@ Tensor unfold(Context& c, const Tensor& input, const UnfoldOptions& o) {
   Op op(c, "im2col", "Im2ColBackward0", {&input});
   Dims sizes;
   if (batched) sizes.push_back(input.size(0));
-  sizes.push_back(input.size(-3) * o.kernel[0] * o.kernel[1]);
+  const std::int64_t window = times(o.kernel[0], o.kernel[1], "im2col");
+  sizes.push_back(times(input.size(-3), window, "im2col"));
   sizes.push_back(places);
   return op.result(resized_from(c, input, sizes), [old = input.sizes()](Backward& b) {
     b.grads[0] = resized_from(b.c, b.grad(), old);
@@ -306,8 +337,10 @@ Tensor fold(Context& c, const Tensor& input, const Dims& output_size, const Unfo
     throw OpError(fmt::format("Expected 2D or 3D (batch mode) tensor for input, but got: {}",
                               to_string(input.sizes())));
   }
-  const std::int64_t window = o.kernel[0] * o.kernel[1];
-  const std::int64_t places = windows(output_size, o, 0) * windows(output_size, o, 1);
+  check_windows(o);
+  const std::int64_t window = times(o.kernel[0], o.kernel[1], "col2im");
+  const std::int64_t places =
+      times(windows(output_size, o, 0), windows(output_size, o, 1), "col2im");
   if (input.size(-2) % window != 0) {
     throw OpError(
         fmt::format("Expected size of input's dimension 1 to be divisible by the product of "

@@ -124,10 +124,22 @@ std::int64_t numel_of(const Dims& sizes) {
   return n;
 }
 
+namespace {
+
+/// The stride of the dimension outside of `d`, whose own is `stride`. Errors: as numel_of().
+std::int64_t stride_over(const Dims& sizes, std::size_t d, std::int64_t stride) {
+  std::int64_t outer = 0;
+  if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[d], 1), &outer))
+    throw OpError("numel: integer multiplication overflow, sizes " + to_string(sizes));
+  return outer;
+}
+
+}  // namespace
+
 Dims contiguous_strides(const Dims& sizes) {
   Dims strides = Dims::filled(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * std::max<std::int64_t>(sizes[i], 1);
+    strides[i - 1] = stride_over(sizes, i, strides[i]);
   }
   return strides;
 }
@@ -137,7 +149,7 @@ Dims channels_last_strides(const Dims& sizes) {
   std::int64_t next = 1;
   const auto put = [&](std::size_t d) {
     strides[d] = next;
-    next *= std::max<std::int64_t>(sizes[d], 1);
+    next = stride_over(sizes, d, next);
   };
   put(1);
   for (std::size_t d = sizes.size(); d-- > 2;) put(d);
@@ -213,6 +225,7 @@ std::optional<Dims> view_strides(const Dims& old_sizes, const Dims& old_strides,
 Dims infer_size(const Dims& wanted, std::int64_t numel) {
   Dims out = wanted;
   std::int64_t known = 1;
+  bool has_overflown = false;
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == -1) {
@@ -221,10 +234,11 @@ Dims infer_size(const Dims& wanted, std::int64_t numel) {
     } else if (wanted[i] < 0) {
       throw OpError(fmt::format("invalid shape dimension {}", wanted[i]));
     } else {
-      known *= wanted[i];
+      has_overflown = has_overflown || __builtin_mul_overflow(known, wanted[i], &known);
     }
   }
-  if (known == numel || (open && known > 0 && numel % known == 0)) {
+  const bool fits = !has_overflown && (known == numel || (open && known > 0 && numel % known == 0));
+  if (fits) {
     if (open) {
       if (known == 0) {
         throw OpError(
@@ -276,7 +290,7 @@ Dims dense_strides_like(const Dims& sizes, const Dims& strides) {
   std::int64_t next = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     out[order[i]] = next;
-    if (sizes[order[i]] > 1) next *= sizes[order[i]];
+    next = stride_over(sizes, order[i], next);
   }
   return out;
 }
@@ -325,7 +339,7 @@ Dims iterator_strides(const Dims& shape, const std::vector<const Tensor*>& opera
   std::int64_t next = 1;
   for (std::size_t i = 0; i < n; ++i) {
     out[order[i]] = next;
-    next *= shape[order[i]];
+    next = shape[order[i]] == 0 ? 0 : stride_over(shape, order[i], next);
   }
   return out;
 }

@@ -43,7 +43,8 @@ Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t siz
   sizes.push_back(size);
   if (self.dim() > 0) {
     sizes[static_cast<std::size_t>(d)] = count;
-    strides[static_cast<std::size_t>(d)] *= step;
+    // Of one window the stride leads nowhere, however large.
+    if (count > 1) strides[static_cast<std::size_t>(d)] *= step;
   }
   Op op(c, "unfold", "UnfoldBackward0", {&self});
   return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),

@@ -14,6 +14,27 @@ std::string line_of(const AssumptionResult& each) {
                      each.times == 1 ? "" : "s");
 }
 
+std::string times_text(std::uint64_t times) {
+  return times == 1 ? std::string() : fmt::format(", {} times", grouped(times));
+}
+
+std::string line_of(const NoteResult& each) {
+  if (each.line == 0) return each.text + times_text(each.times);
+  return fmt::format("{}:{}:{}: {}{}", each.file, each.line, each.column, each.text,
+                     times_text(each.times));
+}
+
+/// At most twenty of the lines below their heading.
+std::string listed(std::string_view heading, const std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 20;
+  if (lines.empty()) return {};
+  std::string out = fmt::format("{}\n", heading);
+  for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i)
+    out += fmt::format("  {}\n", lines[i]);
+  if (lines.size() > kMost) out += fmt::format("  and {} more\n", lines.size() - kMost);
+  return out;
+}
+
 std::string verdict_of(const AlternativeResult& one) {
   if (!one.error.empty()) return one.error;
   if (one.ended_by_oom) return "does not fit";
@@ -63,6 +84,7 @@ std::vector<std::string> assumption_lines(const RunResult& result) {
   for (const AssumptionResult& each : result.assumptions) {
     if (!each.is_given) lines.push_back("Assumed, since values are not known: " + line_of(each));
   }
+  for (const NoteResult& each : result.notes) lines.push_back("Rests on: " + line_of(each));
   for (const AlternativeResult& one : result.alternatives) {
     lines.push_back(fmt::format("{}: reserved {}, {}{}", joined(one.assume),
                                 human_bytes(one.peak_reserved), verdict_of(one),
@@ -72,16 +94,16 @@ std::vector<std::string> assumption_lines(const RunResult& result) {
 }
 
 std::string assumptions_text(const RunResult& result, const TextStyle& style) {
-  constexpr std::int64_t kMost = 20;
-  std::string out;
-  std::int64_t shown = 0;
-  for (const AssumptionResult& each : result.assumptions) {
-    if (each.is_given) continue;
-    if (shown == 0) out += "Assumed, since values are not known\n";
-    if (++shown <= kMost) out += fmt::format("  {}\n", line_of(each));
+  std::vector<std::string> conditions;
+  for (const AssumptionResult& each : result.assumptions)
+    if (!each.is_given) conditions.push_back(line_of(each));
+  std::vector<std::string> notes;
+  for (const NoteResult& each : result.notes) notes.push_back(line_of(each));
+  std::string out = listed("Rests on", notes);
+  if (!conditions.empty()) {
+    out += (out.empty() ? "" : "\n") + listed("Assumed, since values are not known", conditions) +
+           "  Each may be set: --assume FILE:LINE=true, false or both\n";
   }
-  if (shown > kMost) out += fmt::format("  and {} more\n", shown - kMost);
-  if (shown > 0) out += "  Each may be set: --assume FILE:LINE=true, false or both\n";
   if (result.alternatives.empty()) return out;
   return out + (out.empty() ? "" : "\n") + alternatives_text(result.alternatives, style);
 }
@@ -95,6 +117,18 @@ void write_assumptions(const RunResult& result, JsonWriter& json) {
       json.member("direction", each.direction);
       json.member("kind", each.is_given ? "given" : each.is_check ? "check" : "branch");
       json.member("times", each.times).end_object();
+    }
+    json.end_array();
+  }
+  if (!result.notes.empty()) {
+    json.key("notes").begin_array();
+    for (const NoteResult& each : result.notes) {
+      json.begin_object();
+      if (each.line > 0) {
+        json.member("file", each.file).member("line", std::uint64_t{each.line});
+        json.member("column", std::uint64_t{each.column});
+      }
+      json.member("text", each.text).member("times", each.times).end_object();
     }
     json.end_array();
   }

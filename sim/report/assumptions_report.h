@@ -7,7 +7,8 @@
 #include "sim/report/text.h"
 #include "sim/run/run_result.h"
 
-/// What a run rests on: conditions on values that nobody knows, and what they were taken for.
+/// What a run rests on: conditions on values that nobody knows and what they were taken for, and
+/// what else was noted.
 namespace tidemark {
 
 /// For people: one line a condition that nobody gave, and what each alternative comes to. Empty:

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "sim/format/whole_file.h"
+#include "sim/base/problem.h"
 #include "sim/run/zoo.h"
 
 namespace tidemark {
@@ -58,20 +58,6 @@ std::vector<std::string> site_packages(const std::string& prefix) {
 
 }  // namespace
 
-HostFiles::HostFiles(std::vector<std::string> folders) {
-  folders_.reserve(folders.size());
-  for (const std::string& folder : folders) folders_.push_back(normal(lang::path_in(folder, "")));
-}
-
-bool HostFiles::may_see(std::string_view path) const {
-  const std::string whole = normal(path);
-  return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
-    if (folder.empty() || folder == "./")
-      return !whole.starts_with('/') && !whole.starts_with("..");
-    return whole.starts_with(folder) || whole + "/" == folder;
-  });
-}
-
 std::vector<std::string> HostFiles::zoo_list(std::string_view folder) {
   std::set<std::string> names;
   std::string begin(folder.substr(kZooFolder.size()));
@@ -92,7 +78,7 @@ const std::vector<std::string>& HostFiles::list(const std::string& folder) {
   if (!is_new) return names;
   if (folder.starts_with(kZooFolder)) {
     names = zoo_list(folder);
-  } else if (may_see(folder.empty() ? "." : folder)) {
+  } else if (scope_.refusal(folder).empty()) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
       const bool is_folder = entry.is_directory(error);
@@ -111,9 +97,11 @@ std::shared_ptr<const SourceText> HostFiles::read(const std::string& file) {
     return std::make_shared<const SourceText>(
         SourceText{"configs/models/" + name, std::string(text)});
   }
+  const std::string reason = scope_.refusal(file);
+  if (!reason.empty()) throw InputError(Problem{{}, {}, reason, {}});
   std::error_code error;
-  if (!may_see(file) || !fs::is_regular_file(file, error)) return nullptr;
-  return std::make_shared<const SourceText>(SourceText{normal(file), read_whole_file(file)});
+  if (!fs::is_regular_file(file, error)) return nullptr;
+  return std::make_shared<const SourceText>(SourceText{normal(file), scope_.read(file)});
 }
 
 std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::string>& folders) {

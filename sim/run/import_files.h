@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/format/read_scope.h"
 #include "sim/lang/imports/source_files.h"
 #include "sim/run/run_result.h"
 
@@ -14,11 +15,11 @@ namespace tidemark {
 /// Where the model zoo, which is part of the program, lies for HostFiles.
 constexpr std::string_view kZooFolder = "<zoo>";
 
-/// The host's files as far as a simulated program may see them: those in the folders given, and
-/// kZooFolder. A folder is listed once, a file read when it is asked for. Links are followed.
+/// The host's files as far as a simulated program may see them: those in a ReadScope of the folders
+/// given, and kZooFolder. A folder is listed once, a file read when it is asked for.
 class HostFiles final : public lang::SourceFiles {
  public:
-  explicit HostFiles(std::vector<std::string> folders);
+  explicit HostFiles(const std::vector<std::string>& folders) : scope_(folders) {}
   const std::vector<std::string>& list(const std::string& folder) override;
   std::shared_ptr<const SourceText> read(const std::string& file) override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
@@ -27,10 +28,9 @@ class HostFiles final : public lang::SourceFiles {
   [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
  private:
-  [[nodiscard]] bool may_see(std::string_view path) const;
   static std::vector<std::string> zoo_list(std::string_view folder);
 
-  std::vector<std::string> folders_;
+  ReadScope scope_;
   std::map<std::string, std::vector<std::string>> lists_;
   std::vector<std::string> modules_;
 };

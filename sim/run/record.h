@@ -20,6 +20,7 @@ struct Recording {
   Program program;
   std::vector<Instruction> instructions;
   std::vector<AssumptionResult> assumptions;  ///< RunResult's
+  std::vector<NoteResult> notes;              ///< RunResult's
   bool asks = false;  ///< the code read memory figures, all 0 here, or asked what had ended: all
 };
 

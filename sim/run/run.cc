@@ -105,6 +105,19 @@ std::vector<AssumptionResult> told(const std::vector<lang::Assumption>& assumpti
   return out;
 }
 
+std::vector<NoteResult> told(const std::vector<lang::Note>& notes) {
+  std::vector<NoteResult> out;
+  for (const lang::Note& each : notes) {
+    if (each.at.source) {
+      out.push_back({each.at.source->name, each.at.line + each.at.source->first_line - 1,
+                     each.at.column, each.text, each.times});
+    } else {
+      out.push_back({{}, 0, 0, each.text, each.times});
+    }
+  }
+  return out;
+}
+
 RunResult run_way(const Scenario& scenario, const RunOptions& options,
                   const std::vector<std::string>& assume) {
   Program program;
@@ -124,6 +137,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.printed = std::move(printed);
   result.packages = packages_read(*files, scenario.packages);
   result.assumptions = told(source.assumptions());
+  result.notes = told(source.notes());
   return result;
 }
 
@@ -152,6 +166,7 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
   torch::ModelSource source(std::move(model), {});
   source.run(recording.program, recorder);
   recording.assumptions = told(source.assumptions());
+  recording.notes = told(source.notes());
   return recording;
 }
 
@@ -162,6 +177,7 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
   if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
   RunResult result = simulator.finish();
   result.assumptions = recording.assumptions;
+  result.notes = recording.notes;
   return result;
 }
 

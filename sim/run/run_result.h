@@ -165,6 +165,17 @@ struct AssumptionResult {
   friend bool operator==(const AssumptionResult&, const AssumptionResult&) = default;
 };
 
+/// What a run rests on besides such conditions: chance that was given a fixed seed, a data set
+/// whose files were not read.
+struct NoteResult {
+  std::string file;
+  std::uint32_t line = 0;  ///< from 1, as the file is read; 0: no line has it
+  std::uint32_t column = 0;
+  std::string text;  ///< one sentence without its full stop
+  std::uint64_t times = 0;
+  friend bool operator==(const NoteResult&, const NoteResult&) = default;
+};
+
 /// One of the ways in which `assume` leaves open what a run rests on, and what it comes to.
 struct AlternativeResult {
   std::vector<std::string> assume;  ///< "train.py:12=true"
@@ -191,6 +202,7 @@ struct RunResult {
   bool ended_by_oom = false;                    ///< the program did not handle its last failure
   std::string printed;                          ///< what the model code printed
   std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made
+  std::vector<NoteResult> notes;                ///< in the order in which they were first made
   std::vector<AlternativeResult> alternatives;  ///< in order; empty where there is one way only
   std::vector<PackageUse> packages;             ///< that it read, by name
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats

@@ -11,6 +11,7 @@
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
+#include "sim/format/read_scope.h"
 #include "sim/format/whole_file.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
@@ -48,6 +49,7 @@ class Reader {
   Reader(const yaml::Node& root, const SourceText& source, std::string folder)
       : source_(source),
         folder_(folder.empty() ? "." : std::move(folder)),
+        scope_({folder_}),
         fields_(root, {}, problems_, kScenarioMap) {}
 
   Scenario read() {
@@ -120,8 +122,9 @@ class Reader {
     scenario_.device_count = fields_.integer("device_count").value_or(1);
     if (node == nullptr) return;
     if (node->is_text()) {
-      collect(
-          [&] { scenario_.device = load_device(node->text, folder_, node->at, "device").spec; });
+      collect([&] {
+        scenario_.device = load_device(node->text, scope_, folder_, node->at, "device").spec;
+      });
       return;
     }
     yaml::Fields map(*node, "device", problems_, kDeviceMap);
@@ -129,7 +132,7 @@ class Reader {
     const yaml::Node* name = map.get("name");
     if (name != nullptr && name->is_text()) {
       collect([&] {
-        scenario_.device = load_device(name->text, folder_, name->at, "device.name").spec;
+        scenario_.device = load_device(name->text, scope_, folder_, name->at, "device.name").spec;
       });
     } else if (name != nullptr) {
       map.report(*name, "name", fmt::format("expected text, found {}", describe(*name)));
@@ -328,13 +331,11 @@ class Reader {
     }
     scenario_.is_script = true;
     const yaml::Node& node = *fields_.get("script");
-    std::optional<std::string> file;
-    if (node.is_text()) {
-      file = node.text;
-    } else {
+    const yaml::Node* file = &node;
+    if (!node.is_text()) {
       yaml::Fields map(node, "script", problems_, kScriptMap);
       map.require_all();
-      file = map.text("file");
+      file = map.text("file") ? map.get("file") : nullptr;
       if (const yaml::Node* args = map.get("args")) scenario_.script_args = texts_of(*args);
       if (const yaml::Node* env = map.get("env")) {
         for (const yaml::Entry& entry : env->entries)
@@ -342,12 +343,30 @@ class Reader {
       }
       map.done();
     }
-    if (!file) return;
-    auto source = std::make_shared<SourceText>();
-    source->name = joined_path(folder_, *file);
-    source->text = read_whole_file(source->name);
+    if (file == nullptr) return;
+    std::shared_ptr<const SourceText> source = file_named(*file, "script");
     scenario_.model.import_folders.push_back(folder_of(source->name));
     scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
+  }
+
+  /// The text of a file that the scenario names.
+  std::shared_ptr<const SourceText> file_named(const yaml::Node& name, const std::string& key) {
+    auto source = std::make_shared<SourceText>();
+    source->name = joined_path(folder_, name.text);
+    refuse_outside(name, key, source->name);
+    source->text = scope_.read(source->name);
+    return source;
+  }
+  void refuse_outside(const yaml::Node& name, const std::string& key, const std::string& path) {
+    std::string reason = scope_.refusal(path);
+    if (!reason.empty()) throw InputError(Problem{name.at, key, std::move(reason), {}});
+  }
+
+  /// A folder that the scenario names.
+  std::string folder_named(const yaml::Node& name, const std::string& key) {
+    std::string path = joined_path(folder_, name.text);
+    refuse_outside(name, key, path);
+    return path;
   }
 
   /// The texts of a list of scalars; others are told by the table of keys.
@@ -364,8 +383,9 @@ class Reader {
       scenario_.packages = installed_packages();
       return;
     }
-    for (const std::string& folder : texts_of(*node))
-      scenario_.packages.push_back(joined_path(folder_, folder));
+    if (node->is_text()) scenario_.packages.push_back(folder_named(*node, "packages"));
+    for (const yaml::Node& item : node->items)
+      scenario_.packages.push_back(folder_named(item, "packages"));
   }
 
   void read_model() {
@@ -416,18 +436,15 @@ class Reader {
   void read_model_map(const yaml::Node& node) {
     yaml::Fields map(node, "model", problems_, kModelMap);
     ModelSpec& model = scenario_.model;
-    const std::optional<std::string> file = map.text("file");
+    const yaml::Node* file = map.text("file") ? map.get("file") : nullptr;
     const yaml::Node* code = map.get("code");
-    if (file && code != nullptr) map.report(*code, "code", "cannot stand beside file");
-    if (!file && code == nullptr && node.kind == yaml::Node::Kind::kMap) {
+    if (file != nullptr && code != nullptr) map.report(*code, "code", "cannot stand beside file");
+    if (file == nullptr && code == nullptr && node.kind == yaml::Node::Kind::kMap) {
       problems_.push_back({node.at, "model", "the model's text is missing", "give file or code"});
     }
-    if (file) {
-      auto source = std::make_shared<SourceText>();
-      source->name = joined_path(folder_, *file);
-      source->text = read_whole_file(source->name);
-      model.import_folders.push_back(folder_of(source->name));
-      model.source = std::move(source);
+    if (file != nullptr) {
+      model.source = file_named(*file, "model.file");
+      model.import_folders.push_back(folder_of(model.source->name));
     } else if (code != nullptr) {
       if (code->is_text()) model.source = embedded_source(*code);
       if (!code->is_text())
@@ -442,7 +459,7 @@ class Reader {
   void read_import_path(yaml::Fields& map, const yaml::Node& path) {
     const auto add = [&](const yaml::Node& node) {
       if (node.is_text()) {
-        scenario_.model.import_folders.push_back(joined_path(folder_, node.text));
+        scenario_.model.import_folders.push_back(folder_named(node, "model.path"));
       } else {
         map.report(node, "path", fmt::format("expected a folder, found {}", describe(node)));
       }
@@ -524,6 +541,7 @@ class Reader {
 
   const SourceText& source_;
   std::string folder_;
+  ReadScope scope_;
   std::vector<Problem> problems_;
   yaml::Fields fields_;
   Scenario scenario_;

@@ -158,6 +158,51 @@ class Assumptions(unittest.TestCase):
     def test_a_place_that_is_no_place_is_told(self):
         self.assertIn("the line is not a number", self.run_script("", "--assume", "s.py:x=true"))
 
+    def test_chance_without_a_seed_is_that_of_seed_0_and_told(self):
+        report = self.run_script("import random\nprint(random.random(), random.randint(1, 6))\nrandom.seed(0)\n"
+                                 "print(random.random(), random.randint(1, 6))\nimport numpy\nprint(numpy.random.rand())\n")
+        self.assertEqual(report["printed"], "0.8444218515250481 4\n" * 2 + "0.5488135039273248\n")
+        self.assertEqual([(n["line"], n["text"], n["times"]) for n in report["notes"]], [
+            (4, "random is used without a seed: its numbers are those of random.seed(0)", 1),
+            (8, "numpy.random is used without a seed: its numbers are those of numpy.random.seed(0)", 1)])
+
+    def test_a_number_that_nobody_knows_is_the_first_of_the_list_it_is_taken_out_of(self):
+        report = self.run_script("digits = [1, 2, 3]\ndigits.remove(x.argmax().item())\nprint(digits)\n")
+        self.assertEqual(report["printed"], "[2, 3]\n")
+        self.assertEqual([n["line"] for n in report["notes"]], [4])
+
+    def test_a_power_that_nobody_knows_saves_what_a_number_does(self):
+        report = self.run_script("w = torch.ones(2**20, device='cuda', requires_grad=True)\nmost = x.max().item()\n"
+                                 "y = w ** most\nz = w.clamp(min=most)\nprint(torch.cuda.memory_allocated() >> 20)\n")
+        self.assertEqual(report["printed"], "12\n")
+
+    def test_data_sets_have_their_counts_without_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {
+                    "packages/torchvision/__init__.py": "",
+                    "packages/torchvision/datasets/__init__.py": "from .mnist import MNIST\nfrom .cifar import CIFAR10\n",
+                    "packages/torchvision/datasets/vision.py":
+                        "from torch.utils.data import Dataset\nclass VisionDataset(Dataset):\n"
+                        "    def __init__(self, root, transform=None, target_transform=None):\n"
+                        "        self.root, self.transform, self.target_transform = root, transform, target_transform\n",
+                    "helper.py": "SIDE = 3\n",
+                    "s.py": "from torchvision.datasets import MNIST, CIFAR10\nimport helper, numpy, torch\n"
+                            "train, test = MNIST('d', download=True), CIFAR10('d', train=False)\n"
+                            "picture, label = test[helper.SIDE]\n"
+                            "print(len(train), len(test), picture.size, picture.mode, numpy.array(picture).shape)\n"
+                            "batch = torch.utils.data.default_collate([(torch.zeros(3), test[i][1]) for i in range(4)])\n"
+                            "print(batch[1].dtype, batch[1].shape, 'SIDE' in helper.__dict__)\n"}.items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--packages", "packages",
+                                   "--format", "json"], capture_output=True, text=True, check=False, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["printed"], "60000 10000 (32, 32) RGB (32, 32, 3)\ntorch.int64 torch.Size([4]) True\n")
+        self.assertEqual([(n["line"], n["text"].split("'")[0]) for n in report["notes"]], [(3, "MNIST"), (3, "CIFAR10")])
+
 
 if __name__ == "__main__":
     unittest.main()

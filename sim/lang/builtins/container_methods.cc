@@ -6,6 +6,8 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/unknown.h"
 
 /// The methods of list, tuple, dict, set, int and float.
 namespace tidemark::lang {
@@ -31,6 +33,17 @@ std::optional<std::size_t> position(Interp& in, const std::vector<Value>& items,
   return std::nullopt;
 }
 
+// The same, of a program that would end where there is none: a number that nobody knows is taken to
+// be the first of them.
+std::optional<std::size_t> needed_position(Interp& in, const std::vector<Value>& items,
+                                           const Value& wanted, std::size_t begin = 0,
+                                           std::size_t end = SIZE_MAX) {
+  if (wanted.as<Unknown>() == nullptr) return position(in, items, wanted, begin, end);
+  if (begin >= std::min(items.size(), end)) return std::nullopt;
+  note(in, "a number that is not known is taken to be the first of the list that it is in");
+  return begin;
+}
+
 // A bound of index(): negative ones count from the end.
 std::size_t bound(Arguments& args, std::size_t i, const std::vector<Value>& items) {
   const std::int64_t at = args.integer(i);
@@ -42,7 +55,7 @@ std::optional<std::size_t> position_within(Interp& in, Arguments& args,
                                            const std::vector<Value>& items) {
   const std::size_t begin = bound(args, 2, items);
   const std::size_t end = bound(args, 3, items);
-  return position(in, items, args[1], begin, end);
+  return needed_position(in, items, args[1], begin, end);
 }
 
 std::int64_t count_equal(Interp& in, const std::vector<Value>& items, const Value& wanted) {
@@ -113,7 +126,7 @@ constexpr FunctionRow kListMethods[] = {
     {"remove(self, value, /)",
      [](Interp& in, Arguments& args) {
        List& list = list_of(args);
-       const std::optional<std::size_t> i = position(in, list.items, args[1]);
+       const std::optional<std::size_t> i = needed_position(in, list.items, args[1]);
        if (!i) in.value_error("list.remove(x): x not in list");
        if (*i >= list.items.size()) return Value::none();
        const Value removed = std::move(list.items[*i]);

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
@@ -8,30 +10,37 @@ namespace tidemark::lang {
 
 namespace {
 
-/// Calls `look` with a path, then with it in the script's folder, until it gives what is not empty.
-template <class Look>
-auto look_for(Interp& in, const std::string& path, const Look& look) {
-  const Importer::Sources& sources = in.options().imports;
-  using Found = decltype(look(*sources.files, path));
-  if (!sources.files) return Found();
-  Found found = look(*sources.files, path);
-  const bool is_relative = !path.starts_with('/');
-  if (!found && is_relative && !sources.path.empty())
-    found = look(*sources.files, path_in(sources.path.front(), path));
-  return found;
+/// Where a path that a program gives may be: as it is, then in the script's folder.
+std::vector<std::string> places_of(Interp& in, const std::string& path) {
+  std::vector<std::string> places{path};
+  const std::vector<std::string>& folders = in.options().imports.path;
+  if (!path.starts_with('/') && !folders.empty()) places.push_back(path_in(folders.front(), path));
+  return places;
 }
 
 std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
-  return look_for(in, path,
-                  [](SourceFiles& files, const std::string& at) { return files.read(at); });
+  SourceFiles* const files = in.options().imports.files.get();
+  if (files == nullptr) return nullptr;
+  std::optional<Problem> refused;
+  for (const std::string& place : places_of(in, path)) {
+    try {
+      if (auto found = files->read(place)) return found;
+    } catch (const InputError& error) {
+      if (!refused) refused = error.problems().front();
+    }
+  }
+  if (refused) in.refuse(refused->message, refused->hint);
+  return nullptr;
 }
 
 const std::vector<std::string>* folder_at(Interp& in, const std::string& path) {
-  return look_for(in, path,
-                  [](SourceFiles& files, const std::string& at) -> const std::vector<std::string>* {
-                    const std::vector<std::string>& names = files.list(at);
-                    return names.empty() ? nullptr : &names;
-                  });
+  SourceFiles* const files = in.options().imports.files.get();
+  if (files == nullptr) return nullptr;
+  for (const std::string& place : places_of(in, path)) {
+    const std::vector<std::string>& names = files->list(place);
+    if (!names.empty()) return &names;
+  }
+  return nullptr;
 }
 
 Value texts(Interp& in, const std::vector<std::string>& from) {

@@ -11,6 +11,7 @@
 #include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/library_loader.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/syntax/ast.h"
 
@@ -438,6 +439,10 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "refuse(message, hint='')", [](Interp& interp, Arguments& args) -> Value {
     interp.refuse(args.text(0), args.text(1));
   });
+  define(in, module, "note(text)", [](Interp& interp, Arguments& args) {
+    note(interp, std::string(args.text(0)));
+    return Value::none();
+  });
   define(in, module, "own_attribute(cls, name)", [](Interp& interp, Arguments& args) {
     const Value* own = args.object<ClassObject>(0, "class").attrs.find(interp.intern(args.text(1)));
     return own == nullptr ? Value::not_implemented() : *own;
@@ -482,6 +487,7 @@ void add_library(Interp& in) {
     };
   });
   in.add_module("_regex", fill_regex);
+  add_random_numbers(in);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class SourceFiles {
   /// What a folder has, sorted, the names of folders ending in '/'. Empty: there is no such folder,
   /// or none that may be looked into. Good as long as this.
   virtual const std::vector<std::string>& list(const std::string& folder) = 0;
-  /// nullptr: there is no such file, or none that may be read.
+  /// nullptr: there is no such file. Errors: InputError, without a place, where it may not be read.
   virtual std::shared_ptr<const SourceText> read(const std::string& file) = 0;
   /// Is told of each file that becomes a module. Default: nothing is done with it.
   virtual void note_module(const std::string& file);

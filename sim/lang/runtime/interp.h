@@ -74,6 +74,8 @@ class UncaughtException : public InputError {
 /// Takes what print() writes, newline included.
 using PrintSink = std::function<void(std::string_view text)>;
 
+class Notes;
+
 /// One program being run: names, classes, modules, the stack. Single-threaded. It knows no name
 /// yet: Python (imports/python.h) is one that has the built-ins and the library.
 ///
@@ -83,7 +85,8 @@ class Interp {
  public:
   struct Options {
     Limits limits;
-    PrintSink print;  ///< null: output is dropped
+    PrintSink print;         ///< null: output is dropped
+    Notes* notes = nullptr;  ///< what the run rests on (notes.h); null: not kept
     Importer::Sources imports;
     /// sys.argv; none: a program has no name.
     std::vector<std::string> arguments;

@@ -10,26 +10,12 @@
 #include "sim/lang/runtime/condition.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/text.h"
 
 namespace tidemark::lang {
 
 namespace {
-
-/// The innermost frame of the user's own code; null: none.
-const Frame* users_frame(const Interp& interp) {
-  const Frame* frame = interp.current_frame();
-  while (frame != nullptr &&
-         (frame->code == nullptr || Interp::is_internal(view(frame->code->file->name))))
-    frame = frame->back;
-  return frame;
-}
-
-SourceSpan users_place(const Interp& interp) {
-  const Frame* frame = users_frame(interp);
-  if (frame == nullptr) return {};
-  return interp.span({frame->code, frame->at.begin, frame->at.end});
-}
 
 std::string text_at(const Frame& frame, Place place) {
   const std::string_view text = view(frame.code->file->text);

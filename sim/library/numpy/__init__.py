@@ -5,7 +5,8 @@ import numpy.linalg as linalg
 import numpy.random as random
 from numpy._core.multiarray import ndarray
 from numpy._core.numerictypes import (
-    bool_, dtype, float16, float32, float64, int16, int32, int64, int8, uint8,
+    bool_, dtype, float16, float32, float64, floating, generic, inexact, int16, int32, int64, int8, integer,
+    issubdtype, number, signedinteger, uint16, uint32, uint64, uint8, unsignedinteger,
 )
 from numpy._core.umath import *
 from numpy._core.fromnumeric import *

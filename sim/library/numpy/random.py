@@ -1,74 +1,58 @@
 import math
+import _random
+import _tidemark
 import numpy._core.multiarray as _a
 import torch
 
-# RandomState's numbers, once it is seeded with a whole number. Arrays of more than 1024 numbers, and some
-# distributions, are not computed: from then on its numbers are not known, which matters only where one is asked for by
-# itself.
+# RandomState's numbers. A generator that nobody seeds has the seed 0 here, and the run says that it rests on it. Arrays
+# of more than 2^16 numbers, and some distributions, are not computed: from then on its numbers are not known, which
+# matters only where one is asked for by itself.
 
-_n, _m = 624, 397
-_most = 1024
+_most = 65536
 
 
 class RandomState:
     def __init__(self, seed=None):
-        self._state, self._why = [], "before it is given a seed"
-        self._gauss = None
+        self._words, self._gauss, self._is_known = None, None, True
         if seed is not None:
             self.seed(seed)
 
     def seed(self, seed=None):
-        self._gauss = None
+        self._gauss, self._is_known = None, True
         if seed is None:
-            self._state, self._why = [], "after a seed from the operating system's chance"
+            self._words = None
+            return
+        if not isinstance(seed, int):
+            self._words = _random.by_key([int(word) for word in seed])
             return
         seed = int(seed)
         if not 0 <= seed < 2**32:
             raise ValueError("Seed must be between 0 and 2**32 - 1")
-        state = [seed]
-        for i in range(1, _n):
-            before = state[i - 1] ^ (state[i - 1] >> 30)
-            state.append((1812433253 * before + i) & 0xFFFFFFFF)
-        self._state, self._at = state, _n
+        self._words = _random.by_number(seed)
+
+    def _generator(self):
+        if self._words is None:
+            _tidemark.note("numpy.random is used without a seed: its numbers are those of numpy.random.seed(0)")
+            self._words = _random.by_number(0)
+        return self._words
 
     def get_state(self, legacy=True):
-        return ("MT19937", list(self._state), getattr(self, "_at", _n), self._why, self._gauss)
+        words, index = _random.state(self._generator())
+        return "MT19937", words, index, int(self._gauss is not None), self._gauss or 0.0
 
     def set_state(self, state):
-        _, kept, self._at, self._why, self._gauss = state
-        self._state = list(kept)
+        _, words, index, has_gauss, gauss = state
+        self._words, self._is_known = _random.by_state(tuple(words), index), True
+        self._gauss = gauss if has_gauss else None
 
     # ---- numbers, one by one
 
-    def _word(self):
-        state = self._state
-        if self._at >= _n:
-            for i in range(_n):
-                y = (state[i] & 0x80000000) | (state[(i + 1) % _n] & 0x7FFFFFFF)
-                state[i] = state[(i + _m) % _n] ^ (y >> 1) ^ (0x9908B0DF if y & 1 else 0)
-            self._at = 0
-        y = state[self._at]
-        self._at += 1
-        y ^= y >> 11
-        y ^= (y << 7) & 0x9D2C5680
-        y ^= (y << 15) & 0xEFC60000
-        return y ^ (y >> 18)
-
     def _double(self):
-        a, b = self._word() >> 5, self._word() >> 6
-        return (a * 67108864.0 + b) / 9007199254740992.0
+        return _random.real(self._generator())
 
     def _interval(self, most):
         """a whole number from 0 to most"""
-        if most == 0:
-            return 0
-        if most > 0xFFFFFFFF:
-            _a.refuse("random whole numbers of more than 32 bits")
-        mask = (1 << most.bit_length()) - 1
-        value = self._word() & mask
-        while value > most:
-            value = self._word() & mask
-        return value
+        return _random.interval(self._generator(), most)
 
     def _normal(self):
         if self._gauss is not None:
@@ -131,26 +115,19 @@ class RandomState:
 
     # ---- numbers and arrays of them
 
-    def _forget(self, why):
-        self._state, self._why, self._gauss = [], why, None
-
     def _drawn(self, size, draw, kind="float64"):
         """draw(): one number; None: its numbers are not computed"""
-        if draw is None:
-            self._forget("after numbers that are not computed")
-        if size is None:
-            if not self._state:
-                _a.refuse(f"a number of numpy.random {self._why}")
+        shape = _sizes(size)
+        count = math.prod(shape)
+        if draw is None or count > _most:
+            self._is_known = False
+        if size is None and self._is_known:
             return draw()
-        size = [int(n) for n in size] if isinstance(size, (tuple, list)) else [int(size)]
-        count = math.prod(size)
-        if count > _most and self._state:
-            self._forget(f"after an array of more than {_most}")
-        out = torch.zeros(size, dtype=getattr(torch, kind))
-        if self._state:
+        out = torch.empty(shape, dtype=getattr(torch, kind))
+        if size is None:
+            return out.item()
+        if self._is_known:
             torch._C.note_values(out, [draw() for _ in range(count)])
-        else:
-            out = torch.empty(size, dtype=getattr(torch, kind))
         return _a.made(out)
 
     def random_sample(self, size=None):
@@ -209,8 +186,8 @@ class RandomState:
         if high <= low:
             raise ValueError("low >= high")
         name = _a.dtype_of(dtype).name
-        if name in ("int16", "int8", "uint8", "bool") and self._state:
-            self._forget(f"after whole numbers of type {name}")
+        if name in ("int16", "int8", "uint8", "bool"):
+            self._is_known = False
         return self._drawn(size, lambda: low + self._interval(high - low - 1), name)
 
     integers = randint
@@ -224,21 +201,16 @@ class RandomState:
         return out
 
     def shuffle(self, x):
-        n = len(x)
-        if n > _most and self._state:
-            self._forget(f"after an order of more than {_most}")
-        if not self._state:
-            if isinstance(x, list):
-                _a.refuse(f"the order of a list by numpy.random {self._why}")
+        if isinstance(x, list):
+            if not self._is_known:
+                _tidemark.note("numpy.random: the order of a list is taken after numbers that are not known")
+            x[:] = [x[i] for i in _random.order(self._generator(), len(x), True)]
+            return
+        if not self._is_known or len(x) > _most:
+            self._is_known = False
             x._t.copy_(torch.empty_like(x._t))
             return
-        order = list(range(n))
-        for i in range(n - 1, 0, -1):
-            j = self._interval(i)
-            order[i], order[j] = order[j], order[i]
-        if isinstance(x, list):
-            x[:] = [x[i] for i in order]
-            return
+        order = _random.order(self._generator(), len(x), True)
         values = _a.known_of(x._t) if x.ndim == 1 else None
         x._t.copy_(x._t[torch.tensor(order)])
         if values is not None:
@@ -270,14 +242,14 @@ def _place_in(bounds, x):
 
 
 def _sizes(size):
-    return [] if size is None else list(size) if isinstance(size, (tuple, list)) else [size]
+    return [] if size is None else [int(n) for n in size] if isinstance(size, (tuple, list)) else [int(size)]
 
 
 class Generator(RandomState):
     """PCG64's numbers are not computed"""
 
     def __init__(self, seed=None):
-        self._state, self._why, self._gauss = [], "from default_rng()", None
+        self._words, self._gauss, self._is_known = _random.by_number(0), None, False
 
 
 def default_rng(seed=None):

@@ -1,290 +1,238 @@
 import math
+import _random
+import _tidemark
 
-_n, _m = 624, 397
-_state = []
-_index = [0]
-_next_gauss = [None]  # gauss() makes two numbers at a time
+# CPython's numbers. A generator that nobody seeds takes its seed from the operating system there; here it is 0, and the
+# run says that it rests on it.
 
-
-def _init(seed):
-    state = [seed]
-    for i in range(1, _n):
-        previous = state[i - 1]
-        state.append((1812433253 * (previous ^ (previous >> 30)) + i) & 0xffffffff)
-    return state
-
-
-def seed(a=None, version=2):
-    if a is None:
-        raise RuntimeError("random.seed() without a number takes the operating system's chance; give a number")
-    if isinstance(a, float) or isinstance(a, str):
-        raise RuntimeError("random.seed(): only whole numbers are modelled")
-    a = abs(int(a))
-    key = [a & 0xffffffff]
-    if a >> 32:
-        key.append(a >> 32)
-    state = _init(19650218)
-    i, j = 1, 0
-    for k in range(max(_n, len(key))):
-        # products of two 32-bit numbers are taken in halves: they need more than 63 bits
-        previous = state[i - 1] ^ (state[i - 1] >> 30)
-        product = ((((previous >> 16) * 1664525 & 0xffff) << 16) + (previous & 0xffff) * 1664525) & 0xffffffff
-        state[i] = ((state[i] ^ product) + key[j] + j) & 0xffffffff
-        i, j = i + 1, j + 1
-        if i >= _n:
-            state[0] = state[_n - 1]
-            i = 1
-        if j >= len(key):
-            j = 0
-    for k in range(_n - 1):
-        previous = state[i - 1] ^ (state[i - 1] >> 30)
-        product = ((((previous >> 16) * 1566083941 & 0xffff) << 16) + (previous & 0xffff) * 1566083941) & 0xffffffff
-        state[i] = ((state[i] ^ product) - i) & 0xffffffff
-        i += 1
-        if i >= _n:
-            state[0] = state[_n - 1]
-            i = 1
-    state[0] = 0x80000000
-    _state[:] = state
-    _index[0] = _n
-    _next_gauss[0] = None
-
-
-def _word():
-    if not _state:
-        raise RuntimeError("random is used before random.seed(number): its values would differ from run to run")
-    if _index[0] >= _n:
-        for i in range(_n):
-            y = (_state[i] & 0x80000000) | (_state[(i + 1) % _n] & 0x7fffffff)
-            _state[i] = _state[(i + _m) % _n] ^ (y >> 1) ^ (0x9908b0df if y & 1 else 0)
-        _index[0] = 0
-    y = _state[_index[0]]
-    _index[0] += 1
-    y ^= y >> 11
-    y ^= (y << 7) & 0x9d2c5680
-    y ^= (y << 15) & 0xefc60000
-    return y ^ (y >> 18)
-
-
-def _unknown(is_whole):
-    """before the first seed() a number differs from run to run, so nobody knows it"""
-    import torch._C as _C
-
-    return _C.unknown_number(is_whole)
-
-
-def random():
-    if not _state:
-        return _unknown(False)
-    a, b = _word() >> 5, _word() >> 6
-    return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0)
-
-
-def getrandbits(k):
-    if not _state:
-        return _unknown(True)
-    if k <= 32:
-        return _word() >> (32 - k)
-    if k > 62:
-        raise OverflowError("getrandbits: at most 62 bits are modelled")
-    low = _word()
-    return low | ((_word() >> (64 - k)) << 32)
-
-
-def _below(n):
-    k = n.bit_length()
-    r = getrandbits(k)
-    while r >= n:
-        r = getrandbits(k)
-    return r
-
-
-def randrange(start, stop=None, step=1):
-    if stop is None:
-        start, stop = 0, start
-    width = stop - start
-    n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
-    if n <= 0:
-        raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
-    return start + step * _below(n) if _state else _unknown(True)
-
-
-def randint(a, b):
-    return randrange(a, b + 1)
-
-
-def uniform(a, b):
-    return a + (b - a) * random()
-
-
-def choice(seq):
-    if not len(seq):
-        raise IndexError("Cannot choose from an empty sequence")
-    return seq[_below(len(seq))]
-
-
-def choices(population, weights=None, *, cum_weights=None, k=1):
-    n = len(population)
-    if cum_weights is None:
-        if weights is None:
-            return [population[math.floor(random() * (n + 0.0))] for i in range(k)]
-        total, cum_weights = 0, []
-        for w in weights:
-            total += w
-            cum_weights.append(total)
-    total = cum_weights[-1] + 0.0
-    out = []
-    for i in range(k):
-        x, at = random() * total, 0
-        while at < n - 1 and cum_weights[at] <= x:
-            at += 1
-        out.append(population[at])
-    return out
-
-
-def shuffle(x):
-    for i in reversed(range(1, len(x))):
-        j = _below(i + 1)
-        x[i], x[j] = x[j], x[i]
-
-
-def sample(population, k, *, counts=None):
-    n = len(population)
-    if not 0 <= k <= n:
-        raise ValueError("Sample larger than population or is negative")
-    size = 21
-    if k > 5:
-        size += 4 ** math.ceil(math.log(k * 3, 4))
-    if n <= size:
-        pool, out = list(population), []
-        for i in range(k):
-            j = _below(n - i)
-            out.append(pool[j])
-            pool[j] = pool[n - i - 1]
-        return out
-    selected, out = set(), []
-    for i in range(k):
-        j = _below(n)
-        while j in selected:
-            j = _below(n)
-        selected.add(j)
-        out.append(population[j])
-    return out
-
-
-def getstate():
-    return 3, (*_state, _index[0]), _next_gauss[0]
-
-
-def setstate(state):
-    _state[:], _index[0], _next_gauss[0] = state[1][:-1], state[1][-1], state[2]
-
-
-def gauss(mu=0.0, sigma=1.0):
-    if not _state:
-        return _unknown(False)
-    z, _next_gauss[0] = _next_gauss[0], None
-    if z is None:
-        angle = random() * (2.0 * math.pi)
-        radius = math.sqrt(-2.0 * math.log(1.0 - random()))
-        z = math.cos(angle) * radius
-        _next_gauss[0] = math.sin(angle) * radius
-    return mu + z * sigma
-
-
-def normalvariate(mu=0.0, sigma=1.0):
-    if not _state:
-        return _unknown(False)
-    factor = 4 * math.exp(-0.5) / math.sqrt(2.0)
-    while True:
-        u1 = random()
-        u2 = 1.0 - random()
-        z = factor * (u1 - 0.5) / u2
-        if z * z / 4.0 <= -math.log(u2):
-            return mu + z * sigma
-
-
-def expovariate(lambd=1.0):
-    return -math.log(1.0 - random()) / lambd if _state else _unknown(False)
-
-
-def triangular(low=0.0, high=1.0, mode=None):
-    if not _state:
-        return _unknown(False)
-    u = random()
-    if high == low:
-        return low
-    c = 0.5 if mode is None else (mode - low) / (high - low)
-    if u > c:
-        u, c, low, high = 1.0 - u, 1.0 - c, high, low
-    return low + (high - low) * math.sqrt(u * c)
+LOG4 = math.log(4.0)
+TWOPI = 2.0 * math.pi
+NV_MAGICCONST = 4 * math.exp(-0.5) / math.sqrt(2.0)
+SG_MAGICCONST = 1.0 + math.log(4.5)
 
 
 class Random:
-    """numbers of its own: seeded as the module is"""
-
     def __init__(self, x=None):
-        self._own = 3, (0,), None
+        self._words = self.gauss_next = None
         if x is not None:
             self.seed(x)
 
-    def _with_own(self, function, args, kwargs):
-        others = getstate()
-        setstate(self._own)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            self._own = getstate()
-            setstate(others)
+    def _generator(self):
+        if self._words is None:
+            _tidemark.note("random is used without a seed: its numbers are those of random.seed(0)")
+            self._words = _random.by_key([0])
+        return self._words
 
     def seed(self, a=None, version=2):
-        self._with_own(seed, (a,), {})
+        self.gauss_next = None
+        if a is not None and not isinstance(a, int):
+            _tidemark.note(f"random.seed() of a {type(a).__name__}: its numbers are those of random.seed(0)")
+            a = 0
+        if a is None:
+            self._words = None
+            return
+        a = abs(int(a))
+        key = [a & 0xFFFFFFFF]
+        while a >> 32:
+            a >>= 32
+            key.append(a & 0xFFFFFFFF)
+        self._words = _random.by_key(key)
 
     def getstate(self):
-        return self._own
+        words, index = _random.state(self._generator())
+        return 3, (*words, index), self.gauss_next
 
     def setstate(self, state):
-        self._own = state
+        _, numbers, self.gauss_next = state
+        self._words = _random.by_state(numbers[:-1], numbers[-1])
 
-    def random(self, *args, **kwargs):
-        return self._with_own(random, args, kwargs)
+    def random(self):
+        return _random.real(self._generator())
 
-    def getrandbits(self, *args, **kwargs):
-        return self._with_own(getrandbits, args, kwargs)
+    def getrandbits(self, k):
+        if k < 0:
+            raise ValueError("number of bits must be non-negative")
+        return _random.bits(self._generator(), k)
 
-    def randrange(self, *args, **kwargs):
-        return self._with_own(randrange, args, kwargs)
+    def randbytes(self, n):
+        return bytes([self.getrandbits(8) for _ in range(n)])
 
-    def randint(self, *args, **kwargs):
-        return self._with_own(randint, args, kwargs)
+    def _below(self, n):
+        return _random.below(self._generator(), n)
 
-    def uniform(self, *args, **kwargs):
-        return self._with_own(uniform, args, kwargs)
+    def randrange(self, start, stop=None, step=1):
+        if stop is None:
+            start, stop = 0, start
+        width = stop - start
+        if step == 0:
+            raise ValueError("zero step for randrange()")
+        n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
+        if n <= 0:
+            raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
+        return start + step * self._below(n)
 
-    def gauss(self, *args, **kwargs):
-        return self._with_own(gauss, args, kwargs)
+    def randint(self, a, b):
+        return self.randrange(a, b + 1)
 
-    def normalvariate(self, *args, **kwargs):
-        return self._with_own(normalvariate, args, kwargs)
+    def uniform(self, a, b):
+        return a + (b - a) * self.random()
 
-    def expovariate(self, *args, **kwargs):
-        return self._with_own(expovariate, args, kwargs)
+    def choice(self, seq):
+        if not len(seq):
+            raise IndexError("Cannot choose from an empty sequence")
+        return seq[self._below(len(seq))]
 
-    def triangular(self, *args, **kwargs):
-        return self._with_own(triangular, args, kwargs)
+    def choices(self, population, weights=None, *, cum_weights=None, k=1):
+        n = len(population)
+        if cum_weights is None:
+            if weights is None:
+                return [population[math.floor(self.random() * (n + 0.0))] for i in range(k)]
+            total, cum_weights = 0, []
+            for w in weights:
+                total += w
+                cum_weights.append(total)
+        elif weights is not None:
+            raise TypeError("Cannot specify both weights and cumulative weights")
+        if len(cum_weights) != n:
+            raise ValueError("The number of weights does not match the population")
+        total = cum_weights[-1] + 0.0
+        if total <= 0.0:
+            raise ValueError("Total of weights must be greater than zero")
+        out = []
+        for i in range(k):
+            x, low, high = self.random() * total, 0, n - 1
+            while low < high:
+                middle = (low + high) // 2
+                if x < cum_weights[middle]:
+                    high = middle
+                else:
+                    low = middle + 1
+            out.append(population[low])
+        return out
 
-    def choice(self, *args, **kwargs):
-        return self._with_own(choice, args, kwargs)
+    def shuffle(self, x):
+        x[:] = [x[i] for i in _random.order(self._generator(), len(x), False)]
 
-    def choices(self, *args, **kwargs):
-        return self._with_own(choices, args, kwargs)
+    def sample(self, population, k, *, counts=None):
+        if counts is not None:
+            population = [p for p, count in zip(population, counts) for _ in range(count)]
+        n = len(population)
+        if not 0 <= k <= n:
+            raise ValueError("Sample larger than population or is negative")
+        size = 21
+        if k > 5:
+            size += 4 ** math.ceil(math.log(k * 3, 4))
+        if n <= size:
+            pool, out = list(population), []
+            for i in range(k):
+                j = self._below(n - i)
+                out.append(pool[j])
+                pool[j] = pool[n - i - 1]
+            return out
+        selected, out = set(), []
+        for i in range(k):
+            j = self._below(n)
+            while j in selected:
+                j = self._below(n)
+            selected.add(j)
+            out.append(population[j])
+        return out
 
-    def shuffle(self, *args, **kwargs):
-        return self._with_own(shuffle, args, kwargs)
+    def triangular(self, low=0.0, high=1.0, mode=None):
+        u = self.random()
+        if high == low:
+            return low
+        c = 0.5 if mode is None else (mode - low) / (high - low)
+        if u > c:
+            u, c = 1.0 - u, 1.0 - c
+            low, high = high, low
+        return low + (high - low) * math.sqrt(u * c)
 
-    def sample(self, *args, **kwargs):
-        return self._with_own(sample, args, kwargs)
+    def normalvariate(self, mu=0.0, sigma=1.0):
+        while True:
+            u1, u2 = self.random(), 1.0 - self.random()
+            z = NV_MAGICCONST * (u1 - 0.5) / u2
+            if z * z / 4.0 <= -math.log(u2):
+                return mu + z * sigma
+
+    def gauss(self, mu=0.0, sigma=1.0):
+        z, self.gauss_next = self.gauss_next, None
+        if z is None:
+            angle = self.random() * TWOPI
+            radius = math.sqrt(-2.0 * math.log(1.0 - self.random()))
+            z, self.gauss_next = math.cos(angle) * radius, math.sin(angle) * radius
+        return mu + z * sigma
+
+    def lognormvariate(self, mu=0.0, sigma=1.0):
+        return math.exp(self.normalvariate(mu, sigma))
+
+    def expovariate(self, lambd=1.0):
+        return -math.log(1.0 - self.random()) / lambd
+
+    def gammavariate(self, alpha, beta):
+        if alpha <= 0.0 or beta <= 0.0:
+            raise ValueError("gammavariate: alpha and beta must be > 0.0")
+        if alpha == 1.0:
+            return -math.log(1.0 - self.random()) * beta
+        if alpha > 1.0:
+            ainv = math.sqrt(2.0 * alpha - 1.0)
+            while True:
+                u1 = self.random()
+                if not 1e-7 < u1 < 0.9999999:
+                    continue
+                u2 = 1.0 - self.random()
+                v = math.log(u1 / (1.0 - u1)) / ainv
+                x = alpha * math.exp(v)
+                z = u1 * u1 * u2
+                r = alpha - LOG4 + (alpha + ainv) * v - x
+                if r + SG_MAGICCONST - 4.5 * z >= 0.0 or r >= math.log(z):
+                    return x * beta
+        while True:
+            b = (math.e + alpha) / math.e
+            p = b * self.random()
+            x = p ** (1.0 / alpha) if p <= 1.0 else -math.log((b - p) / alpha)
+            u = self.random()
+            if u <= x ** (alpha - 1.0) if p > 1.0 else u <= math.exp(-x):
+                return x * beta
+
+    def betavariate(self, alpha, beta):
+        y = self.gammavariate(alpha, 1.0)
+        return y / (y + self.gammavariate(beta, 1.0)) if y else 0.0
+
+    def paretovariate(self, alpha):
+        return (1.0 - self.random()) ** (-1.0 / alpha)
+
+    def weibullvariate(self, alpha, beta):
+        return alpha * (-math.log(1.0 - self.random())) ** (1.0 / beta)
 
 
 class SystemRandom(Random):
-    pass
+    """the operating system's chance: as one that nobody seeds"""
+
+    def seed(self, *args, **kwargs):
+        return None
+
+
+_all = Random()
+seed = _all.seed
+getstate = _all.getstate
+setstate = _all.setstate
+random = _all.random
+getrandbits = _all.getrandbits
+randbytes = _all.randbytes
+randrange = _all.randrange
+randint = _all.randint
+uniform = _all.uniform
+choice = _all.choice
+choices = _all.choices
+shuffle = _all.shuffle
+sample = _all.sample
+triangular = _all.triangular
+normalvariate = _all.normalvariate
+gauss = _all.gauss
+lognormvariate = _all.lognormvariate
+expovariate = _all.expovariate
+gammavariate = _all.gammavariate
+betavariate = _all.betavariate
+paretovariate = _all.paretovariate
+weibullvariate = _all.weibullvariate

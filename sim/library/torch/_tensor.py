@@ -65,6 +65,20 @@ def unsafe_split(self, split_size, dim=0):
     return self.split(split_size, dim)
 
 
+def resize_(self, *sizes, memory_format=None):
+    """the memory grows where it is too small, and never shrinks. Source: at::native::resize_cuda_"""
+    shape = torch.Size(sizes if len(sizes) != 1 or isinstance(sizes[0], int) else sizes[0])
+    stride, step = [], 1
+    for size in reversed(shape):
+        stride.insert(0, step)
+        step *= max(size, 1)
+    needed = (self.storage_offset() + shape.numel()) * self.element_size()
+    if needed > self.untyped_storage().nbytes():
+        _C.resize_storage(self, needed)
+    _C.set_local(self, self.detach().as_strided(shape, stride))
+    return self
+
+
 def is_same_size(self, other):
     return self.shape == other.shape
 

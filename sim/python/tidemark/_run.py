@@ -213,6 +213,11 @@ class RunResult:
         return list(self.document.get("assumptions", []))
 
     @property
+    def notes(self) -> list[dict[str, Any]]:
+        """What else the run rests on: chance with a fixed seed, data sets whose files were not read."""
+        return list(self.document.get("notes", []))
+
+    @property
     def alternatives(self) -> list[dict[str, Any]]:
         """What each way comes to that `assume` leaves open; this result is about the worst. Empty: there is one way."""
         return list(self.document.get("alternatives", []))

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/parallel.h"
 #include "sim/base/problem.h"
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/record.h"
@@ -50,7 +51,8 @@ CellResult summarise(const RunResult& run) {
   result.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
   result.time_ns = run.end_ns;
   result.assumed = std::count_if(run.assumptions.begin(), run.assumptions.end(),
-                                 [](const AssumptionResult& each) { return !each.is_given; });
+                                 [](const AssumptionResult& each) { return !each.is_given; }) +
+                   static_cast<std::int64_t>(run.notes.size());
   result.status = is_oom ? CellStatus::kOom : CellStatus::kFits;
   return result;
 }
@@ -114,9 +116,8 @@ class SweepRunner::State {
     const unsigned threads = options_.threads == 0
                                  ? std::max(1U, std::thread::hardware_concurrency())
                                  : options_.threads;
-    std::vector<std::thread> others;
-    others.reserve(threads);
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    const auto share = [this] { work(); };
+    std::vector<std::thread> others = start_threads(threads - 1, share);
     work();
     for (std::thread& thread : others) thread.join();
     if (error_ != nullptr) std::rethrow_exception(error_);

@@ -30,8 +30,8 @@ struct CellResult {
   std::int64_t retries = 0;         ///< num_alloc_retries
   std::int64_t ooms = 0;
   std::uint64_t device_calls = 0;  ///< cudaMalloc, cudaFree, map and unmap calls
-  std::int64_t assumed = 0;        ///< conditions that the run rests on and nobody gave
-  Nanoseconds time_ns = 0;         ///< simulated, of the whole scenario: RunResult::end_ns
+  std::int64_t assumed = 0;  ///< what the run rests on: notes, and conditions that nobody gave
+  Nanoseconds time_ns = 0;   ///< simulated, of the whole scenario: RunResult::end_ns
   friend bool operator==(const CellResult&, const CellResult&) = default;
 };
 

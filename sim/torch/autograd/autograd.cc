@@ -1,6 +1,7 @@
 #include "sim/torch/autograd/autograd.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -49,8 +50,16 @@ bool owns_plain_memory(const Tensor& t) {
 /// Two gradients meet at one input of a node. Dense incoming ones stay with the caller, who drops a
 /// node's gradients when all are delivered. Source: torch's InputBuffer::accumulate;
 /// docs/rules/autograd.md#5.
-void accumulate(Context& c, Tensor& stored, Tensor&& incoming) {
+void accumulate(Context& c, GradientRules* rules, Tensor& stored, Tensor&& incoming) {
   const LabelScope label(c, "sum of gradients");
+  if (rules != nullptr) {
+    if (stored->spread || incoming->spread) {
+      stored = rules->sum(stored, incoming);
+      return;
+    }
+    rules->read(stored);
+    rules->read(incoming);
+  }
   for (const Tensor* t : {&stored, &incoming})
     ops::check_takes_conjugates("a sum of gradients", *t);
   if (stored.is_sparse() || incoming.is_sparse()) {
@@ -96,6 +105,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
               ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
               : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
       ops::works_on(c, {&grad}, {&kept});
+      kept->spread = grad->spread;
     }
   } else {
     const Tensor before(variable->grad);
@@ -143,8 +153,12 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
     }
     const ops::GradMetadata& wanted = edge.node->metadata[edge.input_nr];
     if (grad.is_sparse()) continue;
-    if (!(grad.sizes() == wanted.sizes)) grad = ops::sum_to(c, grad, wanted.sizes);
-    if (grad.dtype() != wanted.dtype) grad = ops::to_dtype(c, grad, wanted.dtype);
+    if (!grad->spread && !(grad.sizes() == wanted.sizes)) grad = ops::sum_to(c, grad, wanted.sizes);
+    if (grad.dtype() != wanted.dtype) {
+      const Ref<ops::Spread> spread = grad->spread;
+      grad = ops::to_dtype(c, grad, wanted.dtype);
+      grad->spread = spread;
+    }
   }
 }
 
@@ -166,6 +180,16 @@ TensorList call_function(Context& c, Node& node, TensorList inputs) {
   validate_outputs(c, node, grads);
   for (const auto& hook : node.post_hooks) hook();
   return grads;
+}
+
+/// Nodes that hand a gradient on, or a view of it: no kernel reads it there.
+bool only_passes(std::string_view node) {
+  static constexpr std::array<std::string_view, 13> kNames{
+      "AddBackward0",       "AliasBackward0",      "PermuteBackward0",   "ReshapeAliasBackward0",
+      "SqueezeBackward0",   "SqueezeBackward1",    "SubBackward0",       "TBackward0",
+      "TransposeBackward0", "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0",
+      kGradientMark};
+  return std::find(kNames.begin(), kNames.end(), node) != kNames.end();
 }
 
 /// The engine's thread and its grad mode while backward runs; autocast is that of the caller.
@@ -356,10 +380,10 @@ class BackwardPass {
     if (c_.uses_streams()) {
       task.streams.store(c_, edge.input_nr, slot, std::move(gradient), producer,
                          stream_of(*edge.node), [this](Tensor& stored, Tensor&& incoming) {
-                           accumulate(c_, stored, std::move(incoming));
+                           accumulate(c_, options_.rules, stored, std::move(incoming));
                          });
     } else if (slot.defined()) {
-      accumulate(c_, slot, std::move(gradient));
+      accumulate(c_, options_.rules, slot, std::move(gradient));
     } else {
       slot = std::move(gradient);
     }
@@ -383,6 +407,13 @@ class BackwardPass {
     show_inputs(node, task.inputs);
     if (node.part == Node::Part::kEnd) return;
     if (graph_.on_backward) graph_.on_backward(node.vertex);
+    // A function of the program's own reads by operators, which see to it themselves.
+    const bool has_kernels = !node.on_release && !node.variable.defined();
+    if (options_.rules != nullptr && has_kernels && !only_passes(node.name)) {
+      for (const Tensor& gradient : task.inputs) {
+        if (gradient.defined()) options_.rules->read(gradient);
+      }
+    }
     TensorList grads = call_function(c_, node, std::move(task.inputs));
     if (!options_.retain_graph) {
       const LabelScope label(c_, node.name, node.label);
@@ -434,7 +465,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
 }
 
 void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
-              const TensorList& gradients, bool retain_graph, const TensorList& inputs) {
+              const TensorList& gradients, bool retain_graph, const TensorList& inputs,
+              GradientRules* rules) {
   TensorList starts;
   std::vector<Edge> roots;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -459,6 +491,7 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
   }
   BackwardOptions options;
   options.retain_graph = retain_graph;
+  options.rules = rules;
   for (const Tensor& input : inputs) {
     if (!input.is_leaf()) {
       throw ops::NotModelled("backward(inputs=...) with a tensor that is no leaf is not modelled");

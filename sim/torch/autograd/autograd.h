@@ -1,11 +1,29 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "sim/graph/op_graph.h"
 #include "sim/ops/op.h"
 
 namespace tidemark::torch {
+
+/// A node that no operator made: it says how a gradient lies.
+inline constexpr std::string_view kGradientMark = "GradientMark";
+
+/// What becomes of gradients that are more than memory of this process: parts of what several ranks
+/// have together (DTensors), results of collectives that are under way.
+class GradientRules {
+ public:
+  GradientRules() = default;
+  GradientRules(const GradientRules&) = delete;
+  GradientRules& operator=(const GradientRules&) = delete;
+  virtual ~GradientRules() = default;
+  /// Called before kernels read one.
+  virtual void read(const ops::Tensor& gradient) = 0;
+  /// The sum of two that meet, one of them at least a DTensor.
+  virtual ops::Tensor sum(const ops::Tensor& stored, const ops::Tensor& incoming) = 0;
+};
 
 struct BackwardOptions {
   bool retain_graph = false;
@@ -14,6 +32,7 @@ struct BackwardOptions {
   /// Their order is that of the result; with `accumulate` they belong to leaves, and nothing is
   /// returned.
   std::vector<ops::Edge> inputs;
+  GradientRules* rules = nullptr;  ///< null: all gradients are plain
 };
 
 /// Runs backward from `roots` (edges of the tensors) with their incoming gradients, on the engine's
@@ -30,6 +49,6 @@ ops::TensorList run_backward(ops::Context& c, const graph::OpGraph& graph,
 /// input that is no leaf.
 void backward(ops::Context& c, const graph::OpGraph& graph, const ops::TensorList& tensors,
               const ops::TensorList& gradients, bool retain_graph,
-              const ops::TensorList& inputs = {});
+              const ops::TensorList& inputs = {}, GradientRules* rules = nullptr);
 
 }  // namespace tidemark::torch

@@ -223,6 +223,7 @@ Value gradients_of(Session& session, Arguments& a) {
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
+    options.rules = session.gradient_rules.get();
     for (const Value& value : interp.unpack(a[2])) {
       options.inputs.push_back(ops::gradient_edge(c, value.as<TensorObject>()->tensor));
     }

@@ -1,6 +1,12 @@
+#include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sim/ops/attention_ops.h"
+#include "sim/ops/embedding_ops.h"
+#include "sim/ops/op.h"
+#include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -42,6 +48,117 @@ Ref<lang::ClassObject> class_with(Interp& interp, std::string_view name,
   return made;
 }
 
+/// What the language's side of torch.distributed says of gradients.
+class DistributedGradients final : public GradientRules {
+ public:
+  explicit DistributedGradients(Session& session) : session_(session) {}
+  void read(const Tensor& gradient) override { session_.wait_for(gradient); }
+  Tensor sum(const Tensor& stored, const Tensor& incoming) override {
+    const Value out = session_.interp.call(session_.dtensors.sum,
+                                           {session_.wrap(stored), session_.wrap(incoming)});
+    return out.as<TensorObject>()->tensor;
+  }
+
+ private:
+  Session& session_;
+};
+
+/// What the function makes of a gradient; another tensor takes its place.
+Tensor changed(Session& session, const Value& function, const Tensor& gradient) {
+  const Value out = session.interp.call(function, {session.wrap(gradient)});
+  const auto* tensor = out.as<TensorObject>();
+  return tensor == nullptr ? gradient : tensor->tensor;
+}
+
+/// The tensor with a step of its own on the way of its gradient, which `function` changes.
+Value mark_gradient(Session& session, const Value& given, const Value& function) {
+  const Tensor& tensor = given.as<TensorObject>()->tensor;
+  ops::Op op(session.c, kGradientMark, kGradientMark, {&tensor});
+  if (!op.records()) return given;
+  return session.wrap(
+      op.result(ops::Context::shallow_copy(tensor), [s = &session, function](ops::Backward& b) {
+        b.grads[0] = changed(*s, function, b.grad());
+      }));
+}
+
+/// The node that made the tensor gets what `function` makes of the gradient that arrives there.
+/// What arrived lives until the node has run.
+void change_before(const Tensor& made, Session& session, const Value& function) {
+  if (!made->grad_fn) return;
+  ops::Node& node = *made->grad_fn;
+  node.backward = [s = &session, function, nr = made->output_nr,
+                   inner = std::move(node.backward)](ops::Backward& b) {
+    const ops::TensorList arrived = b.incoming;
+    if (arrived[nr].defined()) b.incoming[nr] = changed(*s, function, arrived[nr]);
+    inner(b);
+    b.incoming = arrived;
+  };
+}
+
+void add_gradients(Session& session, lang::Module& module) {
+  Session* s = &session;
+  const auto add = [&](std::string_view signature, lang::HostFunction body) {
+    module.set(session.interp.intern(lang::function_name(signature)),
+               session.interp.function(signature, std::move(body)));
+  };
+  add("mark_gradient(tensor, function)",
+      [s](Interp&, Arguments& a) { return mark_gradient(*s, a[0], a[1]); });
+  add("change_before(made, function)", [s](Interp&, Arguments& a) {
+    change_before(a.object<TensorObject>(0, "Tensor").tensor, *s, a[1]);
+    return Value::none();
+  });
+  // Whoever first reads the tensor's memory waits for the work.
+  add("wait_when_read(tensor, work)", [s](Interp&, Arguments& a) {
+    const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    s->wait_for(tensor);
+    s->unwaited.push_back({tensor->storage->request(), a[1]});
+    if (!s->gradient_rules) s->gradient_rules = std::make_unique<DistributedGradients>(*s);
+    return Value::none();
+  });
+  // The gradient of a whole table, of which a rank looked up a part.
+  add("embedding_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)",
+      [s](Interp&, Arguments& a) {
+        ops::EmbeddingOptions options;
+        options.padding_idx = a.integer(3);
+        options.scale_grad_by_freq = a.boolean(4);
+        return s->guarded([&] {
+          const ops::LabelScope label(s->c, "embedding_dense_backward");
+          return s->wrap(ops::embedding_dense_backward(
+              s->c, a.object<TensorObject>(0, "Tensor").tensor,
+              a.object<TensorObject>(1, "Tensor").tensor, a.integer(2), options));
+        });
+      });
+  // (result, sums of its softmax, and two numbers) of one step of ring attention; no history.
+  add("flash_attention(query, key, value, dropout)", [s](Interp& in, Arguments& a) {
+    const auto tensor = [&](std::size_t i) {
+      s->wait_for(a.object<TensorObject>(i, "Tensor").tensor);
+      return a.object<TensorObject>(i, "Tensor").tensor;
+    };
+    return s->guarded([&]() -> Value {
+      const ops::LabelScope label(s->c, "_flash_attention_forward");
+      ops::FlashResult made = ops::flash_forward(s->c, tensor(0), tensor(1), tensor(2), a.real(3));
+      return in.tuple({s->wrap(std::move(made.out)), s->wrap(std::move(made.lse)),
+                       s->wrap(std::move(made.seed)), s->wrap(std::move(made.offset))});
+    });
+  });
+  add("flash_attention_backward(grad, query, key, value, out)", [s](Interp&, Arguments& a) {
+    const auto tensor = [&](std::size_t i) {
+      s->wait_for(a.object<TensorObject>(i, "Tensor").tensor);
+      return a.object<TensorObject>(i, "Tensor").tensor;
+    };
+    return s->guarded([&] {
+      const ops::LabelScope label(s->c, "_flash_attention_backward");
+      ops::AttentionGradients made =
+          ops::flash_backward(s->c, tensor(0), tensor(1), tensor(2), tensor(3), tensor(4));
+      return s->tuple_of({made[0], made[1], made[2]});
+    });
+  });
+  add("wait_for(tensor)", [s](Interp&, Arguments& a) {
+    s->wait_for(a.object<TensorObject>(0, "Tensor").tensor);
+    return a[0];
+  });
+}
+
 void add_dtensors(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
@@ -49,14 +166,16 @@ void add_dtensors(Session& session, lang::Module& module) {
                session.interp.function(signature, std::move(body)));
   };
   // The classes DTensor and that of parameters, whose methods `members` has. `dispatch`: see
-  // DTensorClasses.
-  add("make_dtensor_classes(members, dispatch)", [s](Interp& in, Arguments& a) {
+  // DTensorClasses; so `sum`.
+  add("make_dtensor_classes(members, dispatch, sum)", [s](Interp& in, Arguments& a) {
     const auto& members = a.object<lang::ClassObject>(0, "class");
     DTensorClasses& made = s->dtensors;
     made.tensor = class_with(in, "DTensor", {s->tensor_class}, members);
     made.parameter =
         in.make_class("DTensor", "torch.distributed.tensor", {made.tensor, s->parameter_class});
     made.dispatch = a[1];
+    made.sum = a[2];
+    if (!s->gradient_rules) s->gradient_rules = std::make_unique<DistributedGradients>(*s);
     return made.tensor;
   });
   // A DTensor of which `local` is this rank's part: the same memory, no history of its own.
@@ -134,6 +253,7 @@ void fill_distributed(Session& session, lang::Module& module) {
   // Bytes that a collective reads and writes on the tensor's device and current stream.
   add("communicate(tensor, bytes)", [s](Interp&, Arguments& a) {
     const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    s->wait_for(tensor);
     s->c.launch(tensor.device(), 0, static_cast<std::uint64_t>(a.integer(1)),
                 ops::KernelClass::kElementwise, tensor.dtype());
     return Value::none();
@@ -156,6 +276,7 @@ void fill_distributed(Session& session, lang::Module& module) {
     });
     return Value::none();
   });
+  add_gradients(session, module);
   add_dtensors(session, module);
 }
 

@@ -368,7 +368,8 @@ void add_events(Session& session, lang::Module& module) {
     s->emitter.begin("backward");
     ++s->backwards;
     s->guarded([&] {
-      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs);
+      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs,
+               s->gradient_rules.get());
       return 0;
     });
     return Value::none();

@@ -98,6 +98,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
     decisions.emplace(std::move(given));
   }
+  options.notes = &notes_;
   options.missing_hint = way_out;
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {
@@ -129,7 +130,10 @@ void ModelSource::run(Program& program, Sink& sink) {
           constants.emplace_back(name, interp.evaluate(*main, expression));
         add_custom_ops(session, model_.ops, constants);
       }
-      if (model_.is_script) emitter.name_phases();
+      if (model_.is_script) {
+        emitter.name_phases();
+        if (model_.model) main->set(interp.intern("__file__"), interp.str(model_.model->name));
+      }
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
         if (model_.is_script) break;

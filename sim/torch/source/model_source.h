@@ -11,6 +11,7 @@
 #include "sim/base/release.h"
 #include "sim/base/source.h"
 #include "sim/lang/runtime/interp.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
 #include "sim/program/kernel_details.h"
@@ -82,6 +83,9 @@ class ModelSource final : public Source {
   [[nodiscard]] const std::string& oom_message() const { return oom_message_; }
   /// What the run rests on, in the order in which it was first asked. Requires: run() has returned.
   [[nodiscard]] const std::vector<lang::Assumption>& assumptions() const { return assumptions_; }
+  /// What it rests on besides conditions, in the order in which it was first noted. Requires: as
+  /// assumptions().
+  [[nodiscard]] const std::vector<lang::Note>& notes() const { return notes_.all(); }
   /// The computation graph that the run recorded. Requires: run() has returned.
   [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
 
@@ -91,6 +95,7 @@ class ModelSource final : public Source {
   std::unique_ptr<graph::OpGraph> graph_;
   std::string oom_message_;
   std::vector<lang::Assumption> assumptions_;
+  lang::Notes notes_;
   bool ended_by_oom_ = false;
 };
 

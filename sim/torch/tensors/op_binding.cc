@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -143,7 +144,8 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
   std::string why;
   std::vector<Argument> bound;
   for (const Overload& overload : overloads_) {
-    if (target == nullptr || !bind(overload, rest, bound, &why)) continue;
+    const auto fits = [&] { return bind(overload, rest, bound, &why); };
+    if (target == nullptr || !session_.guarded(fits)) continue;
     return session_.guarded([&] {
       const ops::Arguments arguments(session_.c, std::move(bound));
       const auto is_operand = [](const Parameter& p) {
@@ -176,6 +178,28 @@ bool holds_spread(const lang::Interp& interp, const Value& value) {
   });
 }
 
+/// Operators that look at memory without reading it.
+bool only_looks(std::string_view name) {
+  static constexpr std::array<std::string_view, 24> kNames{
+      "as_strided",      "chunk",   "contiguous", "detach", "expand",    "flatten", "movedim",
+      "narrow",          "permute", "reshape",    "select", "split",     "squeeze", "swapaxes",
+      "swapdims",        "t",       "transpose",  "unbind", "unflatten", "unfold",  "unsqueeze",
+      "untyped_storage", "view",    "view_as"};
+  return std::binary_search(kNames.begin(), kNames.end(), name);
+}
+
+/// Waits for the collectives under way that write what a call reads.
+void wait_for(Session& session, const Value& value) {
+  if (const auto* object = value.as<TensorObject>()) {
+    session.wait_for(object->tensor);
+    return;
+  }
+  const auto* list = value.as<lang::List>();
+  const auto* tuple = value.as<lang::Tuple>();
+  if (list == nullptr && tuple == nullptr) return;
+  for (const Value& item : list != nullptr ? list->items : tuple->items) wait_for(session, item);
+}
+
 }  // namespace
 
 Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
@@ -198,6 +222,10 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
 
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
+  if (!session_.unwaited.empty() && !only_looks(name_)) {
+    for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
+      wait_for(session_, args.values[i]);
+  }
   if (args.keyword_count > 0) {
     if (const Value* out = args.keyword(session_.interp.intern("out")))
       return call_into(args, Value(*out));
@@ -206,7 +234,7 @@ Value BoundOp::call(CallArgs& args) {
   std::vector<Argument> values;
   for (const Overload& overload : overloads_) {
     session_.unknown_number = false;
-    if (!bind(overload, args, values, &why)) continue;
+    if (!session_.guarded([&] { return bind(overload, args, values, &why); })) continue;
     const bool is_known = !std::exchange(session_.unknown_number, false);
     // The size of what these make is the number itself.
     if (!is_known && session_.decisions != nullptr &&

@@ -188,6 +188,7 @@ bool to_operand(Session& session, const Value& value, Argument& out) {
     return true;
   }
   if (const auto* unknown = value.as<lang::Unknown>()) {
+    session.unknown_number = true;
     out = session.c.number(type_of(*unknown));  // a tensor of which nothing is known
     return true;
   }

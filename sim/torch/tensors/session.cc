@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "sim/ops/index_error.h"
+#include "sim/torch/autograd/autograd.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -118,8 +119,21 @@ void Session::release() {
   c.engine_thread.pack_hooks.clear();
   ops_->release();
   dtensors = {};
+  unwaited.clear();
   dtypes.clear();
   formats.clear();
+}
+
+void Session::wait_for(const ops::Tensor& tensor) {
+  if (!tensor->storage) return;
+  const ops::RequestNumber request = tensor->storage->request();
+  for (std::size_t i = 0; i < unwaited.size(); ++i) {
+    if (unwaited[i].result != request) continue;
+    const Value work = std::move(unwaited[i].work);
+    unwaited.erase(unwaited.begin() + static_cast<std::ptrdiff_t>(i));
+    interp.call(interp.get_attr(work, interp.intern("wait")), {});
+    return;
+  }
 }
 
 void Session::add_values() {

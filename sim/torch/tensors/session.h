@@ -67,6 +67,7 @@ class MemoryFormatObject final : public lang::HostObject {
 inline constexpr const char* kWayOut =
     "declare it as a custom op: docs/scenario.md; docs/language.md lists what is modelled";
 
+class GradientRules;
 class ModelWatch;
 class OpTable;
 
@@ -83,7 +84,15 @@ struct DTensorClasses {
   Ref<lang::ClassObject> parameter;  ///< of nn.Parameters
   /// dispatch(name, operator, args, kwargs): what an operator does that gets one.
   lang::Value dispatch;
+  /// sum(stored, incoming): of gradients that meet.
+  lang::Value sum;
   int inside = 0;  ///< calls under way that take DTensors for this rank's parts
+};
+
+/// A collective that has not been waited for: whoever first reads what it gives waits.
+struct Unwaited {
+  ops::RequestNumber result;  ///< the memory that it writes
+  lang::Value work;           ///< a torch.distributed Work
 };
 
 /// One program in torch's words: the interpreter, the operators' context, and the classes and
@@ -146,6 +155,11 @@ class Session {
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
   DTensorClasses dtensors;
+  std::vector<Unwaited> unwaited;  ///< in the order in which they began
+  /// Null until gradients can be more than plain memory.
+  std::unique_ptr<GradientRules> gradient_rules;
+  /// Waits for what writes a tensor's memory, if that is under way.
+  void wait_for(const ops::Tensor& tensor);
   std::uint64_t backwards = 0;             ///< backward passes begun
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.

@@ -307,7 +307,8 @@ Value backward_method(Session& session, Arguments& a) {
           const ops::LabelScope label(session.c, "ones_like");
           gradients.push_back(session.c.empty_like(root));
         }
-        backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs);
+        backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs,
+                 session.gradient_rules.get());
         return 0;
       });
     } catch (const lang::Raised&) {

@@ -89,7 +89,11 @@ TEST_CASE("a device file of one's own is read by its path") {
   std::ofstream(path) << kSmall;
   CHECK(load_device(path).spec.total_bytes == 8 * kGiB);
   const std::size_t slash = path.rfind('/');
-  CHECK(load_device("./" + path.substr(slash + 1), path.substr(0, slash)).spec.id == "small");
+  const std::string folder = path.substr(0, slash);
+  const ReadScope scope({folder});
+  CHECK(load_device("./" + path.substr(slash + 1), scope, folder, {}, "device").spec.id == "small");
+  CHECK_THROWS_WITH(load_device("/etc/device.yaml", scope, folder, {}, "device"),
+                    Catch::Contains("device: '/etc/device.yaml' lies outside of what may be read"));
   std::remove(path.c_str());
   CHECK_THROWS_AS(load_device(path), std::runtime_error);
 }

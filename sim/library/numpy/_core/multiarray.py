@@ -1,9 +1,10 @@
 import math
 import torch
 import torch._C as _C
+from numpy._core._interface import Bytes, interface_of
 from numpy._core.arrayprint import _nested, _texts
 from numpy._core.numerictypes import (
-    _Number, _name_of, _order, _scalars, _shortest, bool_, dtype, dtype_of, float16, float32,
+    _name_of, _order, _scalars, _shortest, bool_, dtype, dtype_of, float16, float32, generic,
     float64, int16, int32, int64, int8, refuse, uint8,
 )
 
@@ -39,7 +40,7 @@ def _shape_and_kind(data):
                 "inhomogeneous shape after 1 dimensions."
             )
         return [len(data)] + parts[0][0], _common([kind for shape, kind in parts])
-    if isinstance(data, _Number):
+    if isinstance(data, generic):
         return [], type(data)._name
     if isinstance(data, bool):
         return [], "bool"
@@ -82,6 +83,8 @@ def array_of(data, kind=None, copies=True):
         return data if same and not copies else made(data._t.clone() if same else data._t, kind)
     if isinstance(data, torch.Tensor):
         return made(on_host(data), kind)
+    if hasattr(type(data), "__array__"):
+        return made(data.__array__()._t, kind)
     shape, own = _shape_and_kind(data)
     wanted = own if kind is None else dtype_of(kind).name
     out = torch.empty(shape, dtype=getattr(torch, wanted))
@@ -111,7 +114,7 @@ def tensor_of(x):
 
 def _weak(x):
     """a plain number: it takes the type of the array beside it"""
-    return isinstance(x, (bool, int, float)) and not isinstance(x, _Number)
+    return isinstance(x, (bool, int, float)) and not isinstance(x, generic)
 
 
 def _pair(a, b):
@@ -339,6 +342,13 @@ class ndarray:
         return self.size * self.itemsize
 
     @property
+    def __array_interface__(self):
+        return interface_of(self)
+
+    def tobytes(self, order="C"):
+        return Bytes(self.nbytes)
+
+    @property
     def T(self):
         return made(self._t.permute(*range(self.ndim - 1, -1, -1)))
 
@@ -535,14 +545,9 @@ class ndarray:
     def __neg__(self):
         return made(-self._t)
 
-    def __pos__(self):
-        return self
-
-    def __abs__(self):
-        return made(self._t.abs())
-
-    def __invert__(self):
-        return made(~self._t)
+    __pos__ = lambda self: self
+    __abs__ = lambda self: made(self._t.abs())
+    __invert__ = lambda self: made(~self._t)
 
     def __matmul__(self, other):
         a, b = _pair(self, other)
@@ -588,9 +593,7 @@ for _sign in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def _reconstruct(subtype, shape, dtype):
-    import _tidemark
-
-    _tidemark.refuse("arrays of a pickle are not modelled")
+    refuse("an array of a pickle")
 
 
 scalar = _reconstruct

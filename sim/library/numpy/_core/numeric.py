@@ -1,14 +1,15 @@
 import math
 import numpy._core.multiarray as _a
 import torch
-from numpy._core.numerictypes import float16, float32, float64, int16, int32, int64, int8, uint8
+from numpy._core.numerictypes import (
+    float16, float32, float64, floating, generic, inexact, int16, int32, int64, int8, integer, issubdtype, number,
+    signedinteger, uint16, uint32, uint64, uint8, unsignedinteger,
+)
 
 # Arrays have sizes and a type; their numbers are known where they were given, drawn or computed from such.
 
 pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 float_, intp = float64, int64
-integer, floating = (int64, int32, int16, int8, uint8), (float64, float32, float16)
-number = floating + integer
 
 
 def _t(x):

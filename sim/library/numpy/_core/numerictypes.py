@@ -16,7 +16,13 @@ class dtype:
         self.name = name._name if isinstance(name, type) else str(name)
         self.itemsize = self._torch().itemsize
         self.kind = (
-            "b" if self.name == "bool" else "f" if "float" in self.name else "u" if self.name == "uint8" else "i"
+            "b"
+            if self.name == "bool"
+            else "f"
+            if "float" in self.name
+            else "u"
+            if self.name.startswith("uint")
+            else "i"
         )
 
     def _torch(self):
@@ -35,13 +41,13 @@ class dtype:
         return hash(self.name)
 
 
-class _Number:
-    """what a scalar of numpy's has beside Python's number"""
+class generic:
+    """numpy's scalars: what they have beside Python's numbers"""
 
     shape, ndim, size = (), 0, 1
 
     def item(self):
-        return self.__class__.__mro__[2](self)
+        return self._plain(self)
 
     tolist = item
 
@@ -65,6 +71,30 @@ class _Number:
         return str(self.item())
 
 
+class number(generic):
+    pass
+
+
+class integer(number):
+    _plain = int
+
+
+class signedinteger(integer):
+    pass
+
+
+class unsignedinteger(integer):
+    pass
+
+
+class inexact(number):
+    pass
+
+
+class floating(inexact):
+    _plain = float
+
+
 def _rounded(name, value):
     """a Python number as one of a type that holds less"""
     if isinstance(value, ndarray):
@@ -72,7 +102,7 @@ def _rounded(name, value):
     return torch.tensor(float(value), dtype=getattr(torch, name)).item()
 
 
-class float64(_Number, float):
+class float64(floating, float):
     _name = "float64"
 
     def __new__(cls, value=0.0):
@@ -88,7 +118,7 @@ def _shortest(value):
     return value
 
 
-class float32(_Number, float):
+class float32(floating, float):
     _name = "float32"
 
     def __new__(cls, value=0.0):
@@ -101,49 +131,70 @@ class float32(_Number, float):
         return f"np.float32({self})"
 
 
-class float16(_Number, float):
+class float16(floating, float):
     _name = "float16"
 
     def __new__(cls, value=0.0):
         return float.__new__(cls, _rounded("float16", value))
 
 
-class int64(_Number, int):
+class int64(signedinteger, int):
     _name = "int64"
 
     def __new__(cls, value=0):
         return int.__new__(cls, value.item() if isinstance(value, (ndarray, torch.Tensor)) else value)
 
 
-class int32(_Number, int):
+class int32(signedinteger, int):
     _name = "int32"
 
     def __new__(cls, value=0):
         return int.__new__(cls, value)
 
 
-class int16(_Number, int):
+class int16(signedinteger, int):
     _name = "int16"
 
     def __new__(cls, value=0):
         return int.__new__(cls, value)
 
 
-class int8(_Number, int):
+class int8(signedinteger, int):
     _name = "int8"
 
     def __new__(cls, value=0):
         return int.__new__(cls, value)
 
 
-class uint8(_Number, int):
+class uint8(unsignedinteger, int):
     _name = "uint8"
 
     def __new__(cls, value=0):
         return int.__new__(cls, value)
 
 
-class bool_:
+class uint16(unsignedinteger, int):
+    _name = "uint16"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class uint32(unsignedinteger, int):
+    _name = "uint32"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class uint64(unsignedinteger, int):
+    _name = "uint64"
+
+    def __new__(cls, value=0):
+        return int.__new__(cls, value)
+
+
+class bool_(generic):
     _name = "bool"
 
     def __new__(cls, value=False):
@@ -159,9 +210,25 @@ _scalars = {
     "int16": int16,
     "int8": int8,
     "uint8": uint8,
+    "uint16": uint16,
+    "uint32": uint32,
+    "uint64": uint64,
     "bool": bool,
 }
-_order = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+_order = [
+    "bool",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+]
 _short = {
     "f4": "float32",
     "f8": "float64",
@@ -172,6 +239,9 @@ _short = {
     "f": "float32",
     "d": "float64",
     "u1": "uint8",
+    "u2": "uint16",
+    "u4": "uint32",
+    "u8": "uint64",
     "f2": "float16",
     "single": "float32",
     "double": "float64",
@@ -193,6 +263,14 @@ def dtype_of(kind):
     if name not in _scalars:
         refuse(f"the type {kind!r}")
     return dtype(name)
+
+
+def issubdtype(arg1, arg2):
+    """whether the first type is the second or one of its kind"""
+    first = _scalars[dtype_of(arg1).name]
+    kinds = {int: integer, float: floating}
+    second = arg2 if isinstance(arg2, type) and issubclass(arg2, generic) else kinds.get(arg2)
+    return issubclass(first, second or _scalars[dtype_of(arg2).name])
 
 
 def _name_of(tensor):

@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
 
 
@@ -10,12 +11,13 @@ def _group_of(group):
 
 
 def wait_tensor(tensor):
-    return tensor
+    return _C.wait_for(tensor)
 
 
 def _done(work, tensor):
-    if work is not None:
-        work.wait()
+    """a tensor that is waited for when it is first read"""
+    if work is not None and tensor.is_cuda:
+        _C.wait_when_read(tensor, work)
     return tensor
 
 

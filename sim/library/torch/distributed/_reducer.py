@@ -141,8 +141,6 @@ class _Reducer:
     def delay_all_reduce(self):
         """a static graph's first iteration: everything at the end of backward"""
         self.unused = [i for i, count in enumerate(self.triggered) if count == 0]
-        if self.should_rebuild():
-            self.rebuilt_order = list(range(len(self.parameters)))
         for index in range(len(self.parameters)):
             self.mark_variable_ready(index)
 

@@ -5,7 +5,9 @@ from torch.distributed.fsdp._fully_shard._fully_shard import (
     FSDPModule, UnshardHandle, fully_shard, register_fsdp_forward_method,
 )
 from torch.distributed.fsdp.api import (
-    BackwardPrefetch, CPUOffload, FullStateDictConfig, LocalStateDictConfig, MixedPrecision,
-    ShardedStateDictConfig, ShardingStrategy, StateDictConfig, StateDictType,
+    BackwardPrefetch, CPUOffload, FullOptimStateDictConfig, FullStateDictConfig,
+    LocalOptimStateDictConfig, LocalStateDictConfig, MixedPrecision, OptimStateDictConfig,
+    ShardedOptimStateDictConfig, ShardedStateDictConfig, ShardingStrategy, StateDictConfig,
+    StateDictType,
 )
 from torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel

@@ -101,7 +101,9 @@ class FlatParamHandle:
         if align and total % self.world_size:
             pad(self.world_size - total % self.world_size)
         flat = torch.cat([torch.flatten(t.detach()) for t in tensors], dim=0)
-        self.flat_param = nn.Parameter(flat, requires_grad=params[0].requires_grad)
+        if not self._use_orig_params and len({p.requires_grad for p in params}) > 1:
+            raise ValueError("Must flatten tensors with uniform `requires_grad` when `use_orig_params=False`")
+        self.flat_param = nn.Parameter(flat, requires_grad=any([p.requires_grad for p in params]))
         self._unsharded_numel = flat.numel()
         self._params = None
         if self._use_orig_params:
@@ -354,5 +356,8 @@ class FlatParamHandle:
         self._saved_grad_shard = None
 
     def reset_grad_info(self):
-        if self._use_orig_params and all([p.grad is None for p in self._params]):
+        if not self._use_orig_params:
+            return
+        if all([p.grad is None for p in self._params]):
             self.flat_param.grad = None
+        self.flat_param.requires_grad = any([p.requires_grad for p in self._params])

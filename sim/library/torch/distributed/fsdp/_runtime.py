@@ -117,7 +117,35 @@ def pre_forward(state, handle, args, kwargs):
     if state.mixed_precision.cast_forward_inputs and dtype and handle:
         args = _apply_to_tensors(lambda x: _cast_fp_tensor(dtype, x), args)
         kwargs = _apply_to_tensors(lambda x: _cast_fp_tensor(dtype, x), kwargs)
+    if handle and torch.is_grad_enabled() and not handle.flat_param.requires_grad and handle._hook is None:
+        handle._hook = _ReshardAfter(state, handle, args, kwargs)
     return args, kwargs
+
+
+class _ReshardAfter:
+    """frozen parameters go when backward has come to all inputs of their module"""
+
+    def __init__(self, state, handle, args, kwargs):
+        self._state, self._handle, self._missing, self._hooks = state, handle, 0, []
+        _apply_to_tensors(self._watch, (args, kwargs))
+
+    def _watch(self, tensor):
+        if tensor.requires_grad:
+            self._missing += 1
+            self._hooks.append(tensor.register_hook(self._arrived))
+        return tensor
+
+    def _arrived(self, grad):
+        self._missing -= 1
+        if self._missing == 0:
+            with torch.no_grad():
+                self._handle._training_state = flat.BACKWARD_POST
+                reshard(self._state, self._handle, frees_in_backward(self._state, self._handle))
+                prefetch(self._state, self._handle)
+
+    def remove(self):
+        for hook in self._hooks:
+            hook.remove()
 
 
 def post_forward(state, handle, output):

@@ -52,3 +52,24 @@ class ShardedStateDictConfig(StateDictConfig):
 
 class LocalStateDictConfig(StateDictConfig):
     pass
+
+
+class OptimStateDictConfig:
+    def __init__(self, offload_to_cpu=True):
+        self.offload_to_cpu, self.rank0_only = offload_to_cpu, False
+
+
+class FullOptimStateDictConfig(OptimStateDictConfig):
+    def __init__(self, offload_to_cpu=True, rank0_only=False):
+        super().__init__(offload_to_cpu)
+        self.rank0_only = rank0_only
+
+
+class ShardedOptimStateDictConfig(OptimStateDictConfig):
+    def __init__(self, offload_to_cpu=True, _use_dtensor=False):
+        super().__init__(offload_to_cpu)
+
+
+class LocalOptimStateDictConfig(OptimStateDictConfig):
+    def __init__(self, offload_to_cpu=False):
+        super().__init__(offload_to_cpu)

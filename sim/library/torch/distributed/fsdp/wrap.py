@@ -1,6 +1,36 @@
 from torch import nn
 
 
+class _Wrapping:
+    """what wrap() does where it is called: the class and its arguments, None outside enable_wrap()"""
+
+    now = None
+
+
+class enable_wrap:
+    def __init__(self, *, wrapper_cls, **wrapper_kwargs):
+        self._own, self._outer = (wrapper_cls, wrapper_kwargs), None
+
+    def __enter__(self):
+        self._outer, _Wrapping.now = _Wrapping.now, self._own
+
+    def __exit__(self, *error):
+        _Wrapping.now = self._outer
+        return False
+
+
+def wrap(module, **wrap_overrides):
+    """the module wrapped as enable_wrap() says; as it is outside"""
+    if _Wrapping.now is None:
+        return module
+    wrapper_cls, wrapper_kwargs = _Wrapping.now
+    return wrapper_cls(module, **{**wrapper_kwargs, **wrap_overrides})
+
+
+def _or_policy(module, recurse, nonwrapped_numel, policies):
+    return any([policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel) for policy in policies])
+
+
 def always_wrap_policy(*args, **kwargs):
     return True
 

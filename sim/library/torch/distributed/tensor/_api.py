@@ -3,6 +3,7 @@ import torch._C as _C
 from torch.autograd.function import Function
 from torch.distributed.tensor._dispatch import dispatch
 from torch.distributed.tensor._dtensor_spec import DTensorSpec, _contiguous_stride
+from torch.distributed.tensor._gradients import sum_of_gradients
 from torch.distributed.tensor._redistribute import redistribute_local_tensor
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
@@ -46,18 +47,33 @@ class _Members:
         if placements is None:
             raise RuntimeError("placements is needed for redistribute!")
         placements = _normal(placements, spec.mesh, self.dim())
-        return _Redistribute.apply(self, placements)
+        return _Redistribute.apply(self, placements, async_op, forward_dtype, backward_dtype)
 
     def full_tensor(self, *, grad_placements=None):
         spec = _C.spec_of(self)
         return self.redistribute(placements=[Replicate()] * spec.mesh.ndim).to_local(grad_placements=grad_placements)
+
+    def to(self, *args, **kwargs):
+        return dispatch("to", torch.Tensor.to, (self, *args), kwargs)
+
+    def float(self):
+        return self.to(torch.float32)
+
+    def double(self):
+        return self.to(torch.float64)
+
+    def half(self):
+        return self.to(torch.float16)
+
+    def bfloat16(self):
+        return self.to(torch.bfloat16)
 
     def __repr__(self):
         where = f"device_mesh={self.device_mesh}, placements={self.placements}"
         return f"DTensor(local_tensor={_C.local_of(self)}, {where})"
 
 
-DTensor = _C.make_dtensor_classes(_Members, dispatch)
+DTensor = _C.make_dtensor_classes(_Members, dispatch, sum_of_gradients)
 
 
 def _mesh(device_mesh):
@@ -103,7 +119,7 @@ class _FromLocal(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return _to_layout(grad_output, ctx.spec, ctx.spec), None, None, None, None
+        return _C.local_of(_to_layout(grad_output, ctx.spec, ctx.spec)), None, None, None, None
 
 
 class _ToLocal(Function):
@@ -123,22 +139,26 @@ class _ToLocal(Function):
 
 class _Redistribute(Function):
     @staticmethod
-    def forward(ctx, input, placements):
-        ctx.spec = _C.spec_of(input)
+    def forward(ctx, input, placements, async_op, forward_dtype, backward_dtype):
+        ctx.spec, ctx.async_op = _C.spec_of(input), async_op
         local = _C.local_of(input)
+        ctx.dtype, ctx.backward_dtype = local.dtype, backward_dtype or local.dtype
+        if forward_dtype is not None and forward_dtype != local.dtype:
+            local = local.to(forward_dtype)
         if ctx.spec.placements != placements:
-            local = redistribute_local_tensor(local, ctx.spec, placements)
+            local = redistribute_local_tensor(local, ctx.spec, placements, async_op)
         ctx.out_spec = ctx.spec.with_placements(placements)
+        ctx.out_spec.dtype = local.dtype
         return _make(local, ctx.out_spec)
 
     @staticmethod
     def backward(ctx, grad_output):
-        return _to_layout(grad_output, ctx.out_spec, ctx.spec), None
+        local = _to_layout(grad_output, ctx.out_spec, ctx.spec, ctx.async_op, ctx.backward_dtype)
+        return local if local.dtype == ctx.dtype else local.to(ctx.dtype), None, None, None, None
 
 
-def _to_layout(grad, spec, wanted):
-    """a gradient's part, of what lies as `spec` says, where it is to lie as `wanted` does; what would become terms of a
-    sum stays whole"""
+def _to_layout(grad, spec, wanted, async_op=False, dtype=None):
+    """a gradient, of what lies as `spec` says, laid out as `wanted`; what would become terms of a sum stays whole"""
     current = _C.spec_of(grad)
     if current is None:
         current = spec.of_gradient()
@@ -147,7 +167,11 @@ def _to_layout(grad, spec, wanted):
         for now, target in zip(current.placements, wanted.placements)
     ]
     local = _C.local_of(grad)
-    return local if list(current.placements) == placements else redistribute_local_tensor(local, current, placements)
+    if dtype is not None and local.dtype != dtype:
+        local = local.to(dtype)
+    if list(current.placements) != placements:
+        local = redistribute_local_tensor(local, current, placements, async_op)
+    return _make(local, wanted.with_placements(placements))
 
 
 def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_rank=0):
@@ -160,16 +184,17 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
     with torch.no_grad():
         local = tensor.detach()
         for dim, placement in enumerate(placements):
-            local = _dealt(local, placement, mesh, dim) if placement.is_shard() else local
+            if placement.is_shard():
+                local = _dealt(local, placement, mesh, dim, src_data_rank is not None)
     spec = DTensorSpec(mesh, placements, tensor.shape, tensor.stride(), tensor.dtype)
     return _make(local, spec).requires_grad_(tensor.requires_grad)
 
 
-def _dealt(local, placement, mesh, dim):
-    """this rank's part, of parts that are made contiguous to be sent"""
+def _dealt(local, placement, mesh, dim, is_sent):
+    """this rank's part, of parts that are made contiguous to be sent; or a copy of it, where each rank has the whole"""
     count, at = mesh.size(dim), placement.dim
     size, start = placement.local_shard_size_and_offset(local.size(at), count, mesh.get_coordinate()[dim])
-    if local.is_meta:
+    if local.is_meta or not is_sent:
         return local.narrow(at, start, size).clone()
     each = -(-local.size(at) // count)
     parts = []

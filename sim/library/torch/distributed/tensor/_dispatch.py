@@ -1,6 +1,12 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor.placement_types import Partial, Replicate, _NormPartial
+from torch.distributed.tensor._gradients import follows, keeps_terms, needs_sums, run
+from torch.distributed.tensor._ops._embedding_ops import embedding
+from torch.distributed.tensor._ops._math_ops import norm, reduction, softmax
+from torch.distributed.tensor._ops._matrix_ops import linear, matmul
+from torch.distributed.tensor._ops._view_ops import cut, permuted, view
+from torch.distributed.tensor.parallel.loss import cross_entropy
+from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, _NormPartial
 
 # What operators do that get DTensors: `_RULES` by name. Each brings this rank's parts into place, runs the operator on
 # them, and says how the result lies.
@@ -11,9 +17,10 @@ def dispatch(name, op, args, kwargs):
     if rule is not None:
         return rule(op, args, kwargs)
     if name in _ELEMENTWISE or name.startswith("_foreach_"):
-        if name not in _LINEAR:
-            args = tuple([_without_terms(arg) for arg in args])
-        return _elementwise(op, args, kwargs)
+        is_linear = name in _LINEAR
+        if not is_linear:
+            args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
+        return _elementwise(op, args, kwargs, is_linear)
     specs = _specs([*args, *kwargs.values()])
     if all([spec.is_replicated() for spec in specs]):
         return _replicated(op, args, kwargs, specs)
@@ -27,8 +34,8 @@ def _replicated(op, args, kwargs, specs):
     """what every rank has whole, every rank computes whole"""
     out = _C.call_local(op, *args, **kwargs)
     if isinstance(out, (list, tuple)):
-        return type(out)([_spread(o, specs[0], o.shape, specs) if isinstance(o, torch.Tensor) else o for o in out])
-    return _spread(out, specs[0], out.shape, specs) if isinstance(out, torch.Tensor) else out
+        return type(out)([_spread(o, specs[0], o.shape) if isinstance(o, torch.Tensor) else o for o in out])
+    return _spread(out, specs[0], out.shape) if isinstance(out, torch.Tensor) else out
 
 
 def _without_terms(value):
@@ -53,12 +60,12 @@ def _specs(values):
     return found
 
 
-def _spread(out, spec, shape=None, sources=()):
+def _spread(out, spec, shape=None):
     """the result of an operator on parts, as a DTensor"""
     if not isinstance(out, torch.Tensor) or _C.spec_of(out) is not None:
         return out
     spec = spec.with_shape(spec.shape if shape is None else shape)
-    spec.dtype, spec.sources = out.dtype, list(sources)
+    spec.dtype = out.dtype
     return _C.spread_out(out, spec, spec.shape, spec.stride)
 
 
@@ -66,20 +73,38 @@ def _broadcast(shapes):
     return torch.broadcast_shapes(*shapes)
 
 
-def _elementwise(op, args, kwargs):
+def _elementwise(op, args, kwargs, is_linear=False):
     """parts that lie alike give parts that lie so"""
-    values = list(args) + list(kwargs.values())
-    specs = _specs(values)
     lists = [v for v in args if isinstance(v, (list, tuple))]
     args = _laid_alike(args, lists)
-    out = _C.call_local(op, *args, **kwargs)
-    if lists and isinstance(out, (list, tuple)):
-        return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
-    if isinstance(out, torch.Tensor) and _C.spec_of(out) is None:
-        widest = max(specs, key=lambda s: len(s.shape))
-        shapes = [tuple(v.shape) for v in args if isinstance(v, torch.Tensor)]
-        return _spread(out, widest, _broadcast(shapes), specs)
-    return out
+    if lists:
+        out = _C.call_local(op, *args, **kwargs)
+        if isinstance(out, (list, tuple)):
+            return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
+        return out
+    specs = _specs(list(args) + list(kwargs.values()))
+    shape = _broadcast([tuple(v.shape) for v in args if isinstance(v, torch.Tensor)] or [specs[0].shape])
+    widest = max(specs, key=lambda s: len(s.shape))
+    out = widest.with_placements(widest.placements).with_shape(shape)
+    made = list(out.placements)
+    lies = {
+        i: _of_operand(_C.spec_of(v), made, len(shape)) for i, v in enumerate(args)
+        if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None
+    }
+    return run(op, args, kwargs, out, lies, keeps_terms(made) if is_linear else needs_sums(made))
+
+
+def _of_operand(spec, made, ndim):
+    """how the gradient of an operand lies: along what it was repeated, each rank has a term of a sum"""
+    missing = ndim - len(spec.shape)
+
+    def lies(arrived):
+        return [
+            now if not now.is_shard() else Shard(now.dim - missing)
+            if now.dim >= missing and spec.shape[now.dim - missing] != 1 else Partial() for now in arrived
+        ]
+
+    return lies
 
 
 def _laid_alike(args, lists):
@@ -99,38 +124,6 @@ def _moved(value, target):
     if spec is None or target is None or spec.placements == target.placements or spec.shape != target.shape:
         return value
     return value.redistribute(placements=target.placements)
-
-
-def _linear(op, args, kwargs):
-    """by the weight's rows the result has parts of its columns, by its columns it has terms of a sum"""
-    x, weight = args[0], args[1]
-    bias = args[2] if len(args) > 2 else kwargs.get("bias")
-    spec, w = _C.spec_of(x), _C.spec_of(weight)
-    if spec is None or w is None:
-        _C.refuse("linear() of a tensor and a DTensor is not modelled", "make both DTensors: DTensor.from_local")
-    last, placements, divided = len(spec.shape) - 1, [], None
-    for dim, placement in enumerate(w.placements):
-        own = spec.placements[dim]
-        if placement.is_shard(0):
-            if not own.is_replicate():
-                _C.refuse("linear() by columns of an input that is not whole is not modelled", "redistribute it first")
-            spec.sum_gradients(dim)
-            placements.append(type(placement)(last) if type(placement).__name__ == "Shard" else placement)
-        elif placement.is_shard(1):
-            if not own.is_shard(last):
-                _C.refuse("linear() by rows of an input that lies otherwise is not modelled", "redistribute it first")
-            if bias is not None:
-                with torch.no_grad():
-                    divided = _C.local_of(bias) / w.mesh.size(dim)
-            placements.append(Partial())
-        else:
-            placements.append(own)
-    out = _C.call_local(op, *args, **kwargs)
-    del divided
-    return _spread(out, spec.with_placements(placements), (*spec.shape[:-1], w.shape[0]), [spec])
-
-
-_loss_parallel = []
 
 
 def _norm_placements(spec, norm_type):
@@ -210,12 +203,18 @@ _ELEMENTWISE = {
         "add", "sub", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min", "clamp_max",
         "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum", "minimum"
     ) for end in ("", "_")],
-    "gelu", "silu", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_or",
+    "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_or",
     "logical_and", "where", "_fused_update_", "_amp_unscale_",
 }
 _RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
 _RULES = {
-    "linear": _linear, **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
+    "linear": linear, "matmul": matmul, "mm": matmul, "__matmul__": matmul, "embedding": embedding, "layer_norm": norm,
+    "rms_norm": norm, "softmax": softmax, "log_softmax": softmax, "cross_entropy": cross_entropy,
+    "sum": reduction("sum"), "mean": reduction("avg"), "amax": reduction("max"), "amin": reduction("min"),
+    **{name: view for name in ("view", "reshape", "flatten", "unflatten")},
+    **{name: permuted(name) for name in ("transpose", "permute", "t", "unsqueeze", "squeeze", "contiguous")},
+    **{name: cut for name in ("chunk", "split", "narrow", "select", "unbind")},
+    **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
     "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
 }

@@ -15,23 +15,10 @@ class DTensorSpec:
     def __init__(self, mesh, placements, shape, stride, dtype):
         self.mesh, self.placements = mesh, tuple(placements)
         self.shape, self.stride, self.dtype = tuple(shape), tuple(stride), dtype
-        self.sources, self._partial_grads = [], set()
-
-    def sum_gradients(self, dim):
-        """the gradient of what lies so is a term of a sum along a dimension of the mesh; so is that of what it was made
-        of"""
-        if dim in self._partial_grads:
-            return
-        self._partial_grads.add(dim)
-        for source in self.sources:
-            if source.placements[dim].is_replicate():
-                source.sum_gradients(dim)
 
     def of_gradient(self):
-        """how a gradient arrives"""
-        placements = [Partial() if d in self._partial_grads else p for d, p in enumerate(self.placements)]
-        return self.with_placements([Replicate() if type(p) is Partial and d not in self._partial_grads else p
-                                     for d, p in enumerate(placements)])
+        """how a gradient lies that does not say so itself"""
+        return self.with_placements([Replicate() if p.is_partial() else p for p in self.placements])
 
     @property
     def device_mesh(self):

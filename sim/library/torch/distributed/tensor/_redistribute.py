@@ -1,6 +1,7 @@
 import torch
+import torch._C as _C
 from torch.distributed import _functional_collectives as funcol
-from torch.distributed.tensor.placement_types import Replicate, _NormPartial
+from torch.distributed.tensor.placement_types import Replicate, _MaskPartial, _NormPartial
 
 
 def _padded(tensor, dim, size):
@@ -15,6 +16,8 @@ def _padded(tensor, dim, size):
 
 def _reduced(local, placement, mesh, dim):
     """a term everywhere -> the sum everywhere"""
+    if isinstance(placement, _MaskPartial):
+        placement.apply(local)
     if isinstance(placement, _NormPartial) and placement.reduce_op == "sum":
         powered = local ** placement.norm_type if placement.norm_type != 1 else local
         total = funcol.all_reduce(powered, "sum", (mesh, dim))
@@ -35,6 +38,8 @@ def _gathered(local, placement, mesh, dim, whole):
 
 def _scattered(local, placement, target, mesh, dim):
     """a term everywhere -> a part of the sum on each rank"""
+    if isinstance(placement, _MaskPartial):
+        placement.apply(local)
     count, rank, whole = mesh.size(dim), mesh.get_coordinate()[dim], local.size(target.dim)
     each = -(-whole // count)
     local = _padded(local, target.dim, each * count)
@@ -60,7 +65,7 @@ def _swapped(local, placement, target, mesh, dim, whole):
     return out if out.size(target.dim) == size else out.narrow(target.dim, 0, size)
 
 
-def redistribute_local_tensor(local, spec, placements):
+def redistribute_local_tensor(local, spec, placements, async_op=False):
     """this rank's part of a tensor that is to lie otherwise. Dimensions of the mesh that are gathered go last to first,
     then the others first to last. Source: torch.distributed.tensor._redistribute"""
     now = list(spec.placements)
@@ -107,4 +112,4 @@ def redistribute_local_tensor(local, spec, placements):
         elif current.is_replicate():
             local = local if mesh.get_coordinate()[dim] == 0 else torch.zeros_like(local)
         now[dim] = target
-    return local
+    return local if async_op else _C.wait_for(local)

@@ -86,4 +86,32 @@ class _NormPartial(Partial):
 
 
 class _MaskPartial(Partial):
-    """each rank has the rows of its part of a table, and zeros"""
+    """each rank has the rows of its part of a table; others are zeros once the mask is applied"""
+
+    def __init__(self, reduce_op="sum", offset_shape=None, offset_dim=0):
+        super().__init__(reduce_op)
+        self.offset_shape, self.offset_dim, self.mask = offset_shape, offset_dim, None
+
+    def _key(self):
+        return (self.reduce_op, self.offset_shape, self.offset_dim, id(self))
+
+    def __repr__(self):
+        return f"_MaskPartial(offset_shape={self.offset_shape}, offset_dim={self.offset_dim})"
+
+    def _partition_value(self, indices, mesh, dim):
+        """indices into this rank's part of the table; the mask says which lie elsewhere"""
+        size, start = Shard.local_shard_size_and_offset(
+            self.offset_shape[self.offset_dim], mesh.size(dim), mesh.get_coordinate()[dim]
+        )
+        self.mask = (indices < start) | (indices >= start + size)
+        masked = indices.clone() - start
+        masked[self.mask] = 0
+        return masked
+
+    def apply(self, out):
+        """zeros what other ranks have; the mask goes"""
+        if out.dim() == self.mask.dim():
+            out[self.mask] = 0.0
+        else:
+            out[self.mask, :] = 0.0
+        self.mask = None

@@ -1,8 +1,5 @@
 import torch._C as _C
-
-
-def context_parallel(mesh, *, buffers=None, buffer_seq_dims=None, no_restore_buffers=None):
-    _C.refuse("context parallelism (ring attention) is not modelled", "let each rank have whole sequences")
+from torch.distributed.tensor.experimental._context_parallel._attention import context_parallel
 
 
 def local_map(func=None, *args, **kwargs):

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/lang/runtime/interp.h"
+
+/// What a run rests on besides unknown values: chance that was given a fixed seed, a data set whose
+/// files were not read, a compiler that was left out.
+namespace tidemark::lang {
+
+struct Note {
+  SourceSpan at;            ///< in the user's own code where that is on the stack
+  std::string text;         ///< one sentence without its full stop
+  std::uint64_t times = 0;  ///< how often it was noted
+};
+
+/// Keeps account of what is noted; a text at a place is one note.
+class Notes {
+ public:
+  void add(SourceSpan at, std::string text);
+  /// In the order in which they were first made.
+  [[nodiscard]] const std::vector<Note>& all() const { return notes_; }
+
+ private:
+  std::vector<Note> notes_;
+};
+
+/// The innermost frame of the user's own code; null: none.
+const Frame* users_frame(const Interp& interp);
+/// Where the user's own code is, under what the library runs for it; no source: nowhere.
+SourceSpan users_place(const Interp& interp);
+/// Tells the interpreter's notes, where it has any, what the run rests on at the user's place.
+void note(const Interp& interp, std::string text);
+
+}  // namespace tidemark::lang
