@@ -214,6 +214,21 @@ CublasHandle& Context::cublas_handle(Device device) {
   return cublas_handles_[handle];
 }
 
+void Context::clear_cublas_workspaces() {
+  // A tree keyed by handle and stream is dropped from its end, cuBLASLt's after the other. Handles
+  // are taken to rise as they are made. Source: docs/rules/products.md#4.
+  const auto drop = [&](auto member) {
+    for (auto handle = cublas_handles_.rbegin(); handle != cublas_handles_.rend(); ++handle) {
+      auto& workspaces = (*handle).*member;
+      std::sort(workspaces.begin(), workspaces.end(),
+                [](const auto& a, const auto& b) { return a.first < b.first; });
+      while (!workspaces.empty()) workspaces.pop_back();
+    }
+  };
+  drop(&CublasHandle::workspaces);
+  drop(&CublasHandle::lt_workspaces);
+}
+
 void Context::end_thread(Thread& thread) {
   for (const auto& [device, handle] : thread.cublas_handles) {
     free_cublas_handles_.push_back(handle);

@@ -95,7 +95,7 @@ struct Thread {
 };
 
 /// A cuBLAS handle with the workspaces that are kept, cuBLAS's and cuBLASLt's, by stream: made at
-/// the first use, never freed. Source: docs/rules/products.md#4.
+/// the first use, freed by clear_cublas_workspaces alone. Source: docs/rules/products.md#4.
 struct CublasHandle {
   Device device;
   std::vector<std::pair<std::uint16_t, Tensor>> workspaces;
@@ -216,6 +216,8 @@ class Context {
       for (const auto& [of_stream, workspace] : handle.lt_workspaces) function(workspace);
     }
   }
+  /// Frees every workspace; the next product on a handle takes one anew.
+  void clear_cublas_workspaces();
   /// A host thread ends: its cuBLAS handles wait for the next thread that wants one.
   void end_thread(Thread& thread);
 

@@ -228,26 +228,42 @@ void add_text_functions(Interp& in) {
          });
 }
 
-/// The names of an object.
-void add_listings(Interp& in) {
-  define(in, "dir(object, /)", [](Interp& interp, Arguments& args) -> Value {
-    std::set<std::string, std::less<>> names;
-    const auto add = [&](const AttrMap& table) {
-      for (const AttrMap::Entry& entry : table.entries()) names.emplace(interp.text(entry.name));
-    };
-    const auto* type = args[0].as<ClassObject>();
-    if (type == nullptr) {
-      const Value own = interp.find_attr(args[0], known(name::kDict));
-      if (!own.empty()) {
-        for (const Value& name : interp.unpack(own)) names.emplace(interp.to_str(name));
-      }
-      type = interp.type_of(args[0]).get();
+/// object.__dir__: the object's own names and those of its classes; of a module only its own, or
+/// what the __dir__ in it says.
+Value names_of(Interp& in, Arguments& args) {
+  std::set<std::string, std::less<>> names;
+  const auto* type = args[0].as<ClassObject>();
+  if (type == nullptr) {
+    if (auto* module = args[0].as<Module>()) {
+      const Value* says = module->find(in.intern("__dir__"));
+      if (says != nullptr) return in.call(Value(*says));
     }
-    for (const ClassObject* base : type->mro()) add(base->attrs);
-    std::vector<Value> out;
-    out.reserve(names.size());
-    for (const std::string& name : names) out.push_back(interp.str(name));
-    return interp.list(std::move(out));
+    const Value own = in.find_attr(args[0], known(name::kDict));
+    if (!own.empty()) {
+      for (const Value& name : in.unpack(own)) names.emplace(in.to_str(name));
+    }
+    if (args[0].as<Module>() == nullptr) type = in.type_of(args[0]).get();
+  }
+  if (type != nullptr) {
+    for (const ClassObject* base : type->mro()) {
+      for (const AttrMap::Entry& entry : base->attrs.entries()) names.emplace(in.text(entry.name));
+    }
+  }
+  std::vector<Value> out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(in.str(name));
+  return in.list(std::move(out));
+}
+
+/// The names of an object; without one those that stand where it is called.
+void add_listings(Interp& in) {
+  define(in, *in.classes().object, "__dir__(self, /)", names_of);
+  define(in, "dir(object=..., /)", [](Interp& interp, Arguments& args) -> Value {
+    const Value names =
+        args[0].empty()
+            ? interp.call(*interp.find_builtin(interp.intern("locals")))
+            : interp.call_special(args[0], interp.intern("__dir__"));
+    return interp.call(*interp.find_builtin(interp.intern("sorted")), {names});
   });
 }
 

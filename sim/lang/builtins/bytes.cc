@@ -191,6 +191,58 @@ Value from_hex(Interp& in, Arguments& args) {
   return make(in, args[0].ref<ClassObject>(), in.str(std::move(out)));
 }
 
+/// How the bytes of a number stand: "big" or "little".
+bool is_big(Interp& in, const std::string& order) {
+  if (order != "big" && order != "little")
+    in.value_error("byteorder must be either 'little' or 'big'");
+  return order == "big";
+}
+
+constexpr std::size_t kNumberBytes = 8;  // of a 64-bit number
+
+/// int.to_bytes
+Value to_bytes(Interp& in, Arguments& args) {
+  const auto number = static_cast<std::uint64_t>(args.integer(0));
+  const bool is_negative = args.integer(0) < 0;
+  if (args.integer(1) < 0) in.value_error("length argument must be non-negative");
+  const auto length = static_cast<std::size_t>(args.integer(1));
+  const bool is_signed = args.boolean(3);
+  if (is_negative && !is_signed)
+    in.raise(*in.classes().overflow_error, "can't convert negative int to unsigned");
+  const auto byte_at = [&](std::size_t i) {
+    if (i >= kNumberBytes) return is_negative ? 0xFFU : 0U;
+    return static_cast<std::uint32_t>((number >> (8 * i)) & 0xFFU);
+  };
+  bool fits = true;
+  for (std::size_t i = length; i < kNumberBytes; ++i)
+    fits = fits && byte_at(i) == (is_negative ? 0xFFU : 0U);
+  if (is_signed && length > 0 && length <= kNumberBytes)
+    fits = fits && (byte_at(length - 1) > 0x7FU) == is_negative;
+  if (!fits) in.raise(*in.classes().overflow_error, "int too big to convert");
+  const bool big = is_big(in, args.text(2));
+  std::string out;
+  for (std::size_t i = 0; i < length; ++i) append_utf8(out, byte_at(big ? length - 1 - i : i));
+  return make(in, bytes_class(in), in.str(std::move(out)));
+}
+
+/// int.from_bytes
+Value from_bytes(Interp& in, Arguments& args) {
+  std::vector<std::uint64_t> bytes;  // the least first
+  for (const Value& byte : in.unpack(args[1]))
+    bytes.push_back(static_cast<std::uint64_t>(byte.as_int()) & 0xFFU);
+  if (is_big(in, args.text(2))) std::reverse(bytes.begin(), bytes.end());
+  const bool is_negative = args.boolean(3) && !bytes.empty() && bytes.back() > 0x7FU;
+  const std::uint64_t filler = is_negative ? 0xFFU : 0U;
+  while (bytes.size() > kNumberBytes && bytes.back() == filler) bytes.pop_back();
+  std::uint64_t number = is_negative ? ~std::uint64_t{0} : 0;
+  for (std::size_t i = std::min(bytes.size(), kNumberBytes); i > 0; --i)
+    number = number << 8U | bytes[i - 1];
+  const auto out = static_cast<std::int64_t>(number);
+  if (bytes.size() > kNumberBytes || (out < 0) != is_negative)
+    in.refuse("int.from_bytes(): the number does not fit 64 bits");
+  return Value::integer(out);
+}
+
 Value get_item(Interp& in, Arguments& args) {
   const std::string& text = own_text(in, args);
   const Value part = in.get_item(in.str(text), args[1]);
@@ -386,6 +438,12 @@ void add_bytes(Interp& in) {
   define(in, *array, "__repr__(self, /)", [](Interp& interp, Arguments& args) {
     return interp.str(repr_of(own_text(interp, args), "bytearray(", ")"));
   });
+  const Ref<ClassObject>& integer = in.classes().integer;
+  define(in, *integer, "to_bytes(self, length=1, byteorder='big', *, signed=False)", to_bytes);
+  const Value make_number =
+      in.function("from_bytes(cls, bytes, byteorder='big', *, signed=False)", from_bytes);
+  integer->attrs.set(in.intern("from_bytes"),
+                     make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, make_number));
   const Ref<ClassObject> view = in.make_class("memoryview", "builtins");
   view->final = true;
   view->construct = [](Interp& interp, ClassObject&, CallArgs&) -> Value {

@@ -10,34 +10,6 @@ namespace tidemark::lang {
 
 namespace {
 
-Value table_of(Interp& in, Module& module) {
-  const Value make = in.get_attr(in.import("_attribute_tables"), in.intern("of"));
-  return in.call(make, {Value(Ref<Module>(&module))});
-}
-
-/// The variables of a frame, as a dict; of a module's, its globals themselves.
-Value locals_of(Interp& in, const Frame& frame) {
-  const Code& code = *frame.code;
-  if (code.form == Code::Form::kModule) return table_of(in, *frame.globals);
-  const Ref<Dict> out = in.dict();
-  const auto add = [&](Name name, const Value& value) {
-    const auto* cell = value.as<Cell>();
-    const Value& shown = cell == nullptr ? value : cell->value;
-    const std::string_view text = in.text(name);
-    if (!shown.empty() && !text.starts_with('.'))
-      out->table.set(in, in.str(std::string(text)), shown);
-  };
-  if (frame.class_namespace != nullptr) {
-    for (const AttrMap::Entry& entry : frame.class_namespace->entries())
-      add(entry.name, entry.value);
-    return out;
-  }
-  for (std::size_t i = 0; i < code.slots.size; ++i) add(code.slots[i], frame.slots[i]);
-  for (std::size_t i = 0; frame.closure != nullptr && i < code.frees.size; ++i)
-    add(code.frees[i], (*frame.closure)[i]);
-  return out;
-}
-
 /// What a text is run in: a module, whose names are put back where they came from.
 class Scene {
  public:
@@ -121,7 +93,7 @@ std::shared_ptr<const SourceText> source_of(Text text) {
 
 void add_code_functions(Interp& in) {
   define(in, "globals()", [](Interp& interp, Arguments&) {
-    return table_of(interp, *interp.current_frame()->globals);
+    return globals_of(interp, *interp.current_frame()->globals);
   });
   define(in, "locals()",
          [](Interp& interp, Arguments&) { return locals_of(interp, *interp.current_frame()); });
@@ -153,7 +125,7 @@ void add_code_functions(Interp& in) {
            const Value import =
                interp.get_attr(interp.import("importlib"), interp.intern("__import__"));
            const Value globals =
-               args[1].is_none() ? table_of(interp, *interp.current_frame()->globals) : args[1];
+               args[1].is_none() ? globals_of(interp, *interp.current_frame()->globals) : args[1];
            return interp.call(import, {args[0], globals, args[2], args[3], args[4]});
          });
 }

@@ -23,6 +23,12 @@ void add_introspection(Interp& interp, Module& module);
 void add_code_functions(Interp& interp);  // code_functions.cc: exec, eval, locals, ...
 /// import_functions.cc: functions of _tidemark.
 void add_import_functions(Interp& interp, Module& module);
+/// frames.cc: functions of _tidemark, and what frames have.
+void add_frames(Interp& interp, Module& module);
+/// A module's globals, as globals() gives them.
+Value globals_of(Interp& interp, Module& module);
+/// The variables of a frame, as a dict; of a module's, its globals themselves.
+Value locals_of(Interp& interp, const Frame& frame);
 void add_text_methods(Interp& interp);
 void add_container_methods(Interp& interp);
 

@@ -430,6 +430,7 @@ void fill_host(Interp& in, Module& module) {
   add_attribute_access(in, module);
   add_import_functions(in, module);
   add_introspection(in, module);
+  add_frames(in, module);
   add_weak_references(in, module);
   define(in, module, "set_method(type, name, function)", [](Interp& interp, Arguments& args) {
     args.object<ClassObject>(0, "class").attrs.set(interp.intern(args.text(1)), args.take(2));

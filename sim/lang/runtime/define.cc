@@ -120,9 +120,35 @@ bool is_closed(Interp& in, const ClassObject& type) {
          type.attrs.find(known(name::kNew)) == nullptr;
 }
 
+/// An object whose class defines __del__. It may live to the program's end, where nothing is torn
+/// down; a program in which it goes before is refused, since what __del__ does is not run.
+class Finalized final : public Instance {
+ public:
+  Finalized(Interp& in, Ref<ClassObject> type) : Instance(in.heap(), std::move(type)), in_(in) {}
+  Finalized(const Finalized&) = delete;
+  Finalized& operator=(const Finalized&) = delete;
+  ~Finalized() override {
+    in_.refuse_soon(
+        fmt::format("an object of '{}' is gone here: running its __del__ is not supported",
+                    in_.text(type().name())));
+  }
+
+ private:
+  Interp& in_;
+};
+
+Ref<Instance> make_finalized(Interp& in, Ref<ClassObject> type) {
+  return make_ref<Finalized>(in, std::move(type));
+}
+
 /// A class with such a base may be defined and named, as libraries do with much that nobody uses.
 void close_subclass(Interp& in, ClassObject& type) {
   if (type.lookup(known(name::kDel)) != nullptr) {
+    const bool is_plain = type.allocate == nullptr && !type.construct;
+    if (is_plain || type.allocate == make_finalized) {
+      type.allocate = make_finalized;
+      return;
+    }
     type.construct = [](Interp& interp, ClassObject& own, CallArgs&) -> Value {
       interp.refuse(
           fmt::format("'{}' defines __del__, which is not supported", interp.text(own.name())));

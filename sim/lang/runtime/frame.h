@@ -107,7 +107,7 @@ struct Frame {
   std::vector<std::pair<Name, Place>>* annotations = nullptr;  // of a class body, in order
   Place at;                                                    // what is being evaluated
   Frame* back = nullptr;
-  Ref<FrameObject> object;  // once something refers to the frame
+  mutable Ref<FrameObject> object;  // once something refers to the frame
   Value result;             // of `return`
 };
 

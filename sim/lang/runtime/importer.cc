@@ -175,14 +175,17 @@ Value Importer::load_place(const std::string& name, ModulePlace place) {
 void Importer::run_in(const std::string& name, const Ref<Module>& module,
                       std::shared_ptr<const SourceText> source) {
   loading_.push_back(module.get());
+  const std::uint32_t outside = std::exchange(asking_outside_, asking_);
   try {
     in_.run_file(*module, std::move(source));
   } catch (...) {
     loading_.pop_back();
+    asking_outside_ = outside;
     table_->table.remove(in_, in_.text_value(in_.intern(name)));
     throw;
   }
   loading_.pop_back();
+  asking_outside_ = outside;
 }
 
 Ref<Module> Importer::run_text(std::shared_ptr<const SourceText> source, const std::string& name) {
@@ -261,8 +264,9 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
   }
   if (Value loaded = find_loaded(whole); !loaded.empty()) return loaded;
   const bool is_own = plain != nullptr && plain->origin == Module::Origin::kOwn;
-  // What an installed package takes of torch is there, if not here.
-  if (is_own && by != nullptr && by->origin == Module::Origin::kInstalled && asking_ == 0)
+  // What an installed package takes of torch is there, if not here; its own text may ask.
+  if (is_own && by != nullptr && by->origin == Module::Origin::kInstalled &&
+      asking_ == asking_outside_)
     return make_later(in_, whole);
   std::vector<std::string_view> candidates;
   if (plain != nullptr) {

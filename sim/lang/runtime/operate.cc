@@ -250,6 +250,15 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
     const Set* set = left.as<Set>();
     return set_operation(in, op, *a, *b, set != nullptr && set->frozen);
   }
+  // Views of a dict take any iterable: d.keys() | e.values().
+  const bool is_view = left.as<DictView>() != nullptr || right.as<DictView>() != nullptr;
+  const bool is_set_operator = op == BinaryOp::kOr || op == BinaryOp::kAnd ||
+                               op == BinaryOp::kXor || op == BinaryOp::kSub;
+  if (is_view && is_set_operator && (a != nullptr || b != nullptr)) {
+    const Value first = a != nullptr ? left : in.call(in.classes().set, {left});
+    const Value second = b != nullptr ? right : in.call(in.classes().set, {right});
+    return set_operation(in, op, *set_table(first), *set_table(second), false);
+  }
   if (op == BinaryOp::kOr && left.as<Dict>() != nullptr && right.as<Dict>() != nullptr) {
     Ref<Dict> out = make_ref<Dict>(in.heap(), class_of_copy(in, *left.as<Dict>()));
     out->default_factory = left.as<Dict>()->default_factory;

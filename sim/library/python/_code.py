@@ -22,6 +22,15 @@ class FunctionCode:
             self.co_flags |= 32
         self.co_filename, self.co_firstlineno = _tidemark.source_of(function)
 
+    def _place(self):
+        return self.co_filename, self.co_firstlineno, self.co_name, self.co_varnames
+
+    def __eq__(self, other):
+        return isinstance(other, FunctionCode) and self._place() == other._place()
+
+    def __hash__(self):
+        return hash(self._place())
+
 
 def of_code__(function):
     return FunctionCode(function)

@@ -438,10 +438,54 @@ def getfile(object):
 
 
 getsourcefile = getabsfile = getfile
-getsource, getsourcelines, currentframe, stack, trace, getouterframes, getframeinfo = [
-    _tidemark.later("inspect." + n)
-    for n in ("getsource", "getsourcelines", "currentframe", "stack", "trace", "getouterframes", "getframeinfo")
+currentframe, stack, trace, getouterframes, getframeinfo = [
+    _tidemark.later("inspect." + n) for n in ("currentframe", "stack", "trace", "getouterframes", "getframeinfo")
 ]
+
+
+def _block(lines):
+    """the lines of the definition that the first one begins"""
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    closed = not lines[0].lstrip().startswith("@")  # a decorator's definition follows
+    depth = 0
+    for i, line in enumerate(lines):
+        text = line.strip()
+        if i > 0 and closed and depth == 0 and text and not text.startswith("#"):
+            if len(line) - len(line.lstrip()) <= margin:
+                while not lines[i - 1].strip():
+                    i -= 1
+                return lines[:i]
+        if text.startswith(("def ", "class ", "async def ")):
+            closed = True
+        depth = max(0, depth + sum([text.count(c) for c in "([{"]) - sum([text.count(c) for c in ")]}"]))
+    return lines
+
+
+def getsourcelines(object):
+    object = unwrap(object) if callable(object) and not isinstance(object, type) else object
+    path = getfile(object)
+    try:
+        with open(path) as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        raise OSError("could not get source code")
+    if ismodule(object):
+        return lines, 0
+    if isinstance(object, type):
+        head = "class " + object.__name__
+        starts = [i for i, line in enumerate(lines) if line.lstrip().startswith(head) and line.lstrip()[len(head)] in "(:"]
+        if not starts:
+            raise OSError("could not find class definition")
+        first = starts[0]
+    else:
+        first = _tidemark.source_of(getattr(object, "__func__", object))[1] - 1
+    while first > 0 and lines[first - 1].lstrip().startswith("@"):
+        first -= 1
+    return _block(lines[first:]), first + 1
+
+
+def getsource(object):
+    return "".join(getsourcelines(object)[0])
 
 
 def getcallargs(func, /, *positional, **named):

@@ -1,5 +1,6 @@
 import _tidemark
 from _abstract import Mapping
+from typing import UnionType
 
 
 class SimpleNamespace:
@@ -24,10 +25,6 @@ MethodType = type(SimpleNamespace().__repr__)
 BuiltinFunctionType = type(len)
 ModuleType = type(_tidemark)
 GeneratorType = type((i for i in ()))
-
-
-class UnionType:
-    """of `int | str`"""
 
 
 class GenericAlias:

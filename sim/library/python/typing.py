@@ -3,24 +3,50 @@ import _abstract
 
 
 class _Form:
-    def __init__(self, name, origin=None, args=()):
-        self._name, self.__origin__, self.__args__ = name, origin, args
+    """a special form, a container under its name for types, or either with [...]"""
+
+    def __init__(self, name, form=None, args=()):
+        self._name, self._form, self._given = name, form, args
+        if form is not None:
+            self.__args__ = args
+            self.__origin__ = _origins[name] if name in _origins else form
+            self.__parameters__ = tuple([a for a in args if isinstance(a, TypeVar)])
+        elif name in _origins:
+            self.__origin__ = _origins[name]
+        self.__name__ = name
 
     def __getitem__(self, item):
-        return _Form(self._name, self, item if isinstance(item, tuple) else (item,))
+        if self._name in ("Union", "Optional"):
+            items = item if isinstance(item, tuple) else (item,)
+            return _union(items + (None,) if self._name == "Optional" else items)
+        args = item if isinstance(item, tuple) else (item,)
+        if self._name == "Callable" and isinstance(args[0], list):
+            args = (*args[0], *args[1:])
+        made = _Form(self._name, self, args)
+        if self._name == "Annotated":
+            made.__origin__, made.__metadata__, made.__args__ = args[0], args[1:], args[:1]
+        return made
 
     def __call__(self, *args, **kwargs):
         kind = _classes.get(self._name)
         return kind(*args, **kwargs) if kind in (list, dict, tuple, set, frozenset) else self
 
     def __or__(self, other):
-        return Union[self, other]
+        return _union((self, other))
 
     def __ror__(self, other):
-        return Union[other, self]
+        return _union((other, self))
+
+    def __eq__(self, other):
+        return isinstance(other, _Form) and self._name == other._name and self._given == other._given
+
+    def __hash__(self):
+        return hash((self._name, self._given))
 
     def __repr__(self):
-        return "typing." + self._name
+        if self._form is None:
+            return "typing." + self._name
+        return f"typing.{self._name}[{', '.join([_text_of(a) for a in self._given])}]"
 
     def __mro_entries__(self, bases):
         if self._name in _bases:
@@ -29,7 +55,9 @@ class _Form:
             import collections
 
             return (getattr(collections, {"DefaultDict": "defaultdict", "Deque": "deque"}.get(self._name, self._name)),)
-        raise TypeError(f"Cannot subclass {self!r}")
+        if self._name in _NOT_CLASSES:
+            raise TypeError(f"Cannot subclass {self!r}")
+        return (_abstract.Plain,)
 
     def __instancecheck__(self, obj):
         if self._name in (
@@ -51,13 +79,79 @@ class _Form:
             )
         if self._name == "Callable":
             return callable(obj)
-        if self._name in ("Union", "Optional") and self.__args__:
-            return isinstance(obj, self.__args__) or self._name == "Optional" and obj is None
         if self._name not in _classes:
             raise TypeError(f"{self!r} cannot be used with isinstance()")
         return isinstance(obj, _classes[self._name])
 
 
+def _text_of(kind):
+    if kind is None or kind is type(None):
+        return "None"
+    if kind is ...:
+        return "..."
+    if isinstance(kind, list):
+        return "[" + ", ".join([_text_of(k) for k in kind]) + "]"
+    if not isinstance(kind, type):
+        return repr(kind)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _union(kinds):
+    """of several types, each once; of one type, that type"""
+    flat = []
+    for kind in kinds:
+        for each in kind.__args__ if isinstance(kind, UnionType) else (type(None) if kind is None else kind,):
+            if each not in flat:
+                flat.append(each)
+    return flat[0] if len(flat) == 1 else UnionType(tuple(flat))
+
+
+class UnionType:
+    """of `int | str`, and of Union[int, str]"""
+
+    __module__ = "types"
+
+    def __init__(self, args):
+        self.__args__ = args
+
+    @property
+    def __origin__(self):
+        return Union
+
+    @property
+    def __parameters__(self):
+        return tuple([a for a in self.__args__ if isinstance(a, TypeVar)])
+
+    def __or__(self, other):
+        return _union((self, other))
+
+    def __ror__(self, other):
+        return _union((other, self))
+
+    def __eq__(self, other):
+        return isinstance(other, UnionType) and set(self.__args__) == set(other.__args__)
+
+    def __hash__(self):
+        return hash(frozenset(self.__args__))
+
+    def __instancecheck__(self, obj):
+        return isinstance(obj, self.__args__)
+
+    def __subclasscheck__(self, cls):
+        return issubclass(cls, self.__args__)
+
+    def __repr__(self):
+        return " | ".join([_text_of(a) for a in self.__args__])
+
+
+_origins = {
+    "List": list,
+    "Dict": dict,
+    "Tuple": tuple,
+    "Set": set,
+    "FrozenSet": frozenset,
+    "Type": type,
+}
 _classes = {
     "List": list,
     "Dict": dict,
@@ -91,34 +185,10 @@ _bases = {
     "Any": (),
     "Generic": (Generic,),
 }
-for _name in (
-    "Iterable",
-    "Collection",
-    "Sized",
-    "Hashable",
-    "Container",
-    "Reversible",
-    "Callable",
-    "Awaitable",
-    "Coroutine",
-    "AsyncIterator",
-    "AsyncIterable",
-    "AsyncGenerator",
-    "ContextManager",
-    "AsyncContextManager",
-    "SupportsFloat",
-    "SupportsInt",
-    "SupportsIndex",
-    "SupportsAbs",
-    "SupportsRound",
-    "SupportsBytes",
-    "ByteString",
-    "MappingView",
-    "IO",
-    "TextIO",
-    "BinaryIO",
-):
-    _bases[_name] = (_abstract.Plain,)
+_NOT_CLASSES = (
+    "Union", "Optional", "ClassVar", "Final", "Literal", "NoReturn", "Never", "Self", "LiteralString", "TypeAlias",
+    "TypeGuard", "TypeIs", "Concatenate", "Required", "NotRequired", "ReadOnly", "Unpack", "Annotated",
+)
 
 Any, Union, Optional, Callable, ClassVar, Final, Literal = [
     _Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
@@ -152,11 +222,48 @@ AsyncContextManager, SupportsAbs, SupportsRound, SupportsBytes, MappingView = [
 TYPE_CHECKING = False
 
 
-def TypeVar(name, *constraints, **options):
-    return _Form(name)
+class TypeVar:
+    """stands for a type; so do ParamSpec, TypeVarTuple and ForwardRef"""
+
+    def __init__(self, name, *constraints, bound=None, covariant=False, contravariant=False, **options):
+        self.__name__, self.__constraints__, self.__bound__ = name, constraints, bound
+        self.__covariant__, self.__contravariant__ = covariant, contravariant
+
+    def __getitem__(self, item):
+        return self
+
+    def __iter__(self):
+        return iter((Unpack[self],))
+
+    def __or__(self, other):
+        return _union((self, other))
+
+    def __ror__(self, other):
+        return _union((other, self))
+
+    def __repr__(self):
+        return "~" + self.__name__
 
 
-ParamSpec = TypeVarTuple = ForwardRef = TypeVar
+class ParamSpec(TypeVar):
+    @property
+    def args(self):
+        return self
+
+    kwargs = args
+
+
+class TypeVarTuple(TypeVar):
+    pass
+
+
+class ForwardRef(TypeVar):
+    @property
+    def __forward_arg__(self):
+        return self.__name__
+
+    def __repr__(self):
+        return f"ForwardRef({self.__name__!r})"
 
 
 def NewType(name, tp):
@@ -168,8 +275,9 @@ def NewType(name, tp):
 
 
 def get_origin(tp):
-    origin = getattr(tp, "__origin__", None)
-    return None if origin is None else _classes.get(origin._name, origin)
+    if isinstance(tp, _Form) and tp._name == "Annotated" and tp._form is not None:
+        return Annotated
+    return getattr(tp, "__origin__", None) if isinstance(tp, (_Form, UnionType)) else None
 
 
 def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
@@ -188,7 +296,12 @@ def is_typeddict(tp):
 
 
 def get_args(tp):
-    return getattr(tp, "__args__", ())
+    if isinstance(tp, _Form) and tp._form is not None:
+        if tp._name == "Annotated":
+            return tp._given
+        if tp._name == "Callable" and tp._given and tp._given[0] is not ...:
+            return list(tp._given[:-1]), tp._given[-1]
+    return getattr(tp, "__args__", ()) if isinstance(tp, (_Form, UnionType)) else ()
 
 
 def cast(typ, val):

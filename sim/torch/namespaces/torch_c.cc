@@ -139,6 +139,8 @@ void add_streams(Session& session, lang::Module& module) {
     if (pool >= s->next_stream.size()) s->next_stream.resize(pool + 1);
     return Value::integer(1 + a.integer(1) * kPerPool + s->next_stream[pool]++ % kPerPool);
   });
+  act("_cuda_clearCublasWorkspaces()",
+      [](Session& session_now, Arguments&) { session_now.c.clear_cublas_workspaces(); });
   add("query_event(event)", [s](Interp&, Arguments& a) {
     const auto event = static_cast<std::uint32_t>(a.integer(0));
     return Value::boolean(s->guarded([&] { return s->emitter.query_event(event); }));

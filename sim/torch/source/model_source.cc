@@ -130,7 +130,10 @@ void ModelSource::run(Program& program, Sink& sink) {
           constants.emplace_back(name, interp.evaluate(*main, expression));
         add_custom_ops(session, model_.ops, constants);
       }
-      if (model_.is_script) emitter.name_phases();
+      if (model_.is_script) {
+        emitter.name_phases();
+        if (model_.model) main->set(interp.intern("__file__"), interp.str(model_.model->name));
+      }
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
         if (model_.is_script) break;
