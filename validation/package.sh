@@ -87,7 +87,7 @@ if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/
     [ -e "$job" ] || continue
     echo "$job"
     conf=$(sed -n 's/^conf //p' "plans/$(basename "$job" .json).plan" | head -n 1)
-    PYTORCH_CUDA_ALLOC_CONF=$conf PYTHONHASHSEED=0 "$python" torch/run_scenario.py "$job" results/torch || echo "$job: exit code $?" >>results/failures.txt
+    PYTORCH_CUDA_ALLOC_CONF=$conf PYTHONHASHSEED=0 "$python" torch/run_scenario.py results/torch "$job" || echo "$job: exit code $?" >>results/failures.txt
   done
   for trace in traces/*; do
     [ -e "$trace" ] || continue

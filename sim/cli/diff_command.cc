@@ -89,8 +89,7 @@ class DiffCommand final : public Command {
   }
 
   static MemoryPicture peak_of(const Snapshot& snapshot) {
-    const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
-    return picture_named(snapshot, devices.empty() ? std::uint8_t{0} : devices.front(), "peak");
+    return picture_named(snapshot, worst_device(snapshot), "peak");
   }
 
   static constexpr std::array<std::string_view, 7> kChoices{

@@ -15,21 +15,25 @@ class ExplainCommand final : public Command {
     return {
         "explain",
         "tell what holds the memory of a recorded run, and why",
-        "Rebuilds one moment of a memory snapshot by re-simulation: what is live and who made it, "
-        "what is free and\n"
-        "who pins it. At an out-of-memory error: its class with the proof, and the smallest change "
-        "that would have\n"
-        "avoided it, found by re-simulation. --churn: growth by step, churners, lifetimes.",
+        "Tells the peaks of allocated and of reserved memory, who held them and why reserved grew. "
+        "Rebuilds one\n"
+        "moment by re-simulation: what is live and who made it, what is free and who pins it. At "
+        "an "
+        "out-of-memory\n"
+        "error: its class with the proof, and what would have served the request; of a scenario, "
+        "what lets the program\n"
+        "run to its end. --churn: growth by step, churners, lifetimes.",
         {{"RUN",
           "a memory snapshot of PyTorch or of run --snapshot, a scenario, or a request trace"}},
         {{"at", "WHEN",
-          "peak, oom, an event's number, step:N, time:1.5s or mark:TEXT (default: oom, else peak)",
+          "peak (reserved), allocated, oom, an event's number, step:N, time:1.5s or mark:TEXT "
+          "(default: oom, else peak)",
           ""},
          {"device-bytes", "N",
           "what PyTorch can get of the device: tells the largest request served", ""},
          {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
          {"top", "N", "rows of each list", "10"},
-         {"gpu", "N", "which of the snapshot's devices (default: the first that recorded)", ""},
+         {"gpu", "N", "which of the devices (default: the worst)", ""},
          kSetOption,
          kVariantOption,
          kDeviceOption,
@@ -49,16 +53,18 @@ class ExplainCommand final : public Command {
     std::optional<Bytes> capacity = args.bytes("device-bytes");
     if (!capacity && range.device < loaded.capacity_bytes.size())
       capacity = loaded.capacity_bytes[range.device];
-    const MemoryPicture picture = picture_named(snapshot, range.device, args.value("at"), capacity);
+    const auto program = program_of(args.positional().front(), scenario_choice(args));
+    const Explanation explanation = explain(
+        snapshot, {range.device, args.value("at"), capacity, program ? &*program : nullptr});
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     const bool json = args.value("format") == "json";
     if (json && args.has("churn")) {
       out.write(churn_json(churn_of(snapshot, range.device), top));
     } else if (json) {
-      out.write(explain_json(picture, top));
+      out.write(explain_json(explanation, top));
     } else {
       for (const std::string& note : loaded.notes) out.print("{}\n", note);
-      out.write(explain_text(picture, top, style));
+      out.write(explain_text(explanation, top, style));
       if (args.has("churn")) out.write(churn_text(churn_of(snapshot, range.device), top, style));
     }
     return ExitCode::kDone;

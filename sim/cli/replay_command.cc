@@ -148,7 +148,7 @@ class ReplayCommand final : public Command {
         {{"TRACE", "a request trace (- for standard input) or a memory snapshot"}},
         {{"alloc-conf", "CONF", "PYTORCH_ALLOC_CONF; several: a table", "", true},
          {"grid", "", "a snapshot: compare settings worth trying, the best first", ""},
-         {"gpu", "N", "a snapshot: which of its devices (default: the first that recorded)", ""},
+         {"gpu", "N", "a snapshot: which of its devices (default: the worst)", ""},
          {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT",
           ""},
          {"to", "WHEN", "a snapshot: end there, in the same words", ""},

@@ -8,10 +8,10 @@
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
-#include "sim/device/device.h"
 #include "sim/report/html_report.h"
 #include "sim/report/sweep_page.h"
-#include "sim/study/replay/recording_range.h"
+#include "sim/study/replay/recorded_requests.h"
+#include "sim/study/replay/replay.h"
 
 namespace tidemark::cli {
 
@@ -33,8 +33,11 @@ class ReportCommand final : public Command {
         {{"RUN", "a memory snapshot, a scenario in YAML, a request trace, or results of a sweep"}},
         {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
          {"at", "WHEN",
-          "the moment shown: peak, oom, an event's number, step:N, time:1.5s or mark:TEXT", "peak"},
-         {"gpu", "N", "which device (default: the first that recorded)", ""},
+          "the moment shown: peak, allocated, oom, an event's number, step:N, time:1.5s or "
+          "mark:TEXT "
+          "(default: oom, else peak)",
+          ""},
+         {"gpu", "N", "which device (default: the worst)", ""},
          {"where", "EXPR", "a sweep: only cells for which this SQL expression holds", ""},
          kSetOption,
          kVariantOption,
@@ -63,28 +66,11 @@ class ReportCommand final : public Command {
     const AgreementOptions range = recording_options(args, snapshot);
     const Agreement agreement = agreement_with_recording(snapshot, range);
     const Version version = agreement.settings.version;
-    const MemoryPicture picture = picture_at(
-        snapshot, range.device, picture_moment(snapshot, range.device, args.value("at")), version);
-
-    SnapshotProgramOptions program_options;
-    program_options.device = range.device;
-    SnapshotProgram program = make_snapshot_program(snapshot, program_options);
-    for (Instruction& instruction : program.instructions) instruction.device = 0;
-    ReplayOptions options;
-    options.device = load_device("h100").spec;
-    options.device.total_bytes = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
-    options.device.context_bytes = 0;
-    std::vector<std::string> confs = settings_grid(version);
-    if (std::ranges::find(confs, agreement.settings.text) == confs.end())
-      confs.push_back(agreement.settings.text);
-    std::vector<AllocatorSettings> settings;
-    settings.reserve(confs.size());
-    for (const std::string& conf : confs)
-      settings.push_back(parse_settings("grid", conf, version).settings);
-    std::vector<ReplayResult> results = replay_all(program.instructions, settings, options);
-    std::ranges::stable_sort(results, {}, [](const ReplayResult& result) {
-      return std::pair(result.summary.ooms, result.summary.peak_reserved);
-    });
+    const auto program = program_of(name, scenario_choice(args));
+    const Explanation explanation =
+        explain(snapshot, {range.device, args.value("at"), {}, program ? &*program : nullptr});
+    const std::vector<SettingRow> settings =
+        setting_rows(snapshot, range, agreement, explanation.end);
 
     const std::vector<MemorySample> samples = recorded_amounts(snapshot, range.device, version);
     std::vector<std::string> labels;
@@ -98,7 +84,8 @@ class ReportCommand final : public Command {
     // The host's changes are told by the first device's events.
     const std::span<const HostPoint> host =
         range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
-    HtmlReport report{name, &picture, &agreement, samples, labels, results, host, loaded.notes};
+    HtmlReport report{name,   &explanation, loaded.verdict, &agreement,  samples,
+                      labels, settings,     host,           loaded.notes};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");
@@ -114,6 +101,33 @@ class ReportCommand final : public Command {
   }
 
  private:
+  /// The fewest refused first, then those that reserve least. A program that fails is played to its
+  /// end; else its requests, all of which were made, are played again.
+  static std::vector<SettingRow> setting_rows(const Snapshot& snapshot,
+                                              const AgreementOptions& range,
+                                              const Agreement& agreement,
+                                              const std::optional<ProgramEnd>& end) {
+    std::vector<SettingRow> rows;
+    if (end) {
+      for (const ProgramEnd::Played& each : end->settings)
+        rows.push_back({each.setting, each.peak_reserved, each.ooms});
+    } else {
+      const RecordedRequests recorded = recorded_requests(snapshot, range, false);
+      ReplayOptions options;
+      options.device = recorded.device;
+      const Version version = agreement.settings.version;
+      std::vector<AllocatorSettings> settings;
+      for (const std::string& conf : confs_beside(agreement.settings, {}, true))
+        settings.push_back(parse_settings("grid", conf, version).settings);
+      for (const ReplayResult& each : replay_all(recorded.trace.instructions, settings, options)) {
+        rows.push_back({each.settings.text, each.summary.peak_reserved, each.summary.ooms});
+      }
+    }
+    std::ranges::stable_sort(
+        rows, {}, [](const SettingRow& row) { return std::pair(row.ooms, row.peak_reserved); });
+    return rows;
+  }
+
   static bool looks_like_results(const std::string& path) {
     if (path == "-") return false;
     std::ifstream file(path, std::ios::binary);

@@ -58,6 +58,11 @@ LoadedRecording load_recording(const std::string& path, const ScenarioChoice& ch
   return loaded;
 }
 
+std::optional<ScenarioSource> program_of(const std::string& path, const ScenarioChoice& choice) {
+  if (!looks_like_scenario(path)) return std::nullopt;
+  return open_scenario(path, choice.overrides, choice.variant);
+}
+
 void write_folder(const std::string& folder,
                   const std::vector<std::pair<std::string, std::string>>& files) {
   std::error_code error;
@@ -69,12 +74,8 @@ void write_folder(const std::string& folder,
 
 AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot) {
   AgreementOptions options;
-  const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
-  if (const auto gpu = args.number("gpu", 0, 127)) {
-    options.device = static_cast<std::uint8_t>(*gpu);
-  } else if (!devices.empty()) {
-    options.device = devices.front();
-  }
+  const auto gpu = args.number("gpu", 0, 127);
+  options.device = gpu ? static_cast<std::uint8_t>(*gpu) : worst_device(snapshot);
   if (args.has("from"))
     options.from_event = recording_moment(snapshot, options.device, "--from", args.value("from"));
   if (args.has("to"))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "sim/format/snapshot.h"
 #include "sim/report/load_recording.h"
 #include "sim/study/replay/agreement.h"
+#include "sim/study/trial/trial.h"
 
 namespace tidemark::cli {
 
@@ -18,6 +20,9 @@ Snapshot load_snapshot(const std::string& path, Output& err);
 /// tidemark::load_recording(), with progress on a terminal. Errors: InputError too where a choice
 /// is made of what is no scenario.
 LoadedRecording load_recording(const std::string& path, const ScenarioChoice& choice, Output& err);
+
+/// A scenario or script that load_recording() runs, to be played again; none: a recording.
+std::optional<ScenarioSource> program_of(const std::string& path, const ScenarioChoice& choice);
 
 /// The options --set, --variant and --device of commands that take any recording.
 ScenarioChoice scenario_choice(const Arguments& args);
@@ -30,7 +35,7 @@ inline constexpr OptionSpec kVariantOption{"variant", "NAME", "a scenario: one o
 void write_folder(const std::string& folder,
                   const std::vector<std::pair<std::string, std::string>>& files);
 
-/// The options --gpu, --from and --to of commands that read snapshots.
+/// The options --gpu (default: the worst), --from and --to of commands that read snapshots.
 AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot);
 
 }  // namespace tidemark::cli

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "sim/base/problem.h"
 #include "sim/cli/exit_code.h"
@@ -47,39 +49,59 @@ std::string runner_script(std::string_view script) {
                      TIDEMARK_SOURCE_VALIDATION, script);
 }
 
-/// What a runner of validation/torch leaves in `folder` under `name`; std::nullopt: it sees no
-/// device.
-std::optional<MeasuredRun> measure(std::vector<std::string> words,
-                                   std::map<std::string, std::string> variables,
-                                   const AllocatorSettings& settings, const std::string& name,
-                                   const std::string& folder) {
+/// Runs a runner of validation/torch. False: it sees no device.
+bool runs(std::vector<std::string> words, std::map<std::string, std::string> variables,
+          const std::string& name) {
   const std::string torch = words.front();
-  variables["PYTORCH_CUDA_ALLOC_CONF"] = settings.text;
   variables["PYTORCH_ALLOC_CONF"] = "";
   variables["PYTHONHASHSEED"] = "0";
   const int code = run_process(std::move(words), variables);
-  if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
-  if (code != 0) {
-    throw InputError(Problem{{},
-                             name,
-                             code == kProgramRaised
-                                 ? "PyTorch raises an error, printed above"
-                                 : fmt::format("{} ended with exit code {}", torch, code),
-                             {}});
-  }
-  MeasuredRun run = read_measured_run(folder, name);
-  if (!is_release(run.provenance.torch, settings.version)) {
-    const Version wanted = settings.version;
-    throw InputError(Problem{{},
-                             name,
-                             fmt::format("the scenario asks for PyTorch {}.{}, {} has {}",
-                                         wanted.major, wanted.minor, torch, run.provenance.torch),
-                             "set TIDEMARK_TORCH to another, or give --set pytorch=..."});
-  }
-  return run;
+  if (code == static_cast<int>(ExitCode::kNoDevice)) return false;
+  if (code == 0) return true;
+  throw InputError(Problem{{},
+                           name,
+                           code == kProgramRaised
+                               ? "PyTorch raises an error, printed above"
+                               : fmt::format("{} ended with exit code {}", torch, code),
+                           {}});
+}
+
+/// The oldest and the newest release that may have written a snapshot, by the keys that it has.
+/// Source: docs/rules/allocator.md#16.
+std::pair<Version, Version> releases_of(const Snapshot& snapshot) {
+  const SnapshotKeys& keys = snapshot.keys;
+  if (keys.host) return {{2, 13}, kNewestVersion};
+  if (keys.pool_id) return {{2, 12}, kNewestVersion};
+  if (keys.user_metadata) return {{2, 11}, kNewestVersion};
+  return {kOldestVersion, {2, 11}};
+}
+
+std::string release_text(Version version) {
+  return fmt::format("{}.{}", version.major, version.minor);
 }
 
 }  // namespace
+
+void refuse_other_release(const std::string& name, const MeasuredRun& run, Version version) {
+  const std::string& torch = run.provenance.torch;
+  if (torch.empty() || is_release(torch, version)) return;
+  throw InputError(Problem{{},
+                           name,
+                           fmt::format("the scenario asks for PyTorch {}, the other side is of {}",
+                                       release_text(version), torch),
+                           "give --set pytorch=..., or set TIDEMARK_TORCH to another"});
+}
+
+void refuse_other_release(const std::string& name, const Snapshot& snapshot, Version version) {
+  const auto [oldest, newest] = releases_of(snapshot);
+  if (oldest <= version && version <= newest) return;
+  throw InputError(Problem{{},
+                           name,
+                           fmt::format("the scenario asks for PyTorch {}, the recording is of {}{}",
+                                       release_text(version), release_text(oldest),
+                                       oldest == newest ? "" : " to " + release_text(newest)),
+                           "give --set pytorch=..."});
+}
 
 std::string cache_folder() {
   if (std::string given = environment_value("TIDEMARK_CACHE"); !given.empty()) return given;
@@ -151,14 +173,36 @@ std::optional<MeasuredRun> run_under_cuda(const std::string& harness,
   return read_measured_run(folder, name);
 }
 
-std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scenario& scenario,
-                                           const std::string& name, const std::string& command,
-                                           const std::string& folder) {
-  std::map<std::string, std::string> variables = scenario_variables(scenario);
-  variables["FAKECUDA_CUDNN_WORKSPACE"] = fmt::format("{}", scenario.backends.cudnn_workspace);
-  const TemporaryFile job(torch_job_json(scenario, name, command, "all"));
-  return measure({torch, runner_script("torch/run_scenario.py"), job.path(), folder},
-                 std::move(variables), scenario.settings, name, folder);
+std::optional<std::vector<MeasuredRun>> run_under_torch(const std::string& torch,
+                                                        const std::vector<TorchCase>& cases,
+                                                        const std::string& folder) {
+  // The pretend GPU reads its variables once, when PyTorch is loaded.
+  std::map<std::map<std::string, std::string>, std::vector<std::size_t>> by_device;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::map<std::string, std::string> variables = scenario_variables(*cases[i].scenario);
+    variables["FAKECUDA_CUDNN_WORKSPACE"] =
+        fmt::format("{}", cases[i].scenario->backends.cudnn_workspace);
+    by_device[std::move(variables)].push_back(i);
+  }
+  std::vector<MeasuredRun> measured(cases.size());
+  for (const auto& [variables, indices] : by_device) {
+    std::vector<std::unique_ptr<TemporaryFile>> jobs;
+    std::vector<std::string> words{torch, runner_script("torch/run_scenario.py"), folder};
+    std::string names;
+    for (const std::size_t i : indices) {
+      const TorchCase& each = cases[i];
+      jobs.push_back(std::make_unique<TemporaryFile>(
+          torch_job_json(*each.scenario, each.name, each.command, "all")));
+      words.push_back(jobs.back()->path());
+      names += (names.empty() ? "" : ", ") + each.name;
+    }
+    if (!runs(std::move(words), variables, names)) return std::nullopt;
+    for (const std::size_t i : indices) {
+      measured[i] = read_measured_run(folder, cases[i].name);
+      refuse_other_release(cases[i].name, measured[i], cases[i].scenario->settings.version);
+    }
+  }
+  return measured;
 }
 
 std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std::string& trace,
@@ -167,8 +211,14 @@ std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std:
                                             const std::string& name, const std::string& folder) {
   std::map<std::string, std::string> variables = pretend_variables(device);
   variables["FAKECUDA_EVENTS"] = "sync";
-  return measure({torch, runner_script("torch/play_trace.py"), trace, folder, name},
-                 std::move(variables), settings, name, folder);
+  variables["PYTORCH_CUDA_ALLOC_CONF"] = settings.text;
+  if (!runs({torch, runner_script("torch/play_trace.py"), trace, folder, name},
+            std::move(variables), name)) {
+    return std::nullopt;
+  }
+  MeasuredRun run = read_measured_run(folder, name);
+  refuse_other_release(name, run, settings.version);
+  return run;
 }
 
 }  // namespace tidemark::cli

@@ -3,8 +3,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/format/measured_run.h"
+#include "sim/format/snapshot.h"
 #include "sim/run/scenario.h"
 
 namespace tidemark::cli {
@@ -24,12 +26,26 @@ std::map<std::string, std::string> pretend_variables(const DeviceSpec& device);
 /// The device that a scenario runs on, as the pretend GPU is told of it.
 std::map<std::string, std::string> scenario_variables(const Scenario& scenario);
 
-/// One run of a scenario's own text under PyTorch. The result is left in `folder` too, as NAME.json
-/// and NAME.events.csv.gz. Errors: InputError when the program raises, or the PyTorch is of another
-/// release than the scenario asks for; IoError. std::nullopt: that Python sees no device.
-std::optional<MeasuredRun> run_under_torch(const std::string& torch, const Scenario& scenario,
-                                           const std::string& name, const std::string& command,
-                                           const std::string& folder);
+/// A scenario to be run under PyTorch.
+struct TorchCase {
+  const Scenario* scenario = nullptr;
+  std::string name;
+  std::string command;  ///< how it can be measured again
+};
+
+/// One run of each scenario's own text under PyTorch, in order. One process loads PyTorch and forks
+/// for each case of one device. The results are left in `folder` too, as NAME.json and
+/// NAME.events.csv.gz. Errors: InputError when a program raises, or the PyTorch is of another
+/// release than a scenario asks for; IoError. std::nullopt: that Python sees no device.
+std::optional<std::vector<MeasuredRun>> run_under_torch(const std::string& torch,
+                                                        const std::vector<TorchCase>& cases,
+                                                        const std::string& folder);
+
+/// Errors: InputError where a run was measured under another release than `version`. A run that
+/// does not say its release passes.
+void refuse_other_release(const std::string& name, const MeasuredRun& run, Version version);
+/// The same of a memory snapshot, which tells its release by what it holds.
+void refuse_other_release(const std::string& name, const Snapshot& snapshot, Version version);
 
 /// The harness of validation/cuda: $TIDEMARK_CUDA, else bin/tidemark-cuda beside this program or on
 /// the path of programs. Empty: it is not there.

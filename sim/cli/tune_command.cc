@@ -35,7 +35,7 @@ class TuneCommand final : public Command {
          {"alloc-conf", "CONF", "a trace: the setting that it has now", ""},
          {"pytorch", "VERSION", "a trace or snapshot: the release to tune for", ""},
          {"shuffles", "N", "a scenario: orders drawn beside smallest and largest first", "3"},
-         {"gpu", "N", "a snapshot: which of its devices (default: the first that recorded)", ""},
+         {"gpu", "N", "a snapshot: which of its devices (default: the worst)", ""},
          {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT",
           ""},
          {"to", "WHEN", "a snapshot: end there, in the same words", ""},
@@ -65,14 +65,20 @@ class TuneCommand final : public Command {
     }
     const TuneResult result = tune(subject.workload, threads);
     const TuneReportOptions report{path, subject.device, subject.no_orders, subject.notes, limit};
-    if (args.has("write"))
+    const bool writes = args.has("write") && !result.is_refused;
+    if (writes) {
       write_whole_file(args.value("write"),
                        environment_line(result.settings[result.best].settings));
+    }
     out.write(
         args.value("format") == "json"
             ? tune_json(result, report)
             : tune_text(result, report, {static_cast<std::size_t>(out.width()), out.colour()}));
-    return ExitCode::kDone;
+    if (!args.has("write") || writes) return ExitCode::kDone;
+    err.print(
+        "error: --write: under every setting tried a request is refused: '{}' is not written\n",
+        args.value("write"));
+    return ExitCode::kOutOfMemory;
   }
 
  private:

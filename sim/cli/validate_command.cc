@@ -112,8 +112,19 @@ class ValidateCommand final : public Command {
     const SignalsHeld until_tidied;
     const TemporaryFolder scratch;
     const std::string folder = args.has("save") ? args.value("save") : scratch.path();
-    std::vector<ValidationCase> cases;
     refuse_what_has_no_use(args);
+    const std::vector<Named> scenarios = read_scenarios(args, err);
+    std::vector<MeasuredRun> under_torch;
+    if (target.kind == Target::Kind::kTorch && !scenarios.empty()) {
+      std::vector<TorchCase> asked;
+      for (const Named& each : scenarios)
+        asked.push_back({&each.scenario, each.name, each.command});
+      std::optional<std::vector<MeasuredRun>> measured = run_under_torch(runner, asked, folder);
+      if (!measured) return no_device(err, runner + " sees no CUDA device");
+      under_torch = std::move(*measured);
+    }
+    std::vector<ValidationCase> cases;
+    std::size_t next = 0;
     for (const std::string& path : args.positional()) {
       if (is_trace(path)) {
         std::optional<ValidationCase> found = trace_case(args, target, runner, path, folder, err);
@@ -121,15 +132,13 @@ class ValidateCommand final : public Command {
         cases.push_back(std::move(*found));
         continue;
       }
-      for (const std::string& variant : variants_of(args, path)) {
-        Scenario scenario = load_scenario(path, scenario_overrides(args), variant);
-        for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
-        const std::string name = case_name(path, variant);
+      for (; next < scenarios.size() && scenarios[next].path == path; ++next) {
+        Scenario scenario = scenarios[next].scenario;
+        const std::string& name = scenarios[next].name;
         std::optional<MeasuredRun> measured;
         switch (target.kind) {
           case Target::Kind::kTorch:
-            measured =
-                run_under_torch(runner, scenario, name, command_of(args, path, variant), folder);
+            measured = std::move(under_torch[next]);
             break;
           case Target::Kind::kCuda:
             measured = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, name),
@@ -137,10 +146,14 @@ class ValidateCommand final : public Command {
             break;
           case Target::Kind::kRecorded:
             measured = read_measured_run(target.path, name);
+            refuse_other_release(name, *measured, scenario.settings.version);
             break;
-          case Target::Kind::kSnapshot:
-            measured = measured_of(load_snapshot(target.path, err));
+          case Target::Kind::kSnapshot: {
+            const Snapshot snapshot = load_snapshot(target.path, err);
+            refuse_other_release(name, snapshot, scenario.settings.version);
+            measured = measured_of(snapshot);
             break;
+          }
         }
         if (!measured) return no_device(err, runner + " sees no CUDA device");
         // On the pretend GPU kernels do nothing.
@@ -155,6 +168,29 @@ class ValidateCommand final : public Command {
   }
 
  private:
+  /// A scenario of the command line, in one variant.
+  struct Named {
+    std::string path;
+    std::string name;
+    std::string command;
+    Scenario scenario;
+  };
+
+  /// In the order of the command line.
+  static std::vector<Named> read_scenarios(const Arguments& args, Output& err) {
+    std::vector<Named> out;
+    for (const std::string& path : args.positional()) {
+      if (is_trace(path)) continue;
+      for (const std::string& variant : variants_of(args, path)) {
+        out.push_back({path, case_name(path, variant), command_of(args, path, variant),
+                       load_scenario(path, scenario_overrides(args), variant)});
+        for (const Problem& warning : out.back().scenario.warnings)
+          err.write(render_warning(warning));
+      }
+    }
+    return out;
+  }
+
   static RunOptions options() {
     RunOptions options;
     options.keep_live = false;

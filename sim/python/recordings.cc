@@ -63,8 +63,7 @@ struct Replay {
 
 std::uint8_t device_of(const Snapshot& snapshot, std::optional<unsigned> gpu) {
   if (gpu) return static_cast<std::uint8_t>(*gpu);
-  const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
-  return devices.empty() ? std::uint8_t{0} : devices.front();
+  return worst_device(snapshot);
 }
 
 DeviceSpec device_asked(const ReplayQuestion& question) {
@@ -182,33 +181,39 @@ std::vector<std::pair<std::string, std::size_t>> replay_phases(const Replay& rep
 
 /// A recording at one moment, and over its whole length.
 struct Explained {
-  MemoryPicture picture;
+  Explanation explanation;
   std::optional<ChurnReport> churn;
 };
 
-Explained explain(const LoadedRecording& recording, const std::string& at,
-                  std::optional<Bytes> device_bytes, std::optional<unsigned> gpu, bool churn) {
+/// `program`: whose run the recording is; null: nobody's that could be played.
+Explained explained(const LoadedRecording& recording, const ScenarioSource* program,
+                    const std::string& at, std::optional<Bytes> device_bytes,
+                    std::optional<unsigned> gpu, bool churn) {
   const std::uint8_t device = device_of(recording.snapshot, gpu);
   if (!device_bytes && device < recording.capacity_bytes.size())
     device_bytes = recording.capacity_bytes[device];
-  Explained explained{picture_named(recording.snapshot, device, at, device_bytes), {}};
-  if (churn) explained.churn = churn_of(recording.snapshot, device);
-  return explained;
+  Explained out{explain(recording.snapshot, {device, at, device_bytes, program}), {}};
+  if (churn) out.churn = churn_of(recording.snapshot, device);
+  return out;
 }
 
 Explained explain_file(const std::string& path, const std::string& at,
                        std::optional<Bytes> device_bytes, std::optional<unsigned> gpu, bool churn) {
-  return explain(load_recording(path, {}), at, device_bytes, gpu, churn);
+  std::optional<ScenarioSource> program;
+  if (looks_like_scenario(path)) program = open_scenario(path, {});
+  return explained(load_recording(path, {}), program ? &*program : nullptr, at, device_bytes, gpu,
+                   churn);
 }
 
 Explained explain_run(const Run& run, const std::string& at, std::optional<Bytes> device_bytes,
                       std::optional<unsigned> gpu, bool churn) {
-  return explain(recording_of(run.result, run.source.text->name), at, device_bytes, gpu, churn);
+  return explained(recording_of(run.result, run.source.text->name), &run.source, at, device_bytes,
+                   gpu, churn);
 }
 
 std::string explained_text(const Explained& explained, std::size_t top, std::size_t width) {
   const TextStyle style{width, false};
-  std::string text = explain_text(explained.picture, top, style);
+  std::string text = explain_text(explained.explanation, top, style);
   if (explained.churn) text += churn_text(*explained.churn, top, style);
   return text;
 }
@@ -253,7 +258,7 @@ void bind_recordings(nb::module_& module) {
       .def(
           "document",
           [](const Explained& explained, std::size_t top) {
-            return explain_json(explained.picture, top);
+            return explain_json(explained.explanation, top);
           },
           nb::arg("top"))
       .def("churn", &churn_document, nb::arg("top"))

@@ -6,6 +6,7 @@
 
 #include "sim/format/json_writer.h"
 #include "sim/report/headline.h"
+#include "sim/report/oom_report.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -58,6 +59,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const TextStyle& style) {
   for (const ProofLine& line : diagnosis.proof)
     proof.add({line.what, human_bytes(line.bytes), grouped(line.bytes)});
   out += proof.text(style.width);
+  if (diagnosis.need) out += wrapped(need_text(*diagnosis.need), style.width, 2);
   if (diagnosis.growth) {
     Table holders({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft}, 2);
     for (const Growth::Holder& holder : diagnosis.growth->holders)
@@ -106,6 +108,8 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
     json.end_object();
   }
   json.end_array();
+  json.key("need");
+  diagnosis.need ? write_need(*diagnosis.need, json) : (void)json.null();
   json.key("tried");
   json.begin_array();
   for (const TriedRemedy& one : diagnosis.tried) write_change(json, one);

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/oom_report.h"
+#include "sim/report/peaks_report.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -13,59 +15,6 @@ namespace tidemark {
 namespace {
 
 using Align = Table::Align;
-
-constexpr std::string_view kUnknownMaker = "(no stack recorded)";
-
-std::string_view maker_of(std::string_view maker) { return maker.empty() ? kUnknownMaker : maker; }
-
-std::string_view class_text(OomClass why) {
-  switch (why) {
-    case OomClass::kTooMuchLive:
-      return "too much is alive: no allocator setting can help";
-    case OomClass::kFragmentation:
-      return "fragmentation: enough is free, but not in one piece";
-    case OomClass::kRounding:
-      break;
-  }
-  return "rounding: blocks larger than their requests take what is missing";
-}
-
-std::string_view class_name(OomClass why) {
-  return why == OomClass::kTooMuchLive     ? "too_much_live"
-         : why == OomClass::kFragmentation ? "fragmentation"
-                                           : "rounding";
-}
-
-std::string setting_name(const std::string& conf) {
-  return conf.empty() ? "the default settings" : "'" + conf + "'";
-}
-
-std::string oom_text(const OomAnswer& oom, const TextStyle& style) {
-  std::string out = fmt::format("{} at event {}: a request of {}\n", bad("Out of memory", style),
-                                oom.event, exact_bytes(oom.rounded_bytes));
-  out += fmt::format("  {}\n", class_text(oom.why));
-  out += fmt::format(
-      "  Proof: live {} + request {} {} device {}; free in the cache {}, largest piece {}\n",
-      human_bytes(oom.live_bytes), human_bytes(oom.rounded_bytes),
-      oom.live_bytes + oom.rounded_bytes > oom.capacity_bytes ? ">" : "<=",
-      human_bytes(oom.capacity_bytes), human_bytes(oom.cached_free_bytes),
-      human_bytes(oom.largest_free_bytes));
-  out += "  What would have served this request, re-simulated; what follows it is not recorded:\n";
-  out += fmt::format("    another setting: {}\n",
-                     oom.helps ? setting_name(*oom.helps)
-                               : fmt::format("none of the {} tried", oom.settings_tried));
-  out += oom.release ? cut(fmt::format("    freed before it: {} in {} {}, made by {}",
-                                       human_bytes(oom.release->bytes), oom.release->blocks,
-                                       oom.release->blocks == 1 ? "block" : "blocks",
-                                       maker_of(oom.release->maker)),
-                           style.width) +
-                           "\n"
-                     : std::string("    freed before it: no single call site's blocks\n");
-  out += fmt::format("    a smaller request: at most {}, in whole MiB\n",
-                     exact_bytes(oom.smaller_request_bytes));
-  out += fmt::format("    more device memory: {}\n", exact_bytes(oom.more_bytes));
-  return out;
-}
 
 /// What a call site holds on either side.
 struct SitePair {
@@ -114,6 +63,10 @@ std::int64_t difference(Bytes b, Bytes a) {
 }
 
 }  // namespace
+
+std::string_view maker_of(std::string_view maker) {
+  return maker.empty() ? std::string_view("(no stack recorded)") : maker;
+}
 
 std::string holder_text(const HeldBlock& block) {
   std::string out = fmt::format("{} made by {}", human_bytes(block.bytes), maker_of(block.maker));
@@ -166,11 +119,16 @@ std::string pins_text(const MemoryPicture& picture, std::size_t top, const TextS
 
 }  // namespace
 
-std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style) {
-  std::string out =
-      fmt::format("After event {} (step {}), {}\n", picture.event, picture.step,
-                  picture.setting.empty() ? "default settings" : "'" + picture.setting + "'");
-  if (picture.oom) out += oom_text(*picture.oom, style);
+std::string explain_text(const Explanation& explanation, std::size_t top, const TextStyle& style) {
+  const MemoryPicture& picture = explanation.picture;
+  const std::string setting =
+      picture.setting.empty() ? "default settings" : "'" + picture.setting + "'";
+  const std::string moment =
+      fmt::format("After event {} (step {}), {}\n", picture.event, picture.step, setting);
+  std::string out = devices_text(explanation);
+  if (picture.oom) out += moment + oom_text(explanation, style) + "\n";
+  if (explanation.peaks) out += peaks_text(*explanation.peaks, style);
+  out += moment;
   out += amounts_text(picture, style);
   out += pins_text(picture, top, style);
   out += "\nWhat it is for\n";
@@ -197,7 +155,8 @@ std::string explain_text(const MemoryPicture& picture, std::size_t top, const Te
   return out;
 }
 
-std::string explain_json(const MemoryPicture& picture, std::size_t top) {
+std::string explain_json(const Explanation& explanation, std::size_t top) {
+  const MemoryPicture& picture = explanation.picture;
   std::string out;
   JsonWriter json(out);
   json.begin_object()
@@ -221,36 +180,8 @@ std::string explain_json(const MemoryPicture& picture, std::size_t top) {
   }
   json.member("segments", std::uint64_t{picture.segments.size()})
       .member("live_blocks", std::uint64_t{picture.live.size()});
-  json.key("oom");
-  if (picture.oom) {
-    const OomAnswer& oom = *picture.oom;
-    json.begin_object()
-        .member("class", class_name(oom.why))
-        .member("rounded_bytes", oom.rounded_bytes);
-    json.member("capacity_bytes", oom.capacity_bytes).member("live_bytes", oom.live_bytes);
-    json.member("cached_free_bytes", oom.cached_free_bytes)
-        .member("largest_free_bytes", oom.largest_free_bytes);
-    json.member("settings_tried", std::uint64_t{oom.settings_tried});
-    json.key("setting_that_helps");
-    if (oom.helps) {
-      json.value(*oom.helps);
-    } else {
-      json.null();
-    }
-    json.key("release_that_helps");
-    if (oom.release) {
-      json.begin_object(true).member("made_by", oom.release->maker);
-      json.member("bytes", oom.release->bytes)
-          .member("blocks", std::uint64_t{oom.release->blocks})
-          .end_object();
-    } else {
-      json.null();
-    }
-    json.member("smaller_request_that_fits_bytes", oom.smaller_request_bytes);
-    json.member("more_bytes_that_help", oom.more_bytes).end_object();
-  } else {
-    json.null();
-  }
+  write_oom(explanation, json);
+  write_peaks(explanation, json);
   json.key("purposes").begin_object();
   for (std::size_t i = 0; i < kPurposeNames.size(); ++i)
     json.member(kPurposeNames[i], picture.by_purpose[i]);

@@ -1,17 +1,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/report/text.h"
-#include "sim/study/explain/memory_explain.h"
+#include "sim/study/explain/explanation.h"
 
 namespace tidemark {
 
 /// What holds the memory and why: the answer first, then purposes, call sites, pinned segments.
 /// `top`: rows of each list.
-std::string explain_text(const MemoryPicture& picture, std::size_t top, const TextStyle& style);
+std::string explain_text(const Explanation& explanation, std::size_t top, const TextStyle& style);
 /// Schema: docs/formats/json.md, "explain".
-std::string explain_json(const MemoryPicture& picture, std::size_t top);
+std::string explain_json(const Explanation& explanation, std::size_t top);
 
 /// Growth by call site, churners, lifetimes, sizes that rounding would merge.
 std::string churn_text(const ChurnReport& report, std::size_t top, const TextStyle& style);
@@ -22,6 +23,8 @@ std::string picture_diff_text(const MemoryPicture& a, const MemoryPicture& b, st
                               const TextStyle& style);
 std::string picture_diff_json(const MemoryPicture& a, const MemoryPicture& b, std::size_t top);
 
+/// Who made a block, or that it was not recorded.
+std::string_view maker_of(std::string_view maker);
 /// "8.13 MiB made by addmm at model.py:12 forward in step 1"
 std::string holder_text(const HeldBlock& block);
 

@@ -2,7 +2,21 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tidemark {
+
+std::string verdict_line(const Verdict& verdict, std::size_t devices) {
+  std::string out(ending_text(verdict.ending));
+  if (verdict.ending == Ending::kOutOfMemory) {
+    out += " A refused request ends the run.";
+  } else if (verdict.ending == Ending::kHandled) {
+    out += fmt::format(" {} {} refused; the program went on.", verdict.refused,
+                       verdict.refused == 1 ? "request was" : "requests were");
+  }
+  if (devices > 1) out += fmt::format(" GPU {} decides.", verdict.device);
+  return out;
+}
 
 Headline headline_of(const DeviceResult& device) {
   Headline headline;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/run/run_result.h"
+#include "sim/run/verdict.h"
 #include "sim/timeline/timeline.h"
 
 namespace tidemark {
@@ -14,6 +15,9 @@ struct Headline {
   Bytes device_peak_bytes = 0;  ///< context + outside + peak reserved
   Bytes spare_bytes = 0;        ///< of the device's total, at that moment
 };
+/// The verdict on a whole run, in a line: "DOES NOT FIT. A refused request ends the run.". Of
+/// several GPUs it names the one that decides.
+std::string verdict_line(const Verdict& verdict, std::size_t devices);
 Headline headline_of(const DeviceResult& device);
 
 Amounts amounts_of(const MemorySample& sample);

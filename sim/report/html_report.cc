@@ -87,31 +87,61 @@ std::string setting_name(const std::string& text) {
   return text.empty() ? "the default settings" : "'" + text + "'";
 }
 
+/// How the run ended, and what it needs where it failed.
+std::string ending(const HtmlReport& report) {
+  const Explanation& explanation = *report.explanation;
+  std::string out;
+  if (report.verdict) {
+    out = verdict_line(*report.verdict, explanation.devices.size()) + " ";
+  } else {
+    for (const RecordedDevice& each : explanation.devices) {
+      if (each.ooms == 0) continue;
+      out += fmt::format("OUT OF MEMORY: the recording of GPU {} has {} refused {}. ", each.device,
+                         each.ooms, each.ooms == 1 ? "request" : "requests");
+    }
+  }
+  if (!explanation.end) return out;
+  const Need& need = explanation.end->need;
+  return out + (need.reserved_bytes
+                    ? fmt::format("To its end, played there, the program needs a device of {}. ",
+                                  human_bytes(need.total_bytes))
+                    : std::string("To its end the program needs more than 4 TiB. "));
+}
+
+/// What other settings come to, each played to the end of what is known.
+std::string best_setting(const HtmlReport& report) {
+  const std::string& own_text = report.agreement->settings.text;
+  const auto own = std::ranges::find(report.settings, own_text, &SettingRow::setting);
+  if (report.settings.empty() || own == report.settings.end()) return {};
+  const SettingRow& best = report.settings.front();
+  if (best.ooms > 0)
+    return fmt::format(" Under none of {} settings is every request served.",
+                       report.settings.size());
+  if (own->ooms > 0) {
+    return fmt::format(" Of {} settings {} serves every request{}: {} at the peak.",
+                       report.settings.size(), setting_name(best.setting),
+                       report.verdict ? "" : " of the recording", human_bytes(best.peak_reserved));
+  }
+  if (best.peak_reserved >= own->peak_reserved) {
+    return fmt::format(" Of {} settings re-simulated none needs less than {}: {} at the peak.",
+                       report.settings.size(), setting_name(own_text),
+                       human_bytes(own->peak_reserved));
+  }
+  return fmt::format(
+      " Of {} settings re-simulated {} needs least: {} at the peak, against {} with {}.",
+      report.settings.size(), setting_name(best.setting), human_bytes(best.peak_reserved),
+      human_bytes(own->peak_reserved), setting_name(own_text));
+}
+
 /// The page's first sentences.
 std::string headline(const HtmlReport& report) {
-  const MemoryPicture& picture = *report.picture;
-  std::string out = fmt::format(
-      "{} reserved after event {}, {} of it in use and {} free in the cache.",
-      human_bytes(picture.reserved_bytes), picture.event, human_bytes(picture.active_bytes),
-      human_bytes(picture.reserved_bytes - picture.active_bytes));
-  const std::string& own_text = report.agreement->settings.text;
-  const auto own = std::ranges::find(
-      report.settings, own_text, [](const ReplayResult& result) { return result.settings.text; });
-  if (report.settings.empty() || own == report.settings.end()) return out;
-  const ReplayResult& best = report.settings.front();
-  if (best.summary.peak_reserved >= own->summary.peak_reserved &&
-      best.summary.ooms >= own->summary.ooms) {
-    return out +
-           fmt::format(" Of {} settings re-simulated none needs less than {}: {} at the peak.",
-                       report.settings.size(), setting_name(own_text),
-                       human_bytes(own->summary.peak_reserved));
-  }
-  return out + fmt::format(
-                   " Of {} settings re-simulated {} needs least: {} at the peak, against {} "
-                   "with {}.",
-                   report.settings.size(), setting_name(best.settings.text),
-                   human_bytes(best.summary.peak_reserved), human_bytes(own->summary.peak_reserved),
-                   setting_name(own_text));
+  const MemoryPicture& picture = report.explanation->picture;
+  return ending(report) +
+         fmt::format("{} reserved after event {}, {} of it in use and {} free in the cache.",
+                     human_bytes(picture.reserved_bytes), picture.event,
+                     human_bytes(picture.active_bytes),
+                     human_bytes(picture.reserved_bytes - picture.active_bytes)) +
+         best_setting(report);
 }
 
 void write_purposes(const MemoryPicture& picture, JsonWriter& json) {
@@ -150,27 +180,26 @@ std::string html_report_json(const HtmlReport& report) {
   const TextStyle plain;
   json.begin_object()
       .member("title", report.title)
-      .member("event", std::uint64_t{report.picture->event});
+      .member("event", std::uint64_t{report.explanation->picture.event});
   json.member("headline", headline(report));
-  json.member("answer", explain_text(*report.picture, 5, plain));
+  json.member("answer", explain_text(*report.explanation, 5, plain));
   write_timeline(report, json);
   write_host(report, json);
-  write_purposes(*report.picture, json);
-  write_blocks(*report.picture, json);
+  write_purposes(report.explanation->picture, json);
+  write_blocks(report.explanation->picture, json);
   json.key("sites").begin_array();
-  for (std::size_t i = 0; i < std::min(kSites, report.picture->sites.size()); ++i) {
-    const CallSite& site = report.picture->sites[i];
-    json.begin_object(true).member(
-        "maker", site.maker.empty() ? std::string("(no stack recorded)") : site.maker);
+  for (std::size_t i = 0; i < std::min(kSites, report.explanation->picture.sites.size()); ++i) {
+    const CallSite& site = report.explanation->picture.sites[i];
+    json.begin_object(true).member("maker", std::string(maker_of(site.maker)));
     json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)])
         .member("bytes", site.bytes)
         .end_object();
   }
   json.end_array().key("settings").begin_array();
-  for (const ReplayResult& result : report.settings) {
-    const std::string& text = result.settings.text;
+  for (const SettingRow& row : report.settings) {
+    const std::string& text = row.setting;
     json.begin_object(true).member("name", text.empty() ? std::string("(default)") : text);
-    json.member("peak_reserved", result.summary.peak_reserved).member("ooms", result.summary.ooms);
+    json.member("peak_reserved", row.peak_reserved).member("ooms", row.ooms);
     json.member("own", text == report.agreement->settings.text).end_object();
   }
   json.end_array().key("assumptions").begin_array();

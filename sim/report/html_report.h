@@ -1,14 +1,15 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sim/alloc/allocator.h"
 #include "sim/run/run_result.h"
-#include "sim/study/explain/memory_explain.h"
+#include "sim/run/verdict.h"
+#include "sim/study/explain/explanation.h"
 #include "sim/study/replay/agreement.h"
-#include "sim/study/replay/replay.h"
 
 namespace tidemark {
 
@@ -22,15 +23,23 @@ struct HostPoint {
 /// A run's, the highest of each of at most 4000 stretches; none where less than a page was held.
 std::vector<HostPoint> host_points(const RunResult& result);
 
+/// What a run comes to under one setting.
+struct SettingRow {
+  std::string setting;
+  Bytes peak_reserved = 0;
+  std::int64_t ooms = 0;  ///< requests refused
+};
+
 /// What the page of a report shows. Everything must outlive the call.
 struct HtmlReport {
   std::string title;
-  const MemoryPicture* picture = nullptr;
+  const Explanation* explanation = nullptr;
+  std::optional<Verdict> verdict;  ///< of a run; a recording has none
   const Agreement* agreement = nullptr;
-  std::span<const MemorySample> samples;   ///< right after each simulated event
-  std::span<const std::string> labels;     ///< who made each event's block; one a sample
-  std::span<const ReplayResult> settings;  ///< ranked
-  std::span<const HostPoint> host;         ///< of a run; a recording does not tell
+  std::span<const MemorySample> samples;  ///< right after each simulated event
+  std::span<const std::string> labels;    ///< who made each event's block; one a sample
+  std::span<const SettingRow> settings;   ///< ranked
+  std::span<const HostPoint> host;        ///< of a run; a recording does not tell
   std::vector<std::string> assumptions;
 };
 

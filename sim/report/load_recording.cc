@@ -6,6 +6,7 @@
 #include "sim/device/device.h"
 #include "sim/format/request_trace.h"
 #include "sim/report/assumptions_report.h"
+#include "sim/report/headline.h"
 #include "sim/report/snapshot_export.h"
 #include "sim/run/run.h"
 #include "sim/run/scenario.h"
@@ -43,6 +44,7 @@ LoadedRecording recording_of_trace(const std::string& path) {
   return {snapshot_in_memory(snapshot_of(std::span(&view, 1), result.settings), path),
           {options.device.total_bytes - options.device.context_bytes},
           {},
+          {},
           {}};
 }
 
@@ -76,8 +78,8 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
   }
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
   loaded.host = host_points(result);
-  if (result.ended_by_oom)
-    loaded.notes.emplace_back("DOES NOT FIT: the run ends by an out-of-memory error.");
+  loaded.verdict = verdict_of(result);
+  loaded.notes.push_back(verdict_line(*loaded.verdict, result.devices.size()));
   for (std::string& line : assumption_lines(result)) loaded.notes.push_back(std::move(line));
   return loaded;
 }
@@ -86,7 +88,7 @@ LoadedRecording load_recording(const std::string& path, const ScenarioChoice& ch
                                const ReadProgress& progress) {
   if (looks_like_scenario(path))
     return recording_of(run(load_scenario(path, choice.overrides, choice.variant), {}), path);
-  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}, {}, {}};
+  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}, {}, {}, {}};
   if (first_bytes(path, 12) == "index,action") {
     Problem problem;
     problem.path = path;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sim/report/html_report.h"
 #include "sim/run/overrides.h"
 #include "sim/run/run_result.h"
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -28,6 +30,7 @@ struct LoadedRecording {
   Snapshot snapshot;
   std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
   std::vector<HostPoint> host;        ///< of a run
+  std::optional<Verdict> verdict;     ///< of a run
   std::vector<std::string> notes;     ///< of a run: how it ended, what it rests on
 };
 

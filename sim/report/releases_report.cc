@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -19,12 +19,11 @@ std::string change(Bytes before, Bytes after) {
 }  // namespace
 
 ReleasePeaks peaks_under(Version pytorch, const RunResult& result) {
+  const Verdict verdict = verdict_of(result);
   ReleasePeaks peaks{pytorch};
-  for (const DeviceResult& device : result.devices) {
-    peaks.fits = peaks.fits && device.ooms.empty();
-    peaks.allocated_bytes = std::max(peaks.allocated_bytes, device.peak_allocated.bytes);
-    peaks.reserved_bytes = std::max(peaks.reserved_bytes, device.peak_reserved.bytes);
-  }
+  peaks.fits = verdict.fits();
+  peaks.allocated_bytes = verdict.peak_allocated;
+  peaks.reserved_bytes = verdict.peak_reserved;
   return peaks;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
 #include "sim/report/run_report.h"
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -220,6 +221,9 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   json.member("schema_version", kReportSchemaVersion).member("kind", "run");
   json.member("title", options.title);
   json.member("instructions", result.instructions).member("ended_by_oom", result.ended_by_oom);
+  const Verdict verdict = verdict_of(result);
+  json.member("verdict", ending_name(verdict.ending))
+      .member("worst_device", std::uint64_t{verdict.device});
   if (result.is_timed) json.member("end_ns", std::int64_t{result.end_ns});
   json.member("printed", result.printed);
   if (!result.packages.empty()) {

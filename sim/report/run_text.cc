@@ -7,6 +7,7 @@
 #include "sim/report/headline.h"
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -17,7 +18,7 @@ using Align = Table::Align;
 std::string title_lines(const DeviceResult& device, const RunReportOptions& options,
                         std::size_t devices, std::size_t index, const TextStyle& style) {
   std::string out;
-  if (index == 0 && !options.title.empty()) out += bold(options.title, style) + "\n";
+  if (devices == 1 && !options.title.empty()) out += bold(options.title, style) + "\n";
   if (devices > 1) out += fmt::format("{}GPU {}: ", index == 0 ? "" : "\n", index);
   const Version version = device.settings.version;
   const std::string settings = device.settings.text.empty() ? "default" : device.settings.text;
@@ -31,17 +32,19 @@ std::string verdict(const RunResult& result, const DeviceResult& device, const T
   const std::string highest =
       fmt::format("At its highest the device holds {}; {} stay free.",
                   human_bytes(headline.device_peak_bytes), human_bytes(headline.spare_bytes));
-  if (device.ooms.empty()) return fmt::format("{} {}\n", good("FITS.", style), highest);
+  if (device.ooms.empty())
+    return fmt::format("{} {}\n", good(ending_text(Ending::kFits), style), highest);
   const OomResult& oom = device.ooms.back();
   const std::string where = moment_text(device, result.program, oom.phase, oom.label);
   const std::string message = wrapped(oom.message, style.width, 2);
   if (result.ended_by_oom) {
-    return fmt::format("{} Out of memory at {}.\n{}", bad("DOES NOT FIT.", style), where, message);
+    return fmt::format("{} Out of memory at {}.\n{}", bad(ending_text(Ending::kOutOfMemory), style),
+                       where, message);
   }
   const std::size_t count = device.ooms.size();
   return fmt::format("{} {} request{} refused, the last at {}; the program went on.\n{}{}\n",
-                     bad("OUT OF MEMORY, HANDLED.", style), count, count == 1 ? " was" : "s were",
-                     where, message, highest);
+                     bad(ending_text(Ending::kHandled), style), count,
+                     count == 1 ? " was" : "s were", where, message, highest);
 }
 
 std::string peaks(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
@@ -246,6 +249,10 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
                      const TextStyle& style) {
   std::string out = result.printed;
   if (!out.empty()) out += out.back() == '\n' ? "\n" : "\n\n";
+  if (result.devices.size() > 1) {
+    if (!options.title.empty()) out += bold(options.title, style) + "\n";
+    out += verdict_line(verdict_of(result), result.devices.size()) + "\n\n";
+  }
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
     const DeviceResult& device = result.devices[i];
     out += title_lines(device, options, result.devices.size(), i, style);

@@ -55,22 +55,22 @@ std::string other_settings(const SweepCells& cells, const SweepAnswer& answer,
   std::string text;
   for (std::size_t i = 0; i < cells.axes.size(); ++i) {
     const SweepValue* value = value_of(cells, cell, i);
-    if (value == nullptr || answer.main_axis == i || answer.device_axis == i) continue;
+    const bool is_told = answer.main_axis == i || answer.device_axis == i ||
+                         std::ranges::find(answer.model_axes, i) != answer.model_axes.end();
+    if (value == nullptr || is_told) continue;
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", cells.axes[i].name, value_name(*value));
   }
   return text;
 }
 
-/// "batch_size goes up to 64 on h100, the largest tried (seq_len 512): 35.7 GiB reserved, ...".
-std::string device_sentence(const SweepCells& cells, const SweepAnswer& answer,
-                            const DeviceAnswer& device) {
-  const std::string where = device.device.empty() ? "" : " on " + device.device;
-  if (!device.best) {
-    return device.device.empty() ? "Nothing that was tried fits."
-                                 : fmt::format("Nothing that was tried fits{}.", where);
-  }
-  const SweepCells::Cell& best = cells.cells[*device.best];
+/// "batch_size goes up to 64 with variant large on h100, the largest tried (seq_len 512): ...".
+std::string reach_sentence(const SweepCells& cells, const SweepAnswer& answer,
+                           const ReachAnswer& reach) {
+  const std::string where = (reach.model.empty() ? "" : " with " + reach.model) +
+                            (reach.device.empty() ? "" : " on " + reach.device);
+  if (!reach.best) return fmt::format("Nothing that was tried fits{}.", where);
+  const SweepCells::Cell& best = cells.cells[*reach.best];
   const std::string others = other_settings(cells, answer, best);
   const std::string figures = fmt::format(
       "{}: {} reserved at the peak, {} spare.", others.empty() ? "" : " (" + others + ")",
@@ -119,8 +119,7 @@ void write_answer(const SweepCells& cells, const SweepAnswer& answer, JsonWriter
           grouped(answer.fits + answer.ooms + answer.errors), grouped(answer.ooms),
           answer.errors == 0 ? "" : fmt::format(", {} cannot be run", grouped(answer.errors))));
   json.key("devices").begin_array();
-  for (const DeviceAnswer& device : answer.devices)
-    json.value(device_sentence(cells, answer, device));
+  for (const ReachAnswer& reach : answer.reaches) json.value(reach_sentence(cells, answer, reach));
   json.end_array().key("effects").begin_array();
   for (const SettingEffect& effect : answer.effects) json.value(effect_sentence(cells, effect));
   json.end_array();

@@ -35,6 +35,10 @@ std::string torch_job_json(const Scenario& scenario, const std::string& name,
   json.begin_object().member("schema_version", kReportSchemaVersion).member("kind", "job");
   json.member("name", name).member("command", command).member("stacks", stacks);
   json.member("is_script", scenario.is_script);
+  json.member("alloc_conf", scenario.settings.text);
+  json.key("arguments").begin_array();
+  for (const std::string& argument : scenario.script_args) json.value(argument);
+  json.end_array();
   json.key("memory_fraction");
   if (scenario.memory_fraction) {
     json.value(fmt::format("{}", *scenario.memory_fraction));

@@ -25,7 +25,7 @@ std::string times_text(std::int64_t count) {
 /// "+12.3 %": how far the worst order lies above the best.
 std::string spread(const TunedSetting& row) {
   Bytes least = kUnlimitedBytes;
-  for (const TuneFigures& figures : row.by_order) least = std::min(least, figures.peak_reserved);
+  for (const PlayFigures& figures : row.by_order) least = std::min(least, figures.peak_reserved);
   if (least == 0) return "-";
   const auto parts = static_cast<Wide>(row.worst_reserved() - least) * 1'000'000U / least;
   return "+" + percent(static_cast<std::uint64_t>(parts));
@@ -41,9 +41,11 @@ std::string verdict(const TuneResult& result) {
       has_orders(result) ? fmt::format(" in the worst order ({})", result.orders[best.worst()])
                          : std::string();
   std::string text;
-  if (best.ooms() > 0) {
-    text = fmt::format("Under every setting tried requests are refused; here {} in all. ",
-                       best.ooms());
+  if (result.is_refused) {
+    text = fmt::format(
+        "Under each of the {} settings tried a request is refused. On a device with room for all, "
+        "{} needs least. ",
+        result.tried, setting_text(best));
   }
   text += fmt::format("Peak reserved {}{}", human_bytes(best.worst_reserved()), where);
   if (result.best == result.given) {
@@ -77,8 +79,8 @@ std::string settings_table(const TuneResult& result, const TuneReportOptions& op
   for (std::size_t i = 0; i < result.settings.size(); ++i) {
     if (i >= shown && i != result.best && i != result.given) continue;
     const TunedSetting& setting = result.settings[i];
-    const TuneFigures& first = setting.by_order.front();
-    std::vector<std::string> row{i == result.best    ? "best"
+    const PlayFigures& first = setting.by_order.front();
+    std::vector<std::string> row{i == result.best    ? result.is_refused ? "least" : "best"
                                  : i == result.given ? "given"
                                                      : "",
                                  human_bytes(first.peak_reserved)};
@@ -101,19 +103,25 @@ std::string tune_text(const TuneResult& result, const TuneReportOptions& options
   const Version version = result.settings.front().settings.version;
   std::string out = fmt::format("{}\n{}; PyTorch {}.{}\n", bold(options.title, style),
                                 options.device, version.major, version.minor);
-  const std::string line = environment_line(result.settings[result.best].settings);
-  out += fmt::format("\n{} {}", bold("Best:", style), line);
+  if (result.is_refused) {
+    out += fmt::format("\n{}\n", bad("No setting makes it fit.", style));
+  } else {
+    const std::string line = environment_line(result.settings[result.best].settings);
+    out += fmt::format("\n{} {}", bold("Best:", style), line);
+  }
   out += wrapped(verdict(result), style.width, 2);
   const std::string in_orders =
       has_orders(result)
           ? fmt::format(", the most promising in all {} orders", result.orders.size())
           : std::string();
-  out += fmt::format("\n{} settings tried{}; the best of them\n", result.tried, in_orders);
+  out += fmt::format(
+      "\n{} settings tried{}; {}\n", result.tried, in_orders,
+      result.is_refused ? "with room for all, those that need least" : "the best of them");
   out += settings_table(result, options, style);
   if (has_orders(result)) {
     out += "\nOrder by order\n";
     Table table({Align::kLeft, Align::kRight, Align::kRight}, 2);
-    table.add({"", "best", "given"});
+    table.add({"", result.is_refused ? "least" : "best", "given"});
     for (std::size_t i = 0; i < result.orders.size(); ++i) {
       table.add({result.orders[i],
                  human_bytes(result.settings[result.best].by_order[i].peak_reserved),
@@ -141,6 +149,7 @@ std::string tune_json(const TuneResult& result, const TuneReportOptions& options
   json.member("no_orders", options.no_orders);
   json.member("tried", std::uint64_t{result.tried});
   json.member("least_bytes", result.least);
+  json.member("fits", !result.is_refused);
   json.member("best", std::uint64_t{result.best});
   json.member("given", std::uint64_t{result.given});
   json.key("settings").begin_array();
@@ -152,7 +161,7 @@ std::string tune_json(const TuneResult& result, const TuneReportOptions& options
     json.member("worst", std::uint64_t{row.worst()});
     json.member("worst_reserved_bytes", row.worst_reserved());
     json.key("by_order").begin_array();
-    for (const TuneFigures& figures : row.by_order) {
+    for (const PlayFigures& figures : row.by_order) {
       json.begin_object(true).member("peak_reserved_bytes", figures.peak_reserved);
       json.member("ooms", figures.ooms).member("retries", figures.retries);
       json.member("device_calls", figures.device_calls);

@@ -10,6 +10,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -39,12 +40,11 @@ std::vector<std::string> expanded(const std::string& text) {
 AlternativeResult told_of(const std::vector<std::string>& assume, const RunResult& result) {
   AlternativeResult out;
   out.assume = assume;
-  out.ended_by_oom = result.ended_by_oom;
-  for (const DeviceResult& device : result.devices) {
-    out.refused += device.ooms.size();
-    out.peak_allocated = std::max(out.peak_allocated, device.peak_allocated.bytes);
-    out.peak_reserved = std::max(out.peak_reserved, device.peak_reserved.bytes);
-  }
+  const Verdict verdict = verdict_of(result);
+  out.ended_by_oom = verdict.ending == Ending::kOutOfMemory;
+  out.refused = verdict.refused;
+  out.peak_allocated = verdict.peak_allocated;
+  out.peak_reserved = verdict.peak_reserved;
   return out;
 }
 

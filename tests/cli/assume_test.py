@@ -32,6 +32,15 @@ class Assumptions(unittest.TestCase):
         self.assertEqual(report["printed"], "2\n")
         self.assertEqual(self.told(report), [(4, "x.sum().item() > 5", False, "branch", 3)])
 
+    def test_a_module_that_is_not_there_and_variables_that_are_read_are_told(self):
+        report = self.run_script("import os\ntry:\n    import flash_attn\nexcept ImportError:\n    flash_attn = None\n"
+                                 "os.environ['SET_HERE'] = '1'\n"
+                                 "print(flash_attn, os.environ.get('BATCH', '8'), os.environ['SET_HERE'])\n")
+        self.assertEqual(report["printed"], "None 8 1\n")
+        self.assertEqual([(n["line"], n["text"]) for n in report["notes"]],
+                         [(5, "flash_attn is not here: the program goes on without it"),
+                          (9, "environment variable BATCH is read: it is not set")])
+
     def test_where_the_other_branch_leaves_the_condition_holds(self):
         report = self.run_script("if x.sum() > 5:\n    print('goes on')\nelse:\n    raise ValueError\n")
         self.assertEqual(report["printed"], "goes on\n")

@@ -150,8 +150,8 @@ class Snapshots(Files):
         oom = json.loads(out)["oom"]
         self.assertEqual(oom["class"], "fragmentation")
         self.assertEqual(oom["capacity_bytes"], 44 << 20)
-        self.assertIsNone(oom["setting_that_helps"])  # a page of 20 MiB more does not fit either
-        self.assertEqual(oom["more_bytes_that_help"], 8 << 20)
+        self.assertIsNone(oom["served_by"]["setting_that_helps"])  # a page of 20 MiB more is refused too
+        self.assertEqual(oom["served_by"]["more_bytes"], 8 << 20)
         self.assertEqual(oom["largest_free_bytes"], 8 << 20)
 
     def test_what_would_have_avoided_it_is_found_by_trying(self):
@@ -177,8 +177,8 @@ class Snapshots(Files):
         code, out, err = run("explain", scenario, "--set", "device.total=14GiB", "--format", "json")
         self.assertEqual((code, err), (0, ""))
         oom = json.loads(out)["oom"]
-        self.assertEqual((oom["class"], oom["setting_that_helps"]), ("fragmentation", "expandable_segments:True"))
-        self.assertGreater(oom["rounded_bytes"], oom["smaller_request_that_fits_bytes"])
+        self.assertEqual((oom["class"], oom["to_its_end"]["setting_that_helps"]), ("fragmentation", "expandable_segments:True"))
+        self.assertGreater(oom["to_its_end"]["need"]["device_bytes"], 14 << 30)
         code, _, err = run("explain", MLP, "--device", "t4")
         self.assertEqual(code, 2)
         self.assertEqual(err.splitlines()[0], f"error: --set, --variant, --device: choose a scenario's run; '{MLP}' is none")

@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -44,6 +45,19 @@ class Why(unittest.TestCase):
         left_out = ("library workspaces", "temporaries", "rounding inside blocks")
         self.assertEqual(last["= equation"] + sum(last[name] for name in left_out), last["= peak allocated"])
         self.assertEqual(last["= peak allocated"], 91404288)  # the article's model, step 0: what PyTorch reports
+
+    def test_a_batch_made_on_the_device_is_the_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "train.py"
+            path.write_text("""import torch
+model = torch.nn.Linear(1000, 1000).cuda()
+for step in range(2):
+    batch = torch.randn(64, 1000, device="cuda")
+    model(batch).sum().backward()
+""")
+            done = run("run", str(path), "--device", "t4", "--equation")
+        line = next(each for each in done.stdout.splitlines() if "+ batch" in each)
+        self.assertEqual(line.split()[-2:], ["512,000", "256,000"])  # 64 x 1000 floats, the last step's beside the one before
 
     def test_the_process_view_is_context_and_reserved(self):
         done = run("run", "configs/scenarios/simple_conv.yaml", "--process")

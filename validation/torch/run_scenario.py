@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs a scenario's own model and loop under the real PyTorch and writes what its allocator did.
 
-    run_scenario.py JOB.json OUT    JOB: what `tidemark validate` makes of a scenario; OUT: a folder, gets NAME.json, NAME.events.csv.gz
+    run_scenario.py OUT JOB.json...    JOB: what `tidemark validate` makes of a scenario; OUT: a folder, gets NAME.json, NAME.events.csv.gz
 
+PyTorch is loaded once; each job runs in a child of its own, forked before the device is opened. The first that fails is the last.
 Exit codes: 0 done (an out-of-memory error is a result too), 2 the program raised something else, 77 there is no CUDA device.
 """
 import gc
@@ -69,6 +70,13 @@ def namespace(job):
     return module.__dict__
 
 
+def keep_the_recording(job):
+    """the program's own calls that start and stop a recording are part of what it does, but this one goes on beside them"""
+    real = torch.cuda.memory._record_memory_history
+    real(enabled="all", context="all", stacks=job["stacks"], max_entries=LARGEST_HISTORY)
+    torch.cuda.memory._record_memory_history = lambda *a, **k: None
+
+
 def execute(job, space):
     """the program's end in words: kinds completed, oom, error"""
     try:
@@ -78,7 +86,7 @@ def execute(job, space):
         # Its traceback keeps what was live alive, as in a program that ends here.
         return {"ended_by_oom": True, "oom_message": str(error), "error": ""}, error
     except SystemExit as end:
-        return {"ended_by_oom": False, "oom_message": "", "error": "" if not end.code else "exit %s" % end.code}, end
+        return {"ended_by_oom": False, "oom_message": "", "error": ""}, end  # an end like any other, whatever its code says
     except Exception as error:  # noqa: BLE001  whatever the program raises is its answer
         names = {text["name"] for text in job["texts"]}
         lines = ["%s:%d" % (f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in names]
@@ -86,13 +94,15 @@ def execute(job, space):
     return {"ended_by_oom": False, "oom_message": "", "error": ""}, None
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        job = json.load(file)
+def run(job, out):
+    """the exit code; the device is opened here"""
+    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = job["alloc_conf"]
     if not torch.cuda.is_available():
         print("no CUDA device", file=sys.stderr)
         return 77
     sys.path[:0] = job["import_folders"]
+    if job["is_script"]:
+        sys.argv = [job["texts"][-1]["name"], *job["arguments"]]
     skip_values_on_the_host()
     warnings.simplefilter("ignore")
     set_backends(job["backends"])
@@ -104,17 +114,32 @@ def main():
     gc.collect()
     gc.disable()  # when it runs is no rule of PyTorch's
     torch.cuda.init()
-    torch.cuda.memory._record_memory_history(enabled="all", context="all", stacks=job["stacks"], max_entries=LARGEST_HISTORY)
+    keep_the_recording(job)
     space = namespace(job)
     ended, kept = execute(job, space)
     traces = torch.cuda.memory._snapshot()["device_traces"][:torch.cuda.device_count()]
     own = {text["name"] for text in job["texts"]}
-    measured.write(sys.argv[2], job["name"], traces, ended, job["command"], own)
+    measured.write(out, job["name"], traces, ended, job["command"], own)
     del kept
     if ended["error"]:
-        print(ended["error"], file=sys.stderr)
-    sys.stderr.flush()
-    os._exit(2 if ended["error"] else 0)  # tearing down is not part of the run
+        print("%s: %s" % (job["name"], ended["error"]), file=sys.stderr)
+    return 2 if ended["error"] else 0
+
+
+def main():
+    out, jobs = sys.argv[1], sys.argv[2:]
+    for path in jobs:
+        with open(path, encoding="utf-8") as file:
+            job = json.load(file)
+        child = os.fork()
+        if child == 0:
+            code = run(job, out)
+            sys.stderr.flush()
+            os._exit(code)  # tearing down is not part of the run
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status != 0:
+            return status if status > 0 else 128 - status
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/library_loader.h"
+#include "sim/lang/runtime/notes.h"
 
 namespace tidemark::lang {
 
@@ -15,6 +17,15 @@ namespace {
 constexpr std::string_view kPackages =
     "give the folder that it is installed in (--packages DIR), declare what it computes as a "
     "custom op (docs/scenario.md, 'Custom ops'), or record the run (tidemark record)";
+
+/// Whether the code that asks for a module is the program's own, not the library's or a package's.
+bool asked_by_program(const Interp& in, const std::vector<std::string>& packages) {
+  const Frame* frame = users_frame(in);
+  if (frame == nullptr || frame != in.current_frame()) return false;
+  const std::string_view file = view(frame->code->file->name);
+  return std::none_of(packages.begin(), packages.end(),
+                      [&](const std::string& folder) { return file.starts_with(folder); });
+}
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
@@ -234,6 +245,8 @@ void Importer::not_found(const std::string& name, const Value& parent) {
   const Ref<ExceptionObject> error =
       in_.make_exception(*in_.classes().module_not_found_error, {in_.str(std::move(message))});
   error->set_own(in_.intern("name"), in_.str(name));
+  if (asking_ > 0 && asked_by_program(in_, sources_.packages))
+    note(in_, fmt::format("{} is not here: the program goes on without it", name));
   error->hint = did_you_mean(name, {candidates.begin(), candidates.end()});
   in_.raise(error);
 }

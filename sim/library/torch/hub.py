@@ -8,7 +8,7 @@ _folder = [None]
 
 
 def _get_torch_home():
-    return os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
+    return os.path.join(os.environ._values.get("XDG_CACHE_HOME", "~/.cache"), "torch")
 
 
 def get_dir():

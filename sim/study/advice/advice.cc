@@ -70,19 +70,19 @@ class Adviser {
     standing.error = trial.error;
     if (!standing.error.empty()) return standing;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
-    standing.meets = trial.fits && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
+    standing.meets = trial.fits() && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     standing.peak_reserved = standing.need = trial.peak_reserved;
     standing.spare = trial.spare;
     standing.retries = trial.retries;
     standing.end_ns = trial.end_ns;
-    if (trial.fits && trial.retries == 0) return standing;
+    if (trial.fits() && trial.retries == 0) return standing;
     const Trial roomy = try_scenario(with_room(source), false, true);
-    if (!roomy.fits) {
+    if (!roomy.fits()) {
       standing.error = roomy.error.empty() ? "more than 4 TiB are asked for" : roomy.error;
       return standing;
     }
     standing.need = roomy.peak_reserved;
-    if (!trial.fits) standing.end_ns = roomy.end_ns;
+    if (!trial.fits()) standing.end_ns = roomy.end_ns;
     return standing;
   }
 

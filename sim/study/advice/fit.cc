@@ -34,7 +34,7 @@ class Search {
     probe.error = trial.error;
     if (!trial.error.empty()) return probe;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
-    probe.fits = trial.fits && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
+    probe.fits = trial.fits() && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     probe.retries = trial.retries;
     probe.peak_reserved = trial.peak_reserved;
     probe.spare = trial.spare;

@@ -15,7 +15,6 @@
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/parallel.h"
 #include "sim/base/problem.h"
-#include "sim/run/record.h"
 #include "sim/study/advice/orders.h"
 
 namespace tidemark {
@@ -149,7 +148,7 @@ class Tuner {
     });
     tried_ += grid_.size();
     std::stable_sort(grid_.begin(), grid_.end(), [](const auto& a, const auto& b) {
-      const auto rank = [](const std::pair<Point, TuneFigures>& one) {
+      const auto rank = [](const std::pair<Point, PlayFigures>& one) {
         return std::tuple(one.second.ooms, one.second.peak_reserved, keys_of(one.first),
                           one.second.device_call_ns);
       };
@@ -206,7 +205,7 @@ class Tuner {
 
   static auto rank(const TunedSetting& row) {
     Wide sum = 0;
-    for (const TuneFigures& figures : row.by_order) sum += figures.peak_reserved;
+    for (const PlayFigures& figures : row.by_order) sum += figures.peak_reserved;
     return std::tuple(row.ooms(), row.worst_reserved(), sum, row.by_order.front().device_call_ns,
                       row.keys);
   }
@@ -291,61 +290,16 @@ class Tuner {
   const TuneWorkload& workload_;
   unsigned threads_;
   std::string kept_;                                 ///< what the given setting says of other keys
-  std::vector<std::pair<Point, TuneFigures>> grid_;  ///< best first
+  std::vector<std::pair<Point, PlayFigures>> grid_;  ///< best first
   std::map<Point, TunedSetting> played_;             ///< in every order
   std::size_t tried_ = 0;
 };
 
-TuneFigures figures_of(const ReplaySummary& summary) {
-  return {summary.peak_reserved, summary.ooms, summary.retries, summary.device_calls,
-          summary.device_call_ns};
-}
-
-TuneFigures figures_of(const RunResult& result) {
-  TuneFigures figures;
-  for (const DeviceResult& device : result.devices) {
-    figures.peak_reserved = std::max(figures.peak_reserved, device.peak_reserved.bytes);
-    figures.ooms += static_cast<std::int64_t>(device.ooms.size());
-    figures.retries += device.statistics.num_alloc_retries;
-    figures.device_calls += device.device_calls;
-    figures.device_call_ns += device.device_call_ns;
-  }
-  return figures;
-}
-
-/// Whether the requests alone decide: one device, and nothing that waits for another stream.
-bool is_plain(const Recording& recording, const Scenario& scenario) {
-  const bool waits =
-      std::any_of(recording.instructions.begin(), recording.instructions.end(),
-                  [](const Instruction& instruction) { return instruction.verb == Verb::kUse; });
-  return scenario.device_count == 1 && !recording.asks && !waits;
-}
-
-/// The requests of a scenario, on its device.
-ReplayOptions replay_options(const Scenario& scenario) {
-  ReplayOptions options;
-  options.device = scenario.device;
-  options.other_bytes = scenario.other_bytes;
-  options.memory_fraction = scenario.memory_fraction;
+/// The same allocator on a device that refuses nothing.
+ReplayOptions with_room(ReplayOptions options) {
+  options.device.total_bytes = kRoomyBytes;
+  options.memory_fraction.reset();
   return options;
-}
-
-std::function<TuneFigures(const AllocatorSettings&)> player(Scenario given) {
-  const auto scenario = std::make_shared<const Scenario>(std::move(given));
-  const auto recording = std::make_shared<const Recording>(record(*scenario));
-  if (is_plain(*recording, *scenario)) {
-    return [recording, options = replay_options(*scenario)](const AllocatorSettings& settings) {
-      return figures_of(replay(recording->instructions, settings, options).summary);
-    };
-  }
-  return [recording, scenario](const AllocatorSettings& settings) {
-    constexpr RunOptions kOptions{
-        .costs = {}, .keep_events = false, .keep_live = false, .keep_times = false};
-    Scenario changed = *scenario;
-    changed.settings = settings;
-    const std::optional<RunResult> quick = run_recorded(*recording, changed, kOptions);
-    return figures_of(quick ? *quick : run(changed, kOptions));
-  };
 }
 
 /// Errors: InputError.
@@ -365,13 +319,13 @@ bool has_limit(const AllocatorSettings& settings, const std::optional<double>& f
 
 std::int64_t TunedSetting::ooms() const {
   std::int64_t sum = 0;
-  for (const TuneFigures& figures : by_order) sum += figures.ooms;
+  for (const PlayFigures& figures : by_order) sum += figures.ooms;
   return sum;
 }
 
 std::size_t TunedSetting::worst() const {
   return static_cast<std::size_t>(std::max_element(by_order.begin(), by_order.end(),
-                                                   [](const TuneFigures& a, const TuneFigures& b) {
+                                                   [](const PlayFigures& a, const PlayFigures& b) {
                                                      return a.peak_reserved < b.peak_reserved;
                                                    }) -
                                   by_order.begin());
@@ -384,8 +338,11 @@ TuneWorkload tune_workload(const ScenarioSource& source, unsigned shuffles) {
   workload.given = scenario.settings;
   workload.has_limit = has_limit(scenario.settings, scenario.memory_fraction);
   for (StepOrder& order : step_orders(source, shuffles)) {
+    const auto player =
+        std::make_shared<const ProgramPlayer>(read_scenario(overridden(source, order.overrides)));
     workload.orders.push_back(
-        {std::move(order.name), player(read_scenario(overridden(source, order.overrides)))});
+        {std::move(order.name), [player](const AllocatorSettings& s) { return player->play(s); },
+         [player](const AllocatorSettings& s) { return player->play(s, kRoomyBytes); }});
   }
   return workload;
 }
@@ -396,14 +353,24 @@ TuneWorkload tune_workload(std::span<const Instruction> instructions,
   TuneWorkload workload;
   workload.given = given;
   workload.has_limit = has_limit(given, options.memory_fraction);
-  workload.orders.push_back({"as recorded", [instructions, options](const AllocatorSettings& s) {
-                               return figures_of(replay(instructions, s, options).summary);
-                             }});
+  const auto player = [instructions](const ReplayOptions& on) {
+    return [instructions, on](const AllocatorSettings& settings) {
+      return figures_of(replay(instructions, settings, on).summary);
+    };
+  };
+  workload.orders.push_back({"as recorded", player(options), player(with_room(options))});
   return workload;
 }
 
 TuneResult tune(const TuneWorkload& workload, unsigned threads) {
-  return Tuner(workload, threads).run();
+  TuneResult result = Tuner(workload, threads).run();
+  if (result.settings[result.best].ooms() == 0) return result;
+  // Where a request is refused, what follows it is not the program any more: its peaks say nothing.
+  TuneWorkload roomy = workload;
+  for (TuneOrder& order : roomy.orders) order.play = order.play_with_room;
+  result = Tuner(roomy, threads).run();
+  result.is_refused = true;
+  return result;
 }
 
 std::string environment_line(const AllocatorSettings& settings) {

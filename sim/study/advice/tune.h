@@ -8,26 +8,19 @@
 #include <vector>
 
 #include "sim/alloc/settings.h"
+#include "sim/study/advice/player.h"
 #include "sim/study/replay/replay.h"
 #include "sim/study/trial/trial.h"
 
 namespace tidemark {
 
-/// What a workload comes to under one setting. Of several GPUs the highest figures.
-struct TuneFigures {
-  Bytes peak_reserved = 0;
-  std::int64_t ooms = 0;  ///< requests refused; a scenario's run may end at the first
-  std::int64_t retries = 0;
-  std::uint64_t device_calls = 0;
-  Nanoseconds device_call_ns = 0;  ///< by the cost model
-  friend bool operator==(const TuneFigures&, const TuneFigures&) = default;
-};
-
 /// A workload in one order of its steps, recorded once.
 struct TuneOrder {
   std::string name;
-  /// Plays it. Safe from several threads at a time.
-  std::function<TuneFigures(const AllocatorSettings&)> play;
+  /// Plays it to its end. Safe from several threads at a time.
+  std::function<PlayFigures(const AllocatorSettings&)> play;
+  /// The same on a device with room for all.
+  std::function<PlayFigures(const AllocatorSettings&)> play_with_room;
 };
 
 /// What settings are looked for.
@@ -48,7 +41,7 @@ TuneWorkload tune_workload(std::span<const Instruction> instructions,
 struct TunedSetting {
   AllocatorSettings settings;
   std::size_t keys = 0;                     ///< how many of those searched it sets
-  std::vector<TuneFigures> by_order;        ///< as TuneWorkload::orders
+  std::vector<PlayFigures> by_order;        ///< as TuneWorkload::orders
   [[nodiscard]] std::int64_t ooms() const;  ///< over all orders
   [[nodiscard]] std::size_t worst() const;  ///< order with the highest peak, the first of such
   [[nodiscard]] Bytes worst_reserved() const { return by_order[worst()].peak_reserved; }
@@ -59,6 +52,9 @@ struct TuneResult {
   /// Best first: fewest refusals, then least memory in the worst order, then least time in the
   /// driver; without those of which a key changes nothing. The given setting is among them.
   std::vector<TunedSetting> settings;
+  /// Under none of the settings tried are all requests served: the figures are those of a device
+  /// with room for all, and `best` needs least there. It does not make the workload fit.
+  bool is_refused = false;
   std::size_t best = 0;   ///< of those within a hundredth of the first, the one with fewest keys
   std::size_t given = 0;  ///< index of the given setting
   std::size_t tried = 0;  ///< settings played at least in the order as given

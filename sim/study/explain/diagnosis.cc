@@ -90,7 +90,7 @@ Facts facts_of(const ScenarioSource& source, const Scenario& scenario, const Run
 }
 
 bool runs_with(const Facts& facts, const std::vector<Override>& overrides) {
-  return try_scenario(overridden(facts.source, overrides)).fits;
+  return try_scenario(overridden(facts.source, overrides)).fits();
 }
 
 bool is_growth(const Facts& facts) {
@@ -229,7 +229,7 @@ std::string finding(const Facts& facts, Fault fault) {
       if (facts.oom == nullptr && growth.bytes_per_step > 0) {
         const Bytes held = facts.device.peak_reserved.bytes;
         text += fmt::format(
-            " At this rate the device is full after some {} more steps.",
+            " Extrapolated at this rate, the device is full after some {} more steps.",
             (facts.capacity_bytes - std::min(held, facts.capacity_bytes)) / growth.bytes_per_step);
       }
       return text;
@@ -335,7 +335,7 @@ class Trials {
     tried.peak_allocated = trial.peak_allocated;
     tried.peak_reserved = trial.peak_reserved;
     tried.spare = trial.spare;
-    tried.undoes = trial.error.empty() && trial.fits && is_undone(trial);
+    tried.undoes = trial.fits() && is_undone(trial);
     if (tried.undoes) out_.smallest = out_.tried.size();
     out_.tried.push_back(std::move(tried));
     return out_.tried.back().undoes;
@@ -456,16 +456,15 @@ std::optional<Growth> growth_of(const DeviceResult& device, const Program& progr
 Diagnosis diagnose(const ScenarioSource& source, const RunResult& result) {
   const Scenario scenario = read_scenario(source);
   Diagnosis out;
-  for (std::size_t i = 0; i < result.devices.size(); ++i) {
-    if (!result.devices[i].ooms.empty()) out.device = i;
-  }
+  const Verdict verdict = verdict_of(result);
+  out.device = verdict.device;
   const DeviceResult& device = result.devices[out.device];
   const Facts facts = facts_of(source, scenario, result, device);
   const Rule& rule = *std::find_if(rules().begin(), rules().end(),
                                    [&](const Rule& one) { return one.holds(facts); });
   out.fault = rule.fault;
   out.is_refused = facts.oom != nullptr;
-  out.was_handled = out.is_refused && !result.ended_by_oom;
+  out.was_handled = verdict.ending == Ending::kHandled;
   out.when = facts.oom != nullptr
                  ? moment(facts, facts.oom->phase, facts.oom->label)
                  : moment(facts, device.peak_allocated.phase, device.peak_allocated.label);
@@ -474,6 +473,7 @@ Diagnosis diagnose(const ScenarioSource& source, const RunResult& result) {
   if (rule.fault == Fault::kGrowth) out.growth = facts.growth;
   const Bytes held = device.peak_reserved.bytes;
   out.spare = facts.capacity_bytes - std::min(facts.capacity_bytes, held);
+  if (out.is_refused) out.need = need_of(ProgramPlayer(scenario));
   if (rule.fault != Fault::kHealthy) Trials(facts, rule.fault, out).run();
   return out;
 }

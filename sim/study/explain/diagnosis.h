@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/study/advice/player.h"
 #include "sim/study/advice/remedy.h"
 
 namespace tidemark {
@@ -67,6 +68,7 @@ struct Diagnosis {
   std::vector<ProofLine> proof;
   std::optional<Growth> growth;
   Bytes spare = 0;                 ///< of a healthy run, at its highest
+  std::optional<Need> need;        ///< to the program's end; only where a request was refused
   std::vector<TriedRemedy> tried;  ///< in order; of a healthy run none
   /// The first that undoes it; std::nullopt: none of those known.
   std::optional<std::size_t> smallest;

@@ -17,10 +17,6 @@ namespace tidemark {
 
 namespace {
 
-std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event) {
-  return static_cast<std::size_t>(std::ranges::upper_bound(steps, event) - steps.begin()) - 1;
-}
-
 HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const SnapshotProgram& program,
                      const BlockInfo& block, const std::vector<std::size_t>& steps) {
   HeldBlock held;
@@ -71,6 +67,16 @@ void note_sites(MemoryPicture& picture) {
   std::ranges::stable_sort(picture.sites, std::greater<>(), &CallSite::bytes);
 }
 
+/// The stack of the request that an event belongs to: a segment is followed by what asked for it.
+StackId maker_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event) {
+  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  for (std::size_t i = event; i < trace.size(); ++i) {
+    if (trace[i].stack != 0) return trace[i].stack;
+    if (trace[i].action != Action::kSegmentAlloc && trace[i].action != Action::kSegmentMap) break;
+  }
+  return 0;
+}
+
 /// The largest request of the default pools that free blocks of its stream can serve.
 Bytes largest_cached(const std::vector<SegmentInfo>& segments, StreamId stream) {
   Bytes largest = 0;
@@ -90,13 +96,16 @@ Bytes largest_cached(const std::vector<SegmentInfo>& segments, StreamId stream) 
 
 std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view at) {
   const std::span<const SnapshotEvent> trace = snapshot.trace(device);
-  if (at != "peak" && at != "oom") {
+  if (at != "peak" && at != "oom" && at != "allocated") {
     const std::size_t event = recording_moment(snapshot, device, "--at", at);
     return std::min(event, trace.empty() ? 0 : trace.size() - 1);
   }
   std::int64_t held = 0;
   std::int64_t highest = std::numeric_limits<std::int64_t>::min();
   std::int64_t wanted = 0;
+  std::int64_t owned = 0;
+  std::int64_t most_owned = std::numeric_limits<std::int64_t>::min();
+  std::size_t most_allocated = 0;
   std::int64_t most_wanted = std::numeric_limits<std::int64_t>::min();
   std::size_t peak = 0;
   for (std::size_t i = 0; i < trace.size(); ++i) {
@@ -106,6 +115,12 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
     if (action == Action::kSegmentFree || action == Action::kSegmentUnmap) held -= bytes;
     if (action == Action::kAlloc) wanted += bytes;
     if (action == Action::kFreeCompleted) wanted -= bytes;
+    if (action == Action::kAlloc) owned += bytes;
+    if (action == Action::kFreeRequested) owned -= bytes;
+    if (owned > most_owned) {
+      most_owned = owned;
+      most_allocated = i;
+    }
     if (action == Action::kOom && at == "oom") return i;
     // Among the moments at which most is held: the one at which most is in use.
     if (held > highest || (held == highest && wanted > most_wanted)) {
@@ -120,7 +135,7 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
     problem.message = "no out-of-memory error was recorded";
     throw InputError(std::move(problem));
   }
-  return peak;
+  return at == "allocated" ? most_allocated : peak;
 }
 
 MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
@@ -132,6 +147,7 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   MemoryPicture picture;
   picture.event = event;
   picture.step = step_of(steps, event);
+  picture.maker = stack_summary(snapshot, maker_at(snapshot, device, event));
   picture.setting = settings.text;
   simulated(program, settings, roomy_capacity(program, reserved_in_all(program)), true,
             [&](Allocator& allocator, const Refusals&) {
@@ -157,13 +173,17 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   note_pins(picture);
   note_sites(picture);
   if (last.action == Action::kOom) {
-    picture.oom = oom_answer(snapshot, device, picture, settings);
-    picture.capacity_bytes = picture.oom->capacity_bytes;
-    picture.largest_fitting_bytes = picture.oom->smaller_request_bytes;
-  } else if (capacity) {
+    picture.oom = oom_answer(snapshot, device, picture);
+    capacity = picture.oom->capacity_bytes;
+  }
+  if (capacity) {
     picture.capacity_bytes = *capacity;
-    picture.largest_fitting_bytes =
-        MomentTrials(snapshot, device, event + 1, settings, *capacity).largest_served(last.stream);
+    // Right before a refused request; else right after what the event tells.
+    const std::size_t end = picture.oom ? event : event + 1;
+    if (end > 0) {
+      picture.largest_fitting_bytes =
+          MomentTrials(snapshot, device, end, settings, *capacity).largest_served(last.stream);
+    }
   }
   return picture;
 }

@@ -41,6 +41,7 @@ struct PinnedSegment {
 struct MemoryPicture {
   std::size_t event = 0;  ///< right after it
   std::size_t step = 0;
+  std::string maker;  ///< of the request that the event belongs to; empty: not recorded
   std::string setting;
   Bytes reserved_bytes = 0;
   Bytes active_bytes = 0;  ///< blocks
@@ -60,8 +61,9 @@ struct MemoryPicture {
   std::optional<OomAnswer> oom;       ///< when the moment is a refusal
 };
 
-/// Which moment: an event's number, or "peak" (of reserved bytes) or "oom" (the first); or
-/// recording_moment's other words. Errors: InputError when there is no such moment.
+/// Which moment: an event's number, or "peak" (of reserved bytes), "allocated" (most bytes that
+/// owners hold) or "oom" (the first); or recording_moment's other words. Errors: InputError when
+/// there is no such moment.
 std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view at);
 
 /// Rebuilds the device by re-simulation up to and with `event`. `capacity`: what PyTorch can get of

@@ -35,9 +35,9 @@ std::optional<CallSite> release_that_helps(const MemoryPicture& picture,
 
 }  // namespace
 
-OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture,
-                     const AllocatorSettings& settings) {
-  const SnapshotEvent& refused = snapshot.trace(device)[picture.event];
+OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture) {
+  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const SnapshotEvent& refused = trace[picture.event];
   OomAnswer answer;
   answer.event = picture.event;
   answer.rounded_bytes = refused.bytes;
@@ -52,6 +52,18 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
   } else {
     answer.why = OomClass::kRounding;
   }
+  answer.recording_ends = std::ranges::none_of(
+      trace.subspan(picture.event + 1),
+      [](const SnapshotEvent& event) { return event.action == Action::kAlloc; });
+  return answer;
+}
+
+RequestRemedies request_remedies(const Snapshot& snapshot, std::uint8_t device,
+                                 const MemoryPicture& picture, Version version) {
+  const AllocatorSettings settings = recorded_settings(snapshot, version);
+  const SnapshotEvent& refused = snapshot.trace(device)[picture.event];
+  const Bytes capacity_bytes = picture.oom->capacity_bytes;
+  RequestRemedies answer;
   const auto earlier = static_cast<std::size_t>(std::ranges::count(
       snapshot.trace(device).first(picture.event), Action::kOom, &SnapshotEvent::action));
   // A setting must not trade this refusal for an earlier one.
@@ -64,22 +76,21 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
   for (const std::string& conf : settings_grid(settings.version)) {
     const AllocatorSettings each = parse_settings("grid", conf, settings.version).settings;
     ++answer.settings_tried;
-    if (!served(each, answer.capacity_bytes)) continue;
+    if (!served(each, capacity_bytes)) continue;
     answer.helps = conf;
     break;
   }
   if (picture.event > 0) {  // else nothing came before that could be played again
-    MomentTrials trials(snapshot, device, picture.event, settings, answer.capacity_bytes);
+    MomentTrials trials(snapshot, device, picture.event, settings, capacity_bytes);
     answer.release = release_that_helps(picture, refused, trials);
-    answer.smaller_request_bytes = trials.largest_served(refused.stream);
   }
   // The least that helps, by halving between nothing and certainly enough.
   constexpr Bytes kStep = 2 * kMiB;
   Bytes low = 0;
-  Bytes high = round_up(answer.cached_free_bytes + 2 * refused.bytes, kStep) / kStep + 16;
+  Bytes high = round_up(picture.oom->cached_free_bytes + 2 * refused.bytes, kStep) / kStep + 16;
   while (low < high) {
     const Bytes middle = (low + high) / 2;
-    if (served(settings, answer.capacity_bytes + middle * kStep)) {
+    if (served(settings, capacity_bytes + middle * kStep)) {
       high = middle;
     } else {
       low = middle + 1;

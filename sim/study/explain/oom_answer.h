@@ -37,20 +37,27 @@ struct OomAnswer {
   Bytes live_bytes = 0;      ///< requested by the owners of live blocks
   Bytes cached_free_bytes = 0;
   Bytes largest_free_bytes = 0;
-  // The changes tried, each by re-simulation, those that cost least first.
+  bool recording_ends = false;  ///< nothing is asked for after it
+};
+
+/// What would have served one refused request, whatever the program asks for after it. Each was
+/// tried by re-simulation, those that cost least first.
+struct RequestRemedies {
   std::size_t settings_tried = 0;
   std::optional<std::string> helps;  ///< the first setting of the grid under which it is served
   /// The call site that holds least of those whose blocks, freed before, avoid it.
   std::optional<CallSite> release;
-  Bytes smaller_request_bytes = 0;  ///< the largest request that is served in its place
-  /// The least further device memory (in 2 MiB) that avoids it under the same setting.
+  /// The least further device memory (in 2 MiB) that serves it under the same setting.
   Bytes more_bytes = 0;
 };
 
-/// Answers for the refused request at which `picture` was taken. `settings`: the recording's.
-/// Requires: the picture's event is an oom of the device. Cost: some hundred re-simulations of what
-/// came before at most.
-OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture,
-                     const AllocatorSettings& settings);
+/// The refused request at which `picture` was taken. Requires: the picture's event is an oom of the
+/// device.
+OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture);
+
+/// Of a recording, which knows no more of the program. Requires: the picture has `oom`. Errors: as
+/// recorded_settings. Cost: some hundred re-simulations of what came before at most.
+RequestRemedies request_remedies(const Snapshot& snapshot, std::uint8_t device,
+                                 const MemoryPicture& picture, Version version);
 
 }  // namespace tidemark

@@ -195,8 +195,6 @@ constexpr std::string_view kWithoutEffect[] = {"model_type",
                                                "architectures",
                                                "_name_or_path",
                                                "transformers_version",
-                                               "torch_dtype",
-                                               "dtype",
                                                "bos_token_id",
                                                "eos_token_id",
                                                "sep_token_id",
@@ -245,6 +243,7 @@ class Importer {
     read_rope();
     read_arguments(family, model);
     note_unknown(family);
+    precision_ = precision_of();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     HfImport out;
     out.type = model.name;
@@ -395,8 +394,26 @@ class Importer {
     return text;
   }
 
+  /// The type that Hugging Face makes the weights in, as train.precision calls it; empty: its
+  /// default, or none that is given. `dtype` is the later name of the key.
+  [[nodiscard]] std::string_view precision_of() {
+    constexpr std::pair<std::string_view, std::string_view> kTypes[]{
+        {"float32", ""}, {"float64", "fp64"}, {"bfloat16", "bf16"}, {"float16", "fp16"}};
+    const JsonValue* type = find("dtype");
+    const std::string_view key = type == nullptr ? "torch_dtype" : "dtype";
+    if (type == nullptr) type = find(key);
+    if (type == nullptr) return {};
+    for (const auto& [name, precision] : kTypes) {
+      if (type->text == name) return precision;
+    }
+    report(*type, key, fmt::format("'{}' is no type that weights are made in here", type->text),
+           "write float32, float64, bfloat16 or float16");
+    return {};
+  }
+
   void note_unknown(const Family& family) {
     for (const JsonMember& member : config_.members) {
+      if (member.key == "torch_dtype" || member.key == "dtype") continue;
       const auto is_key = [&](const Key& key) { return key.key == member.key; };
       const auto is_condition = [&](const Condition& c) { return c.key == member.key; };
       if (std::any_of(family.keys.begin(), family.keys.end(), is_key) ||
@@ -470,6 +487,7 @@ class Importer {
     text += model_key(out);
     text += fmt::format("  class: {}\n  args: {{{}}}\n", out.type, arguments(": "));
     text += "train:\n  steps: 3\n  batch: batch_size\n";
+    if (!precision_.empty()) text += fmt::format("  precision: {}\n", precision_);
     if (is_text) {
       const std::string_view tokens = "{shape: [seq_len], dtype: long}";
       text += has_loss ? fmt::format("  inputs: [{}, {}]\n", tokens, tokens)
@@ -490,6 +508,7 @@ class Importer {
   const std::string name_;
   const HfImportOptions& options_;
   const JsonValue* theta_ = nullptr;
+  std::string_view precision_;
   std::vector<std::pair<std::string, std::string>> arguments_;
   std::vector<Problem> problems_;
   std::vector<Problem> notes_;

@@ -70,9 +70,16 @@ void note_other_rows(RecordedRequests& recorded) {
       "out-of-memory errors, and libraries that choose workspaces by what is free (cuDNN), may ask "
       "for other things under another setting");
   if (recorded.agreement.recorded.ooms > 0) {
+    const std::vector<Event>& events = recorded.agreement.recorded_events;
+    const auto last_refused =
+        std::ranges::find(events.rbegin(), events.rend(), Action::kOom, &Event::action);
+    const bool goes_on = std::ranges::find(events.rbegin(), last_refused, Action::kAlloc,
+                                           &Event::action) != last_refused;
     recorded.notes.emplace_back(
-        "after the recorded out-of-memory error every row goes on as the program did; served, it "
-        "had gone another way");
+        goes_on ? "after the recorded out-of-memory error every row goes on as the program did; "
+                  "served, it had gone another way"
+                : "the recording ends at its out-of-memory error: a setting that serves every "
+                  "recorded request need not serve what the program would have asked for next");
   }
 }
 

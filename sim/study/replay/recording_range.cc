@@ -8,6 +8,7 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
+#include "sim/format/snapshot_program.h"
 #include "sim/study/replay/purpose.h"
 #include "sim/timeline/timeline.h"
 
@@ -178,6 +179,46 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
     refuse(option, fmt::format("no annotation of the recording holds '{}'", rest));
   }
   refuse(option, fmt::format("{}, found '{}'", kForms, text));
+}
+
+std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(steps, event) - steps.begin()) - 1;
+}
+
+std::vector<RecordedDevice> devices_of(const Snapshot& snapshot) {
+  std::vector<RecordedDevice> devices;
+  for (const std::uint8_t device : recorded_devices(snapshot)) {
+    RecordedDevice out;
+    out.device = device;
+    std::int64_t change = 0;
+    std::int64_t highest = 0;
+    for (const SnapshotEvent& event : snapshot.trace(device)) {
+      ++out.events;
+      const auto bytes = static_cast<std::int64_t>(event.bytes);
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap)
+        change += bytes;
+      if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap)
+        change -= bytes;
+      if (event.action == Action::kOom) ++out.ooms;
+      highest = std::max(highest, change);
+    }
+    std::int64_t at_end = 0;
+    for (const SnapshotSegment& segment : snapshot.segments) {
+      if (segment.device == device) at_end += static_cast<std::int64_t>(segment.total_bytes);
+    }
+    out.peak_reserved_bytes = static_cast<Bytes>(at_end - change + highest);
+    devices.push_back(out);
+  }
+  return devices;
+}
+
+std::uint8_t worst_device(const Snapshot& snapshot) {
+  const std::vector<RecordedDevice> devices = devices_of(snapshot);
+  const auto badness = [](const RecordedDevice& one) {
+    return std::pair(one.ooms > 0, one.ooms > 0 ? Bytes{0} : one.peak_reserved_bytes);
+  };
+  const auto worst = std::ranges::max_element(devices, {}, badness);
+  return worst == devices.end() ? std::uint8_t{0} : worst->device;
 }
 
 std::vector<std::string> settings_grid(Version version) {

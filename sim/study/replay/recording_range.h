@@ -36,6 +36,22 @@ RecordingSteps recording_steps(const Snapshot& snapshot, std::uint8_t device);
 std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option,
                              std::string_view text);
 
+/// The step in which an event lies. `steps`: RecordingSteps::first_events.
+std::size_t step_of(const std::vector<std::size_t>& steps, std::size_t event);
+
+/// What one GPU of a recording came to, told from the recording alone.
+struct RecordedDevice {
+  std::uint8_t device = 0;
+  std::size_t events = 0;
+  std::size_t ooms = 0;
+  Bytes peak_reserved_bytes = 0;
+};
+/// Those that recorded events, in order.
+std::vector<RecordedDevice> devices_of(const Snapshot& snapshot);
+/// The one that decides: with a refused request, the first such; else the one that reserved most.
+/// 0 where none recorded.
+std::uint8_t worst_device(const Snapshot& snapshot);
+
 /// Settings worth trying on any program, the default first; those that `version` does not know are
 /// left out.
 std::vector<std::string> settings_grid(Version version);

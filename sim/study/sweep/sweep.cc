@@ -16,6 +16,7 @@
 #include "sim/run/parsed_scenario.h"
 #include "sim/run/record.h"
 #include "sim/run/run.h"
+#include "sim/run/verdict.h"
 #include "sim/yaml/yaml.h"
 
 namespace tidemark {
@@ -25,8 +26,7 @@ constexpr RunOptions kOptions{.costs = {}, .keep_events = true, .keep_live = fal
 
 CellResult summarise(const RunResult& run) {
   CellResult result;
-  bool is_oom = run.ended_by_oom;
-  Bytes least_spare = kUnlimitedBytes;
+  const Verdict verdict = verdict_of(run);
   for (const DeviceResult& device : run.devices) {
     if (!device.ooms.empty() && result.message.empty()) {
       const OomResult& oom = device.ooms.front();
@@ -35,25 +35,23 @@ CellResult summarise(const RunResult& run) {
                                          : std::string_view(device.phases[oom.phase].name);
       result.message = fmt::format("{}: {}", phase, run.program.labels.text(oom.label));
     }
-    is_oom = is_oom || !device.ooms.empty();
-    result.ooms += static_cast<std::int64_t>(device.ooms.size());
-    result.retries += device.statistics.num_alloc_retries;
     result.device_calls += device.device_calls;
-    result.peak_allocated = std::max(result.peak_allocated, device.peak_allocated.bytes);
     const MemorySample& at_peak = device.peak_reserved.sample;
     if (at_peak.reserved > 0 && device.peak_reserved.bytes >= result.peak_reserved) {
       const Wide unused = at_peak.reserved - std::min(at_peak.reserved, at_peak.allocated);
       result.fragmentation = static_cast<std::uint64_t>(unused * 1'000'000U / at_peak.reserved);
     }
     result.peak_reserved = std::max(result.peak_reserved, device.peak_reserved.bytes);
-    least_spare = std::min(least_spare, spare_bytes(device));
   }
-  result.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
+  result.ooms = static_cast<std::int64_t>(verdict.refused);
+  result.retries = verdict.retries;
+  result.peak_allocated = verdict.peak_allocated;
+  result.spare = verdict.spare;
   result.time_ns = run.end_ns;
   result.assumed = std::count_if(run.assumptions.begin(), run.assumptions.end(),
                                  [](const AssumptionResult& each) { return !each.is_given; }) +
                    static_cast<std::int64_t>(run.notes.size());
-  result.status = is_oom ? CellStatus::kOom : CellStatus::kFits;
+  result.status = verdict.fits() ? CellStatus::kFits : CellStatus::kOom;
   return result;
 }
 

@@ -67,19 +67,40 @@ bool is_better(const SweepCells::Cell& a, const SweepCells::Cell& b, const Sweep
   return a.result.peak_reserved < b.result.peak_reserved;
 }
 
-void add_device(const SweepCells& cells, SweepAnswer& answer, int at, std::string name) {
-  DeviceAnswer device;
-  device.device = std::move(name);
+bool is_model_axis(const std::string& name) {
+  return name == "model" || name == "variant" || name.starts_with("model.");
+}
+
+/// The axes of model and device; each combination of their values has an answer of its own.
+void add_reaches(const SweepCells& cells, SweepAnswer& answer) {
+  std::vector<std::size_t> axes = answer.model_axes;
+  if (answer.device_axis) axes.push_back(*answer.device_axis);
+  std::map<std::vector<int>, ReachAnswer> reaches;
   for (std::size_t i = 0; i < cells.cells.size(); ++i) {
     const SweepCells::Cell& cell = cells.cells[i];
-    if (answer.device_axis && cell.at[*answer.device_axis] != at) continue;
-    ++device.cells;
+    std::vector<int> at;
+    for (const std::size_t axis : axes) at.push_back(cell.at[axis]);
+    ReachAnswer& reach = reaches[std::move(at)];
+    ++reach.cells;
     if (cell.result.status != CellStatus::kFits) continue;
-    ++device.fits;
-    if (!device.best || is_better(cell, cells.cells[*device.best], cells, answer.main_axis))
-      device.best = i;
+    ++reach.fits;
+    if (!reach.best || is_better(cell, cells.cells[*reach.best], cells, answer.main_axis))
+      reach.best = i;
   }
-  if (device.cells > 0) answer.devices.push_back(std::move(device));
+  for (auto& [at, reach] : reaches) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (at[i] < 0) continue;
+      const SweepCells::Axis& axis = cells.axes[axes[i]];
+      const std::string& shown = axis.values[static_cast<std::size_t>(at[i])].shown;
+      if (answer.device_axis == axes[i]) {
+        reach.device = shown;
+      } else {
+        reach.model += fmt::format("{}{} {}", reach.model.empty() ? "" : ", ", axis.name,
+                                   shown.empty() ? "\"\"" : shown);
+      }
+    }
+    answer.reaches.push_back(std::move(reach));
+  }
 }
 
 /// By all axes but one: which cell has which value there.
@@ -175,14 +196,9 @@ SweepAnswer answer_of(const SweepCells& cells) {
   answer.main_axis = main_axis_of(cells);
   for (std::size_t i = 0; i < cells.axes.size(); ++i) {
     if (cells.axes[i].name == kDeviceAxis) answer.device_axis = i;
+    if (is_model_axis(cells.axes[i].name)) answer.model_axes.push_back(i);
   }
-  if (answer.device_axis) {
-    const std::vector<SweepValue>& devices = cells.axes[*answer.device_axis].values;
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      add_device(cells, answer, static_cast<int>(i), devices[i].shown);
-  } else {
-    add_device(cells, answer, -1, {});
-  }
+  add_reaches(cells, answer);
   for (std::size_t i = 0; i < cells.axes.size(); ++i) {
     if (!cells.axes[i].is_number && answer.device_axis != i) add_effects(cells, answer, i);
   }

@@ -29,9 +29,11 @@ struct SweepCells {
 /// as ResultsFile::query(), and for more than `most` cells.
 SweepCells load_cells(const ResultsFile& results, const std::string& where, std::uint64_t most);
 
-/// How far the sweep's main axis goes on one device (on all that there is, where none is varied).
-struct DeviceAnswer {
+/// How far the sweep's main axis goes for one model on one device.
+struct ReachAnswer {
   std::string device;  ///< empty: the device is not varied
+  std::string
+      model;  ///< "model.class GPT2, variant large": values of the model's axes; may be empty
   std::uint64_t cells = 0;
   std::uint64_t fits = 0;
   /// Index into SweepCells::cells: of those that fit the farthest on the main axis, of these the
@@ -57,7 +59,8 @@ struct SweepAnswer {
   /// The axis that people ask "how far": the batch, else the integer axis with most values.
   std::optional<std::size_t> main_axis;
   std::optional<std::size_t> device_axis;
-  std::vector<DeviceAnswer> devices;
+  std::vector<std::size_t> model_axes;  ///< those that say which model it is, and the variant
+  std::vector<ReachAnswer> reaches;     ///< one a model and device, in the order of their values
   std::vector<SettingEffect> effects;
 };
 SweepAnswer answer_of(const SweepCells& cells);

@@ -1,6 +1,5 @@
 #include "sim/study/trial/trial.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -56,17 +55,8 @@ Trial try_scenario(const ScenarioSource& source, bool keep_events, bool keep_tim
     trial.error = error.what();
     return trial;
   }
-  trial.fits = !trial.result.ended_by_oom;
+  static_cast<Verdict&>(trial) = verdict_of(trial.result);
   trial.end_ns = keep_times ? trial.result.end_ns : 0;
-  Bytes least_spare = kUnlimitedBytes;
-  for (const DeviceResult& device : trial.result.devices) {
-    trial.fits = trial.fits && device.ooms.empty();
-    trial.peak_allocated = std::max(trial.peak_allocated, device.peak_allocated.bytes);
-    trial.peak_reserved = std::max(trial.peak_reserved, device.peak_reserved.bytes);
-    trial.retries += device.statistics.num_alloc_retries;
-    least_spare = std::min(least_spare, spare_bytes(device));
-  }
-  trial.spare = least_spare == kUnlimitedBytes ? 0 : least_spare;
   return trial;
 }
 

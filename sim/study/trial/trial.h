@@ -8,6 +8,7 @@
 #include "sim/run/overrides.h"
 #include "sim/run/run_result.h"
 #include "sim/run/scenario.h"
+#include "sim/run/verdict.h"
 
 namespace tidemark {
 
@@ -34,15 +35,11 @@ inline constexpr Bytes kRoomyBytes = Bytes{4} << 40U;
 
 /// What a run of a scenario came to. Refused: an error in the scenario or its code, whose first
 /// line `error` holds.
-struct Trial {
+struct Trial : Verdict {
   std::string error;
-  bool fits = false;  ///< no out-of-memory error, handled ones included
-  Bytes peak_allocated = 0;
-  Bytes peak_reserved = 0;
-  Bytes spare = 0;  ///< of the device at its highest
-  std::int64_t retries = 0;
   Nanoseconds end_ns = 0;  ///< simulated time; 0 unless asked for
   RunResult result;
+  [[nodiscard]] bool fits() const { return error.empty() && Verdict::fits(); }
 };
 /// Runs it. `keep_events`: RunResult with all that a diagnosis needs. Errors: none; see Trial.
 Trial try_scenario(const ScenarioSource& source, bool keep_events = false, bool keep_times = false);

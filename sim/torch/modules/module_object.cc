@@ -175,14 +175,32 @@ Value ModuleObject::call_module(Interp& interp, lang::CallArgs& args) {
   return result;
 }
 
+namespace {
+
+/// What a model is called with is its input, made on the device or copied there. A tensor that
+/// another shares its memory with is part of something else; one with a gradient is computed.
+void note_inputs(const lang::CallArgs& args) {
+  for (std::size_t i = 0; i < args.total(); ++i) {
+    const auto* given = args.values[i].as<TensorObject>();
+    if (given == nullptr || !given->tensor.is_cuda()) continue;
+    const ops::Tensor& tensor = given->tensor;
+    const bool is_data = !tensor->grad_fn && !tensor->requires_grad && !tensor->is_parameter;
+    if (is_data && tensor->storage->use_count() == 1) tensor->storage->set_role(ops::Role::kInput);
+  }
+}
+
+}  // namespace
+
 Value ModuleObject::run_call(Interp& interp, lang::CallArgs& args) {
   if (label_ == 0) {
     // The first module called is the root; those it holds are named by their path from it.
     name_tree(std::string(interp.text(type().name())), true);
   }
   ops::Context& c = session_.c;
-  if (c.module_label == 0 && !c.thread().is_engine)
+  if (c.module_label == 0 && !c.thread().is_engine) {
     session_.emitter.begin(c.grad_enabled() ? "forward" : "inference");
+    note_inputs(args);
+  }
   struct Label {
     ops::Context& context;
     std::uint32_t before;

@@ -39,5 +39,24 @@ class HuggingFace(unittest.TestCase):
                     self.assertEqual(hashlib.sha256("\n".join(rows).encode()).hexdigest(), wanted["sha256"])
 
 
+    def test_the_type_of_the_weights_is_honoured(self):
+        config = {**json.loads((HERE / "gpt2.json").read_text(encoding="utf-8")), "torch_dtype": "bfloat16"}
+        with tempfile.TemporaryDirectory() as folder:
+            given, scenario = pathlib.Path(folder) / "config.json", pathlib.Path(folder) / "s.yaml"
+            peaks = []
+            for one in (config, {**config, "torch_dtype": "float32"}):
+                given.write_text(json.dumps(one))
+                subprocess.run([PROGRAM, "import", "hf", given, "--output", scenario], check=True, capture_output=True)
+                done = subprocess.run([PROGRAM, "run", scenario, "--set", "seq_len=128", "--format", "json"], check=True, capture_output=True)
+                peaks.append(json.loads(done.stdout)["devices"][0]["peak_allocated"]["by_category"]["parameters_bytes"])
+                scenario.unlink()
+                scenario.with_suffix(".py").unlink()
+            self.assertLess(peaks[0], 0.51 * peaks[1])
+            given.write_text(json.dumps({**config, "torch_dtype": "int4"}))
+            done = subprocess.run([PROGRAM, "import", "hf", given, "--output", scenario], check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("torch_dtype: 'int4' is no type that weights are made in here", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

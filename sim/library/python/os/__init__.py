@@ -18,19 +18,30 @@ _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_
 class _Environ(MutableMapping):
     def __init__(self):
         self._values = _tidemark.environment()
+        self._given = dict(self._values)
+
+    def _note(self, key):
+        """what a run rests on: a variable of the surroundings, not one that the program set"""
+        if key in self._given:
+            _tidemark.note(f"environment variable {key} is read: {self._given[key]!r}")
+        elif key not in self._values:
+            _tidemark.note(f"environment variable {key} is read: it is not set")
 
     def __setitem__(self, key, value):
         if key in _ALLOCATOR:
             raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.conf={value}")
         self._values[key] = value
+        self._given.pop(key, None)
 
     def __getitem__(self, key):
+        self._note(key)
         return self._values[key]
 
     def __delitem__(self, key):
         del self._values[key]
 
     def __contains__(self, key):
+        self._note(key)
         return key in self._values
 
     def __iter__(self):

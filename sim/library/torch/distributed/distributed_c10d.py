@@ -98,12 +98,12 @@ def is_initialized():
 
 
 def is_torchelastic_launched():
-    return "TORCHELASTIC_RUN_ID" in os.environ
+    return "TORCHELASTIC_RUN_ID" in os.environ._values
 
 
 def get_node_local_rank(fallback_rank=None):
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
+    if "LOCAL_RANK" in os.environ._values:
+        return int(os.environ._values["LOCAL_RANK"])
     if fallback_rank is not None:
         return int(fallback_rank)
     raise RuntimeError(

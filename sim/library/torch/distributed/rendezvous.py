@@ -3,12 +3,12 @@ import torch._C as _C
 
 
 def _variable(name):
-    if name not in os.environ:
+    if name not in os.environ._values:
         raise ValueError(
             f"Error initializing torch.distributed using env:// rendezvous: environment variable {name} expected, "
             "but not set"
         )
-    return int(os.environ[name])
+    return int(os.environ._values[name])
 
 
 def _query(init_method):
@@ -26,7 +26,7 @@ def _job(init_method, rank, world_size):
         world_size = int(asked["world_size"])
     if init_method and not init_method.startswith("env://") and (rank < 0 or world_size < 1):
         raise ValueError("Error initializing torch.distributed: rank and world_size parameters missing")
-    if rank < 0 and world_size < 1 and _C.rank_in_job() is None and "RANK" not in os.environ:
+    if rank < 0 and world_size < 1 and _C.rank_in_job() is None and "RANK" not in os.environ._values:
         _C.refuse(
             "this process is of no distributed job, so that its rank is not known", "give --world, and --rank"
         )

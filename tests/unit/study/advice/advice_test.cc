@@ -187,7 +187,7 @@ TEST_CASE("The changed scenario is written so that it keeps the promise, or not 
   const ScenarioSource written{
       std::make_shared<const SourceText>(SourceText{"new.yaml", text}), "configs", {}, {}};
   const Trial trial = try_scenario(written);
-  CHECK(trial.fits);
+  CHECK(trial.fits());
   CHECK(trial.peak_reserved == change.standing.peak_reserved);
   AdvisedChange wrong = change;
   wrong.standing.peak_reserved += 512;

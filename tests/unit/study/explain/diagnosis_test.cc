@@ -228,7 +228,7 @@ TEST_CASE("The largest batch fits, the next does not, and holes below it are tol
   CHECK(result.path == "params.batch_size");
   REQUIRE(result.best);
   const auto fits = [&](std::int64_t batch) {
-    return try_scenario(source({{"batch_size", std::to_string(batch)}})).fits;
+    return try_scenario(source({{"batch_size", std::to_string(batch)}})).fits();
   };
   CHECK(fits(*result.best));
   CHECK_FALSE(fits(*result.best + 1));
@@ -294,7 +294,7 @@ TEST_CASE("A change composes with those before it, and says how to make it") {
         "--set 'train.optimizer=\"AdamW(lr=1e-3, fused=True)\"'\n"
         "--set train.batch=4 --set train.accumulate=2\n"
         "--set 'allocator.conf=\"expandable_segments:True\"'\n");
-  CHECK(try_scenario(now).fits);
+  CHECK(try_scenario(now).fits());
   CHECK(find_remedy("no-such") == nullptr);
 }
 

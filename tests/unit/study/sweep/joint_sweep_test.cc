@@ -171,16 +171,16 @@ TEST_CASE("the answer says how far each device goes, and what a setting changes"
   CHECK(answer.ooms == 2);
   REQUIRE(answer.main_axis);
   CHECK(cells.axes[*answer.main_axis].name == "batch");
-  REQUIRE(answer.devices.size() == 2);
-  CHECK(answer.devices[0].device == "t4");
-  CHECK(answer.devices[0].cells == 6);
-  CHECK(answer.devices[0].fits == 4);
-  const auto batch = [&](const DeviceAnswer& device) {
+  REQUIRE(answer.reaches.size() == 2);
+  CHECK(answer.reaches[0].device == "t4");
+  CHECK(answer.reaches[0].cells == 6);
+  CHECK(answer.reaches[0].fits == 4);
+  const auto batch = [&](const ReachAnswer& device) {
     const int at = cells.cells[device.best.value()].at[*answer.main_axis];
     return cells.axes[*answer.main_axis].values[static_cast<std::size_t>(at)].shown;
   };
-  CHECK(batch(answer.devices[0]) == "8");
-  CHECK(batch(answer.devices[1]) == "16");
+  CHECK(batch(answer.reaches[0]) == "8");
+  CHECK(batch(answer.reaches[1]) == "16");
   REQUIRE(answer.effects.size() == 1);
   CHECK(answer.effects[0].pairs == 4);
   // Expandable segments grow by 20 MiB: 1,040 for 1,024 MiB (15,625 millionths more), 8,200 for

@@ -120,7 +120,7 @@ TEST_CASE(
     CHECK(result.peak_reserved == trial.peak_reserved);
     CHECK(result.spare == trial.spare);
     CHECK(result.retries == trial.retries);
-    CHECK((result.status == CellStatus::kFits) == trial.fits);
+    CHECK((result.status == CellStatus::kFits) == trial.fits());
   }
 }
 
