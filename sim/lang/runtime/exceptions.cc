@@ -47,6 +47,14 @@ void ExceptionObject::clear() {
 std::string ExceptionObject::str(Interp& interp) {
   if (type().lookup(known(name::kStr)) != nullptr) return Instance::str(interp);
   if (args.empty()) return {};
+  const std::size_t count = args.size();
+  if (count > 1 && type().derives_from(*interp.classes().os_error)) {
+    const Value number = args[0];
+    const Value text = args[1];
+    const Value file = count > 2 ? args[2] : Value();
+    std::string out = fmt::format("[Errno {}] {}", interp.to_str(number), interp.to_str(text));
+    return file.empty() ? out : out + ": " + interp.repr(file);
+  }
   if (args.size() > 1) return interp.repr(interp.tuple(args));
   const bool key_error = type().derives_from(*interp.classes().key_error);
   const Value only = args[0];
@@ -80,8 +88,15 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
       }
       return {};
     default:
-      return {};
+      break;
   }
+  if (!type().derives_from(*interp.classes().os_error)) return {};
+  constexpr std::string_view kParts[] = {"errno", "strerror", "filename"};
+  for (std::size_t i = 0; i < std::size(kParts); ++i) {
+    if (interp.text(name) == kParts[i])
+      return args.size() > std::max<std::size_t>(i, 1) ? args[i] : Value::none();
+  }
+  return {};
 }
 
 Ref<ExceptionObject> Interp::make_exception(ClassObject& type, std::vector<Value> args) {

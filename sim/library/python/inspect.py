@@ -473,7 +473,8 @@ def getsourcelines(object):
         return lines, 0
     if isinstance(object, type):
         head = "class " + object.__name__
-        starts = [i for i, line in enumerate(lines) if line.lstrip().startswith(head) and line.lstrip()[len(head)] in "(:"]
+        bare = [line.lstrip() for line in lines]
+        starts = [i for i, line in enumerate(bare) if line.startswith(head) and line[len(head)] in "(:"]
         if not starts:
             raise OSError("could not find class definition")
         first = starts[0]

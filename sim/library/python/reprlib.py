@@ -28,7 +28,8 @@ class Repr:
     """a repr() that leaves out what goes beyond stated lengths"""
 
     fillvalue = "..."
-    maxlevel, maxdict, maxlist, maxtuple, maxset, maxfrozenset, maxstring, maxlong, maxother = 6, 4, 6, 6, 6, 6, 30, 40, 30
+    maxlevel, maxdict, maxlist, maxtuple, maxset, maxfrozenset = 6, 4, 6, 6, 6, 6
+    maxstring, maxlong, maxother = 30, 40, 30
 
     def repr(self, x):
         return self.repr1(x, self.maxlevel)

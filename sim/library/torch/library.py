@@ -1,4 +1,5 @@
-"""operators of a program's own: what a dispatch key's function is, runs; what describes one to the compiler does nothing.
+"""operators of a program's own: what a dispatch key's function is, runs; what describes one to the compiler does
+nothing.
 Source: torch/library.py, torch/_library/custom_ops.py, torch/_library/autograd.py"""
 import inspect
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
+#include "sim/device/device.h"
 #include "sim/run/scenario_fields.h"
 #include "sim/yaml/yaml_fields.h"
 
@@ -52,6 +53,7 @@ class Reader {
     fields.done();
     check_size(sweep);
     try_paths();
+    try_devices();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return std::move(plan_);
   }
@@ -299,6 +301,27 @@ class Reader {
           for (const Problem& problem : error.problems())
             problems_.push_back({place_of(axis.paths[p]), "sweep: " + axis.paths[p],
                                  problem.message, problem.hint});
+        }
+      }
+    }
+  }
+
+  /// Looks up every device that is named, so that a mistyped one is told before anything runs.
+  void try_devices() {
+    for (const SweepAxis& axis : plan_.axes) {
+      for (std::size_t p = 0; p < axis.paths.size(); ++p) {
+        if (axis.paths[p] != "device" && axis.paths[p] != "device.name") continue;
+        for (const SweepValue& value : axis.values[p]) {
+          const bool is_name = value.shown.find_first_of("/{") == std::string::npos &&
+                               !value.shown.ends_with(".yaml");
+          if (!is_name) continue;
+          try {
+            load_device(value.shown);
+          } catch (const InputError& error) {
+            const Problem& problem = error.problems().front();
+            problems_.push_back({place_of(axis.paths[p]), "sweep: " + axis.paths[p],
+                                 problem.message, problem.hint});
+          }
         }
       }
     }

@@ -1,5 +1,5 @@
-"""operators of packages: a program's own (torch.library) and those declared as custom ops (docs/scenario.md); others are
-refused at use"""
+"""operators of packages: a program's own (torch.library) and those declared as custom ops (docs/scenario.md); others
+are refused at use"""
 import _tidemark
 from torch.library import find_operator
 

@@ -193,6 +193,19 @@ TEST_CASE("everything wrong with a sweep is told at once, with its place") {
         std::string::npos);
 }
 
+TEST_CASE("a mistyped device is told before anything runs, with its place") {
+  const std::string all =
+      problems("  grid: {device: [t4, rtx-3099, RTX 3090, ./my.yaml, A100]}\n");
+  for (const char* part :
+       {"sweep: device: unknown device 'rtx-3099'; did you mean 'rtx-3090'?",
+        "sweep: device: 'A100' may be several devices; say which: a100-pcie-40gb, "}) {
+    INFO(all);
+    CHECK(all.find(part) != std::string::npos);
+  }
+  CHECK(all.find("my.yaml") == std::string::npos);
+  CHECK(problems("  grid: {device: [t4, RTX 3090]}\n") == "none");
+}
+
 TEST_CASE("results are asked by SQL, sorted, grouped, pivoted, and cut to the front") {
   const ScenarioSource source = scenario(kGrid);
   const SweepPlan plan = parse_sweep(source);

@@ -101,7 +101,8 @@ TEST_CASE("An error raised from a refusal is one by which memory ended the progr
   CHECK(ran(handler + "    raise RuntimeError('too large a batch') from error\n").ended_by_oom);
   CHECK(problem_of("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n"
                    "    raise RuntimeError('no memory') from error\n") ==
-        "RuntimeError: no memory | ");
+        "RuntimeError: no memory | caused by ZeroDivisionError: division by zero at "
+        "program.py:2:5");
 }
 
 TEST_CASE("A name that torch lacks comes with a way out; one that other objects lack does not") {
