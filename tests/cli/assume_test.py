@@ -158,7 +158,7 @@ class Assumptions(unittest.TestCase):
             done = subprocess.run([TIDEMARK, "explain", "s.py", "--device", "h100-sxm-80gb"], capture_output=True, text=True,
                                   check=True, cwd=folder)
         self.assertEqual(done.stdout.splitlines()[:2], [
-            "DOES NOT FIT: the run ends by an out-of-memory error.",
+            "DOES NOT FIT. A refused request ends the run.",
             "Assumed, since values are not known: s.py:3:4: x.sum() > 5: false, 1 time"])
 
     def test_everything_unknown_may_count_as_zero(self):
