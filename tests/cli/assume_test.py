@@ -192,13 +192,13 @@ class Assumptions(unittest.TestCase):
             (root / "s.py").write_text(
                 "import numpy as np, os, torch\ndata = np.memmap(os.path.join('.', 'train.bin'), dtype=np.uint16, mode='r')\n"
                 "x = torch.from_numpy(data[10:30].astype(np.int64)).to('cuda')\n"
-                "print(len(data), data.dtype, x.shape, np.fromfile('train.bin', dtype='float32').shape, os.path.getsize('train.bin'))\n"
+                "print(len(data), data.nbytes, x.shape, np.fromfile('train.bin', dtype='float32').shape, os.path.getsize('train.bin'))\n"
                 "try:\n    np.memmap('test.bin', mode='r')\n"
                 "except FileNotFoundError as error:\n    print(error, error.errno, error.filename)\n", encoding="utf-8")
             done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "NVIDIA H100 80GB HBM3"], capture_output=True,
                                   text=True, check=False, cwd=folder)
         self.assertEqual(done.stdout.splitlines()[:2], [
-            "500 uint16 torch.Size([20]) (250,) 1000", "[Errno 2] No such file or directory: 'test.bin' 2 test.bin"],
+            "500 1000 torch.Size([20]) (250,) 1000", "[Errno 2] No such file or directory: 'test.bin' 2 test.bin"],
             done.stderr)
 
     def test_data_sets_have_their_counts_without_files(self):

@@ -64,16 +64,31 @@ class Reading(Folder):
         os.mkfifo(self.folder / "in" / "pipe")
         (self.folder / "in" / "link.py").symlink_to(self.folder / "secret.py")
         outside = "outside of what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read"
-        for name, words in (("/etc/shadow", outside), ("/proc/self/environ", outside), ("/dev/zero", outside), ("../secret.py", outside),
+        for name, words in (("/etc/shadow", outside), ("/proc/self/environ", outside), ("/dev/zero", outside), ("../secret.txt", outside),
                             ("link.py", outside), ("pipe", "is no regular file"), ('"p\\0.py"', "a path cannot have a NUL in it")):
             with self.subTest(name):
                 scenario = self.put("s.yaml", f"schema_version: 1\ndevice: h100\nmodel: {{file: {name}, class: A}}\nloop: pass\n")
                 self.refused(run("run", scenario, cwd=self.folder / "in"), words)
-        for key in ("packages: [..]", "model: {code: 'x = 1', path: .., class: A}", "device: ../secret.yaml", "script: ../secret.py"):
+        for key in ("packages: [..]", "device: ../secret.yaml", "script: ../secret.txt"):
             with self.subTest(key):
                 rest = "" if "device" in key else "device: h100\n"
                 loop = "" if "script" in key else "loop: pass\n"
                 self.refused(run("run", self.put("s.yaml", f"schema_version: 1\n{rest}{key}\n{loop}"), cwd=self.folder / "in"), outside)
+
+    def test_code_that_a_scenario_names_may_lie_elsewhere_and_opens_nothing_there(self):
+        (self.folder / "code").mkdir()
+        (self.folder / "code" / "model.py").write_text("import other\nprint(other.x)\n", encoding="utf-8")
+        (self.folder / "code" / "other.py").write_text("x = 'imported'\n", encoding="utf-8")
+        (self.folder / "code" / "notes.txt").write_text("do not tell", encoding="utf-8")
+        for name in ("notes.txt", "other.py"):
+            scenario = self.put("s.yaml", "schema_version: 1\ndevice: h100\nmodel: {file: ../code/model.py}\n"
+                                          f"loop: print(open('../code/{name}').read())\n")
+            done = run("run", scenario, cwd=self.folder / "in")
+            with self.subTest(name):
+                if name == "other.py":
+                    self.assertIn("imported\nx = 'imported'", done.stdout, done.stderr)
+                else:
+                    self.refused(done, "outside of what may be read here")
 
     def test_model_code_opens_and_imports_only_what_it_may(self):
         (self.folder / "in" / "leads_out.py").symlink_to(self.folder / "secret.py")

@@ -11,6 +11,9 @@ def refuse(what):
     _C.refuse(f"numpy: {what} is not modelled", "compute it with torch, or from numbers that are known")
 
 
+_unsigned = ("uint16", "uint32", "uint64")
+
+
 class dtype:
     def __init__(self, name):
         self.name = name._name if isinstance(name, type) else str(name)
@@ -26,7 +29,8 @@ class dtype:
         )
 
     def _torch(self):
-        return getattr(torch, self.name)
+        # Types without a sign that PyTorch hardly has are those with one: their bytes are as many.
+        return getattr(torch, self.name if self.name not in _unsigned else self.name[1:])
 
     def __str__(self):
         return self.name

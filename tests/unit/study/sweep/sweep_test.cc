@@ -202,7 +202,7 @@ TEST_CASE("a mistyped device is told before anything runs, with its place") {
     INFO(all);
     CHECK(all.find(part) != std::string::npos);
   }
-  CHECK(all.find("my.yaml") == std::string::npos);
+  CHECK(all.find("device './my.yaml'") == std::string::npos);
   CHECK(problems("  grid: {device: [t4, RTX 3090]}\n") == "none");
 }
 
