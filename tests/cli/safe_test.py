@@ -69,7 +69,7 @@ class Reading(Folder):
             with self.subTest(name):
                 scenario = self.put("s.yaml", f"schema_version: 1\ndevice: h100\nmodel: {{file: {name}, class: A}}\nloop: pass\n")
                 self.refused(run("run", scenario, cwd=self.folder / "in"), words)
-        for key in ("device: ../secret.yaml", "script: ../secret.txt"):
+        for key in ("packages: [..]", "device: ../secret.yaml", "script: ../secret.txt"):
             with self.subTest(key):
                 rest = "" if "device" in key else "device: h100\n"
                 loop = "" if "script" in key else "loop: pass\n"
