@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "sim/base/bytes.h"
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/index_error.h"
 #include "sim/ops/sparse.h"
@@ -209,8 +210,8 @@ Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_
   Dims strides = x.strides();
   const std::int64_t offset = x->offset + start * strides[d];
   sizes[d] = length;
-  // Of one element the stride leads nowhere, however large the step.
-  if (length > 1) strides[d] *= step;
+  // A stride that overflows is of one element alone: it leads nowhere, and stays as it is.
+  strides[d] = checked_multiply(strides[d], step).value_or(strides[d]);
   return Context::alias(x, sizes, strides, offset);
 }
 
