@@ -128,9 +128,11 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
 
 void Emitter::release(ops::RequestNumber request) {
   if (stopped_) return;
-  if (const auto owners = more_owners_.find(request); owners != more_owners_.end()) {
-    if (--owners->second == 0) more_owners_.erase(owners);
-    return;
+  if (!more_owners_.empty()) {
+    if (const auto owners = more_owners_.find(request); owners != more_owners_.end()) {
+      if (--owners->second == 0) more_owners_.erase(owners);
+      return;
+    }
   }
   if (watch_ != nullptr) watch_->released(request);
   if (ops::is_pinned(request)) {

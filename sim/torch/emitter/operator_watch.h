@@ -22,6 +22,8 @@ class OperatorWatch {
   virtual std::optional<ops::RequestNumber> answer(Bytes bytes) = 0;
   /// Nothing is computed: no kernel runs.
   [[nodiscard]] virtual bool is_answering() const = 0;
+  /// The operator under way saves memory for backward: it is a result, whoever drops it first.
+  virtual void saves(ops::RequestNumber request) = 0;
   virtual void made(ops::RequestNumber request, Bytes bytes) = 0;
   virtual void released(ops::RequestNumber request) = 0;
 };

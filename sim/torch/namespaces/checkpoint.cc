@@ -94,7 +94,9 @@ class Plain final : public ops::PackedTensor {
 };
 
 void CheckpointFrame::enter() {
-  session_.c.thread().pack_hooks.push_back([this](const Tensor&) -> Ref<ops::PackedTensor> {
+  session_.c.thread().pack_hooks.push_back([this](const Tensor& tensor) -> Ref<ops::PackedTensor> {
+    if (OperatorWatch* watch = session_.emitter.watched_by(); watch != nullptr && tensor->storage)
+      watch->saves(tensor->storage->request());
     Ref<Holder> holder = make_ref<Holder>(Ref<CheckpointFrame>(this));
     holders_.push_back(holder.get());
     return holder;

@@ -25,7 +25,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
         decide_(std::move(decide)) {}
   ~KeptResults() override {
     for (auto& [op, calls] : calls_) {
-      for (Memory& call : calls) let_go(call);
+      for (const Memory& call : calls) let_go(call);
     }
   }
   static bool is(const lang::Object& o) { return o.host_kind() == kKeptResultsKind; }
@@ -56,8 +56,8 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
     is_deciding_ = true;
     Interp& interp = session_.interp;
     const Value kept = interp.call(
-        decide_, {interp.str(std::string(op)), interp.tuple(std::move(tensors)),
-                  Value::boolean(is_again_)});
+        decide_,
+        {interp.str(std::string(op)), interp.tuple(std::move(tensors)), Value::boolean(is_again_)});
     is_deciding_ = false;
     if (!interp.truth(kept)) return;
     op_ = op;
@@ -65,20 +65,16 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       is_keeping_ = true;
       return;
     }
-    std::vector<Memory>& calls = calls_[std::string(op)];
-    if (calls.empty()) {
-      interp.runtime_error(std::string(op) +
-                           " encountered during backward, but not found in storage");
-    }
-    under_way_ = std::move(calls.front());
-    calls.erase(calls.begin());
+    if (calls_[op_].empty())
+      interp.runtime_error(op_ + " encountered during backward, but not found in storage");
     is_answering_ = true;
   }
   std::optional<ops::RequestNumber> answer(Bytes bytes) override {
     if (!is_answering_) return std::nullopt;
+    if (!has_taken_) take();
     for (std::size_t i = 0; i < under_way_.size(); ++i) {
-      if (under_way_[i].second != bytes) continue;
-      const ops::RequestNumber request = under_way_[i].first;
+      if (under_way_[i].bytes != bytes) continue;
+      const ops::RequestNumber request = under_way_[i].request;
       under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
       return request;
     }
@@ -86,28 +82,51 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   }
   [[nodiscard]] bool is_answering() const override { return is_answering_; }
   void made(ops::RequestNumber request, Bytes bytes) override {
-    if (is_keeping_) under_way_.emplace_back(request, bytes);
+    if (is_keeping_) under_way_.push_back({request, bytes});
+  }
+  void saves(ops::RequestNumber request) override {
+    for (Block& block : under_way_) {
+      if (is_keeping_ && block.request == request) hold(block);
+    }
   }
   void released(ops::RequestNumber request) override {
-    std::erase_if(under_way_, [request](const auto& memory) { return memory.first == request; });
+    std::erase_if(under_way_, [request](const Block& block) { return block.request == request; });
   }
 
  private:
-  using Memory = std::vector<std::pair<ops::RequestNumber, Bytes>>;
+  struct Block {
+    ops::RequestNumber request;
+    Bytes bytes;
+    bool is_held = false;
+  };
+  using Memory = std::vector<Block>;
+
+  /// What was kept of the operator's next call. One that ends before it asks for memory, since
+  /// nothing behind what it saves is wanted, leaves it where it is.
+  void take() {
+    std::vector<Memory>& calls = calls_[op_];
+    under_way_ = std::move(calls.front());
+    calls.erase(calls.begin());
+    has_taken_ = true;
+  }
+  void hold(Block& block) {
+    if (!block.is_held) session_.emitter.hold(block.request);
+    block.is_held = true;
+  }
 
   /// The operator under way has ended: what is left of its memory are its results.
   void end() {
     Memory left = std::exchange(under_way_, {});
     if (is_keeping_) {
-      for (const auto& [request, bytes] : left) session_.emitter.hold(request);
+      for (Block& block : left) hold(block);
       calls_[op_].push_back(std::move(left));
     } else {
       let_go(left);
     }
-    is_keeping_ = is_answering_ = false;
+    is_keeping_ = is_answering_ = has_taken_ = false;
   }
   void let_go(const Memory& memory) {
-    for (const auto& [request, bytes] : memory) session_.emitter.release(request);
+    for (const Block& block : memory) session_.emitter.release(block.request);
   }
 
   Session& session_;
@@ -119,6 +138,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   bool is_again_ = false;
   bool is_keeping_ = false;
   bool is_answering_ = false;
+  bool has_taken_ = false;
   bool is_deciding_ = false;
 };
 

@@ -38,7 +38,7 @@ def events(text):
 def simulated(script, options):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "events.csv"
-        command = [PROGRAM, "run", HERE / script, *SETTING, *options, "--events", path]
+        command = [PROGRAM, "run", HERE / script, *SETTING, "--events", path, *options]
         done = subprocess.run(command, capture_output=True, text=True)
         if not path.exists():
             raise AssertionError(done.stderr)
@@ -58,6 +58,16 @@ class Ranks(unittest.TestCase):
                 for i, (want, have) in enumerate(zip(expected, found)):
                     self.assertEqual(have, want, f"event {i}")
                 self.assertEqual(len(found), len(expected))
+
+    def test_a_large_model_reserves_what_pytorch_does(self):
+        # 84,088 MiB and 68,674 MiB of the real PyTorch, after the second and the third step.
+        for world, peak in (("8", "82.12"), ("128", "67.06")):
+            with self.subTest(world):
+                options = ["--device", "h200-sxm-141gb", *SETTING[2:], "--world", world]
+                command = [PROGRAM, "run", HERE / "llama3_8b.py", *options]
+                done = subprocess.run(command, capture_output=True, text=True)
+                steps = [line.split() for line in done.stdout.splitlines()[:3]]
+                self.assertEqual([s[:2] for s in steps[1:]], [["1", peak], ["2", peak]], done.stderr)
 
     def test_a_rank_has_the_environment_of_torchrun(self):
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")

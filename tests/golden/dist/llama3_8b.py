@@ -1,5 +1,5 @@
-"""Llama 3.1 8B as it is trained with fully_shard: bf16 parameters, fp32 reduction, every second product of two matrices kept
-by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU."""
+"""Llama 3.1 8B as it is trained with fully_shard: bf16 parameters, fp32 reduction, every second product of two matrices
+kept by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU."""
 import os
 from collections import defaultdict
 
@@ -120,10 +120,8 @@ def main():
     options = {
         "mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     }
-    fully_shard(model.tok_embeddings, **options)
-    for layer in model.layers.values():
-        fully_shard(layer, **options)
-    fully_shard([model.norm, model.output], reshard_after_forward=False, **options)
+    for i, layer in enumerate(model.layers.values()):  # the last one is wanted again at once
+        fully_shard(layer, reshard_after_forward=i + 1 < LAYERS, **options)
     fully_shard(model, **options)
     model.to_empty(device="cuda")
     with torch.no_grad():
@@ -141,7 +139,8 @@ def main():
         norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()], foreach=True).full_tensor()
         torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), 1.0, norm, foreach=True)
         optimizer.step()
-        print(step, round(torch.cuda.max_memory_reserved() / 2**30, 2), round(torch.cuda.max_memory_allocated() / 2**30, 2))
+        peaks = torch.cuda.max_memory_reserved(), torch.cuda.max_memory_allocated()
+        print(step, *[round(peak / 2**30, 2) for peak in peaks])
     dist.destroy_process_group()
 
 

@@ -46,7 +46,8 @@ def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
     if self.size(scatter_dim) % group.size() != 0:
         raise AssertionError(f"input dimension 0 ({self.size(0)} must be a multiple of group_size {group.size()})")
     if scatter_dim != 0:
-        self = torch.cat(torch.chunk(self, group.size(), dim=scatter_dim))
+        parts = torch.chunk(self, group.size(), dim=scatter_dim)  # which hold the whole until the end
+        self = torch.cat(parts)
     out = torch.empty((self.size(0) // group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
     return _done(c10d.reduce_scatter_tensor(out, self.contiguous(), reduceOp, group, async_op=True), out)
 
@@ -64,6 +65,8 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
     given = torch.stack(torch.chunk(self, group.size(), dim=shard_dim)).contiguous()
     out = torch.empty_like(given)
     _done(c10d.all_to_all_single(out, given, None, None, group, async_op=True), out)
+    if gather_dim == 0:
+        return out.flatten(0, 1)
     return torch.cat([part for part in out], dim=gather_dim)
 
 

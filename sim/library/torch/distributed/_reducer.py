@@ -61,7 +61,7 @@ class _Reducer:
         self.unused, self.has_marked_unused = [], False
         self.initialize_buckets(bucket_indices)
         self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
-        self.used_map = self.comm_hook = None
+        self.used_map = self.comm_hook = self.process_group = None
         if find_unused:
             self.make_used_map()
 
@@ -110,6 +110,8 @@ class _Reducer:
         """rank 0 tells the others its buckets: all indices and their number, then the buckets' sizes"""
         device = self.parameters[0].device
         all_indices = torch.empty(sum([len(bucket) for bucket in indices]) + 1, dtype=torch.int32, device=device)
+        if self.process_group is not None:
+            self.process_group._let_go()
         sizes = torch.empty(len(indices), dtype=torch.int32, device=device)
         del sizes
         del all_indices

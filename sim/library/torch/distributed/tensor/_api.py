@@ -33,6 +33,7 @@ class _Members:
         grad_placements=None
     ):
         mesh = _mesh(device_mesh)
+        local_tensor = _on_mesh(local_tensor, mesh)
         return _FromLocal.apply(local_tensor, mesh, _normal(placements, mesh, local_tensor.dim()), shape, stride)
 
     def to_local(self, *, grad_placements=None):
@@ -84,6 +85,13 @@ def _mesh(device_mesh):
     if not meshes._current:
         raise RuntimeError("No device mesh is currently active!")
     return meshes._current[-1]
+
+
+def _on_mesh(tensor, mesh):
+    """on the kind of device that the mesh is of"""
+    if tensor.is_meta or tensor.device.type == mesh.device_type:
+        return tensor
+    return tensor.to(mesh.device_type)
 
 
 def _normal(placements, mesh, ndim):
@@ -181,13 +189,15 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
     if isinstance(tensor, DTensor):
         return tensor
     placements = _normal(placements, mesh, tensor.dim())
+    is_wanted = tensor.requires_grad
     with torch.no_grad():
+        tensor = _on_mesh(tensor, mesh)
         local = tensor.detach()
         for dim, placement in enumerate(placements):
             if placement.is_shard():
                 local = _dealt(local, placement, mesh, dim, src_data_rank is not None)
     spec = DTensorSpec(mesh, placements, tensor.shape, tensor.stride(), tensor.dtype)
-    return _make(local, spec).requires_grad_(tensor.requires_grad)
+    return _make(local, spec).requires_grad_(is_wanted)
 
 
 def _dealt(local, placement, mesh, dim, is_sent):

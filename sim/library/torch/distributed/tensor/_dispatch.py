@@ -143,10 +143,29 @@ def _foreach_norm(op, args, kwargs):
     return out
 
 
+def _merged(now, other):
+    """where tensors lie that are put together: Partial before Shard before Replicate, and whole where they differ"""
+    if now == other:
+        return now
+    if now.is_replicate() or now.is_partial() and other.is_shard():
+        return other
+    if now.is_shard() and not other.is_shard() or now.is_partial() and other.is_replicate():
+        return now
+    return Replicate()
+
+
 def _stack(op, args, kwargs):
-    out = _C.call_local(op, *args, **kwargs)
-    spec = _specs(args)[0]
-    return _spread(out, spec, (len(args[0]), *spec.shape))
+    """behind a new first dimension"""
+    if args[1:] and args[1] != 0 or kwargs.get("dim", 0) != 0:
+        _C.refuse("stack() of DTensors along another dimension than the first is not modelled", "use dim=0")
+    specs = _specs(args)
+    laid = list(specs[0].placements)
+    for spec in specs[1:]:
+        laid = [_merged(now, other) for now, other in zip(laid, spec.placements)]
+    target = specs[0].with_placements(laid)
+    out = _C.call_local(op, [_moved(t, target) for t in args[0]])
+    made = [Shard(p.dim + 1) if p.is_shard() else p for p in laid]
+    return _spread(out, specs[0].with_placements(made), (len(args[0]), *specs[0].shape))
 
 
 def _vector_norm(op, args, kwargs):
@@ -167,14 +186,33 @@ _contexts, _has_tracker = set(), []
 
 
 def _like(op, args, kwargs):
-    """a tensor like a DTensor, on a device that is named: what PyTorch works shapes out with begins a context there"""
-    device = kwargs.get("device")
+    """a tensor like a DTensor, on a device that may be named"""
+    _begin_context(kwargs.get("device"))
+    return _elementwise(op, args, kwargs)
+
+
+def _begin_context(device):
+    """what PyTorch works shapes out with begins a context on a device when it is first named"""
     if device is not None and torch.device(device).type == "cuda":
         for spelt in [str(device)] if ":" in str(device) else [str(device), str(torch.device(device))]:
             if spelt not in _contexts:
                 _contexts.add(spelt)
                 torch.empty(1, dtype=torch.float32, device=device)
-    return _elementwise(op, args, kwargs)
+
+
+def _cast(op, args, kwargs):
+    """another type: the gradient's way back names the device"""
+    x = args[0]
+    spec = _C.spec_of(x)
+    if spec is None:
+        return _elementwise(op, args, kwargs, True)
+    made, device = list(spec.placements), x.device
+
+    def wanted(arrived):
+        _begin_context(device)
+        return keeps_terms(made)(arrived)
+
+    return run(op, args, kwargs, spec.with_placements(made), {0: _of_operand(spec, made, len(spec.shape))}, wanted)
 
 
 def _random(op, args, kwargs):
@@ -219,5 +257,5 @@ _RULES = {
     **{name: permuted(name) for name in ("transpose", "permute", "t", "unsqueeze", "squeeze", "contiguous")},
     **{name: cut for name in ("chunk", "split", "narrow", "select", "unbind")},
     **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
-    "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
+    "to": _cast, "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
 }

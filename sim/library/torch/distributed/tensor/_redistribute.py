@@ -109,6 +109,9 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
                 local = _own_part(local, target, mesh, dim)
             else:
                 local = _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
+        elif isinstance(target, _NormPartial):
+            size = mesh.size(dim) ** (1.0 / target.norm_type) if target.reduce_op == "sum" else 1
+            local = local / size
         elif current.is_replicate():
             local = local if mesh.get_coordinate()[dim] == 0 else torch.zeros_like(local)
         now[dim] = target

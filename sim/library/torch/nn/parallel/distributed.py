@@ -127,6 +127,7 @@ class DistributedDataParallel(nn.Module):
             find_unused_parameters,
             gradient_as_bucket_view,
         )
+        self.reducer.process_group = self.process_group
         if static_graph:
             self._set_static_graph()
 

@@ -184,7 +184,8 @@ def _foreach_reduce(g, fsdp_params, unsharded_grads, scatter_group, reduce_group
             shard_dim = fsdp_param.fsdp_placement.dim
             if shard_dim == 0:
                 continue
-            unsharded_grads[i] = torch.cat(torch.chunk(unsharded_grad, world_size, dim=shard_dim), dim=0)
+            chunks = torch.chunk(unsharded_grad, world_size, dim=shard_dim)  # the last ones stay until the end
+            unsharded_grads[i] = torch.cat(chunks, dim=0)
     padded_sizes = [_padded_size(grad.size(), world_size) for grad in unsharded_grads]
     numel = sum([s.numel() for s in padded_sizes])
     reduce_scatter_input = g._reduce_scatter_comm.allocate((numel,), dtype=reduce_dtype, device=g.device)
