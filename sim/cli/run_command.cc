@@ -217,6 +217,7 @@ class RunCommand final : public Command {
          {"nproc-per-node", "N", "processes a machine: 8, or all of fewer", ""},
          {"nnodes", "N", "machines, of --nproc-per-node processes each", ""},
          kAssumeOption,
+         kCompileOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
           ""},
          {"format", "text|json|csv", "how to print", "text"},

@@ -29,6 +29,7 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
   if (args.has("event-policy"))
     overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
+  if (args.has("compile")) overrides.insert(overrides.begin(), {"compile", args.value("compile")});
   if (args.has("packages")) {
     std::string folders;
     for (const std::string& folder : args.values("packages")) {

@@ -14,7 +14,8 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --packages, --device, --event-policy, --assume, --set and --env ask for, in this order.
+/// What --packages, --device, --event-policy, --compile, --assume, --set and --env ask for, in this
+/// order.
 std::vector<Override> scenario_overrides(const Arguments& args);
 /// The same, and what a script's arguments behind its name ask for.
 /// Errors: InputError where what runs is no script.
@@ -35,9 +36,12 @@ inline constexpr OptionSpec kEventPolicyOption{
     "event-policy", "POLICY", "when other streams' work ends: simulated, ready, sync or lag:N", ""};
 
 /// What values that nobody knows are taken for.
-inline constexpr OptionSpec kAssumeOption{"assume", "FILE:LINE=VALUE",
-                                          "what is unknown there: true, false, both, N, LOW..HIGH",
-                                          "", true};
+inline constexpr OptionSpec kAssumeOption{
+    "assume", "FILE:LINE=VALUE", "what is unknown: true, false, both, N, LOW..HIGH", "", true};
+
+/// What becomes of code that a program compiles.
+inline constexpr OptionSpec kCompileOption{"compile", "refuse|eager",
+                                           "code that torch.compile compiles: run it as eager", ""};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

@@ -36,6 +36,7 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
   program.environment = scenario.script_env;
   program.backends = scenario.backends;
+  program.compile = scenario.compile;
   program.wheel = scenario.wheel;
   program.rank = scenario.rank;
   program.devices.assign(static_cast<std::size_t>(scenario.device_count), scenario.device);

@@ -65,6 +65,7 @@ class Reader {
     read_pytorch();
     read_allocator();
     read_backends();
+    read_compile();
     read_assume();
     read_params();
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
@@ -283,6 +284,11 @@ class Reader {
     read("tf32", backends.tf32);
     read("deterministic", backends.deterministic);
     map.done();
+  }
+
+  void read_compile() {
+    if (const std::optional<std::size_t> mode = fields_.choice("compile"))
+      scenario_.compile = static_cast<torch::CompileMode>(*mode);
   }
 
   void read_assume() {

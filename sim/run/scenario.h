@@ -16,6 +16,7 @@
 #include "sim/run/literals.h"
 #include "sim/run/overrides.h"
 #include "sim/run/train_loop.h"
+#include "sim/torch/tensors/compiled_code.h"
 #include "sim/torch/tensors/custom_op_spec.h"
 
 namespace tidemark {
@@ -48,6 +49,7 @@ struct Scenario {
   std::optional<double> memory_fraction;
   EventPolicy policy;
   ops::Backends backends;
+  torch::CompileMode compile = torch::CompileMode::kRefuse;
   std::vector<Parameter> params;
   ModelSpec model;
   std::vector<torch::CustomOpSpec> ops;  ///< operators that the user declares

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/device/device.h"
+#include "sim/torch/tensors/compiled_code.h"
 
 namespace tidemark {
 namespace {
@@ -91,6 +92,8 @@ constexpr yaml::Field kScenarioFields[] = {
      "the PyTorch that runs the program: its release, or a map (default 2.11)"},
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
     {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
+    {"compile", form::choice(torch::kCompileModeNames),
+     "code that torch.compile compiles: refuse, or run it as eager (default refuse)"},
     {"assume", form::text().either(kListOfText),
      "what values that are not known are taken for: train.py:12=true, or zeros"},
     {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},

@@ -93,8 +93,15 @@ def set_float32_matmul_precision(precision):
     _C.set_backend("tf32", precision != "highest")
 
 
-def compile(model=None, **options):
-    _C.refuse("torch.compile is not modelled", "run the model without it: compiled memory is another matter")
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
+    from torch._dynamo import eval_frame
+
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    settings = {"backend": backend, "nopython": fullgraph, "dynamic": dynamic, "disable": disable}
+    if model is None:
+        return lambda model: eval_frame.optimize(**settings)(model)
+    return eval_frame.optimize(**settings)(model)
 
 
 def typename(obj):

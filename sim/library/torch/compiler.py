@@ -1,14 +1,20 @@
-import torch._C as _C
+"""What a program says to torch.compile. Its code runs as it stands, so that nothing comes of it."""
+import torch
 
 
-# What a program says to torch.compile, which is not modelled: its code runs as it stands.
+def compile(*args, **kwargs):
+    return torch.compile(*args, **kwargs)
 
 
 def disable(fn=None, recursive=True, *, reason=None):
     return (lambda f: f) if fn is None else fn
 
 
-allow_in_graph = assume_constant_result = forbid_in_graph = disable
+allow_in_graph = assume_constant_result = nested_compile_region = wrap_numpy = disable
+
+
+def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
+    return lambda traceable_fn: traceable_fn
 
 
 def is_compiling():
@@ -18,23 +24,22 @@ def is_compiling():
 is_dynamo_compiling = is_exporting = is_compiling
 
 
-def cudagraph_mark_step_begin():
+def _nothing(*args, **kwargs):
     pass
 
 
-reset = graph_break = cudagraph_mark_step_begin
-
-
-def mark_dynamic(t, index, **options):
-    pass
-
-
-mark_static = mark_dynamic
+reset = cudagraph_mark_step_begin = set_enable_guard_collectives = _nothing
+load_cache_artifacts = save_cache_artifacts = _nothing
 
 
 class set_stance:
-    def __init__(self, *args, **kwargs):
+    """a function, a context manager and a decorator in one"""
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         pass
+
+    def __call__(self, fn):
+        return fn
 
     def __enter__(self):
         pass
@@ -43,19 +48,13 @@ class set_stance:
         return False
 
 
-def list_backends(exclude_tags=()):
+def list_backends(exclude_tags=("debug", "experimental")):
     return ["cudagraphs", "inductor", "onnxrt", "openxla", "tvm"]
 
 
-class _Config:
-    """takes any setting"""
+def keep_tensor_guards_unsafe(guard_entries, keep_parameters=False):
+    return [True for each in guard_entries]
 
 
-config = _Config()
-
-
-def compile(*args, **kwargs):
-    _C.refuse("torch.compile is not modelled", "run the model without it: compiled memory is another matter")
-
-
-optimize = compile
+skip_guard_on_inbuilt_nn_modules_unsafe = skip_guard_on_all_nn_modules_unsafe = keep_tensor_guards_unsafe
+skip_guard_on_globals_unsafe = skip_all_guards_unsafe = keep_portable_guards_unsafe = keep_tensor_guards_unsafe

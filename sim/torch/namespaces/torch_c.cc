@@ -52,6 +52,9 @@ void add_modes(Session& session, lang::Module& module) {
         const ops::GradMode mode(s->c, false);
         return in.call(args.values[0], rest);
       }));
+  add("compile_mode()", [s](Interp& in, Arguments&) {
+    return in.str(std::string(kCompileModeNames[static_cast<std::size_t>(s->compile)]));
+  });
   add("cuda_version()", [s](Interp& in, Arguments&) { return in.str(to_string(s->wheel.cuda)); });
   // What the PyTorch that runs does: the number of the variant of a rule where releases differ.
   add("release_rule(name)", [s](Interp&, Arguments& a) {

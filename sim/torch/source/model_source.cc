@@ -111,6 +111,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     add_modules(session);
     session.c.backends = model_.backends;
     session.rank = model_.rank;
+    session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
     watch_counts(session);
     std::optional<ModelWatch> watch;

@@ -17,6 +17,7 @@
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/torch/modules/model_watch.h"
+#include "sim/torch/tensors/compiled_code.h"
 #include "sim/torch/tensors/custom_op_spec.h"
 
 namespace tidemark::graph {
@@ -60,6 +61,7 @@ struct ModelProgram {
   std::vector<std::pair<std::string, std::string>> environment;
   lang::Limits limits;
   ops::Backends backends;
+  CompileMode compile = CompileMode::kRefuse;
   Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
   std::vector<DeviceSpec> devices;            ///< at least one
   /// The process that the program is, of a job of several; none: it was not started as one.

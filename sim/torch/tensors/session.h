@@ -12,6 +12,7 @@
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
 #include "sim/torch/emitter/emitter.h"
+#include "sim/torch/tensors/compiled_code.h"
 
 namespace tidemark::torch {
 
@@ -167,9 +168,10 @@ class Session {
   std::vector<std::unique_ptr<ops::Thread>> workers;
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
-  bool unknown_number = false;           ///< one is among the arguments of the call under way
-  std::size_t generators = 1;            ///< of the host's random numbers
-  bool moves_module = false;             ///< a module is being moved: what is copied is no input
+  CompileMode compile = CompileMode::kRefuse;
+  bool unknown_number = false;  ///< one is among the arguments of the call under way
+  std::size_t generators = 1;   ///< of the host's random numbers
+  bool moves_module = false;    ///< a module is being moved: what is copied is no input
 
   /// Drops what the session itself holds of the language. Call it when the program has ended,
   /// before the interpreter goes.

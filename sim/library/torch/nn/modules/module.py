@@ -274,7 +274,7 @@ class Module(_C.ModuleBase):
         return self
 
     def compile(self, *args, **kwargs):
-        _C.refuse("Module.compile() is not modelled", "run the model without it: compiled memory is another matter")
+        torch.compile(self.forward, *args, **kwargs)
 
     def get_parameter(self, target):
         path, _, name = target.rpartition(".")

@@ -1,0 +1,13 @@
+"""What programs say to the compiler, under its older name."""
+from torch.compiler import *
+from torch.compiler import _nothing
+from torch._dynamo.eval_frame import OptimizedModule, optimize
+
+
+def mark_dynamic(t, index, **options):
+    pass
+
+
+mark_static = mark_unbacked = maybe_mark_dynamic = mark_static_address = mark_dynamic
+graph_break = reset_code_caches = _nothing
+forbid_in_graph = disallow_in_graph = disable

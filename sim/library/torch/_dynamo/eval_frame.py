@@ -1,0 +1,113 @@
+"""torch.compile: refused, or its code run as it stands"""
+import functools
+import inspect
+import os
+import _tidemark
+import torch
+import torch._C as _C
+
+
+# The peaks of code run as eager, beside those of PyTorch's recordings: docs/compile.md, "How far it errs".
+_ERROR = {"allocated": (-8, 52), "reserved": (-7, 68)}
+_RUN_AS_EAGER = "compiled code is run as eager, which errs by {} (docs/compile.md)".format(
+    " and ".join(f"{least:+} to {most:+} % of {what}" for what, (least, most) in _ERROR.items())
+)
+
+
+class OptimizedModule(torch.nn.Module):
+    """a module beside a compiled one, whose attributes are that module's own"""
+
+    _opt_mod_attributes = ("_orig_mod", "dynamo_ctx", "_torchdynamo_orig_callable", "get_compiler_config", "forward",
+                           "_forward", "__dict__", "named_children_walk", "_super_module_initialized")  # fmt: skip
+
+    def __init__(self, mod, dynamo_ctx):
+        super().__setattr__("_super_module_initialized", False)
+        super().__init__()
+        super().__setattr__("_orig_mod", mod)
+        super().__setattr__("_super_module_initialized", True)
+        super().__setattr__("dynamo_ctx", dynamo_ctx)
+        super().__setattr__("forward", mod.__call__)
+
+    def __len__(self):
+        return len(self._orig_mod)
+
+    @property
+    def training(self):
+        return self._orig_mod.training
+
+    @training.setter
+    def training(self, value):
+        if self._super_module_initialized:
+            self._orig_mod.training = value
+
+    def __getattr__(self, name):
+        if name == "_orig_mod":
+            return self._modules["_orig_mod"]
+        return getattr(self._orig_mod, name)
+
+    def __setattr__(self, name, value):
+        if hasattr(type(self), name) or name in OptimizedModule._opt_mod_attributes:
+            return super().__setattr__(name, value)
+        return setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name):
+        if hasattr(type(self), name) or name in OptimizedModule._opt_mod_attributes:
+            return super().__delattr__(name)
+        return delattr(self._orig_mod, name)
+
+
+class OptimizeContext:
+    """what optimize() returns: to be called with what is to be compiled, or entered"""
+
+    def __init__(self, fullgraph=False, dynamic=None):
+        self.fullgraph, self.dynamic = fullgraph, dynamic
+
+    def __call__(self, fn):
+        if isinstance(fn, torch.nn.Module):
+            return OptimizedModule(fn, self)
+        if inspect.isclass(fn):
+            return fn
+        if not callable(fn):
+            raise AssertionError(f"A callable function is expected, but {type(fn)} is provided.")
+
+        @functools.wraps(fn)
+        def compile_wrapper(*args, **kwargs):
+            return fn(*args, **kwargs)
+
+        compile_wrapper._torchdynamo_orig_callable = fn
+        return compile_wrapper
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+class _NullDecorator:
+    """torch.compile that is switched off"""
+
+    def __call__(self, fn):
+        return fn
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *error):
+        return False
+
+
+def is_off(disable):
+    return disable or os.environ.get("TORCHDYNAMO_DISABLE", "") == "1"
+
+
+def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disable=False, dynamic=None):
+    if is_off(disable):
+        return _NullDecorator()
+    if _C.compile_mode() == "refuse":
+        _C.refuse(
+            "torch.compile is not modelled",
+            "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md",
+        )
+    _tidemark.note(_RUN_AS_EAGER)
+    return OptimizeContext(nopython, dynamic)

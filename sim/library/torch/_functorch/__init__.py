@@ -1,0 +1,2 @@
+"""where the compiler's settings of autograd are"""
+from torch._functorch import config
