@@ -47,7 +47,7 @@ class Compile(unittest.TestCase):
                      "run = torch._dynamo.optimize('inductor')(model)"):  # fmt: skip
             with self.subTest(line):
                 done, _ = self.run_script(HEAD + line + "\n")
-                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.returncode, 2)
                 self.assertIn("train.py:4:", done.stderr)
                 self.assertIn("torch.compile is not modelled", done.stderr)
                 self.assertIn("--compile eager", done.stderr)

@@ -443,6 +443,10 @@ void fill_host(Interp& in, Module& module) {
     note(interp, std::string(args.text(0)));
     return Value::none();
   });
+  define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {
+    if (is_asked_by_user(interp)) note(interp, std::string(args.text(0)));
+    return Value::none();
+  });
   define(in, module, "own_attribute(cls, name)", [](Interp& interp, Arguments& args) {
     const Value* own = args.object<ClassObject>(0, "class").attrs.find(interp.intern(args.text(1)));
     return own == nullptr ? Value::not_implemented() : *own;

@@ -31,6 +31,16 @@ SourceSpan users_place(const Interp& interp) {
   return interp.span({frame->code, frame->at.begin, frame->at.end});
 }
 
+bool is_asked_by_user(const Interp& interp) {
+  for (const Frame* frame = interp.current_frame(); frame != nullptr; frame = frame->back) {
+    const Module* module = frame->globals;
+    if (module == nullptr) continue;
+    if (module->origin != Module::Origin::kOwn) return module->origin == Module::Origin::kText;
+    if (module->name.starts_with("torch")) return false;
+  }
+  return false;
+}
+
 void note(const Interp& interp, std::string text) {
   if (Notes* notes = interp.options().notes) notes->add(users_place(interp), std::move(text));
 }

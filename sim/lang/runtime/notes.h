@@ -30,6 +30,9 @@ class Notes {
 const Frame* users_frame(const Interp& interp);
 /// Where the user's own code is, under what the library runs for it; no source: nowhere.
 SourceSpan users_place(const Interp& interp);
+/// Whether the user's own code asks Python's library for what it is about to do: neither an
+/// installed package nor torch does.
+bool is_asked_by_user(const Interp& interp);
 /// Tells the interpreter's notes, where it has any, what the run rests on at the user's place.
 void note(const Interp& interp, std::string text);
 

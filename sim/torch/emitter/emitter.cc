@@ -128,18 +128,22 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
 
 void Emitter::release(ops::RequestNumber request) {
   if (stopped_) return;
-  if (!more_owners_.empty()) {
-    if (const auto owners = more_owners_.find(request); owners != more_owners_.end()) {
-      if (--owners->second == 0) more_owners_.erase(owners);
-      return;
-    }
-  }
-  if (watch_ != nullptr) watch_->released(request);
+  if ((!more_owners_.empty() || watch_ != nullptr) && is_still_owned(request)) return;
   if (ops::is_pinned(request)) {
     push(Verb::kHostFree, ops::Device{0}, 0, request & ~ops::kPinned, 0);
     return;
   }
   push(Verb::kFree, ops::Device{static_cast<std::int8_t>(device_of_[request])}, 0, request, 0);
+}
+
+bool Emitter::is_still_owned(ops::RequestNumber request) {
+  const auto owners = more_owners_.find(request);
+  if (owners == more_owners_.end()) {
+    if (watch_ != nullptr) watch_->released(request);
+    return false;
+  }
+  if (--owners->second == 0) more_owners_.erase(owners);
+  return true;
 }
 
 void Emitter::set_role(ops::RequestNumber request, ops::Role role) {

@@ -132,6 +132,8 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   [[nodiscard]] Program& program() { return program_; }
 
  private:
+  /// One owner lets go: whether others are left. Who looks on is told where none is.
+  bool is_still_owned(ops::RequestNumber request);
   void begin_node(const ops::Node& node);
   [[nodiscard]] ops::KernelShape shape_under_way() const;
   void push_launch(ops::Device device, const Cost& cost);

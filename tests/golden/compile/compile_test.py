@@ -40,7 +40,7 @@ class RunAsEager(unittest.TestCase):
                 report = json.loads(done.stdout)
                 bounds = {
                     what: (int(low), int(high))
-                    for low, high, what in re.findall(r"([+-]\d+) to ([+-]\d+) % of (\w+)", report["notes"][0]["text"])
+                    for low, high, what in re.findall(r"([+-]\d+) to ([+-]\d+) % of (\w+)", " ".join(note["text"] for note in report["notes"]))
                 }
                 self.assertEqual(sorted(bounds), ["allocated", "reserved"])
                 for what, (low, high) in bounds.items():

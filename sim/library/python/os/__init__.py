@@ -23,9 +23,9 @@ class _Environ(MutableMapping):
     def _note(self, key):
         """what a run rests on: a variable of the surroundings, not one that the program set"""
         if key in self._given:
-            _tidemark.note(f"environment variable {key} is read: {self._given[key]!r}")
+            _tidemark.note_of_user(f"environment variable {key} is read: {self._given[key]!r}")
         elif key not in self._values:
-            _tidemark.note(f"environment variable {key} is read: it is not set")
+            _tidemark.note_of_user(f"environment variable {key} is read: it is not set")
 
     def __setitem__(self, key, value):
         if key in _ALLOCATOR:
