@@ -9,7 +9,6 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/runtime/notes.h"
-#include "sim/lang/syntax/walker.h"
 
 namespace tidemark::lang {
 
@@ -33,46 +32,6 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 std::string_view parent_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
-}
-
-/// Looks whether the import at a place stands in a `try` that takes an ImportError.
-class EnclosingTry final : public Walker {
- public:
-  explicit EnclosingTry(Place place) : place_(place) {}
-  void stmt(const Stmt* node) override {
-    if (node->kind == StmtKind::kImportFrom) {
-      const auto* import = static_cast<const ImportFromStmt*>(node);
-      const bool is_here = std::any_of(
-          import->names.begin(), import->names.end(),
-          [&](const ImportedName& name) { return name.place.begin == place_.begin; });
-      found = found || (is_here && depth_ > 0);
-    }
-    if (node->kind != StmtKind::kTry) {
-      Walker::stmt(node);
-      return;
-    }
-    const auto* tried = static_cast<const TryStmt*>(node);
-    const std::uint32_t more = tried->takes_import_errors ? 1 : 0;
-    depth_ += more;
-    body(tried->body);
-    depth_ -= more;
-    for (const Handler& handler : tried->handlers) body(handler.body);
-    body(tried->otherwise);
-    body(tried->finally);
-  }
-  bool found = false;
-
- private:
-  const Place place_;
-  std::uint32_t depth_ = 0;
-};
-
-/// Whether the running code itself, not what called it, asks for an ImportError here.
-bool asks_here(const Frame* frame) {
-  if (frame == nullptr || frame->code == nullptr) return false;
-  EnclosingTry search(frame->at);
-  search.body(frame->code->body);
-  return search.found;
 }
 
 }  // namespace
@@ -227,14 +186,17 @@ Value Importer::load_place(const std::string& name, ModulePlace place) {
 void Importer::run_in(const std::string& name, const Ref<Module>& module,
                       std::shared_ptr<const SourceText> source) {
   loading_.push_back(module.get());
+  const std::uint32_t outside = std::exchange(asking_outside_, asking_);
   try {
     in_.run_file(*module, std::move(source));
   } catch (...) {
     loading_.pop_back();
+    asking_outside_ = outside;
     table_->table.remove(in_, in_.text_value(in_.intern(name)));
     throw;
   }
   loading_.pop_back();
+  asking_outside_ = outside;
 }
 
 Ref<Module> Importer::run_text(std::shared_ptr<const SourceText> source, const std::string& name) {
@@ -317,7 +279,7 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
   const bool is_own = plain != nullptr && plain->origin == Module::Origin::kOwn;
   // What an installed package takes of torch is there, if not here; its own text may ask.
   if (is_own && by != nullptr && by->origin == Module::Origin::kInstalled &&
-      (asking_ == 0 || !asks_here(in_.current_frame())))
+      asking_ == asking_outside_)
     return make_later(in_, whole);
   std::vector<std::string_view> candidates;
   if (plain != nullptr) {

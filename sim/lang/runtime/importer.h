@@ -115,6 +115,7 @@ class Importer {
   std::vector<const Module*> loading_;  // whose texts run, the outermost first
   std::vector<Ref<Module>> order_;
   std::uint32_t asking_ = 0;
+  std::uint32_t asking_outside_ = 0;  // those of them that began before the text that runs now
 };
 
 /// What stands for `name`, of a module that is not there or not modelled: it may be named, handed
