@@ -467,7 +467,7 @@ void add_copies(Session& session) {
   add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {
     const Tensor& t = tensor_of(a[0]);
     if (ops::is_pinned(t->storage->request())) return a[0];
-    return s->guarded([&] { return s->wrap(ops::pin_memory(s->c, t)); });
+    return s->guarded([&] { return carried(*s, t, ops::pin_memory(s->c, t)); });
   });
   add_casts(session);
 }
