@@ -31,7 +31,7 @@ std::string_view stripped(std::string_view text, std::string_view characters, bo
 
 /// What str.translate finds for a character; Empty: nothing, it stays as it is.
 Value entry_of(Interp& in, const Value& table, std::uint32_t code) {
-  if (const auto* dict = table.as<Dict>()) {
+  if (auto* dict = table.as<Dict>()) {
     const Value* found = dict->table.find(in, Value::integer(code));
     return found == nullptr ? Value() : *found;
   }
@@ -50,7 +50,7 @@ Value make_translation(Interp& in, Arguments& args) {
     return Value::integer(next_code_point(text, at));
   };
   if (!args.has(1)) {
-    const auto* given = args[0].as<Dict>();
+    auto* given = args[0].as<Dict>();
     if (given == nullptr)
       in.type_error("if you give only one argument to maketrans it must be a dict");
     for (const ValueTable::Entry& entry : given->table.entries()) {
