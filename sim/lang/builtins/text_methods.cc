@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/values/utf8.h"
 
 /// The methods of str.
 namespace tidemark::lang {
@@ -25,6 +27,54 @@ std::string_view stripped(std::string_view text, std::string_view characters, bo
   }
   if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
   return text;
+}
+
+/// What str.translate finds for a character; Empty: nothing, it stays as it is.
+Value entry_of(Interp& in, const Value& table, std::uint32_t code) {
+  if (auto* dict = table.as<Dict>()) {
+    const Value* found = dict->table.find(in, Value::integer(code));
+    return found == nullptr ? Value() : *found;
+  }
+  try {
+    return in.get_item(table, Value::integer(code));
+  } catch (const Raised& raised) {
+    if (!raised.exception->type().derives_from(*in.classes().lookup_error)) throw;
+    return {};
+  }
+}
+
+/// str.maketrans: a table of code points for str.translate.
+Value make_translation(Interp& in, Arguments& args) {
+  const Ref<Dict> out = in.dict();
+  const auto code_at = [&](const std::string& text, std::size_t& at) {
+    return Value::integer(next_code_point(text, at));
+  };
+  if (!args.has(1)) {
+    auto* given = args[0].as<Dict>();
+    if (given == nullptr)
+      in.type_error("if you give only one argument to maketrans it must be a dict");
+    for (const ValueTable::Entry& entry : given->table.entries()) {
+      if (entry.key.empty()) continue;
+      std::size_t at = 0;
+      const auto* text = entry.key.as<Str>();
+      out->table.set(in, text == nullptr ? entry.key : code_at(text->text(), at), entry.value);
+    }
+    return out;
+  }
+  const std::string& from = args.text(0);
+  const std::string& to = args.text(1);
+  std::size_t to_at = 0;
+  for (std::size_t at = 0; at < from.size();) {
+    const Value key = code_at(from, at);
+    if (to_at >= to.size())
+      in.value_error("the first two maketrans arguments must have equal length");
+    out->table.set(in, key, code_at(to, to_at));
+  }
+  if (to_at < to.size())
+    in.value_error("the first two maketrans arguments must have equal length");
+  for (std::size_t at = 0; args.has(2) && at < args.text(2).size();)
+    out->table.set(in, code_at(args.text(2), at), Value::none());
+  return out;
 }
 
 template <bool kLeft, bool kRight>
@@ -311,6 +361,48 @@ constexpr FunctionRow kMethods[] = {
        }
        return in.list(std::move(out));
      }},
+    {"translate(self, table, /)",
+     [](Interp& in, Arguments& args) {
+       const std::string text = args.text(0);
+       std::string out;
+       for (std::size_t at = 0; at < text.size();) {
+         const std::size_t begin = at;
+         const std::uint32_t code = next_code_point(text, at);
+         const Value found = entry_of(in, args[1], code);
+         if (found.empty())
+           out.append(text, begin, at - begin);
+         else if (found.is_integral())
+           append_utf8(out, static_cast<std::uint32_t>(found.as_int()));
+         else if (!found.is_none())
+           out += in.to_str(found);
+       }
+       return in.str(std::move(out));
+     }},
+    {"expandtabs(self, tabsize=8)",
+     [](Interp& in, Arguments& args) {
+       const std::int64_t size = args.integer(1);
+       std::string out;
+       std::int64_t column = 0;
+       for (const char c : args.text(0)) {
+         if (c == '\t') {
+           const std::int64_t spaces = size <= 0 ? 0 : size - column % size;
+           out.append(static_cast<std::size_t>(spaces), ' ');
+           column += spaces;
+           continue;
+         }
+         out += c;
+         const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+         column = c == '\n' || c == '\r' ? 0 : column + (continues ? 0 : 1);
+       }
+       return in.str(std::move(out));
+     }},
+    {"isascii(self, /)",
+     [](Interp&, Arguments& args) {
+       const std::string& text = args.text(0);
+       return Value::boolean(std::all_of(text.begin(), text.end(), [](char c) {
+         return static_cast<unsigned char>(c) < 0x80U;
+       }));
+     }},
     {"format(self, *args, **kwargs)",
      [](Interp& in, Arguments& args) {
        const std::vector<Value> positional = args[1].as<Tuple>()->items;
@@ -320,6 +412,11 @@ constexpr FunctionRow kMethods[] = {
 
 }  // namespace
 
-void add_text_methods(Interp& in) { add_methods(in, *in.classes().str, kMethods); }
+void add_text_methods(Interp& in) {
+  add_methods(in, *in.classes().str, kMethods);
+  define(in, *in.classes().str, "maketrans(x, y=..., z=..., /)", make_translation);
+  Value* make = in.classes().str->attrs.find(in.intern("maketrans"));
+  *make = make_ref<MethodWrapper>(in.heap(), Kind::kStaticMethod, *make);
+}
 
 }  // namespace tidemark::lang

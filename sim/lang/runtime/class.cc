@@ -209,11 +209,12 @@ void Instance::clear() { drop_in_order(heap(), attrs_, *type_); }
 bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, const Value& wanted,
                     std::string_view function) {
   if (const auto* other = wanted.as<ClassObject>()) {
-    if (type.derives_from(*other) || !other->metaclass || object.empty())
-      return type.derives_from(*other);
-    const Name check = in.intern("__instancecheck__");
+    if (type.derives_from(*other) || !other->metaclass) return type.derives_from(*other);
+    const Name check = in.intern(object.empty() ? "__subclasscheck__" : "__instancecheck__");
     if (other->metaclass->lookup(check) == nullptr) return false;
-    return in.truth(in.call_method(wanted, check, {object}));
+    // Classes are counted, so a reference needs one that may be changed.
+    Value asked = object.empty() ? Value(Ref<ClassObject>(const_cast<ClassObject*>(&type))) : object;
+    return in.truth(in.call_method(wanted, check, {std::move(asked)}));
   }
   if (const Tuple* tuple = wanted.as<Tuple>()) {
     const NestedCall nested(in);

@@ -438,9 +438,61 @@ def getfile(object):
 
 
 getsourcefile = getabsfile = getfile
-currentframe, stack, trace, getouterframes, getframeinfo = [
-    _tidemark.later("inspect." + n) for n in ("currentframe", "stack", "trace", "getouterframes", "getframeinfo")
-]
+trace = _tidemark.later("inspect.trace")
+
+
+def currentframe():
+    return _tidemark.frame(1)
+
+
+class Traceback:
+    """where a frame stands"""
+
+    def __init__(self, filename, lineno, function, code_context, index):
+        self.filename, self.lineno, self.function = filename, lineno, function
+        self.code_context, self.index = code_context, index
+
+
+class FrameInfo(Traceback):
+    def __init__(self, frame, filename, lineno, function, code_context, index):
+        super().__init__(filename, lineno, function, code_context, index)
+        self.frame = frame
+
+    def __getitem__(self, i):
+        return (self.frame, self.filename, self.lineno, self.function, self.code_context, self.index)[i]
+
+
+def getframeinfo(frame, context=1):
+    return Traceback(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, None, None)
+
+
+def getouterframes(frame, context=1):
+    found = []
+    while frame is not None:
+        code = frame.f_code
+        found.append(FrameInfo(frame, code.co_filename, frame.f_lineno, code.co_name, None, None))
+        frame = frame.f_back
+    return found
+
+
+def stack(context=1):
+    return getouterframes(_tidemark.frame(1), context)
+
+
+def isframe(object):
+    return isinstance(object, type(_tidemark.frame(0)))
+
+
+ArgInfo = _tidemark.named_tuple("ArgInfo", ["args", "varargs", "keywords", "locals"])
+
+
+def getargvalues(frame):
+    code = frame.f_code
+    named = code.co_argcount + code.co_kwonlyargcount
+    args, rest = list(code.co_varnames[:named]), list(code.co_varnames[named:])
+    varargs = rest.pop(0) if code.co_flags & 4 else None
+    varkw = rest.pop(0) if code.co_flags & 8 else None
+    return ArgInfo(args, varargs, varkw, frame.f_locals)
 
 
 def _block(lines):

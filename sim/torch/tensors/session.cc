@@ -147,6 +147,11 @@ void Session::add_values() {
   dtype_class = interp.make_class("dtype", "torch");
   device_class = interp.make_class("device", "torch");
   memory_format_class = interp.make_class("memory_format", "torch");
+  for (const auto& type : {dtype_class, device_class, memory_format_class}) {
+    for (const std::string_view signature : {"__copy__(self)", "__deepcopy__(self, memo)"})
+      lang::define(interp, *type, signature,
+                   [](lang::Interp&, lang::Arguments& a) { return a[0]; });
+  }
   out_of_memory =
       interp.make_exception_class("OutOfMemoryError", "torch", interp.classes().runtime_error);
   for (std::size_t i = 0; i < ops::kScalarTypes.size(); ++i) {

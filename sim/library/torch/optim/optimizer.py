@@ -2,6 +2,9 @@ import copy
 import functools
 import torch
 import torch._C as _C
+from torch.utils._foreach_utils import (
+    _get_foreach_kernels_supported_devices, _group_tensors_by_device_and_dtype,
+)
 from collections import defaultdict
 
 
@@ -53,6 +56,10 @@ class Optimizer:
         self.param_groups.append(group)
 
     _keep = staticmethod(_C.as_optimizer_state)
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def zero_grad(self, set_to_none=True):
         _C.begin("zero_grad")
@@ -184,10 +191,6 @@ def _check_range(name, value, low=0.0, high=None):
 ParamsT = object  # what annotations say of parameters
 
 
-def _get_foreach_kernels_supported_devices():
-    return ["cuda", "xpu", "mtia", "mps"]
-
-
 def _get_capturable_supported_devices(supports_xla=True):
     return ["cuda", "xpu", "hpu"] + (["xla"] if supports_xla else [])
 
@@ -195,7 +198,12 @@ def _get_capturable_supported_devices(supports_xla=True):
 def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
     if differentiable:
         return False, False
-    foreach = all(p is None or type(p) in (torch.Tensor, torch.nn.Parameter) and p.is_cuda for p in params)
+    foreach = all(
+        p is None
+        or type(p) in (torch.Tensor, torch.nn.Parameter)
+        and p.device.type in _get_foreach_kernels_supported_devices()
+        for p in params
+    )
     fused = use_fused and all(p is None or p.is_cuda and p.is_floating_point() for p in params)
     return fused, not fused and foreach
 

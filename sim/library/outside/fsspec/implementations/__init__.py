@@ -1,0 +1,1 @@
+"""kinds of file systems"""
