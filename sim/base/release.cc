@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sim/base/problem.h"
+#include "sim/base/wheel.h"
 
 namespace tidemark {
 
@@ -44,6 +45,18 @@ std::optional<Version> read_version(std::string_view text) {
   }
   if (at != end || count < 2) return std::nullopt;
   return Version{static_cast<std::uint8_t>(parts[0]), static_cast<std::uint8_t>(parts[1])};
+}
+
+/// "13.0" or "cu130" of a toolkit that is known.
+std::optional<Version> read_toolkit(std::string_view text) {
+  // "cu130": the last digit is the minor version.
+  const bool is_tag = text.starts_with("cu") && text.size() == 5;
+  const std::string dotted =
+      is_tag ? fmt::format("{}.{}", text.substr(2, 2), text.substr(4)) : std::string(text);
+  const std::optional<Version> version = read_version(dotted);
+  const bool is_known =
+      version && std::find(kToolkits.begin(), kToolkits.end(), *version) != kToolkits.end();
+  return is_known ? version : std::nullopt;
 }
 
 [[noreturn]] void refuse(std::string_view name, std::string message, std::string hint) {
@@ -88,15 +101,19 @@ Version parse_version(std::string_view name, std::string_view text) {
          std::move(hint));
 }
 
-Version parse_cuda_version(std::string_view name, std::string_view text) {
-  // "cu130": the last digit is the minor version.
-  const bool is_tag = text.starts_with("cu") && text.size() == 5;
-  const std::string dotted =
-      is_tag ? fmt::format("{}.{}", text.substr(2, 2), text.substr(4)) : std::string(text);
-  const std::optional<Version> version = read_version(dotted);
-  if (version && std::find(kToolkits.begin(), kToolkits.end(), *version) != kToolkits.end()) {
-    return *version;
+std::optional<Wheel> wheel_named(std::string_view torch) {
+  const std::size_t plus = std::min(torch.find('+'), torch.size());
+  const std::optional<Version> release = read_version(torch.substr(0, plus));
+  if (!release || *release < kOldestVersion || *release > kNewestVersion) return std::nullopt;
+  Wheel wheel = pypi_wheel(*release);
+  if (plus < torch.size()) {
+    if (const auto toolkit = read_toolkit(torch.substr(plus + 1))) wheel.cuda = *toolkit;
   }
+  return wheel;
+}
+
+Version parse_cuda_version(std::string_view name, std::string_view text) {
+  if (const std::optional<Version> version = read_toolkit(text)) return *version;
   std::string known;
   for (const Version toolkit : kToolkits) known += (known.empty() ? "" : ", ") + to_string(toolkit);
   refuse(name, fmt::format("expected the CUDA toolkit of a PyTorch wheel, found '{}'", text),

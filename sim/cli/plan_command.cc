@@ -86,8 +86,8 @@ std::string input_name(const std::string& path) {
   return name;
 }
 
-AllocatorSettings trace_settings(const std::string& conf) {
-  return parse_settings("--alloc-conf", conf, {2, 11}).settings;
+AllocatorSettings trace_settings(const std::string& conf, Version version) {
+  return parse_settings("--alloc-conf", conf, version).settings;
 }
 
 std::string plan_of(const Scenario& scenario, const std::string& name) {

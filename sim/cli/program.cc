@@ -110,7 +110,7 @@ const Command& find_command(std::string_view name) {
 
 std::string_view version() { return TIDEMARK_VERSION; }
 
-std::string version_text() { return "tidemark " TIDEMARK_VERSION " (PyTorch 2.11 by default)\n"; }
+std::string version_text() { return "tidemark " TIDEMARK_VERSION " (PyTorch 2.15 by default)\n"; }
 
 ExitCode run_program(const std::vector<std::string>& words, Output& out, Output& err) {
   std::string asked;

@@ -12,6 +12,7 @@
 #include "sim/cli/exit_code.h"
 #include "sim/cli/process.h"
 #include "sim/report/torch_job.h"
+#include "sim/study/validate/validation.h"
 
 namespace tidemark::cli {
 
@@ -35,13 +36,21 @@ std::string program_at(const std::string& path) {
   return fs::is_regular_file(program, error) ? program : std::string();
 }
 
+/// The release of environment.py where none is named.
+constexpr std::string_view kMadeRelease = "2.11.0";
+
+/// Where a PyTorch of that release is kept.
+std::string torch_folder(std::string_view release) {
+  return fmt::format("{}/torch-{}", cache_folder(), release);
+}
+
 std::string policy_of(const EventPolicy& policy) {
   return policy.kind == EventPolicy::Kind::kSimulated ? "sync" : event_policy_name(policy);
 }
 
 /// "2.11.0+cu130" is of 2.11.
 bool is_release(const std::string& torch, Version version) {
-  return torch.starts_with(fmt::format("{}.{}.", version.major, version.minor));
+  return torch.starts_with(to_string(version) + ".");
 }
 
 std::string runner_script(std::string_view script) {
@@ -66,20 +75,6 @@ bool runs(std::vector<std::string> words, std::map<std::string, std::string> var
                            {}});
 }
 
-/// The oldest and the newest release that may have written a snapshot, by the keys that it has.
-/// Source: docs/rules/allocator.md#16.
-std::pair<Version, Version> releases_of(const Snapshot& snapshot) {
-  const SnapshotKeys& keys = snapshot.keys;
-  if (keys.host) return {{2, 13}, kNewestVersion};
-  if (keys.pool_id) return {{2, 12}, kNewestVersion};
-  if (keys.user_metadata) return {{2, 11}, kNewestVersion};
-  return {kOldestVersion, {2, 11}};
-}
-
-std::string release_text(Version version) {
-  return fmt::format("{}.{}", version.major, version.minor);
-}
-
 }  // namespace
 
 void refuse_other_release(const std::string& name, const MeasuredRun& run, Version version) {
@@ -88,18 +83,17 @@ void refuse_other_release(const std::string& name, const MeasuredRun& run, Versi
   throw InputError(Problem{{},
                            name,
                            fmt::format("the scenario asks for PyTorch {}, the other side is of {}",
-                                       release_text(version), torch),
+                                       to_string(version), torch),
                            "give --set pytorch=..., or set TIDEMARK_TORCH to another"});
 }
 
 void refuse_other_release(const std::string& name, const Snapshot& snapshot, Version version) {
-  const auto [oldest, newest] = releases_of(snapshot);
-  if (oldest <= version && version <= newest) return;
+  const Releases releases = releases_of(snapshot);
+  if (releases.contain(version)) return;
   throw InputError(Problem{{},
                            name,
-                           fmt::format("the scenario asks for PyTorch {}, the recording is of {}{}",
-                                       release_text(version), release_text(oldest),
-                                       oldest == newest ? "" : " to " + release_text(newest)),
+                           fmt::format("the scenario asks for PyTorch {}, the recording is of {}",
+                                       to_string(version), to_string(releases)),
                            "give --set pytorch=..."});
 }
 
@@ -122,7 +116,16 @@ std::string find_torch() {
       return program;
     }
   }
-  return program_at(cache_folder() + "/torch-2.11.0");
+  return program_at(torch_folder(kMadeRelease));
+}
+
+std::string make_torch(const std::string& release) {
+  const std::string folder = torch_folder(release);
+  if (const std::string made = program_at(folder); !made.empty()) return made;
+  const int code = run_process(
+      {python(), runner_script("pretend/environment.py"), folder, "--torch", release}, {});
+  if (code != 0) throw IoError(fmt::format("PyTorch {} could not be made in {}", release, folder));
+  return program_at(folder);
 }
 
 std::map<std::string, std::string> pretend_variables(const DeviceSpec& device) {
@@ -199,26 +202,24 @@ std::optional<std::vector<MeasuredRun>> run_under_torch(const std::string& torch
     if (!runs(std::move(words), variables, names)) return std::nullopt;
     for (const std::size_t i : indices) {
       measured[i] = read_measured_run(folder, cases[i].name);
-      refuse_other_release(cases[i].name, measured[i], cases[i].scenario->settings.version);
+      if (cases[i].scenario->names_pytorch)
+        refuse_other_release(cases[i].name, measured[i], cases[i].scenario->settings.version);
     }
   }
   return measured;
 }
 
 std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std::string& trace,
-                                            const DeviceSpec& device,
-                                            const AllocatorSettings& settings,
+                                            const DeviceSpec& device, const std::string& conf,
                                             const std::string& name, const std::string& folder) {
   std::map<std::string, std::string> variables = pretend_variables(device);
   variables["FAKECUDA_EVENTS"] = "sync";
-  variables["PYTORCH_CUDA_ALLOC_CONF"] = settings.text;
+  variables["PYTORCH_CUDA_ALLOC_CONF"] = conf;
   if (!runs({torch, runner_script("torch/play_trace.py"), trace, folder, name},
             std::move(variables), name)) {
     return std::nullopt;
   }
-  MeasuredRun run = read_measured_run(folder, name);
-  refuse_other_release(name, run, settings.version);
-  return run;
+  return read_measured_run(folder, name);
 }
 
 }  // namespace tidemark::cli

@@ -16,6 +16,10 @@ namespace tidemark::cli {
 /// makes. Empty: there is none.
 std::string find_torch();
 
+/// The Python with that release of PyTorch, "2.6.0", on the pretend GPU; made in the cache where it
+/// is not there. Errors: IoError where it cannot be made; what is missing is printed.
+std::string make_torch(const std::string& release);
+
 /// Where environments are kept that are made when they are needed: $TIDEMARK_CACHE, else
 /// $XDG_CACHE_HOME/tidemark, else ~/.cache/tidemark. Errors: IoError without a home.
 std::string cache_folder();
@@ -54,8 +58,7 @@ std::string find_harness();
 /// One run of a request trace through PyTorch's allocator, on the GPU at hand or one pretended like
 /// `device`. As run_under_torch().
 std::optional<MeasuredRun> play_under_torch(const std::string& torch, const std::string& trace,
-                                            const DeviceSpec& device,
-                                            const AllocatorSettings& settings,
+                                            const DeviceSpec& device, const std::string& conf,
                                             const std::string& name, const std::string& folder);
 
 /// One run of a plan on the device. As run_under_torch(); the plan decides places and driver calls.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sim/base/wheel.h"
 #include "sim/cli/command.h"
 #include "sim/cli/plan_input.h"
 #include "sim/cli/process.h"
@@ -79,6 +80,8 @@ class ValidateCommand final : public Command {
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
          {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
          kDeviceOption,
+         {"torch", "VERSION", "the release to run, 2.4.0 to 2.15.0; made where it is not there",
+          ""},
          {"alloc-conf", "CONF", "of request traces: PYTORCH_ALLOC_CONF", ""},
          {"save", "FOLDER", "with --against torch or cuda: keep what was measured", ""},
          {"context", "N", "events shown before and after the first difference", "4"},
@@ -95,10 +98,12 @@ class ValidateCommand final : public Command {
     const Target target = parse_target(args.value("against"));
     const bool measures = target.kind == Target::Kind::kTorch || target.kind == Target::Kind::kCuda;
     if (args.has("save") && !measures) usage_error("--save", "is for --against torch and cuda");
+    if (args.has("torch") && target.kind != Target::Kind::kTorch)
+      usage_error("--torch", "is for --against torch");
     const std::uint64_t context = args.number("context", 0, 10'000).value_or(4);
     std::string runner;
     if (target.kind == Target::Kind::kTorch) {
-      runner = find_torch();
+      runner = args.has("torch") ? make_torch(args.value("torch")) : find_torch();
       if (runner.empty()) return no_device(err, "no PyTorch was found");
     } else if (target.kind == Target::Kind::kCuda) {
       runner = find_harness();
@@ -133,33 +138,13 @@ class ValidateCommand final : public Command {
         continue;
       }
       for (; next < scenarios.size() && scenarios[next].path == path; ++next) {
-        Scenario scenario = scenarios[next].scenario;
-        const std::string& name = scenarios[next].name;
-        std::optional<MeasuredRun> measured;
-        switch (target.kind) {
-          case Target::Kind::kTorch:
-            measured = std::move(under_torch[next]);
-            break;
-          case Target::Kind::kCuda:
-            measured = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, name),
-                                      name, folder);
-            break;
-          case Target::Kind::kRecorded:
-            measured = read_measured_run(target.path, name);
-            refuse_other_release(name, *measured, scenario.settings.version);
-            break;
-          case Target::Kind::kSnapshot: {
-            const Snapshot snapshot = load_snapshot(target.path, err);
-            refuse_other_release(name, snapshot, scenario.settings.version);
-            measured = measured_of(snapshot);
-            break;
-          }
-        }
+        const Named& each = scenarios[next];
+        std::optional<MeasuredRun> run;
+        if (target.kind == Target::Kind::kTorch) run = std::move(under_torch[next]);
+        std::optional<Measured> measured =
+            measured_of_case(target, runner, each, std::move(run), folder, err);
         if (!measured) return no_device(err, runner + " sees no CUDA device");
-        // On the pretend GPU kernels do nothing.
-        if (measured->provenance.pretend && scenario.assume.empty())
-          scenario.assume.emplace_back(lang::kAssumeZeros);
-        cases.push_back(validate(name, tidemark::run(scenario, options()), std::move(*measured)));
+        cases.push_back(best_case(args, each, *measured));
       }
     }
     print(args, cases, context, out);
@@ -171,6 +156,7 @@ class ValidateCommand final : public Command {
   /// A scenario of the command line, in one variant.
   struct Named {
     std::string path;
+    std::string variant;
     std::string name;
     std::string command;
     Scenario scenario;
@@ -182,13 +168,75 @@ class ValidateCommand final : public Command {
     for (const std::string& path : args.positional()) {
       if (is_trace(path)) continue;
       for (const std::string& variant : variants_of(args, path)) {
-        out.push_back({path, case_name(path, variant), command_of(args, path, variant),
+        out.push_back({path, variant, case_name(path, variant), command_of(args, path, variant),
                        load_scenario(path, scenario_overrides(args), variant)});
         for (const Problem& warning : out.back().scenario.warnings)
           err.write(render_warning(warning));
       }
     }
     return out;
+  }
+
+  /// A measured run or a recording, and the PyTorches that may have run it; empty: it
+  /// says nothing of them.
+  struct Measured {
+    MeasuredRun run;  ///< without a recording
+    std::optional<Snapshot> recording;
+    std::vector<Wheel> wheels;  ///< one at most without a recording
+    /// To be compared with once; a recording can be taken as often as there is need.
+    MeasuredRun take() { return recording ? measured_of(*recording) : std::move(run); }
+  };
+
+  /// `run`: what was measured beforehand. std::nullopt: no device.
+  /// Errors: InputError where the scenario names a release, and another was measured.
+  static std::optional<Measured> measured_of_case(const Target& target, const std::string& runner,
+                                                  const Named& of, std::optional<MeasuredRun> run,
+                                                  const std::string& folder, Output& err) {
+    const Scenario& scenario = of.scenario;
+    if (target.kind == Target::Kind::kSnapshot) {
+      Snapshot snapshot = load_snapshot(target.path, err);
+      if (scenario.names_pytorch)
+        refuse_other_release(of.name, snapshot, scenario.settings.version);
+      std::vector<Wheel> wheels = wheels_of(snapshot);
+      return Measured{{}, std::move(snapshot), std::move(wheels)};
+    }
+    if (target.kind == Target::Kind::kCuda) {
+      run = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, of.name),
+                           of.name, folder);
+    } else if (target.kind == Target::Kind::kRecorded) {
+      run = read_measured_run(target.path, of.name);
+      if (scenario.names_pytorch) refuse_other_release(of.name, *run, scenario.settings.version);
+    }
+    if (!run) return std::nullopt;
+    Measured measured{std::move(*run), {}, {}};
+    if (const std::optional<Wheel> wheel = wheel_named(measured.run.provenance.torch))
+      measured.wheels.push_back(*wheel);
+    return measured;
+  }
+
+  /// The scenario under the PyTorch that it names; under that of the measurement where it names
+  /// none, and of several that may be it under the one that differs least.
+  static ValidationCase best_case(const Arguments& args, const Named& of, Measured& measured) {
+    if (of.scenario.names_pytorch || measured.wheels.empty())
+      return compared(of.scenario, of.name, measured.take());
+    std::optional<ValidationCase> best;
+    for (const Wheel& wheel : measured.wheels) {
+      std::vector<Override> overrides = scenario_overrides(args);
+      overrides.push_back({"pytorch.version", to_string(wheel.pytorch)});
+      overrides.push_back({"pytorch.cuda", to_string(wheel.cuda)});
+      ValidationCase each =
+          compared(load_scenario(of.path, overrides, of.variant), of.name, measured.take());
+      if (!best || each.events.differing < best->events.differing) best = std::move(each);
+      if (best->exact()) break;
+    }
+    return std::move(*best);
+  }
+
+  static ValidationCase compared(Scenario scenario, const std::string& name, MeasuredRun run) {
+    // On the pretend GPU kernels do nothing.
+    if (run.provenance.pretend && scenario.assume.empty())
+      scenario.assume.emplace_back(lang::kAssumeZeros);
+    return validate(name, tidemark::run(scenario, options()), std::move(run));
   }
 
   static RunOptions options() {
@@ -218,13 +266,14 @@ class ValidateCommand final : public Command {
                                                   const std::string& folder, Output& err) {
     SimulatedDevice device;
     device.spec = load_device(args.has("device") ? args.value("device") : "h100").spec;
-    device.settings = trace_settings(args.value("alloc-conf"));
+    const std::string& conf = args.value("alloc-conf");
+    device.settings = trace_settings(conf);
     RequestTrace trace = read_request_trace_file(path);
     const std::string name = case_name(path, {});
     std::optional<MeasuredRun> measured;
     switch (target.kind) {
       case Target::Kind::kTorch:
-        measured = play_under_torch(runner, path, device.spec, device.settings, name, folder);
+        measured = play_under_torch(runner, path, device.spec, conf, name, folder);
         break;
       case Target::Kind::kCuda:
         measured =
@@ -239,6 +288,8 @@ class ValidateCommand final : public Command {
         break;
     }
     if (!measured) return std::nullopt;
+    if (const std::optional<Wheel> wheel = wheel_named(measured->provenance.torch))
+      device.settings = trace_settings(conf, wheel->pytorch);
     SimulatorOptions options;
     options.policy = {EventPolicy::Kind::kSync, 0};
     options.keep_live = false;

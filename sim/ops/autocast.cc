@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/check.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -18,7 +19,8 @@ Tensor cached_cast(Context& c, const Tensor& arg, ScalarType dtype) {
   const Autocast& autocast = c.thread().autocast;
   const bool cached = autocast.cache_enabled && dtype == autocast.dtype && is_half(dtype) &&
                       arg.dtype() == ScalarType::kFloat32 && arg.requires_grad() && arg.is_leaf() &&
-                      !arg->view_base && !c.thread().inference_mode;
+                      !arg->view_base &&
+                      (!c.thread().inference_mode || c.rules().autocast_caches_in_inference);
   if (!cached) return to(c, arg, dtype);
   for (const CastCacheEntry& entry : c.cast_cache) {
     if (entry.source == arg) return entry.cast;

@@ -8,6 +8,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -323,8 +324,9 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
   const Tensor out =
       batch_norm(c, flat, weights, biases, means, variances, use_input_stats, momentum, eps);
   // The running statistics become the means over the instances.
+  const bool averages = use_input_stats || c.rules().instance_norm_averages_always;
   for (const Tensor* t : {&means, &variances}) {
-    if (use_input_stats && t->defined()) {
+    if (averages && t->defined()) {
       reduce(c, view(*t, {n, given.size(1)}), {0}, false, t->dtype());
     }
   }

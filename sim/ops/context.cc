@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/base/wheel.h"
 #include "sim/ops/releases.h"
 
 namespace tidemark::ops {
@@ -45,7 +46,7 @@ Bytes extent_bytes(const Dims& sizes, const Dims& strides, ScalarType dtype) {
 Context::Context(Memory& memory, Recorder& recorder, const DeviceSpec& device)
     : memory_(memory), recorder_(recorder), spec_(device), thread_(&main_thread) {
   engine_thread.is_engine = true;
-  set_pytorch(pypi_wheel(kDefaultVersion));
+  set_pytorch(kDefaultWheel);
 }
 
 void Context::set_pytorch(const Wheel& wheel) {

@@ -182,7 +182,9 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
     Tensor out = mul(c, wide, scale);
     if (c.rules().rms_norm == RmsNorm::kWeightLast) {
       out = to(c, out, input.dtype());
-      return weight.defined() ? mul(c, out, weight) : out;
+      if (weight.defined()) out = mul(c, out, weight);
+      scale.reset();
+      return out;
     }
     if (weight.defined()) out = mul(c, out, weight);
     if (c.rules().rms_norm == RmsNorm::kCastLast) {

@@ -96,6 +96,8 @@ struct ReleaseRules {
   bool nonzero_drops_count_first = true;
   bool clip_grad_norm_drops_norms_first = true;
   bool nanmedian_halves_on_device = true;
+  bool instance_norm_averages_always = false;
+  bool autocast_caches_in_inference = false;
   bool has_adafactor = true;
   bool has_muon = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align

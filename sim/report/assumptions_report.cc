@@ -77,10 +77,19 @@ std::string alternatives_text(const std::vector<AlternativeResult>& all, const T
                      interval(all, &AlternativeResult::peak_reserved));
 }
 
+/// Empty where all operators are.
+std::string unproven_line(const RunResult& result) {
+  if (result.unproven_operators.empty()) return {};
+  return fmt::format("Not yet known to be exact under PyTorch {}: {}",
+                     to_string(result.devices.front().settings.version),
+                     joined(result.unproven_operators));
+}
+
 }  // namespace
 
 std::vector<std::string> assumption_lines(const RunResult& result) {
   std::vector<std::string> lines;
+  if (std::string line = unproven_line(result); !line.empty()) lines.push_back(std::move(line));
   for (const AssumptionResult& each : result.assumptions) {
     if (!each.is_given) lines.push_back("Assumed, since values are not known: " + line_of(each));
   }
@@ -99,7 +108,9 @@ std::string assumptions_text(const RunResult& result, const TextStyle& style) {
     if (!each.is_given) conditions.push_back(line_of(each));
   std::vector<std::string> notes;
   for (const NoteResult& each : result.notes) notes.push_back(line_of(each));
-  std::string out = listed("Rests on", notes);
+  std::string out = unproven_line(result);
+  if (!out.empty()) out = wrapped(out, style.width, 2);
+  if (!notes.empty()) out += (out.empty() ? "" : "\n") + listed("Rests on", notes);
   if (!conditions.empty()) {
     out += (out.empty() ? "" : "\n") + listed("Assumed, since values are not known", conditions) +
            "  Each may be set: --assume FILE:LINE=true, false or both\n";
@@ -109,6 +120,11 @@ std::string assumptions_text(const RunResult& result, const TextStyle& style) {
 }
 
 void write_assumptions(const RunResult& result, JsonWriter& json) {
+  if (!result.unproven_operators.empty()) {
+    json.key("unproven_operators").begin_array(true);
+    for (const std::string& name : result.unproven_operators) json.value(name);
+    json.end_array();
+  }
   if (!result.assumptions.empty()) {
     json.key("assumptions").begin_array();
     for (const AssumptionResult& each : result.assumptions) {

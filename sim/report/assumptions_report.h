@@ -7,12 +7,12 @@
 #include "sim/report/text.h"
 #include "sim/run/run_result.h"
 
-/// What a run rests on: conditions on values that nobody knows and what they were taken for, and
-/// what else was noted.
+/// What a run rests on: conditions on values that nobody knows and what they were taken for, what
+/// else was noted, and operators that were not compared with the release that runs them.
 namespace tidemark {
 
-/// For people: one line a condition that nobody gave, and what each alternative comes to. Empty:
-/// the run rests on nothing.
+/// For people: the operators, one line a condition that nobody gave, what each alternative comes
+/// to. Empty: the run rests on nothing.
 std::string assumptions_text(const RunResult& result, const TextStyle& style);
 /// The same, one text a line, for pages.
 std::vector<std::string> assumption_lines(const RunResult& result);

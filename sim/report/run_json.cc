@@ -166,7 +166,8 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.member("total_bytes", device.spec.total_bytes)
       .member("context_bytes", device.spec.context_bytes);
   const Version version = device.settings.version;
-  json.member("pytorch", fmt::format("{}.{}", version.major, version.minor));
+  json.member("pytorch", to_string(version));
+  json.member("pytorch_by_default", result.took_default_pytorch);
   json.member("allocator_settings", device.settings.text);
   json.member("fits", !(result.ended_by_oom && !device.ooms.empty()));
   json.member("device_peak_bytes", headline.device_peak_bytes)

@@ -15,15 +15,18 @@ namespace {
 
 using Align = Table::Align;
 
-std::string title_lines(const DeviceResult& device, const RunReportOptions& options,
-                        std::size_t devices, std::size_t index, const TextStyle& style) {
+std::string title_lines(const RunResult& result, const RunReportOptions& options, std::size_t index,
+                        const TextStyle& style) {
+  const DeviceResult& device = result.devices[index];
   std::string out;
+  const std::size_t devices = result.devices.size();
   if (devices == 1 && !options.title.empty()) out += bold(options.title, style) + "\n";
   if (devices > 1) out += fmt::format("{}GPU {}: ", index == 0 ? "" : "\n", index);
   const Version version = device.settings.version;
   const std::string settings = device.settings.text.empty() ? "default" : device.settings.text;
-  out += fmt::format("{}, {}; PyTorch {}.{}; allocator settings: {}\n", device.spec.name,
-                     human_bytes(device.spec.total_bytes), version.major, version.minor, settings);
+  out += fmt::format("{}, {}; PyTorch {}{}; allocator settings: {}\n", device.spec.name,
+                     human_bytes(device.spec.total_bytes), to_string(version),
+                     result.took_default_pytorch ? " by default" : "", settings);
   return out;
 }
 
@@ -255,7 +258,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
   }
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
     const DeviceResult& device = result.devices[i];
-    out += title_lines(device, options, result.devices.size(), i, style);
+    out += title_lines(result, options, i, style);
     out += verdict(result, device, style);
     if (i == 0) out += packages_line(result, style) + repeats(result);
     if (i == 0) add_part(out, assumptions_text(result, style));

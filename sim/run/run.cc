@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
 #include "sim/run/record.h"
@@ -139,6 +140,8 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
   result.packages = packages_read(*files, scenario.packages);
+  result.took_default_pytorch = !scenario.names_pytorch;
+  result.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
   result.assumptions = told(source.assumptions());
   result.notes = told(source.notes());
   return result;
@@ -170,6 +173,7 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
   source.run(recording.program, recorder);
   recording.assumptions = told(source.assumptions());
   recording.notes = told(source.notes());
+  recording.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
   return recording;
 }
 
@@ -181,6 +185,8 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
   RunResult result = simulator.finish();
   result.assumptions = recording.assumptions;
   result.notes = recording.notes;
+  result.took_default_pytorch = !scenario.names_pytorch;
+  result.unproven_operators = recording.unproven_operators;
   return result;
 }
 

@@ -199,6 +199,10 @@ struct RunResult {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
+  bool took_default_pytorch = false;  ///< the scenario names no release
+  /// Operators that the program called, of which it is not yet known whether they ask what that
+  /// release does; by name.
+  std::vector<std::string> unproven_operators;
   bool ended_by_oom = false;                    ///< the program did not handle its last failure
   std::string printed;                          ///< what the model code printed
   std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made

@@ -210,6 +210,7 @@ class Reader {
 
   void read_pytorch() {
     const yaml::Node* node = fields_.get("pytorch");
+    scenario_.names_pytorch = node != nullptr;
     if (node == nullptr) return;
     const auto read_version = [&](const yaml::Node& at, const char* path) {
       collect_at(at, [&] { scenario_.wheel = pypi_wheel(parse_version(path, at.text)); });

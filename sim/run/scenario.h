@@ -11,6 +11,7 @@
 #include "sim/base/problem.h"
 #include "sim/base/rank.h"
 #include "sim/base/source.h"
+#include "sim/base/wheel.h"
 #include "sim/ops/context.h"
 #include "sim/run/event_policy.h"
 #include "sim/run/literals.h"
@@ -43,9 +44,10 @@ struct Scenario {
   /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that
   /// of its machine.
   std::optional<Rank> rank;
-  Bytes other_bytes = 0;                      ///< taken on the device by other processes
-  Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
-  AllocatorSettings settings;                 ///< its release is the wheel's
+  Bytes other_bytes = 0;        ///< taken on the device by other processes
+  Wheel wheel = kDefaultWheel;  ///< the PyTorch that runs it
+  bool names_pytorch = false;   ///< the scenario says which; else it is the default
+  AllocatorSettings settings;   ///< its release is the wheel's
   std::optional<double> memory_fraction;
   EventPolicy policy;
   ops::Backends backends;

@@ -89,7 +89,7 @@ constexpr yaml::Field kScenarioFields[] = {
      "GPUs of that kind, each with an allocator of its own (default 1)"},
     {"ranks", form::map(kRanksMap), "the processes of a distributed job, and which of them is run"},
     {"pytorch", form::text(kRelease).either(kPytorchAsMap),
-     "the PyTorch that runs the program: its release, or a map (default 2.11)"},
+     "the PyTorch that runs the program: its release, or a map (default 2.15)"},
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
     {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
     {"compile", form::choice(torch::kCompileModeNames),

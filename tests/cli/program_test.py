@@ -43,7 +43,7 @@ class HelpAndVersion(unittest.TestCase):
     def test_version_is_one_line(self):
         code, out, err = run("--version")
         self.assertEqual((code, err), (0, ""))
-        self.assertRegex(out, r"^tidemark \d+\.\d+\.\d+ \(PyTorch 2\.11 by default\)\n$")
+        self.assertRegex(out, r"^tidemark \d+\.\d+\.\d+ \(PyTorch 2\.15 by default\)\n$")
 
     def test_help_lists_every_command_and_each_explains_itself(self):
         code, out, err = run("help")
@@ -223,7 +223,7 @@ class RunAndCheck(unittest.TestCase):
         long = self.write("long.yaml", REPEATING.format(steps=200))
         code, short, err = run("run", long)
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("Steps 7-198 repeat steps 3-6 exactly: not simulated again, nor drawn below (6,336 events).\n", short)
+        self.assertIn("Steps 7-198 repeat steps 3-6 exactly: not simulated again, nor drawn below (7,488 events).\n", short)
         code, whole, err = run("run", long, "--every-step")
         self.assertEqual((code, err), (0, ""))
         self.assertNotIn("repeat", whole)
@@ -242,7 +242,7 @@ class RunAndCheck(unittest.TestCase):
         path = self.root / "endless.csv"
         code, out, err = run("run", endless, "--events", str(path))
         self.assertEqual((code, out), (2, ""))
-        self.assertEqual(err, "error: --events: this run has 32,999,996 events; at most 5,000,000 are written; ask for fewer steps; "
+        self.assertEqual(err, "error: --events: this run has 38,999,992 events; at most 5,000,000 are written; ask for fewer steps; "
                               "without this option the steps that repeat are counted, not written\n")
         self.assertFalse(path.exists())
         self.assertEqual(run("run", endless)[0], 0)

@@ -109,7 +109,7 @@ class Calibration(unittest.TestCase):
             self.assertIn("reserved + CUDA context 481 MiB", done.stdout)
             self.assertIn("driver 580.1, 2026-11-01: 8 entries measured, 4 interpolated, 8 assumed", done.stdout)
             self.assertNotIn("cuDNN", done.stdout)
-            other = "PyTorch there is 2.9.1+cu130, the allocator simulated here is 2.11's: see 'pytorch:' of the scenario\n"
+            other = "PyTorch there is 2.9.1+cu130, the allocator simulated here is 2.15's: see 'pytorch:' of the scenario\n"
             self.assertIn(other, done.stdout)
             done = tidemark("run", SCENARIOS / "mlp.yaml", "--calibration", folder + "/c.yaml", "--set", "pytorch=2.9")
             self.assertNotIn("PyTorch there", done.stdout)

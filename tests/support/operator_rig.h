@@ -43,11 +43,14 @@ class GraphRecorder final : public ops::Recorder {
   graph::OpGraph graph_;
 };
 
-/// Runs operators without a model: the steps by which the recorded operator goldens were made.
+/// Runs operators without a model, by the rules of PyTorch 2.11: the steps by which the recorded
+/// operator goldens were made.
 class OperatorRig {
  public:
   explicit OperatorRig(DeviceSpec device = h100())
-      : device_(std::move(device)), context_(memory_, recorder_, device_) {}
+      : device_(std::move(device)), context_(memory_, recorder_, device_) {
+    context_.set_pytorch(pypi_wheel({2, 11}));
+  }
 
   [[nodiscard]] ops::Context& context() { return context_; }
   /// A leaf on the GPU. Made outside the recording.

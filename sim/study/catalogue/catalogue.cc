@@ -9,6 +9,7 @@
 
 #include "sim/alloc/device_memory.h"
 #include "sim/base/problem.h"
+#include "sim/base/wheel.h"
 #include "sim/device/device.h"
 #include "sim/library/library.h"
 #include "sim/ops/registry.h"
@@ -159,7 +160,7 @@ ResultsTable op_table(std::string_view part, bool is_for_people) {
   std::vector<std::pair<std::string_view, const ops::OpDef*>> defs;
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
-      if (!def.signature.starts_with('_') && def.releases.contain(kDefaultVersion))
+      if (!def.signature.starts_with('_') && def.releases.contain(kDefaultWheel.pytorch))
         defs.emplace_back(def.signature.substr(0, def.signature.find('(')), &def);
     }
   }

@@ -167,7 +167,7 @@ class Maker {
     line("schema_version: 1");
     line("device: " + yaml_scalar(wanted_.device),
          "`tidemark devices` lists them; {name: ..., total: 24GiB} changes one");
-    line("pytorch: \"2.11\"", "the release: 2.4 to 2.15");
+    line("pytorch: \"2.15\"", "the release: 2.4 to 2.15");
     line("# allocator: {conf: \"expandable_segments:True\"}", "the text of PYTORCH_ALLOC_CONF");
   }
 

@@ -310,6 +310,20 @@ ValidationSummary summarise(const std::vector<ValidationCase>& cases) {
   return summary;
 }
 
+Releases releases_of(const Snapshot& snapshot) {
+  if (snapshot.keys.host) return {{2, 13}, kNewestVersion};
+  if (snapshot.keys.pool_id) return {{2, 12}, kNewestVersion};
+  if (snapshot.keys.user_metadata) return {{2, 11}, kNewestVersion};
+  return {kOldestVersion, {2, 11}};
+}
+
+std::vector<Wheel> wheels_of(const Snapshot& snapshot) {
+  const Releases releases = releases_of(snapshot);
+  std::vector<Wheel> wheels;
+  for (Version v = releases.from; v <= releases.to; ++v.minor) wheels.push_back(pypi_wheel(v));
+  return wheels;
+}
+
 MeasuredRun measured_of(const Snapshot& snapshot) {
   const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
   SnapshotProgramOptions options;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/release.h"
 #include "sim/format/measured_run.h"
 #include "sim/format/snapshot.h"
 #include "sim/run/run_result.h"
@@ -68,6 +69,12 @@ ValidationCase validate(std::string name, const RunResult& result, MeasuredRun m
 /// The same of a request trace. Its refused requests are its verdict: it does not end by them. IDs
 /// are counted anew, in the order of the requests, as measurements count them.
 ValidationCase validate_trace(std::string name, RunResult result, MeasuredRun measured);
+
+/// The releases that may have written a snapshot, by the keys that it has.
+/// Source: docs/rules/allocator.md#16.
+Releases releases_of(const Snapshot& snapshot);
+/// PyPI's PyTorches that may have written it, oldest first.
+std::vector<Wheel> wheels_of(const Snapshot& snapshot);
 
 /// One figure over many cases: of the errors without their signs, in millionths.
 struct ErrorSummary {

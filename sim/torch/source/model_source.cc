@@ -10,6 +10,7 @@
 #include "sim/torch/namespaces/torch_module.h"
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
+#include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/session.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -154,6 +155,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       emitter.stop();
       throw;
     }
+    operators_ = session.op_table().called();
     session.release();
   }
   if (decisions) assumptions_ = decisions->assumptions();

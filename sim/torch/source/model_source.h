@@ -3,13 +3,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/base/device_spec.h"
 #include "sim/base/rank.h"
-#include "sim/base/release.h"
 #include "sim/base/source.h"
+#include "sim/base/wheel.h"
 #include "sim/lang/runtime/interp.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
@@ -62,8 +63,8 @@ struct ModelProgram {
   lang::Limits limits;
   ops::Backends backends;
   CompileMode compile = CompileMode::kRefuse;
-  Wheel wheel = pypi_wheel(kDefaultVersion);  ///< the PyTorch that runs it
-  std::vector<DeviceSpec> devices;            ///< at least one
+  Wheel wheel = kDefaultWheel;      ///< the PyTorch that runs it
+  std::vector<DeviceSpec> devices;  ///< at least one
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
@@ -88,6 +89,8 @@ class ModelSource final : public Source {
   /// What it rests on besides conditions, in the order in which it was first noted. Requires: as
   /// assumptions().
   [[nodiscard]] const std::vector<lang::Note>& notes() const { return notes_.all(); }
+  /// The operators that the code called, by name, sorted. Requires: run() has returned.
+  [[nodiscard]] const std::vector<std::string_view>& operators() const { return operators_; }
   /// The computation graph that the run recorded. Requires: run() has returned.
   [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
 
@@ -98,6 +101,7 @@ class ModelSource final : public Source {
   std::string oom_message_;
   std::vector<lang::Assumption> assumptions_;
   lang::Notes notes_;
+  std::vector<std::string_view> operators_;
   bool ended_by_oom_ = false;
 };
 

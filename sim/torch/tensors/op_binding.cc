@@ -366,6 +366,16 @@ std::vector<std::string_view> OpTable::list(std::string_view where) const {
   return names;
 }
 
+std::vector<std::string_view> OpTable::called() const {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < callables_.size(); ++i) {
+    if (callables_[i].op) names.push_back(index_.entries()[i].name);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 void OpTable::fill(lang::ClassObject& tensor_class) {
   for (std::size_t i = 0; i < callables_.size(); ++i) {
     const OpIndex::Entry& entry = index_.entries()[i];

@@ -60,6 +60,8 @@ class OpTable {
   lang::Value find(std::string_view where, std::string_view name);
   /// All names of one place, sorted.
   [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
+  /// The operators that were called, each once, sorted by name.
+  [[nodiscard]] std::vector<std::string_view> called() const;
   /// Makes the callables of all methods of tensors.
   void fill(lang::ClassObject& tensor_class);
   /// Lets go of every callable.

@@ -20,7 +20,7 @@ PROGRAM = sys.argv.pop(1)
 def imported_events(name, folder):
     scenario, events = folder / f"{name}.yaml", folder / f"{name}.csv"
     subprocess.run([PROGRAM, "import", "hf", HERE / f"{name}.json", "--output", scenario], check=True, capture_output=True)
-    sets = ["steps=2", "batch_size=2", "backends.cudnn_sdp=false"] + ([] if name == "vit" else ["seq_len=128"])
+    sets = ["pytorch=2.11", "steps=2", "batch_size=2", "backends.cudnn_sdp=false"] + ([] if name == "vit" else ["seq_len=128"])
     options = [word for item in sets for word in ("--set", item)]
     subprocess.run([PROGRAM, "run", scenario, "--events", events, *options], check=True, capture_output=True)
     with open(events, newline="", encoding="utf-8") as file:

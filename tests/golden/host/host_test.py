@@ -18,7 +18,7 @@ LEAST = 64  # as in record.py
 def changes(program, script, folder):
     """Of pageable memory; a refusal as a text."""
     out = pathlib.Path(folder) / "host.csv"
-    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--host-timeline", str(out)]
+    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--host-timeline", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr

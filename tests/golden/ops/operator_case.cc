@@ -203,6 +203,8 @@ OperatorEvents run_operator_case(const OperatorCase& c, const OperatorRunner& ru
   EventText sink(program);
   torch::ModelSource source(std::move(model), nullptr);
   source.run(program, sink);
+  if (runner.operators != nullptr)
+    runner.operators->insert(source.operators().begin(), source.operators().end());
   return sink.events;
 }
 

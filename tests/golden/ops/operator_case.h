@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ struct OperatorRunner {
   std::string models;  ///< of the zoo
   DeviceSpec device;
   Wheel wheel;
+  std::set<std::string>* operators = nullptr;  ///< takes those that a case calls; null: nobody asks
 };
 /// Runs a case. Errors: InputError.
 OperatorEvents run_operator_case(const OperatorCase& c, const OperatorRunner& runner);

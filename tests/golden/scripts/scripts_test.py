@@ -23,8 +23,8 @@ ASSUME = {name: ("--assume", "zeros") for name in ("stream_prefetch.py", "stream
 def run_script(program, script, folder, columns, *options):
     """The events' rows and what the program said; None and the refusal where it is refused."""
     out = pathlib.Path(folder) / "events.csv"
-    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--set", "backends.cudnn_sdp=false", "--events", str(out),
-               *ASSUME.get(script.name, ())]
+    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--set", "backends.cudnn_sdp=false",
+               "--events", str(out), *ASSUME.get(script.name, ())]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return None, done.stderr

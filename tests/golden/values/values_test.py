@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def printed(program, script):
     """Line by line; a refusal as its text."""
-    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--format", "json"]
+    command = [program, "run", str(script), "--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(done.stdout)["printed"].splitlines() if done.returncode == 0 else done.stderr.splitlines()
 

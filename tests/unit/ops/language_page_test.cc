@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "sim/base/wheel.h"
 #include "sim/ops/registry.h"
 
 using namespace tidemark;
@@ -18,7 +19,7 @@ std::string operators_page() {
   std::multimap<std::string, const ops::OpDef*> by_name;
   for (const auto& family : ops::op_families()) {
     for (const ops::OpDef& def : family) {
-      if (def.signature.front() == '_' || !def.releases.contain(kDefaultVersion)) continue;
+      if (def.signature.front() == '_' || !def.releases.contain(kDefaultWheel.pytorch)) continue;
       by_name.emplace(std::string(def.signature), &def);
     }
   }

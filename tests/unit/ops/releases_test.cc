@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::string_view kBegin = "<!-- rules: begin (generated from sim/ops/releases.cc) -->\n";
 constexpr std::string_view kEnd = "<!-- rules: end -->";
+constexpr std::string_view kUpgradesBegin =
+    "<!-- upgrades: begin (generated from sim/ops/releases.cc) -->\n";
+constexpr std::string_view kUpgradesEnd = "<!-- upgrades: end -->";
 
 /// The rules as a table of the page, and the operators that have an entry of their own for some
 /// releases.
@@ -43,6 +46,44 @@ std::string rules_page() {
         "\nThe gradients of these have one form a range of releases:\n\n"
         "| operator | releases |\n| --- | --- |\n" +
         entries;
+  }
+  return out;
+}
+
+/// What a rule did before a version and does from it on; empty where that version changes nothing.
+std::string change_of(const ops::ReleaseRule& rule, const Wheel& before, const Wheel& after) {
+  const ops::ReleaseVariant& was = rule.variant_of(before);
+  const ops::ReleaseVariant& is = rule.variant_of(after);
+  if (&was == &is) return {};
+  return fmt::format("| {} | {} | {} |\n", rule.what, was.does, is.does);
+}
+
+/// Release by release, what changes for who upgrades to it from the one before.
+std::string upgrades_page() {
+  std::string out;
+  for (Version v = kNewestVersion; v > kOldestVersion; --v.minor) {
+    const Wheel after = pypi_wheel(v);
+    const Wheel before = pypi_wheel({v.major, static_cast<std::uint8_t>(v.minor - 1)});
+    out += fmt::format("\n### {} to {}\n\n", to_string(before.pytorch), to_string(v));
+    out += fmt::format("| | {} | {} |\n| --- | --- | --- |\n", to_string(before.pytorch),
+                       to_string(v));
+    const std::size_t head = out.size();
+    if (after.cuda != before.cuda) {
+      out += fmt::format("| PyPI's wheel | CUDA {} | CUDA {} |\n", to_string(before.cuda),
+                         to_string(after.cuda));
+    }
+    for (const ops::ReleaseRule& rule : ops::release_rules()) out += change_of(rule, before, after);
+    std::string operators;
+    for (const auto& family : ops::op_families()) {
+      for (const ops::OpDef& def : family) {
+        if (def.releases.from != v) continue;
+        operators += operators.empty() ? "" : ", ";
+        operators += def.signature.substr(0, def.signature.find('('));
+      }
+    }
+    if (!operators.empty())
+      out += fmt::format("| gradients of {} | their own form | another |\n", operators);
+    if (out.size() == head) out += "| nothing | | |\n";
   }
   return out;
 }
@@ -107,16 +148,20 @@ TEST_CASE("a wheel's rules are those of its release and of its toolkit") {
   CHECK(ops::variant_of_rule("open_slice_is_whole", {{2, 11}, {13, 0}}) == 1);
 }
 
-TEST_CASE("the page of releases lists every rule") {
+TEST_CASE("the page of releases lists every rule, and what each release changes") {
   // TIDEMARK_APPROVE=1 writes the page anew.
   const std::string path = std::string(TIDEMARK_SOURCE_DIR) + "/docs/releases.md";
   std::string page = read(path);
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
+  const auto with = [](const std::string& text, std::string_view begin, std::string_view end,
+                       const std::string& part) {
+    const std::size_t from = text.find(begin);
+    const std::size_t to = text.find(end);
+    REQUIRE(from != std::string::npos);
+    REQUIRE(to != std::string::npos);
+    return text.substr(0, from + begin.size()) + part + text.substr(to);
+  };
   const std::string expected =
-      page.substr(0, begin + kBegin.size()) + rules_page() + page.substr(end);
+      with(with(page, kBegin, kEnd, rules_page()), kUpgradesBegin, kUpgradesEnd, upgrades_page());
   if (std::getenv("TIDEMARK_APPROVE") != nullptr) {
     std::ofstream(path) << expected;
     page = expected;

@@ -122,7 +122,7 @@ std::uint64_t turns_left_out(const RunResult& run) {
 
 /// A loop of the user's own around a small model.
 Scenario with_loop(const std::string& loop, const std::string& more = {}) {
-  std::string text = "schema_version: 1\ndevice: h100\n" + more +
+  std::string text = "schema_version: 1\ndevice: h100\npytorch: \"2.11\"\n" + more +
                      "layers: [Linear(256, 512), ReLU(), Linear(512, 16)]\n"
                      "loop: |\n";
   std::string line;

@@ -262,7 +262,7 @@ TEST_CASE("a scenario says which PyTorch runs it: a release, or a release and it
         SourceText{"s.yaml", "schema_version: 1\ndevice: t4\n" + pytorch + "loop: pass\n"});
     return parse_scenario(text, ".").wheel;
   };
-  CHECK(wheel("") == pypi_wheel(kDefaultVersion));
+  CHECK(wheel("") == pypi_wheel(kNewestVersion));
   CHECK(wheel("pytorch: \"2.10\"\n") == Wheel{{2, 10}, {12, 8}});
   CHECK(wheel("pytorch: {version: \"2.15\"}\n") == Wheel{{2, 15}, {13, 2}});
   CHECK(wheel("pytorch: {version: \"2.15\", cuda: \"12.8\"}\n") == Wheel{{2, 15}, {12, 8}});

@@ -90,7 +90,8 @@ TEST_CASE("Remedies that are not enough alone are put together, without what is 
   // 8190 halves once. 648 MiB are needed, 436 with half the batch, 520 under autocast, 414 with
   // both: as much as 498 MiB leave beside the context of 84. Other remedies save nothing.
   const ScenarioSource source = scenario(
-      "schema_version: 1\ndevice: {name: rtx-3060, total: 498MiB}\nparams: {width: 2048}\nlayers: "
+      "schema_version: 1\ndevice: {name: rtx-3060, total: 498MiB}\npytorch: \"2.11\"\n"
+      "params: {width: 2048}\nlayers: "
       "[Linear(width, width), ReLU(), Linear(width, width), ReLU(), Linear(width, width), ReLU(), "
       "Linear(width, 10)]\ntrain: {batch: 8190, input: [width], target: [], loss: cross_entropy, "
       "optimizer: Adam(lr=1e-3), set_to_none: false}\n");
