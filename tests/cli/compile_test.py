@@ -146,7 +146,7 @@ print(g(config.cache_size_limit), torch.compiler.is_compiling(), torch._inductor
         scenario = """schema_version: 1
 device: h100-sxm-80gb
 compile: eager
-model: {code: "class M(nn.Linear):\\n    pass\\n", function: "lambda: torch.compile(M(8, 8))"}
+model: {code: "def make():\\n    return torch.compile(nn.Linear(8, 8))\\n", function: make}
 train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
 """
         with tempfile.TemporaryDirectory() as folder:
