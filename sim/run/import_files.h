@@ -16,11 +16,11 @@ namespace tidemark {
 constexpr std::string_view kZooFolder = "<zoo>";
 
 /// The host's files as far as a simulated program may see them: those in a ReadScope of its own
-/// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when it is asked for.
+/// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when
+/// it is asked for.
 class HostFiles final : public lang::SourceFiles {
  public:
-  explicit HostFiles(const std::vector<std::string>& own,
-                     const std::vector<std::string>& code = {})
+  explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {})
       : scope_(own, code) {}
   const std::vector<std::string>& list(const std::string& folder) override;
   std::shared_ptr<const SourceText> read(const std::string& file) override;

@@ -369,8 +369,8 @@ class Reader {
     source->text = scope.read(source->name);
     return source;
   }
-  static void refuse_outside(const ReadScope& scope, const yaml::Node& name,
-                             const std::string& key, const std::string& path) {
+  static void refuse_outside(const ReadScope& scope, const yaml::Node& name, const std::string& key,
+                             const std::string& path) {
     std::string reason = scope.refusal(path);
     if (!reason.empty()) throw InputError(Problem{name.at, key, std::move(reason), {}});
   }

@@ -97,7 +97,8 @@ void add_descriptors(Interp& in) {
          [](Interp& interp, Arguments& args) { return wrapped_by(interp, args[0]); });
   define(in, *c.static_method, "__call__(self, *args, **kwargs)",
          [](Interp& interp, Arguments& args) {
-           return interp.call_with(wrapped_by(interp, args[0]), args[1].ref<Tuple>(), args[2].ref<Dict>());
+           return interp.call_with(wrapped_by(interp, args[0]), args[1].ref<Tuple>(),
+                                   args[2].ref<Dict>());
          });
   define(in, *c.class_method, "__get__(self, instance, owner=None, /)",
          [](Interp& interp, Arguments& args) -> Value {

@@ -259,10 +259,8 @@ Value names_of(Interp& in, Arguments& args) {
 void add_listings(Interp& in) {
   define(in, *in.classes().object, "__dir__(self, /)", names_of);
   define(in, "dir(object=..., /)", [](Interp& interp, Arguments& args) -> Value {
-    const Value names =
-        args[0].empty()
-            ? interp.call(*interp.find_builtin(interp.intern("locals")))
-            : interp.call_special(args[0], interp.intern("__dir__"));
+    const Value names = args[0].empty() ? interp.call(*interp.find_builtin(interp.intern("locals")))
+                                        : interp.call_special(args[0], interp.intern("__dir__"));
     return interp.call(*interp.find_builtin(interp.intern("sorted")), {names});
   });
 }

@@ -27,8 +27,7 @@ const Str* text_of(Interp& in, const Value& value) {
 const std::string& own_text(Interp& in, Arguments& args, std::size_t i = 0) {
   const Str* text = text_of(in, args[i]);
   if (text == nullptr) {
-    in.type_error(
-        fmt::format("a bytes-like object is required, not '{}'", in.type_name(args[i])));
+    in.type_error(fmt::format("a bytes-like object is required, not '{}'", in.type_name(args[i])));
   }
   return text->text();
 }
@@ -103,10 +102,11 @@ std::string decoded(Interp& in, const std::string& bytes, const std::string& enc
   std::string out;
   for (std::size_t i = 0; i < raw.size();) {
     const auto first = static_cast<unsigned char>(raw[i]);
-    std::size_t size = first < 0x80 ? 1 : !is_utf8 || first < 0xC2 || first > 0xF4 ? 0
-                                      : first < 0xE0 ? 2
-                                      : first < 0xF0 ? 3
-                                                     : 4;
+    std::size_t size = first < 0x80                               ? 1
+                       : !is_utf8 || first < 0xC2 || first > 0xF4 ? 0
+                       : first < 0xE0                             ? 2
+                       : first < 0xF0                             ? 3
+                                                                  : 4;
     if (i + size > raw.size()) size = 0;
     for (std::size_t k = 1; k < size; ++k) {
       if ((static_cast<unsigned char>(raw[i + k]) & 0xC0U) != 0x80U) size = 0;
@@ -116,9 +116,9 @@ std::string decoded(Interp& in, const std::string& bytes, const std::string& enc
     } else if (errors == "replace") {
       out += "\uFFFD";
     } else if (errors != "ignore") {
-      in.raise(*in.find_builtin(in.intern("UnicodeDecodeError"))->as<ClassObject>(),
-               fmt::format("'{}' codec can't decode byte 0x{:02x} in position {}", encoding, first,
-                           i));
+      in.raise(
+          *in.find_builtin(in.intern("UnicodeDecodeError"))->as<ClassObject>(),
+          fmt::format("'{}' codec can't decode byte 0x{:02x} in position {}", encoding, first, i));
     }
     i += std::max<std::size_t>(size, 1);
   }
@@ -268,9 +268,7 @@ Value compared(Interp& in, Arguments& args) {
 
 constexpr FunctionRow kMethods[] = {
     {"__len__(self, /)",
-     [](Interp& in, Arguments& args) {
-       return Value::integer(utf8_length(own_text(in, args)));
-     }},
+     [](Interp& in, Arguments& args) { return Value::integer(utf8_length(own_text(in, args))); }},
     {"__eq__(self, value, /)", compared<CompareOp::kEq>},
     {"__ne__(self, value, /)", compared<CompareOp::kNe>},
     {"__lt__(self, value, /)", compared<CompareOp::kLt>},
@@ -363,10 +361,10 @@ constexpr FunctionRow kChanges[] = {
 
 /// Those of str's that do the same with bytes.
 constexpr std::string_view kOfText[] = {
-    "strip",     "lstrip",     "rstrip", "split",        "rsplit",       "startswith", "endswith",
-    "replace",   "find",       "rfind",  "index",        "rindex",       "count",      "partition",
-    "rpartition", "lower",     "upper",  "removeprefix", "removesuffix", "splitlines", "zfill",
-    "isdigit",   "isalpha",    "isalnum", "isspace",     "ljust",        "rjust",      "center",
+    "strip",      "lstrip",  "rstrip",  "split",        "rsplit",       "startswith", "endswith",
+    "replace",    "find",    "rfind",   "index",        "rindex",       "count",      "partition",
+    "rpartition", "lower",   "upper",   "removeprefix", "removesuffix", "splitlines", "zfill",
+    "isdigit",    "isalpha", "isalnum", "isspace",      "ljust",        "rjust",      "center",
 };
 
 /// Texts where bytes stand, in tuples too.
@@ -414,8 +412,7 @@ Ref<ClassObject> add_class(Interp& in, std::string_view name) {
           CallArgs given{values.data() + 1, args.positional - 1, args.keywords, args.keyword_count,
                          false};
           const Ref<ClassObject> own = interp.type_of(args.values[0]);
-          return as_bytes(interp, own,
-                          interp.call_method(values[0], interp.intern(method), given));
+          return as_bytes(interp, own, interp.call_method(values[0], interp.intern(method), given));
         }));
   }
   const Value make_from_hex = in.function("fromhex(cls, string, /)", from_hex);

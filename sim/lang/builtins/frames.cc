@@ -12,8 +12,7 @@ void add_variable(Interp& in, Dict& to, Name name, const Value& value) {
   const auto* cell = value.as<Cell>();
   const Value& shown = cell == nullptr ? value : cell->value;
   const std::string_view text = in.text(name);
-  if (!shown.empty() && !text.starts_with('.'))
-    to.table.set(in, in.str(std::string(text)), shown);
+  if (!shown.empty() && !text.starts_with('.')) to.table.set(in, in.str(std::string(text)), shown);
 }
 
 /// A function's variables and those it takes from around it.
@@ -30,8 +29,7 @@ Value variables_of(Interp& in, const Code& code, const Value* slots,
 Value object_of(Interp& in, const Frame* frame) {
   while (frame != nullptr && frame->code == nullptr) frame = frame->back;
   if (frame == nullptr) return Value::none();
-  if (!frame->object)
-    frame->object = make_ref<FrameObject>(in.heap(), shared_code(*frame->code));
+  if (!frame->object) frame->object = make_ref<FrameObject>(in.heap(), shared_code(*frame->code));
   return frame->object;
 }
 
@@ -102,8 +100,7 @@ Value globals_of(Interp& in, Module& module) {
 Value locals_of(Interp& in, const Frame& frame) {
   const Code& code = *frame.code;
   if (code.form == Code::Form::kModule) return globals_of(in, *frame.globals);
-  if (frame.class_namespace == nullptr)
-    return variables_of(in, code, frame.slots, frame.closure);
+  if (frame.class_namespace == nullptr) return variables_of(in, code, frame.slots, frame.closure);
   const Ref<Dict> out = in.dict();
   for (const AttrMap::Entry& entry : frame.class_namespace->entries())
     add_variable(in, *out, entry.name, entry.value);

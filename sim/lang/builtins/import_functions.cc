@@ -18,8 +18,8 @@ std::vector<std::string> places_of(Interp& in, const std::string& path) {
   return places;
 }
 
-/// What `look` gives of the first of the places that has it. Errors: a refusal, where nothing has it
-/// and one of them may not be read.
+/// What `look` gives of the first of the places that has it. Errors: a refusal, where nothing has
+/// it and one of them may not be read.
 template <class Look>
 auto first_of(Interp& in, const std::string& path, const Look& look) {
   SourceFiles* const files = in.options().imports.files.get();
@@ -88,9 +88,9 @@ void add_import_functions(Interp& in, Module& module) {
     return found == nullptr ? Value::none() : interp.str(found->text);
   });
   define(in, module, "file_size(path)", [](Interp& interp, Arguments& args) {
-    const auto bytes = first_of(interp, args.text(0), [](SourceFiles& files, const std::string& at) {
-      return files.size(at);
-    });
+    const auto bytes =
+        first_of(interp, args.text(0),
+                 [](SourceFiles& files, const std::string& at) { return files.size(at); });
     return bytes ? Value::integer(static_cast<std::int64_t>(*bytes)) : Value::none();
   });
   define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {

@@ -14,7 +14,7 @@ void add_subclassing(Interp& interp);  // builtin_subclasses.cc: __new__, __init
 void add_iteration(Interp& interp);  // builtin_iteration.cc: enumerate, zip, map, sorted, sum, ...
 /// builtin_descriptors.cc: methods and subclasses of property, staticmethod and classmethod.
 void add_descriptors(Interp& interp);
-void add_bytes(Interp& interp);      // bytes.cc
+void add_bytes(Interp& interp);           // bytes.cc
 void add_random_numbers(Interp& interp);  // random_numbers.cc: the module _random
 /// weak_references.cc: a function of _tidemark.
 void add_weak_references(Interp& interp, Module& module);

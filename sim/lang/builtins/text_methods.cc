@@ -70,8 +70,7 @@ Value make_translation(Interp& in, Arguments& args) {
       in.value_error("the first two maketrans arguments must have equal length");
     out->table.set(in, key, code_at(to, to_at));
   }
-  if (to_at < to.size())
-    in.value_error("the first two maketrans arguments must have equal length");
+  if (to_at < to.size()) in.value_error("the first two maketrans arguments must have equal length");
   for (std::size_t at = 0; args.has(2) && at < args.text(2).size();)
     out->table.set(in, code_at(args.text(2), at), Value::none());
   return out;
@@ -399,9 +398,8 @@ constexpr FunctionRow kMethods[] = {
     {"isascii(self, /)",
      [](Interp&, Arguments& args) {
        const std::string& text = args.text(0);
-       return Value::boolean(std::all_of(text.begin(), text.end(), [](char c) {
-         return static_cast<unsigned char>(c) < 0x80U;
-       }));
+       return Value::boolean(std::all_of(
+           text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80U; }));
      }},
     {"format(self, *args, **kwargs)",
      [](Interp& in, Arguments& args) {

@@ -213,7 +213,8 @@ bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, co
     const Name check = in.intern(object.empty() ? "__subclasscheck__" : "__instancecheck__");
     if (other->metaclass->lookup(check) == nullptr) return false;
     // Classes are counted, so a reference needs one that may be changed.
-    Value asked = object.empty() ? Value(Ref<ClassObject>(const_cast<ClassObject*>(&type))) : object;
+    Value asked =
+        object.empty() ? Value(Ref<ClassObject>(const_cast<ClassObject*>(&type))) : object;
     return in.truth(in.call_method(wanted, check, {std::move(asked)}));
   }
   if (const Tuple* tuple = wanted.as<Tuple>()) {

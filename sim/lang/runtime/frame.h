@@ -108,7 +108,7 @@ struct Frame {
   Place at;                                                    // what is being evaluated
   Frame* back = nullptr;
   mutable Ref<FrameObject> object;  // once something refers to the frame
-  Value result;             // of `return`
+  Value result;                     // of `return`
 };
 
 /// Counts the depth of host code that calls itself over nested values. Errors: RecursionError.

@@ -252,8 +252,8 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
   }
   // Views of a dict take any iterable: d.keys() | e.values().
   const bool is_view = left.as<DictView>() != nullptr || right.as<DictView>() != nullptr;
-  const bool is_set_operator = op == BinaryOp::kOr || op == BinaryOp::kAnd ||
-                               op == BinaryOp::kXor || op == BinaryOp::kSub;
+  const bool is_set_operator =
+      op == BinaryOp::kOr || op == BinaryOp::kAnd || op == BinaryOp::kXor || op == BinaryOp::kSub;
   if (is_view && is_set_operator && (a != nullptr || b != nullptr)) {
     const Value first = a != nullptr ? left : in.call(in.classes().set, {left});
     const Value second = b != nullptr ? right : in.call(in.classes().set, {right});

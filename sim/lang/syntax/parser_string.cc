@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "sim/lang/syntax/parser_impl.h"
-#include "sim/lang/values/utf8.h"
 #include "sim/lang/values/str.h"
+#include "sim/lang/values/utf8.h"
 
 namespace tidemark::lang {
 

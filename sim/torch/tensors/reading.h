@@ -10,8 +10,8 @@ lang::Value read_number(Session& session, const ops::Tensor& tensor);
 /// x.tolist().
 lang::Value read_numbers(Session& session, const ops::Tensor& tensor);
 
-/// A number that nobody knows, of the type that a tensor of `dtype` gives: an Unknown, or zero where
-/// everything unknown is to count as zero.
+/// A number that nobody knows, of the type that a tensor of `dtype` gives: an Unknown, or zero
+/// where everything unknown is to count as zero.
 lang::Value unknown_number(Session& session, ops::ScalarType dtype);
 
 }  // namespace tidemark::torch

@@ -194,8 +194,7 @@ TEST_CASE("everything wrong with a sweep is told at once, with its place") {
 }
 
 TEST_CASE("a mistyped device is told before anything runs, with its place") {
-  const std::string all =
-      problems("  grid: {device: [t4, rtx-3099, RTX 3090, ./my.yaml, A100]}\n");
+  const std::string all = problems("  grid: {device: [t4, rtx-3099, RTX 3090, ./my.yaml, A100]}\n");
   for (const char* part :
        {"sweep: device: unknown device 'rtx-3099'; did you mean 'rtx-3090'?",
         "sweep: device: 'A100' may be several devices; say which: a100-pcie-40gb, "}) {
