@@ -19,8 +19,9 @@ namespace tidemark {
 struct Recording {
   Program program;
   std::vector<Instruction> instructions;
-  std::vector<AssumptionResult> assumptions;    ///< RunResult's
-  std::vector<NoteResult> notes;                ///< RunResult's
+  std::vector<AssumptionResult> assumptions;  ///< RunResult's
+  std::vector<NoteResult> notes;              ///< RunResult's
+  std::string allocator_conf;  ///< what the code's own os.environ asks; empty: nothing
   std::vector<std::string> unproven_operators;  ///< RunResult's
   bool asks = false;  ///< the code read memory figures, all 0 here, or asked what had ended: all
 };

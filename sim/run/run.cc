@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/alloc/settings_parser.h"
 #include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
@@ -122,6 +123,16 @@ std::vector<NoteResult> told(const std::vector<lang::Note>& notes) {
   return out;
 }
 
+/// The scenario under the allocator that its code asks for, where it gives none itself; else
+/// std::nullopt. `conf`: of the code's os.environ. Errors: as parse_settings().
+std::optional<Scenario> as_asked(const Scenario& scenario, const std::string& conf) {
+  const AllocatorSettings& own = scenario.settings;
+  if (conf.empty() || !own.text.empty() || own.backend != Backend::kNative) return std::nullopt;
+  Scenario asked = scenario;
+  asked.settings = parse_settings("os.environ['PYTORCH_ALLOC_CONF']", conf, own.version).settings;
+  return asked;
+}
+
 RunResult run_way(const Scenario& scenario, const RunOptions& options,
                   const std::vector<std::string>& assume) {
   Program program;
@@ -134,6 +145,8 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   model.leave_out_repeats = options.leave_out_repeats;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   source.run(program, simulator);
+  if (const auto asked = as_asked(scenario, source.allocator_conf()))
+    return run_way(*asked, options, assume);
   RunResult result = simulator.finish();
   if (scenario.rank) keep_own(result, static_cast<std::size_t>(scenario.rank->local()));
   result.program = std::move(program);
@@ -173,6 +186,7 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
   source.run(recording.program, recorder);
   recording.assumptions = told(source.assumptions());
   recording.notes = told(source.notes());
+  recording.allocator_conf = source.allocator_conf();
   recording.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
   return recording;
 }
@@ -180,6 +194,8 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
 std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
                                       const RunOptions& options) {
   if (recording.asks || ways_of(scenario.assume).size() > 1) return std::nullopt;
+  if (const auto asked = as_asked(scenario, recording.allocator_conf))
+    return run_recorded(recording, *asked, options);
   Simulator simulator = simulator_of(scenario, recording.program, options);
   if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
   RunResult result = simulator.finish();

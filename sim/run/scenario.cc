@@ -349,8 +349,10 @@ class Reader {
       file = map.text("file") ? map.get("file") : nullptr;
       if (const yaml::Node* args = map.get("args")) scenario_.script_args = texts_of(*args);
       if (const yaml::Node* env = map.get("env")) {
-        for (const yaml::Entry& entry : env->entries)
+        for (const yaml::Entry& entry : env->entries) {
           scenario_.script_env.emplace_back(entry.key, entry.value.text);
+          take_conf(entry);
+        }
       }
       map.done();
     }
@@ -358,6 +360,19 @@ class Reader {
     std::shared_ptr<const SourceText> source = file_named(*file, "script");
     scenario_.model.import_folders.push_back(folder_of(source->name));
     scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
+  }
+
+  /// PYTORCH_ALLOC_CONF of a script's environment, where `allocator.conf` does not say another.
+  void take_conf(const yaml::Entry& variable) {
+    const bool is_conf =
+        variable.key == "PYTORCH_ALLOC_CONF" || variable.key == "PYTORCH_CUDA_ALLOC_CONF";
+    if (!is_conf || !scenario_.settings.text.empty() || !variable.value.is_text()) return;
+    collect([&] {
+      const Backend backend = scenario_.settings.backend;
+      scenario_.settings =
+          parse_settings(embedded_source(variable.value), scenario_.wheel.pytorch).settings;
+      if (backend != Backend::kNative) scenario_.settings.backend = backend;
+    });
   }
 
   /// The text of a file of code that the scenario names.

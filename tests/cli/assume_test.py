@@ -201,6 +201,29 @@ class Assumptions(unittest.TestCase):
             "500 1000 torch.Size([20]) (250,) 1000", "[Errno 2] No such file or directory: 'test.bin' 2 test.bin"],
             done.stderr)
 
+    def test_the_allocator_is_as_the_script_sets_it_before_it_asks_for_memory(self):
+        body = "a = torch.empty(300 * 2**20, dtype=torch.uint8, device='cuda')\n"
+        sets = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
+
+        def run(text, *options):
+            with tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "s.py").write_text(text, encoding="utf-8")
+                done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--format", "json", *options],
+                                      capture_output=True, text=True, check=True, cwd=folder)
+            report = json.loads(done.stdout)
+            return report["devices"][0]["allocator_settings"], [note["text"] for note in report.get("notes", [])]
+
+        conf, notes = run(sets + "import torch\n" + body)
+        self.assertEqual(conf, "expandable_segments:True")
+        self.assertIn("os.environ sets PYTORCH_CUDA_ALLOC_CONF to 'expandable_segments:True'", notes[0])
+        conf, _ = run(sets + "import torch\n" + body, "--set", "allocator.conf=max_split_size_mb:64")
+        self.assertEqual(conf, "max_split_size_mb:64")
+        conf, _ = run("import torch\n" + body, "--env", "PYTORCH_ALLOC_CONF=max_split_size_mb:32")
+        self.assertEqual(conf, "max_split_size_mb:32")
+        conf, notes = run("import torch\n" + body + sets)
+        self.assertEqual(conf, "")
+        self.assertIn("without effect", notes[0])
+
     def test_data_sets_have_their_counts_without_files(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

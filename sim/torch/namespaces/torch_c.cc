@@ -106,6 +106,12 @@ void add_modes(Session& session, lang::Module& module) {
     if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));
     return Value::boolean(*flag);
   });
+  add("set_allocator_conf(conf)", [s](Interp&, Arguments& a) {
+    // PyTorch reads the variable when it first asks a device for memory.
+    const bool is_read_already = s->emitter.amounts().requests > 0;
+    if (!is_read_already) s->allocator_conf = a.text(0);
+    return Value::boolean(!is_read_already);
+  });
   add("set_backend(name, value)", [s](Interp& in, Arguments& a) {
     bool* flag = backend_switch(*s, a.text(0));
     if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));

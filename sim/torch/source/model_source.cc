@@ -156,6 +156,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       throw;
     }
     operators_ = session.op_table().called();
+    allocator_conf_ = session.allocator_conf;
     session.release();
   }
   if (decisions) assumptions_ = decisions->assumptions();

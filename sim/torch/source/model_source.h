@@ -91,6 +91,9 @@ class ModelSource final : public Source {
   [[nodiscard]] const std::vector<lang::Note>& notes() const { return notes_.all(); }
   /// The operators that the code called, by name, sorted. Requires: run() has returned.
   [[nodiscard]] const std::vector<std::string_view>& operators() const { return operators_; }
+  /// PYTORCH_ALLOC_CONF as the program set it before it asked for memory; empty: it did not.
+  /// Requires: as assumptions().
+  [[nodiscard]] const std::string& allocator_conf() const { return allocator_conf_; }
   /// The computation graph that the run recorded. Requires: run() has returned.
   [[nodiscard]] const graph::OpGraph& graph() const { return *graph_; }
 
@@ -99,6 +102,7 @@ class ModelSource final : public Source {
   lang::PrintSink print_;
   std::unique_ptr<graph::OpGraph> graph_;
   std::string oom_message_;
+  std::string allocator_conf_;
   std::vector<lang::Assumption> assumptions_;
   lang::Notes notes_;
   std::vector<std::string_view> operators_;

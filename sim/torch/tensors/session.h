@@ -169,6 +169,8 @@ class Session {
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
   CompileMode compile = CompileMode::kRefuse;
+  std::string
+      allocator_conf;  ///< what the program's os.environ asks of the allocator; empty: nothing
   bool unknown_number = false;  ///< one is among the arguments of the call under way
   std::size_t generators = 1;   ///< of the host's random numbers
   bool moves_module = false;    ///< a module is being moved: what is copied is no input

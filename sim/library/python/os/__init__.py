@@ -12,7 +12,16 @@ from _files import (
     text_of as fspath,
 )
 
-_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
+_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+
+
+def _set_allocator(key, value):
+    import torch._C as _C
+
+    if _C.set_allocator_conf(value):
+        _tidemark.note(f"os.environ sets {key} to {value!r}: it holds where the scenario gives no allocator.conf")
+    else:
+        _tidemark.note(f"os.environ sets {key} after memory was asked for: without effect, as in PyTorch")
 
 
 class _Environ(MutableMapping):
@@ -28,8 +37,10 @@ class _Environ(MutableMapping):
             _tidemark.note_of_user(f"environment variable {key} is read: it is not set")
 
     def __setitem__(self, key, value):
+        if key == "PYTORCH_NO_CUDA_MEMORY_CACHING":
+            raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.backend=naive")
         if key in _ALLOCATOR:
-            raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.conf={value}")
+            _set_allocator(key, value)
         self._values[key] = value
         self._given.pop(key, None)
 
