@@ -13,7 +13,6 @@
 #include "sim/device/device.h"
 #include "sim/device/device_names.h"
 #include "sim/format/read_scope.h"
-#include "sim/format/whole_file.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
 #include "sim/run/ops_reader.h"
@@ -588,25 +587,6 @@ Scenario parse_scenario(yaml::Node root, const SourceText& text, const std::stri
   take_sweep(root);
   apply_overrides(root, overrides);
   return Reader(root, text, folder).read();
-}
-
-std::shared_ptr<const SourceText> scenario_text(const std::string& path) {
-  auto source = std::make_shared<SourceText>();
-  source->name = path == "-" ? "<stdin>" : path;
-  source->text = is_script_path(path)
-                     ? scenario_of_script(std::filesystem::path(path).filename().string())
-                     : read_whole_file(path);
-  return source;
-}
-
-Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides,
-                       const std::string& variant) {
-  return parse_scenario(scenario_text(path), path == "-" ? "." : folder_of(path), overrides,
-                        variant);
-}
-
-std::vector<std::string> load_variant_names(const std::string& path) {
-  return variant_names(yaml::parse(scenario_text(path)));
 }
 
 }  // namespace tidemark
