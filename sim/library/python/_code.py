@@ -2,6 +2,9 @@ import _tidemark
 
 
 class Code:
+    co_argcount = co_posonlyargcount = co_kwonlyargcount = co_flags = 0
+    co_varnames, co_firstlineno = (), 1
+
     def __init__(self, source, filename, mode):
         self._text, self.co_filename, self._mode = source, str(filename), mode
         self.co_name = "<module>"

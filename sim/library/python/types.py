@@ -35,8 +35,7 @@ class TracebackType:
     pass
 
 
-class FrameType:
-    pass
+FrameType = type(_tidemark.frame(0))
 
 
 class CodeType:
