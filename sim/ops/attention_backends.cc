@@ -13,12 +13,13 @@ namespace {
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t to) { return ceil_div(a, to) * to; }
 
-/// The last dimension of each is dense; a last dimension of one element counts as dense.
+/// The last dimension of each is dense; one of one element counts as dense, but not a mask's.
+/// Source: sdp_utils_cpp.h, check_last_dim_stride_equals_1_dense.
 bool last_dense(const AttentionCall& a) {
   for (const Tensor* t : {&a.query, &a.key, &a.value}) {
     if (t->size(-1) != 1 && t->stride(-1) != 1) return false;
   }
-  return !a.mask.defined() || a.mask.size(-1) == 1 || a.mask.stride(-1) == 1;
+  return !a.mask.defined() || a.mask.stride(-1) == 1;
 }
 
 /// Four dimensions, one batch size, and heads that are equal or (for GQA) divide each other.

@@ -72,7 +72,15 @@ std::vector<std::string> HostFiles::zoo_list(std::string_view folder) {
   return {names.begin(), names.end()};
 }
 
-const std::vector<std::string>& HostFiles::list(const std::string& folder) {
+std::string HostFiles::host_path(const std::string& path) const {
+  if (!path.starts_with('/') || scope_.refusal(path).empty()) return path;
+  const std::size_t first = path.find_first_not_of('/');
+  std::string inner = first == std::string::npos ? std::string() : path.substr(first);
+  return scope_.refusal(inner.empty() ? "." : inner).empty() ? inner : path;
+}
+
+const std::vector<std::string>& HostFiles::list(const std::string& given) {
+  const std::string folder = host_path(given);
   const auto [found, is_new] = lists_.try_emplace(folder);
   std::vector<std::string>& names = found->second;
   if (!is_new) return names;
@@ -96,7 +104,8 @@ bool HostFiles::is_file(const std::string& file) const {
   return fs::is_regular_file(file, error);
 }
 
-std::optional<std::uint64_t> HostFiles::size(const std::string& file) {
+std::optional<std::uint64_t> HostFiles::size(const std::string& given) {
+  const std::string file = host_path(given);
   if (file.starts_with(kZooFolder) || !is_file(file)) return std::nullopt;
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(file, error);
@@ -104,7 +113,8 @@ std::optional<std::uint64_t> HostFiles::size(const std::string& file) {
   return bytes;
 }
 
-std::shared_ptr<const SourceText> HostFiles::read(const std::string& file) {
+std::shared_ptr<const SourceText> HostFiles::read(const std::string& given) {
+  const std::string file = host_path(given);
   if (file.starts_with(kZooFolder)) {
     const std::string name = file.substr(kZooFolder.size() + 1);
     const std::string_view text = zoo_text(std::string_view(name).substr(0, name.rfind('.')));

@@ -22,15 +22,18 @@ class HostFiles final : public lang::SourceFiles {
  public:
   explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {})
       : scope_(own, code) {}
-  const std::vector<std::string>& list(const std::string& folder) override;
-  std::shared_ptr<const SourceText> read(const std::string& file) override;
-  std::optional<std::uint64_t> size(const std::string& file) override;
+  const std::vector<std::string>& list(const std::string& given) override;
+  std::shared_ptr<const SourceText> read(const std::string& given) override;
+  std::optional<std::uint64_t> size(const std::string& given) override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
 
   /// Files that became modules, in the order of their imports.
   [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
  private:
+  /// Where a program's path is. Its working directory is "/": what is not seen there is looked for
+  /// in the folder that Tidemark runs in.
+  [[nodiscard]] std::string host_path(const std::string& path) const;
   /// Errors: InputError where the file may not be read.
   [[nodiscard]] bool is_file(const std::string& file) const;
   static std::vector<std::string> zoo_list(std::string_view folder);

@@ -453,8 +453,14 @@ void Evaluator::import_stmt(const ImportStmt* node) {
     const std::string_view path = in_.text(name.module);
     Value module = in_.importer().import(path);
     const std::size_t dot = path.find('.');
-    if (!name.whole && dot != std::string_view::npos)
+    if (dot != std::string_view::npos && name.whole) {
+      // import a.b as c: the attribute b of a, which need not be the module.
+      const std::size_t last = path.rfind('.');
+      module = in_.importer().import_member(in_.importer().import(path.substr(0, last)),
+                                            in_.intern(path.substr(last + 1)));
+    } else if (dot != std::string_view::npos) {
       module = in_.importer().import(path.substr(0, dot));
+    }
     store(name.target, std::move(module));
   }
 }

@@ -34,6 +34,16 @@ std::string_view parent_of(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
+/// Empty: there is no such attribute, or code says so by an AttributeError.
+Value find_quietly(Interp& in, const Value& object, Name name) {
+  try {
+    return in.find_attr(object, name);
+  } catch (const Raised& raised) {
+    if (!raised.exception->type().derives_from(*in.classes().attribute_error)) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 Importer::Importer(Interp& interp, Sources sources)
@@ -252,13 +262,7 @@ void Importer::not_found(const std::string& name, const Value& parent) {
 }
 
 Value Importer::import_member(const Value& module, Name name, const Module* by) {
-  Value found;
-  try {
-    found = in_.find_attr(module, name);
-  } catch (const Raised& raised) {
-    if (!raised.exception->type().derives_from(*in_.classes().attribute_error)) throw;
-  }
-  if (!found.empty()) return found;
+  if (Value found = find_quietly(in_, module, name); !found.empty()) return found;
   const auto* plain = module.as<Module>();
   std::string module_name;
   if (plain != nullptr) {
@@ -268,7 +272,7 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
     module_name = own.as<Str>()->text();
   }
   const std::string whole = fmt::format("{}.{}", module_name, in_.text(name));
-  if (!in_.find_attr(module, in_.intern("__path__")).empty()) {
+  if (!find_quietly(in_, module, in_.intern("__path__")).empty()) {
     if (Value loaded = find_loaded(whole); !loaded.empty()) return loaded;
     if (Value made = load(whole, module); !made.empty()) {
       in_.set_attr(module, name, made);

@@ -37,6 +37,12 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   return {std::move(problem), error.causes, error.message, error.stack};
 }
 
+/// sys.exit() and sys.exit(0): the program has ended as it wanted to.
+bool is_good_exit(const lang::UncaughtException& error) {
+  return error.type_name == "SystemExit" &&
+         (error.message.empty() || error.message == "0" || error.message == "None");
+}
+
 /// Masks whose count decides a size.
 void watch_counts(Session& session) {
   if (session.decisions == nullptr) return;
@@ -135,6 +141,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       if (model_.is_script) {
         emitter.name_phases();
         if (model_.model) main->set(interp.intern("__file__"), interp.str(model_.model->name));
+        main->set(interp.intern("__package__"), lang::Value::none());
       }
       if (model_.model) interp.run_in(*main, model_.model);
       for (const auto& [name, expression] : model_.names) {
@@ -147,10 +154,11 @@ void ModelSource::run(Program& program, Sink& sink) {
       emitter.stop();
     } catch (const lang::UncaughtException& e) {
       emitter.stop();
-      if (std::find(e.causes.begin(), e.causes.end(), "torch.OutOfMemoryError") == e.causes.end())
-        throw with_way_out(e);
-      ended_by_oom_ = true;
-      oom_message_ = e.message;
+      const bool is_oom =
+          std::find(e.causes.begin(), e.causes.end(), "torch.OutOfMemoryError") != e.causes.end();
+      if (!is_oom && !is_good_exit(e)) throw with_way_out(e);
+      ended_by_oom_ = is_oom;
+      if (is_oom) oom_message_ = e.message;
     } catch (...) {
       emitter.stop();
       throw;

@@ -4,7 +4,7 @@
     imports_test.py TIDEMARK            compares with the stored output, and with this Python where it is 3.11 or newer
     imports_test.py TIDEMARK --record   stores what this Python prints
 
-NAME.txt is a repository: a line `=== PATH` begins a file. `=== arguments` has those of main.py, `=== output` what CPython
+NAME.repo is a repository: a line `=== PATH` begins a file. `=== arguments` has those of main.py, `=== output` what CPython
 3.11 prints. `=== packages/...` is an installed package, in a folder that both are told of.
 """
 
@@ -64,7 +64,7 @@ class Repositories(unittest.TestCase):
     maxDiff = None
 
     def test_every_repository_prints_what_it_prints_in_cpython(self):
-        files = sorted(HERE.glob("*.txt"))
+        files = sorted(HERE.glob("*.repo"))
         self.assertGreaterEqual(len(files), 40)
         for path in files:
             parts = parts_of(path)
@@ -77,7 +77,7 @@ class Repositories(unittest.TestCase):
 
 
 def record():
-    for path in sorted(HERE.glob("*.txt")):
+    for path in sorted(HERE.glob("*.repo")):
         parts = parts_of(path)
         parts.pop("output", None)
         with tempfile.TemporaryDirectory() as name:

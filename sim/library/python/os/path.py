@@ -16,7 +16,8 @@ def basename(p):
 
 
 def dirname(p):
-    return "/".join(_text(p).split("/")[:-1])
+    head = _text(p)[:len(_text(p)) - len(basename(p))]
+    return head.rstrip("/") or head
 
 
 def split(p):
