@@ -140,7 +140,8 @@ void ModelSource::run(Program& program, Sink& sink) {
       }
       if (model_.is_script) {
         emitter.name_phases();
-        if (model_.model) main->set(interp.intern("__file__"), interp.str(model_.model->name));
+        const std::shared_ptr<const SourceText>& text = model_.model ? model_.model : model_.loop;
+        if (text) main->set(interp.intern("__file__"), interp.str(text->name));
         main->set(interp.intern("__package__"), lang::Value::none());
       }
       if (model_.model) interp.run_in(*main, model_.model);

@@ -7,11 +7,11 @@ config = Qwen2Config(
 model = AutoModelForCausalLM.from_config(config).cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
 for length in (64, 96):
-    tokens = torch.randint(0, 2000, (2, length), device="cuda")
+    tokens = torch.randint(2, 2000, (2, length)).cuda()
     loss = model(input_ids=tokens, labels=tokens).loss
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
 model.eval()
-prompt = torch.randint(0, 2000, (1, 8), device="cuda")
+prompt = torch.randint(2, 2000, (1, 8)).cuda()
 model.generate(prompt, max_new_tokens=4, do_sample=False, pad_token_id=0)
