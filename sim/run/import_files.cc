@@ -75,8 +75,9 @@ std::vector<std::string> HostFiles::zoo_list(std::string_view folder) {
 std::string HostFiles::host_path(const std::string& path) const {
   if (!path.starts_with('/') || scope_.refusal(path).empty()) return path;
   const std::size_t first = path.find_first_not_of('/');
-  std::string inner = first == std::string::npos ? std::string() : path.substr(first);
-  return scope_.refusal(inner.empty() ? "." : inner).empty() ? inner : path;
+  std::string inner = first == std::string::npos ? "." : path.substr(first);
+  std::error_code error;
+  return scope_.refusal(inner).empty() && fs::exists(inner, error) ? inner : path;
 }
 
 const std::vector<std::string>& HostFiles::list(const std::string& given) {
