@@ -224,6 +224,12 @@ class Assumptions(unittest.TestCase):
         self.assertEqual(conf, "")
         self.assertIn("without effect", notes[0])
 
+    def test_numbers_that_nobody_knows_are_kept_in_tensors(self):
+        report = self.run_script("losses = torch.zeros(3)\nfor k in range(3):\n    losses[k] = x.mean().item()\n"
+                                 "losses[torch.tensor([0, 2])] = x.mean().item()\nprint(losses.mean().item() if losses.sum() > 1 else 'less')\n")
+        self.assertEqual(report["printed"], "less\n")
+        self.assertEqual([(line, kind) for line, _, _, kind, _ in self.told(report)], [(7, "branch")])
+
     def test_data_sets_have_their_counts_without_files(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "sim/lang/runtime/unknown.h"
 #include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/pointwise_ops.h"
@@ -281,13 +282,19 @@ bool fill_by_index(Session& session, const Tensor& view, const ops::TensorList& 
   return true;
 }
 
+/// Errors: Python's TypeError for what is neither a number, known or not, nor a tensor.
+void check_assigned(Session& session, const Value& value) {
+  if (value.is_number() || value.as<lang::Unknown>() != nullptr ||
+      value.as<TensorObject>() != nullptr)
+    return;
+  session.interp.type_error("can't assign a " + session.interp.type_name(value) +
+                            " to a torch.Tensor");
+}
+
 void assign_tensors(Session& session, const Tensor& view, const ops::TensorList& indices,
                     const Value& value) {
+  check_assigned(session, value);
   const auto* source = value.as<TensorObject>();
-  if (source == nullptr && !value.is_number()) {
-    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
-                              " to a torch.Tensor");
-  }
   if (source == nullptr && session.c.rules().numbers_fill_by_index &&
       fill_by_index(session, view, indices)) {
     return;
@@ -327,12 +334,10 @@ void set_item(Session& session, const Tensor& self, const Value& key, const Valu
     std::optional<ops::View> known = ops::view_of(source->tensor);
     copy_to(session, sliced.view, source->tensor);
     ops::note_copy(std::move(known), sliced.view, before);
-  } else if (!value.is_number()) {
-    session.interp.type_error("can't assign a " + session.interp.type_name(value) +
-                              " to a torch.Tensor");
   } else {
+    check_assigned(session, value);
     ops::fill_(session.c, sliced.view);
-    ops::note_fill(sliced.view, value.number(), before);
+    if (value.is_number()) ops::note_fill(sliced.view, value.number(), before);
   }
 }
 
