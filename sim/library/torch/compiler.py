@@ -1,5 +1,6 @@
 """What a program says to torch.compile. Its code runs as it stands, so that nothing comes of it."""
 import torch
+from torch.utils._config_module import patch as _patch
 
 
 def compile(*args, **kwargs):
@@ -32,20 +33,11 @@ reset = cudagraph_mark_step_begin = set_enable_guard_collectives = _nothing
 load_cache_artifacts = save_cache_artifacts = _nothing
 
 
-class set_stance:
+class set_stance(_patch):
     """a function, a context manager and a decorator in one"""
 
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         pass
-
-    def __call__(self, fn):
-        return fn
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *error):
-        return False
 
 
 def list_backends(exclude_tags=("debug", "experimental")):

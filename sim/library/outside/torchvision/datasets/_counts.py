@@ -1,15 +1,30 @@
+import _tidemark
 import numpy as np
 import torch
+from torchvision.datasets.vision import VisionDataset
 
 # What the files of torchvision's data sets hold, by count and shape: they are not read, and need not be there. Pictures
 # and labels are numbers that are not known.
 
 
-def note(data_set):
-    import _tidemark
+class PictureSet(VisionDataset):
+    def __init__(self, root, transform, target_transform):
+        super().__init__(root, transform=transform, target_transform=target_transform)
+        name = type(self).__name__
+        _tidemark.note(f"{name}'s files are not read: its counts and shapes are known, its values are not")
 
-    name = type(data_set).__name__
-    _tidemark.note(f"{name}'s files are not read: its counts and shapes are known, its values are not")
+    def transformed(self, img, target):
+        if self.transform is not None:
+            img = self.transform(img)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return img, target
+
+    def __len__(self):
+        return len(self.data)
+
+    def download(self):
+        pass
 
 
 def pictures(*shape):

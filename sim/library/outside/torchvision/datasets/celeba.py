@@ -1,22 +1,20 @@
 import torch
 from PIL import Image
 from torchvision.datasets import _counts
-from torchvision.datasets.vision import VisionDataset
 
 
-class CelebA(VisionDataset):
+class CelebA(_counts.PictureSet):
     base_folder = "celeba"
     _counts_of = {"train": 162770, "valid": 19867, "test": 19962, "all": 202599}
 
     def __init__(
         self, root, split="train", target_type="attr", transform=None, target_transform=None, download=False
     ):
-        super().__init__(root, transform=transform, target_transform=target_transform)
+        super().__init__(root, transform, target_transform)
         self.split = split
         self.target_type = target_type if isinstance(target_type, list) else [target_type]
         if not self.target_type and self.target_transform is not None:
             raise RuntimeError("target_transform is specified but target_type is empty")
-        _counts.note(self)
         count = self._counts_of[split.lower()]
         self.filename = [f"{i + 1:06d}.jpg" for i in range(count)]
         self.attr = torch.empty(count, 40, dtype=torch.int64)
@@ -42,9 +40,6 @@ class CelebA(VisionDataset):
 
     def __len__(self):
         return len(self.attr)
-
-    def download(self):
-        pass
 
     def extra_repr(self):
         return f"Target type: {self.target_type}\nSplit: {self.split}"

@@ -1,34 +1,21 @@
 from PIL import Image
 from torchvision.datasets import _counts
-from torchvision.datasets.vision import VisionDataset
 
 
-class CIFAR10(VisionDataset):
+class CIFAR10(_counts.PictureSet):
     base_folder = "cifar-10-batches-py"
     classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
-        super().__init__(root, transform=transform, target_transform=target_transform)
+        super().__init__(root, transform, target_transform)
         self.train = train
-        _counts.note(self)
         count = 50000 if train else 10000
         self.data, self.targets = _counts.pictures(count, 32, 32, 3), _counts.labels(count)
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
 
     def __getitem__(self, index):
         img, target = self.data[index], self.targets[index]
-        img = Image.fromarray(img)
-        if self.transform is not None:
-            img = self.transform(img)
-        if self.target_transform is not None:
-            target = self.target_transform(target)
-        return img, target
-
-    def __len__(self):
-        return len(self.data)
-
-    def download(self):
-        pass
+        return self.transformed(Image.fromarray(img), target)
 
     def extra_repr(self):
         return f"Split: {'Train' if self.train is True else 'Test'}"

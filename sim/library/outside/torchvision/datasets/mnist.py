@@ -3,10 +3,9 @@ import string
 import torch
 from PIL import Image
 from torchvision.datasets import _counts
-from torchvision.datasets.vision import VisionDataset
 
 
-class MNIST(VisionDataset):
+class MNIST(_counts.PictureSet):
     mirrors, resources = [], []
     training_file, test_file = "training.pt", "test.pt"
     classes = [
@@ -23,9 +22,8 @@ class MNIST(VisionDataset):
     ]
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
-        super().__init__(root, transform=transform, target_transform=target_transform)
+        super().__init__(root, transform, target_transform)
         self.train = train
-        _counts.note(self)
         self.data, self.targets = self._load_data()
 
     def _count(self):
@@ -66,20 +64,9 @@ class MNIST(VisionDataset):
     def _check_exists(self):
         return True
 
-    def download(self):
-        pass
-
     def __getitem__(self, index):
         img, target = self.data[index], int(self.targets[index])
-        img = Image.fromarray(img.numpy(), mode="L")
-        if self.transform is not None:
-            img = self.transform(img)
-        if self.target_transform is not None:
-            target = self.target_transform(target)
-        return img, target
-
-    def __len__(self):
-        return len(self.data)
+        return self.transformed(Image.fromarray(img.numpy(), mode="L"), target)
 
     def extra_repr(self):
         return f"Split: {'Train' if self.train is True else 'Test'}"
