@@ -182,8 +182,20 @@ void add_numbers(Interp& in) {
 void add_text_functions(Interp& in) {
   define(in, "repr(obj, /)",
          [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
-  define(in, "ascii(obj, /)",
-         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "ascii(obj, /)", [](Interp& interp, Arguments& args) {
+    const std::string text = interp.repr(args[0]);
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::uint32_t code = next_code_point(text, at);
+      if (code < 0x80)
+        out += static_cast<char>(code);
+      else if (code < 0x100)
+        out += fmt::format("\\x{:02x}", code);
+      else
+        out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
+    }
+    return interp.str(out);
+  });
   define(in, "format(value, format_spec='', /)", [](Interp& interp, Arguments& args) {
     return interp.str(interp.format(args[0], args.text(1)));
   });

@@ -30,6 +30,7 @@ enum Of : unsigned {
   kFrozenSet = 1U << 8U,
   kRange = 1U << 9U,
   kException = 1U << 10U,
+  kSlice = 1U << 11U,
   kNumber = kInteger | kReal,
   kSequence = kText | kList | kTuple,
   kSets = kSet | kFrozenSet,
@@ -41,16 +42,18 @@ enum Of : unsigned {
 /// The one of them that a class is or derives from.
 Of built_in(Interp& in, const ClassObject& type) {
   const BuiltinClasses& c = in.classes();
-  const std::array<std::pair<const ClassObject*, Of>, 10> kinds{{{c.integer.get(), kInteger},
-                                                                {c.real.get(), kReal},
-                                                                {c.str.get(), kText},
-                                                                {c.list.get(), kList},
-                                                                {c.tuple.get(), kTuple},
-                                                                {c.dict.get(), kDict},
-                                                                {c.set.get(), kSet},
-                                                                {c.frozenset.get(), kFrozenSet},
-                                                                {c.range.get(), kRange},
-                                                                {c.base_exception.get(), kException}}};
+  const std::array<std::pair<const ClassObject*, Of>, 11> kinds{
+      {{c.integer.get(), kInteger},
+       {c.real.get(), kReal},
+       {c.str.get(), kText},
+       {c.list.get(), kList},
+       {c.tuple.get(), kTuple},
+       {c.dict.get(), kDict},
+       {c.set.get(), kSet},
+       {c.frozenset.get(), kFrozenSet},
+       {c.range.get(), kRange},
+       {c.slice.get(), kSlice},
+       {c.base_exception.get(), kException}}};
   for (const auto& [known_type, bit] : kinds) {
     if (type.derives_from(*known_type)) return bit;
   }
@@ -68,8 +71,8 @@ Value of_object_repr(Interp& in, Arguments& args) {
   return in.str(fmt::format("<{} object>", in.type_of(args[0])->qualname));
 }
 
-/// An exception of the built-in class that this one derives from, with its arguments: nothing that a
-/// program's class defines is asked.
+/// An exception of the built-in class that this one derives from, with its arguments: nothing that
+/// a program's class defines is asked.
 Ref<ExceptionObject> as_built_in(Interp& in, Arguments& args) {
   const auto& exception = args.object<ExceptionObject>(0, "an exception");
   ClassObject* type = in.classes().base_exception.get();
@@ -84,15 +87,14 @@ Ref<ExceptionObject> as_built_in(Interp& in, Arguments& args) {
 }
 
 Value of_object_hash(Interp& in, Arguments& args) {
-  if (!is_plain_instance(args[0]))
-    return Value::integer(python_hash(in.hash(plain_of(args[0]))));
+  if (!is_plain_instance(args[0])) return Value::integer(python_hash(in.hash(plain_of(args[0]))));
   return Value::integer(static_cast<std::int64_t>(in.identity(args[0]) >> 4U));
 }
 
 Value of_object_format(Interp& in, Arguments& args) {
   if (!args.text(1).empty()) {
-    in.type_error(fmt::format("unsupported format string passed to {}.__format__",
-                              in.type_name(args[0])));
+    in.type_error(
+        fmt::format("unsupported format string passed to {}.__format__", in.type_name(args[0])));
   }
   return in.str(in.to_str(args[0]));
 }
@@ -146,8 +148,8 @@ Value joined(Interp& in, const Value& left, const Value& right) {
                      (left.as<Tuple>() != nullptr && right.as<Tuple>() != nullptr);
   if (!alike) {
     const char* name = left.as<List>() != nullptr ? "list" : "tuple";
-    in.type_error(fmt::format("can only concatenate {} (not \"{}\") to {}", name,
-                              in.type_name(right), name));
+    in.type_error(
+        fmt::format("can only concatenate {} (not \"{}\") to {}", name, in.type_name(right), name));
   }
   return in.binary(BinaryOp::kAdd, like(in, left, items_of(left)), like(in, left, items_of(right)));
 }
@@ -214,10 +216,10 @@ std::string_view set_method(BinaryOp op) {
   }
 }
 
-constexpr std::array kBinary{BinaryOp::kAdd,    BinaryOp::kSub,      BinaryOp::kMul,
+constexpr std::array kBinary{BinaryOp::kAdd,     BinaryOp::kSub,      BinaryOp::kMul,
                              BinaryOp::kTrueDiv, BinaryOp::kFloorDiv, BinaryOp::kMod,
-                             BinaryOp::kPow,    BinaryOp::kLShift,   BinaryOp::kRShift,
-                             BinaryOp::kAnd,    BinaryOp::kOr,       BinaryOp::kXor};
+                             BinaryOp::kPow,     BinaryOp::kLShift,   BinaryOp::kRShift,
+                             BinaryOp::kAnd,     BinaryOp::kOr,       BinaryOp::kXor};
 constexpr std::array kCompare{CompareOp::kEq, CompareOp::kNe, CompareOp::kLt,
                               CompareOp::kLe, CompareOp::kGt, CompareOp::kGe};
 constexpr std::array kUnary{UnaryOp::kNeg, UnaryOp::kPos, UnaryOp::kInvert};
@@ -300,7 +302,9 @@ constexpr Row kRows[] = {
     {~0U, {"__format__(self, format_spec, /)", of_object_format}},
     {kSized,
      {"__len__(self, /)",
-      [](Interp& in, Arguments& args) { return Value::integer(in.builtin_length(plain_of(args[0]))); }}},
+      [](Interp& in, Arguments& args) {
+        return Value::integer(in.builtin_length(plain_of(args[0])));
+      }}},
     {kSized,
      {"__iter__(self, /)",
       [](Interp& in, Arguments& args) -> Value { return in.builtin_iterate(plain_of(args[0])); }}},
@@ -357,12 +361,23 @@ Value make_method(Interp& in, Of built, Name name) {
   return {};
 }
 
+/// From the file of the library that has what few programs ask for.
+Value rare_method(Interp& in, Of built, std::string_view word) {
+  constexpr std::string_view kNames[] = {"object",    "int",   "float",         "str",
+                                         "list",      "tuple", "dict",          "set",
+                                         "frozenset", "range", "BaseException", "slice"};
+  std::size_t place = 0;
+  while ((1U << place) != built) ++place;
+  return in.find_attr(in.import("_methods"), in.intern(fmt::format("{}_{}", kNames[place], word)));
+}
+
 }  // namespace
 
 Value special_method(Interp& in, ClassObject& type, Name name) {
   const std::string_view word = in.text(name);
-  if (word.size() < 5 || !word.starts_with("__") || !word.ends_with("__")) return {};
   const Of built = built_in(in, type);
+  if (word.size() < 5 || !word.starts_with("__") || !word.ends_with("__"))
+    return built == kObject || built == kException ? Value() : rare_method(in, built, word);
   // Kept among the built-in names, under one that no program can write.
   const Name place = in.intern(fmt::format("{} of {}", word, static_cast<unsigned>(built)));
   if (const Value* known_one = in.find_builtin(place)) return *known_one;
@@ -372,7 +387,11 @@ Value special_method(Interp& in, ClassObject& type, Name name) {
 }
 
 Value special_attribute(Interp& in, const Value& object, Name name) {
-  if (auto* type = object.as<ClassObject>()) return special_method(in, *type, name);
+  if (auto* type = object.as<ClassObject>()) {
+    Value found = special_method(in, *type, name);
+    const auto* wrapper = found.as<MethodWrapper>();
+    return wrapper != nullptr ? wrapper->function : found;
+  }
   const auto* parent = object.as<Super>();
   const Value self = parent != nullptr ? parent->self : object;
   if (self.as<ClassObject>() != nullptr || self.as<Unknown>() != nullptr) return {};
@@ -382,6 +401,8 @@ Value special_attribute(Interp& in, const Value& object, Name name) {
   if (of_host && in.text(name) != "__repr__" && in.text(name) != "__str__") return {};
   const Value method = special_method(in, *in.type_of(self), name);
   if (method.empty() || method.is_none()) return method;
+  if (const auto* wrapper = method.as<MethodWrapper>()) return wrapper->function;
+  if (const auto* property = method.as<Property>()) return in.call(property->get, {self});
   return make_ref<BoundMethod>(in.heap(), method, self);
 }
 

@@ -3,8 +3,8 @@
 #include "sim/lang/runtime/interp.h"
 
 /// The special methods of built-in types, for the programs that ask for them by name:
-/// `super().__repr__()`, `int.__add__`, `hasattr(text, "__len__")`. Operators and built-in functions
-/// do not come here, so nothing of this is made before a program asks.
+/// `super().__repr__()`, `int.__add__`, `hasattr(text, "__len__")`. Operators and built-in
+/// functions do not come here, so nothing of this is made before a program asks.
 namespace tidemark::lang {
 
 /// The method that a built-in type which `type` derives from has under the name: a function whose
