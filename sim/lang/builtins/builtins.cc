@@ -9,6 +9,7 @@
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/values/utf8.h"
@@ -46,13 +47,19 @@ void add_type_tests(Interp& in) {
   });
 }
 
+/// What getattr() finds. Empty: there is none.
+Value find_attribute(Interp& in, const Value& object, Name name) {
+  Value found = in.find_attr(object, name);
+  return found.empty() ? special_attribute(in, object, name) : found;
+}
+
 void add_attribute_functions(Interp& in) {
   define(in, "getattr(object, name, default=..., /)", [](Interp& interp, Arguments& args) {
     const Name name = attribute_name(interp, args, 1);
     if (args[2].empty()) return interp.get_attr(args[0], name);
     Value found;
     try {
-      found = interp.find_attr(args[0], name);
+      found = find_attribute(interp, args[0], name);
     } catch (const Raised& raised) {
       if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
     }
@@ -61,7 +68,7 @@ void add_attribute_functions(Interp& in) {
   define(in, "hasattr(obj, name, /)", [](Interp& interp, Arguments& args) {
     const Name name = attribute_name(interp, args, 1);
     try {
-      return Value::boolean(!interp.find_attr(args[0], name).empty());
+      return Value::boolean(!find_attribute(interp, args[0], name).empty());
     } catch (const Raised& raised) {
       if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
     }
@@ -175,8 +182,20 @@ void add_numbers(Interp& in) {
 void add_text_functions(Interp& in) {
   define(in, "repr(obj, /)",
          [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
-  define(in, "ascii(obj, /)",
-         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "ascii(obj, /)", [](Interp& interp, Arguments& args) {
+    const std::string text = interp.repr(args[0]);
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::uint32_t code = next_code_point(text, at);
+      if (code < 0x80)
+        out += static_cast<char>(code);
+      else if (code < 0x100)
+        out += fmt::format("\\x{:02x}", code);
+      else
+        out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
+    }
+    return interp.str(out);
+  });
   define(in, "format(value, format_spec='', /)", [](Interp& interp, Arguments& args) {
     return interp.str(interp.format(args[0], args.text(1)));
   });

@@ -142,6 +142,20 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
         const auto high = static_cast<std::uint64_t>(up ? i : range.start);
         return inside && (high - low) % range.width() == 0;
       }
+      case Kind::kList:
+      case Kind::kTuple: {
+        const Value keep = container;
+        const std::vector<Value>& items = object->kind() == Kind::kList
+                                              ? static_cast<List*>(object)->items
+                                              : static_cast<Tuple*>(object)->items;
+        for (std::size_t i = 0; i < items.size(); ++i) {  // An item's code may change the list
+          step();
+          if (items[i].same_as(item)) return true;
+          const Value next = items[i];
+          if (equal(next, item)) return true;
+        }
+        return false;
+      }
       case Kind::kInstance:
       case Kind::kHost: {
         const Value keep = container;
