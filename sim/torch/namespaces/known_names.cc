@@ -27,9 +27,9 @@ constexpr std::string_view kTensor = "torch.Tensor";
 Value stand_in(Interp& interp, const KnownNames& owner, const KnownName& known) {
   if (known.kind == KnownName::Kind::kNone) return Value::none();
   const Value make = interp.get_attr(interp.import("_placeholders"), interp.intern("make_known"));
-  return interp.call(
-      make, {interp.str(fmt::format("{}.{}", view(owner.owner), interp.text(known.name))),
-             Value::boolean(known.kind == KnownName::Kind::kValue)});
+  return interp.call(make,
+                     {interp.str(fmt::format("{}.{}", view(owner.owner), interp.text(known.name))),
+                      Value::boolean(known.kind == KnownName::Kind::kValue)});
 }
 
 /// The names of a tensor that no class of it has yet.
