@@ -41,6 +41,20 @@ class Assumptions(unittest.TestCase):
                          [(5, "flash_attn is not here: the program goes on without it"),
                           (9, "environment variable BATCH is read: it is not set")])
 
+    def test_chance_without_a_seed_is_told(self):
+        text = "torch is used without a seed: its numbers are those of torch.manual_seed(67280421310721)"
+        def notes(body):
+            return [(n.get("line"), n["text"], n["times"]) for n in self.run_script(body).get("notes", [])]
+        draw = "for _ in range(2):\n    n = int(torch.randint(1, 9, (1,)))\n"
+        self.assertEqual(notes(draw), [(4, text, 2)])
+        self.assertEqual(notes("torch.manual_seed(1)\n" + draw), [])
+        # Numbers that nobody looks at decide nothing; a generator of one's own begins with the same seed in PyTorch too.
+        self.assertEqual(notes("net = torch.nn.Linear(8, 8)\n"), [])
+        self.assertEqual(notes("g = torch.Generator()\nprint(torch.rand(3, generator=g).tolist())\n"), [])
+        loader = "for b in torch.utils.data.DataLoader(torch.zeros(9, 2), batch_size=4, shuffle=%s):\n    pass\n"
+        self.assertEqual(notes(loader % False), [])
+        self.assertEqual([each[1] for each in notes(loader % True)], [text])
+
     def test_where_the_other_branch_leaves_the_condition_holds(self):
         report = self.run_script("if x.sum() > 5:\n    print('goes on')\nelse:\n    raise ValueError\n")
         self.assertEqual(report["printed"], "goes on\n")
