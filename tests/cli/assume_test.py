@@ -93,6 +93,18 @@ class Assumptions(unittest.TestCase):
         self.assertIn("a size depends on a value that is not known", text)
         self.assertEqual(self.run_script("print(x[x > 0].shape)\n", "--assume", "s.py:3=5")["printed"], "torch.Size([5])\n")
 
+    def test_rows_of_a_sparse_gradient_are_known_given_or_refused(self):
+        head = "e = torch.nn.Embedding(100, 8, padding_idx=0, sparse=True).cuda()\n"
+        shape = "print(torch.cuda.memory_allocated())\n"
+        unknown = head + "e(x.argmax(-1)).sum().backward()\n" + shape
+        self.assertIn("s.py:4:1: error: a size depends on a value that is not known", self.run_script(unknown))
+        known = head + "e(torch.tensor([%s], device='cuda')).sum().backward()\n" + shape
+        held = [int(self.run_script(known % tokens)["printed"]) for tokens in ("0, 0, 0, 0", "0, 7, 0, 0", ", ".join(["7"] * 40), ", ".join(["7", "0"] * 20))]
+        # 40 rows of 8 numbers are 1,280 bytes, 20 are 640; one row and its index are a block of the least size each.
+        self.assertEqual((held[2] - held[3], held[1] - held[0]), (1536 - 1024, 512 + 512))
+        given = [int(self.run_script(unknown, "--assume", "s.py:4=%d" % rows)["printed"]) for rows in (1, 4)]
+        self.assertEqual(given[0], given[1])  # of one to four rows a block of the least size
+
     def test_what_is_only_assumed_decides_no_size(self):
         self.assertIn("a size depends on a value that is not known", self.run_script("print(x[torch.isfinite(x)].shape)\n"))
 
