@@ -197,10 +197,18 @@ class ReplayCommand final : public Command {
     const std::vector<AllocatorSettings> settings = settings_of(args, err);
     const RequestTrace trace = read_request_trace_file(name);
     const Played played = play(args, trace, settings, devices, options);
-    print(
-        args,
-        {name, &trace, &options, played.results, played.speeds, played.devices, true, nullptr, {}},
-        out);
+    print(args,
+          {name,
+           &trace,
+           &options,
+           played.results,
+           played.speeds,
+           played.devices,
+           true,
+           nullptr,
+           {},
+           {}},
+          out);
     return ExitCode::kDone;
   }
 
@@ -266,7 +274,7 @@ class ReplayCommand final : public Command {
     if (played.results.size() > 1 || device_given) note_other_rows(recorded);
     print(args,
           {name, &recorded.trace, &options, played.results, played.speeds, played.devices,
-           recorded.limited, &recorded.agreement, recorded.notes},
+           recorded.limited, &recorded.agreement, recorded.notes, tidemark::devices_of(snapshot)},
           out);
     return ExitCode::kDone;
   }

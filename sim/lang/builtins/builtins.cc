@@ -261,7 +261,16 @@ Value names_of(Interp& in, Arguments& args) {
     if (!own.empty()) {
       for (const Value& name : in.unpack(own)) names.emplace(in.to_str(name));
     }
-    if (args[0].as<Module>() == nullptr) type = in.type_of(args[0]).get();
+    if (const auto* module = args[0].as<Module>()) {
+      // What the package has that a module of the library stands for.
+      if (module->origin == Module::Origin::kOwn && in.importer().is_own("_known_names")) {
+        const Value list = in.get_attr(in.import("_known_names"), in.intern("names"));
+        for (const Value& name : in.unpack(in.call(list, {in.str(module->name)})))
+          names.emplace(in.to_str(name));
+      }
+    } else {
+      type = in.type_of(args[0]).get();
+    }
   }
   if (type != nullptr) {
     for (const ClassObject* base : type->mro()) {
@@ -282,6 +291,15 @@ void add_listings(Interp& in) {
                                         : interp.call_special(args[0], interp.intern("__dir__"));
     return interp.call(*interp.find_builtin(interp.intern("sorted")), {names});
   });
+}
+
+/// What a program that is run has beside: sys.exit() under the names that the prompt tells.
+void add_exits(Interp& in) {
+  for (const std::string_view name : {"exit", "quit"}) {
+    in.set_builtin(in.intern(name), in.raw_function(name, [](Interp& interp, CallArgs& args) {
+      return interp.call(interp.get_attr(interp.import("sys"), interp.intern("exit")), args);
+    }));
+  }
 }
 
 void add_files(Interp& in) {
@@ -314,6 +332,7 @@ void add_builtins(Interp& in) {
   add_attribute_functions(in);
   add_numbers(in);
   add_text_functions(in);
+  add_exits(in);
   add_files(in);
   add_listings(in);
   add_code_functions(in);

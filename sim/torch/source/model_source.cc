@@ -11,6 +11,7 @@
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/session.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -163,6 +164,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     } catch (...) {
       emitter.stop();
       throw;
+    }
+    // Also what no line of the program's own has read: the order of a sampler, a mask's count.
+    if (std::string unseeded = unseeded_note(session); !unseeded.empty()) {
+      const auto is_told = [&](const lang::Note& note) { return note.text == unseeded; };
+      if (std::none_of(notes_.all().begin(), notes_.all().end(), is_told))
+        notes_.add({}, std::move(unseeded));
     }
     operators_ = session.op_table().called();
     allocator_conf_ = session.allocator_conf;

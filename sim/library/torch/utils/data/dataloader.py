@@ -126,7 +126,7 @@ class _BaseDataLoaderIter:
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
         seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
-        self._base_seed = seed.item()
+        self._base_seed = seed  # drawn as there, and read by no worker here
         self._length = loader
         if isinstance(loader.dataset, IterableDataset):
             self._fetcher = _IterableFetcher(
