@@ -195,6 +195,8 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
                ? contiguous(c, out, MemoryFormat::kContiguous)
                : out;
   }();
+  // The product with a wider weight is as wide.
+  if (c.rules().rms_norm == RmsNorm::kWeightLast) return normalized;
   return to(c, normalized, input.dtype());
 }
 
