@@ -238,10 +238,12 @@ void Context::end_thread(Thread& thread) {
 }
 
 Bytes Context::cublas_workspace_bytes() const {
-  // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB.
-  constexpr Bytes kHopper = 32 * kMiB;
+  // 4096 KiB x 8, else 2 x 4096 KiB + 8 x 16 KiB.
+  constexpr Bytes kWide = 32 * kMiB;
   constexpr Bytes kOther = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
-  return spec_.compute_capability == 90 ? kHopper : kOther;
+  const bool is_hopper = spec_.compute_capability / 10 == 9;
+  const bool is_later = spec_.compute_capability >= 100;
+  return is_hopper || (is_later && rules().wide_workspace_from_blackwell) ? kWide : kOther;
 }
 
 void Context::keep_workspace(Device device, bool lt, Bytes bytes) {

@@ -6,6 +6,7 @@
 
 #include "sim/lang/builtins/python.h"
 #include "sim/library/library.h"
+#include "sim/ops/releases.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/namespaces/torch_module.h"
 #include "sim/torch/source/repetition.h"
@@ -20,8 +21,10 @@ namespace tidemark::torch {
 namespace {
 
 /// What to do about a name that torch does not have; empty: the object is none of torch's.
-std::string way_out(const lang::Value& object) {
+std::string way_out(const lang::Value& object, Version release) {
   const auto* module = object.as<lang::Module>();
+  std::string later = module != nullptr ? ops::later_names(module->name, release) : std::string();
+  if (!later.empty()) return later;
   const bool is_of_torch = module != nullptr
                                ? module->name == "torch" || module->name.starts_with("torch.")
                                : object.as<TensorObject>() != nullptr;
@@ -107,7 +110,9 @@ void ModelSource::run(Program& program, Sink& sink) {
     decisions.emplace(std::move(given));
   }
   options.notes = &notes_;
-  options.missing_hint = way_out;
+  options.missing_hint = [release = model_.wheel.pytorch](const lang::Value& object) {
+    return way_out(object, release);
+  };
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {
     emitter.flush();
