@@ -458,8 +458,11 @@ void fill_host(Interp& in, Module& module) {
     args[0].as<ClassObject>()->attrs.set(known(name::kFn), function);
     return Value::none();
   });
-  define(in, module, "deepcopy(x, memo=None)",
-         [](Interp& interp, Arguments& args) { return interp.deep_copy(args[0]); });
+  define(in, module, "deepcopy(x, memo=None)", [](Interp& interp, Arguments& args) {
+    const auto* memo = args[1].as<Dict>();
+    const bool says = memo != nullptr && memo->table.size() > 0;
+    return says ? interp.deep_copy(args[0], *memo) : interp.deep_copy(args[0]);
+  });
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     auto* from = args[0].as<Instance>();
