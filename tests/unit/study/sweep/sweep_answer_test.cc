@@ -19,9 +19,11 @@ TEST_CASE("The answer goes as far as each model does on each device") {
   //   small  8 16   8 16 32
   //   large  none   8 32 (16 has an error)
   SweepCells cells;
-  cells.axes = {axis("model.args.size", {"small", "large"}, false), axis("batch", {"8", "16", "32"}, true),
-                axis("device", {"t4", "h100"}, false)};
-  const std::string fits = "FFOFFF" "OOOFEF";
+  cells.axes = {axis("model.args.size", {"small", "large"}, false),
+                axis("batch", {"8", "16", "32"}, true), axis("device", {"t4", "h100"}, false)};
+  const std::string fits =
+      "FFOFFF"
+      "OOOFEF";
   for (int model = 0; model < 2; ++model) {
     for (int device = 0; device < 2; ++device) {
       for (int batch = 0; batch < 3; ++batch) {
