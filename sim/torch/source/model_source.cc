@@ -123,6 +123,9 @@ void ModelSource::run(Program& program, Sink& sink) {
     Session session(interp, emitter, model_.devices, model_.wheel);
     add_modules(session);
     session.c.backends = model_.backends;
+    for (const auto& [name, value] : model_.environment) {
+      if (ops::is_cublas_variable(name)) session.c.set_cublas_environment(name, value);
+    }
     session.rank = model_.rank;
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
