@@ -9,6 +9,7 @@
 
 #include "sim/base/wheel.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -257,6 +258,10 @@ void Context::keep_workspace(Device device, bool lt, Bytes bytes) {
 
 void Context::cublas_workspace(Device device, std::int64_t calls) {
   if (!device.is_cuda() || calls == 0) return;
+  if (tracer != nullptr) {
+    tracer->workspace(device, false, calls);
+    return;
+  }
   if (rules().cublas_workspace == CublasWorkspace::kKept) {
     keep_workspace(device, false, cublas_workspace_bytes());
     return;
@@ -268,6 +273,10 @@ void Context::cublas_workspace(Device device, std::int64_t calls) {
 
 void Context::cublaslt_workspace(Device device) {
   if (!device.is_cuda()) return;
+  if (tracer != nullptr) {
+    tracer->workspace(device, true, 1);
+    return;
+  }
   constexpr Bytes kLt = kMiB;
   const auto of_call = [&] {
     Tensor workspace = scratch(kLt, device);

@@ -11,6 +11,7 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
+#include "sim/ops/not_compiled.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/tensors/compiled_code.h"
 
@@ -68,6 +69,10 @@ class MemoryFormatObject final : public lang::HostObject {
 /// What to do about an operator that is not modelled.
 inline constexpr const char* kWayOut =
     "declare it as a custom op: docs/scenario.md; docs/language.md lists what is modelled";
+
+/// What to do about compiled code that is not modelled.
+inline constexpr const char* kRunAsEager =
+    "'--compile eager' runs compiled code as eager, and says how far that errs: docs/compile.md";
 
 class GradientRules;
 class ModelWatch;
@@ -140,6 +145,8 @@ class Session {
   auto guarded(F&& body) {
     try {
       return body();
+    } catch (const ops::NotCompiled& e) {
+      interp.refuse(e.what(), kRunAsEager);
     } catch (const ops::NotModelled& e) {
       interp.refuse(e.what(), kWayOut);
     } catch (const ops::OpError& e) {
@@ -169,6 +176,7 @@ class Session {
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
   CompileMode compile = CompileMode::kRefuse;
+  bool has_compiled = false;  ///< something, in this process
   std::string
       allocator_conf;  ///< what the program's os.environ asks of the allocator; empty: nothing
   bool unknown_number = false;  ///< one is among the arguments of the call under way

@@ -1,0 +1,644 @@
+#include "sim/torch/compile/capture.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/ops/not_compiled.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::kNoNode;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::StorageId;
+using ops::Tensor;
+
+namespace {
+
+/// In TensorImpl::producer: the rest is a node's number, not a vertex's.
+constexpr std::uint32_t kOfNode = 0x80000000U;
+
+std::string_view name_of(ops::KernelKind kind) {
+  switch (kind) {
+    case ops::KernelKind::kPointwise:
+      return "pointwise";
+    case ops::KernelKind::kReduction:
+      return "sum";
+    case ops::KernelKind::kCopy:
+      return "clone";
+    case ops::KernelKind::kCast:
+      return "_to_copy";
+    case ops::KernelKind::kFill:
+      return "zeros";
+    case ops::KernelKind::kProduct:
+      return "mm";
+    case ops::KernelKind::kCat:
+      return "cat";
+  }
+  return "";
+}
+
+NodeKind node_kind(ops::KernelKind kind) {
+  switch (kind) {
+    case ops::KernelKind::kPointwise:
+      return NodeKind::kPointwise;
+    case ops::KernelKind::kReduction:
+      return NodeKind::kReduction;
+    case ops::KernelKind::kCopy:
+      return NodeKind::kCopy;
+    case ops::KernelKind::kCast:
+      return NodeKind::kCast;
+    case ops::KernelKind::kFill:
+      return NodeKind::kFill;
+    case ops::KernelKind::kProduct:
+      return NodeKind::kProduct;
+    case ops::KernelKind::kCat:
+      return NodeKind::kCat;
+  }
+  return NodeKind::kOpaque;
+}
+
+/// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward".
+std::string operator_name(std::string_view node) {
+  std::string name;
+  for (const char letter : node) {
+    const bool is_capital = letter >= 'A' && letter <= 'Z';
+    if (is_capital && !name.empty()) name += '_';
+    if (letter < '0' || letter > '9')
+      name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  return name;
+}
+
+/// Operators that PyTorch decomposes while it traces, and those whose results' sizes hang on numbers.
+void refuse_unknown(std::string_view op) {
+  static constexpr std::string_view kParts[] = {
+      "batch_norm",   "rnn",           "lstm",           "gru",       "upsample",
+      "grid_sampler", "margin_loss",   "pack_padded",    "nonzero",   "masked_select",
+      "unique",       "embedding_bag", "count_nonzero",  "ctc_loss",  "_sync"};
+  for (const std::string_view part : kParts) {
+    if (op.find(part) != std::string_view::npos && op != "soft_margin_loss")
+      throw ops::NotCompiled(fmt::format("{} in compiled code is not modelled", op));
+  }
+}
+
+StorageId number(ops::RequestNumber request) { return request & ~kPretended; }
+
+/// The memory of a tensor that was made here.
+StorageId storage_of(const Tensor& tensor) { return number(tensor->storage->request()); }
+
+}  // namespace
+
+Capture::Capture(Session& session, const ops::TensorList& arguments)
+    : session_(session), c_(session.c) {
+  for (const Tensor& argument : arguments) arguments_.push_back(argument.impl());
+  ops::Thread& thread = c_.thread();
+  on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
+  pack_hooks_ = std::exchange(thread.pack_hooks, {});
+  cache_enabled_ = std::exchange(thread.autocast.cache_enabled, false);
+  session.emitter.pretend(this);
+  c_.tracer = this;
+}
+
+void Capture::stop() {
+  if (std::exchange(stopped_, true)) return;
+  c_.tracer = nullptr;
+  session_.emitter.pretend(nullptr);
+  session_.emitter.graph().on_backward = std::move(on_backward_);
+  c_.thread().pack_hooks = std::move(pack_hooks_);
+  c_.thread().autocast.cache_enabled = cache_enabled_;
+}
+
+// ---- nodes
+
+NodeId Capture::add_node(GraphNode node) {
+  node.module = c_.module_label;
+  graph.nodes.push_back(std::move(node));
+  return static_cast<NodeId>(graph.nodes.size() - 1);
+}
+
+void Capture::describe(GraphNode& node, const Tensor& tensor) const {
+  node.sizes = tensor.sizes();
+  node.strides = tensor.strides();
+  node.offset = tensor->offset;
+  node.dtype = tensor.dtype();
+  node.device = tensor.device();
+}
+
+bool Capture::is_seen_as(NodeId id, const Tensor& tensor) const {
+  const GraphNode& node = graph.nodes[id];
+  return node.sizes == tensor.sizes() && node.strides == tensor.strides() &&
+         node.offset == tensor->offset && node.dtype == tensor.dtype();
+}
+
+void Capture::mark(const Tensor& tensor, NodeId id) const { tensor->producer = kOfNode | id; }
+
+NodeId Capture::add_input(const Tensor& tensor) {
+  GraphNode node;
+  node.name = "input";
+  node.kind = NodeKind::kInput;
+  node.is_parameter =
+      std::find(arguments_.begin(), arguments_.end(), tensor.impl()) == arguments_.end();
+  node.storage = static_cast<StorageId>(storages_.size());
+  describe(node, tensor);
+  storages_.push_back({tensor->storage->bytes(), kNoNode, false});
+  graph.roles.push_back(ops::Role::kInput);
+  const NodeId id = add_node(std::move(node));
+  storages_.back().maker = id;
+  inputs.emplace_back(tensor, id);
+  input_storages_.emplace(tensor->storage.get(), id);
+  return id;
+}
+
+NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
+  if (is_seen_as(base, tensor)) return base;
+  for (const NodeId id : views_[base]) {
+    if (is_seen_as(id, tensor)) return id;
+  }
+  GraphNode node;
+  node.name = "view";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  views_[base].push_back(id);
+  return id;
+}
+
+NodeId Capture::node_of(const Tensor& tensor) {
+  if (tensor.is_sparse() || tensor->spread)
+    refuse(tensor.is_sparse() ? "sparse tensors" : "DTensors");
+  const bool is_marked = (tensor->producer & kOfNode) != 0 && tensor->producer != graph::kNoVertex;
+  const NodeId marked = is_marked ? tensor->producer & ~kOfNode : kNoNode;
+  const auto written = written_.find(tensor->storage.get());
+  if (written != written_.end() && (!is_marked || marked < written->second))
+    return view_of(written->second, tensor);
+  if (is_marked) return view_of(marked, tensor);
+  if (is_made_here(tensor)) {
+    // Of an operator that did not say what it gives: a factory.
+    const NodeId maker = storages_[storage_of(tensor)].maker;
+    GraphNode& node = graph.nodes[maker];
+    if (node.sizes.empty() && node.strides.empty() && node.dtype == ops::ScalarType::kUInt8)
+      describe(node, tensor);
+    const NodeId id = view_of(maker, tensor);
+    mark(tensor, id);
+    return id;
+  }
+  if (tensor.numel() == 0) refuse("tensors without elements");
+  const auto known = input_storages_.find(tensor->storage.get());
+  return known != input_storages_.end() ? view_of(known->second, tensor) : add_input(tensor);
+}
+
+std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors) {
+  std::vector<NodeId> ids;
+  for (const Tensor* tensor : tensors) {
+    if (tensor->defined() && tensor->is_cuda()) ids.push_back(node_of(*tensor));
+  }
+  return ids;
+}
+
+Tensor Capture::tangent_of(const Tensor& result) {
+  const Tensor made =
+      c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
+  GraphNode& node = graph.nodes.back();
+  node.name = "tangent";
+  node.kind = NodeKind::kTangent;
+  node.effects.clear();
+  describe(node, made);
+  mark(made, static_cast<NodeId>(graph.nodes.size() - 1));
+  return made;
+}
+
+// ---- scopes
+
+void Capture::push(Scope::Kind kind, std::string_view name, std::vector<NodeId> reads) {
+  Scope& scope = scopes_.emplace_back();
+  scope.kind = kind;
+  scope.name = name;
+  scope.reads = std::move(reads);
+  scope.first_storage = static_cast<StorageId>(storages_.size());
+  scope.first_node = static_cast<NodeId>(graph.nodes.size());
+}
+
+void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
+  if (!c_.thread().pack_hooks.empty()) refuse("hooks on saved tensors, checkpointing among them,");
+  if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
+    ++scope->inner;
+    return;
+  }
+  refuse_unknown(name);
+  const std::uint64_t settings = settings_of(name, reads);
+  push(Scope::Kind::kOp, name, nodes_of(reads));
+  scopes_.back().settings = settings;
+}
+
+std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
+  static constexpr std::string_view kNeverSame[] = {
+      "empty", "empty_like", "new_empty",
+      "native_dropout", "bernoulli", "multinomial", "normal", "poisson", "rrelu_with_noise_",
+      "rand",           "randn",     "randint",     "randperm", "rand_like", "randn_like"};
+  if (std::find(std::begin(kNeverSame), std::end(kNeverSame), op) != std::end(kNeverSame)) return 0;
+  const bool on_device = std::all_of(reads.begin(), reads.end(), [](const Tensor* tensor) {
+    return !tensor->defined() || tensor->is_cuda() || (*tensor)->wrapped_number;
+  });
+  if (!on_device) return 0;
+  // A number that is no argument of a call is not known here.
+  const bool has_number = std::any_of(reads.begin(), reads.end(), [](const Tensor* tensor) {
+    return tensor->defined() && (*tensor)->wrapped_number;
+  });
+  if (calls_.empty()) return has_number ? 0 : 1;
+  Call& call = calls_.back();
+  const std::string text = fmt::format("{} {}", call.settings, call.operators++);
+  return std::hash<std::string>{}(text) | 1U;
+}
+
+void Capture::end_op() {
+  if (Scope* scope = top(); scope->inner > 0) {
+    --scope->inner;
+    return;
+  }
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  finish(std::move(scope));
+}
+
+void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*>& reads) {
+  if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
+    if (scope->inner_kernels++ == 0) scope->kernels.push_back(kind);
+    return;
+  }
+  push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  scopes_.back().kernels.push_back(kind);
+}
+
+void Capture::end_kernel() {
+  if (Scope* scope = top(); scope->inner_kernels > 0) {
+    --scope->inner_kernels;
+    return;
+  }
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  finish(std::move(scope));
+}
+
+/// A result that was kept is seen without its history. Source: torch's SavedVariable.
+NodeId Capture::detached(const Tensor& tensor) {
+  const NodeId base = node_of(tensor);
+  GraphNode node;
+  node.name = "detach";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  mark(tensor, id);
+  return id;
+}
+
+void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
+                             const ops::TensorList& saved) {
+  std::vector<NodeId> gradients;
+  for (const Tensor& tensor : incoming) {
+    if (tensor.defined() && tensor.is_cuda()) gradients.push_back(node_of(tensor));
+  }
+  std::vector<NodeId> reads = gradients;
+  const std::string name = operator_name(node.name);
+  const auto place = [this](NodeId id) {
+    return graph.nodes[id].name == "detach" ? graph.nodes[id].inputs.front() : id;
+  };
+  const auto is_own_part = [&](NodeId id) {
+    if (graph.nodes[id].kind != NodeKind::kPart) return false;
+    std::string_view maker = graph.nodes[graph.nodes[id].inputs.front()].name;
+    if (maker.starts_with('_')) maker.remove_prefix(1);
+    return name.starts_with(maker);
+  };
+  // Inputs, then results in the order in which the operator gave them.
+  std::vector<NodeId> results;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (!saved[i].defined() || !saved[i].is_cuda()) continue;
+    const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
+    (is_own_part(place(id)) ? results : reads).push_back(id);
+  }
+  std::stable_sort(results.begin(), results.end(),
+                   [&](NodeId a, NodeId b) { return place(a) < place(b); });
+  reads.insert(reads.end(), results.begin(), results.end());
+  push(Scope::Kind::kBackward, session_.interp.text(session_.interp.intern(name)),
+       std::move(reads));
+  scopes_.back().incoming = std::move(gradients);
+}
+
+void Capture::end_backward(const ops::TensorList& grads) {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  // A gradient that begins as zeros is written into by the rest of the function.
+  const bool is_filled = std::any_of(grads.begin(), grads.end(), [&](const Tensor& grad) {
+    if (!is_made_here(grad) || storage_of(grad) < scope.first_storage) return false;
+    const NodeId maker = storages_[storage_of(grad)].maker;
+    return maker != kNoNode && graph.nodes[maker].kind == NodeKind::kFill;
+  });
+  if (!scope.asks_itself && !is_filled) {
+    // Kernels and views, each an operator.
+    for (const Tensor& grad : grads) {
+      if (grad.defined() && grad.is_cuda()) mark(grad, node_of(grad));
+    }
+    name_single_kernel(scope);
+    keep_launches(scope);
+    return;
+  }
+  graph.nodes.resize(scope.first_node);
+  std::erase_if(views_, [&](const auto& entry) { return entry.first >= scope.first_node; });
+  for (auto& [base, views] : views_)
+    std::erase_if(views, [&](NodeId id) { return id >= scope.first_node; });
+  for (const Tensor& grad : grads) {
+    if (is_made_here(grad) && storage_of(grad) >= scope.first_storage) add_result(scope, grad);
+  }
+  finish(std::move(scope));
+}
+
+/// A function of one loop is one operator, which has the gradients before what was kept.
+void Capture::name_single_kernel(const Scope& scope) {
+  GraphNode* only = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].effects.empty()) continue;
+    if (only != nullptr) return;
+    only = &graph.nodes[id];
+  }
+  if (only == nullptr || only->kind != NodeKind::kPointwise) return;
+  only->name = scope.name;
+  std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {
+    return std::find(scope.incoming.begin(), scope.incoming.end(), input) != scope.incoming.end();
+  });
+}
+
+/// The work of the whole is its last kernel's, where the kernels told none.
+void Capture::keep_launches(const Scope& scope) {
+  const auto launches = [](const std::vector<Effect>& effects) {
+    return std::any_of(effects.begin(), effects.end(),
+                       [](const Effect& e) { return e.kind == Effect::Kind::kLaunch; });
+  };
+  GraphNode* last = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (launches(graph.nodes[id].effects)) return;
+    if (!graph.nodes[id].effects.empty()) last = &graph.nodes[id];
+  }
+  if (last == nullptr) return;
+  for (const Effect& effect : scope.effects) {
+    if (effect.kind == Effect::Kind::kLaunch) last->effects.push_back(effect);
+  }
+}
+
+void Capture::add_result(Scope& scope, const Tensor& tensor) {
+  const bool is_there =
+      std::any_of(scope.results.begin(), scope.results.end(), [&](const Tensor& other) {
+        return other->storage == tensor->storage && other.sizes() == tensor.sizes() &&
+               other.strides() == tensor.strides() && other->offset == tensor->offset;
+      });
+  if (!is_there) scope.results.push_back(tensor);
+}
+
+void Capture::gives(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || !tensor.defined() || !tensor.is_cuda()) return;
+  if (scope->kind == Scope::Kind::kBackward || scope->inner > 0 || scope->inner_kernels > 0) return;
+  if (scope->kind == Scope::Kind::kOp && is_made_here(tensor) &&
+      storage_of(tensor) >= scope->first_storage) {
+    // The result itself, not what was kept of it before.
+    const auto kept = scope->results.end() - static_cast<std::ptrdiff_t>(scope->kept);
+    const auto same = std::remove_if(kept, scope->results.end(), [&](const Tensor& other) {
+      return other->storage == tensor->storage;
+    });
+    scope->kept -= static_cast<std::size_t>(scope->results.end() - same);
+    scope->results.erase(same, scope->results.end());
+    scope->results.insert(scope->results.end() - static_cast<std::ptrdiff_t>(scope->kept), tensor);
+    return;
+  }
+  add_result(*scope, tensor);
+}
+
+void Capture::keeps(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || scope->kind != Scope::Kind::kOp || scope->inner > 0) return;
+  if (!is_made_here(tensor) || storage_of(tensor) < scope->first_storage) return;
+  const std::size_t before = scope->results.size();
+  add_result(*scope, tensor);
+  scope->kept += scope->results.size() - before;
+}
+
+void Capture::writes(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || scope->inner > 0 || !tensor.is_cuda()) return;
+  const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
+  if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
+  if (!scope->effects.empty()) refuse(fmt::format("{} in place", scope->name));
+  if (!is_made_here(tensor) && tensor.requires_grad())
+    refuse("writing into an input that requires grad");
+  scope->written.push_back(tensor);
+}
+
+NodeKind Capture::kind_of(const Scope& scope) {
+  if (scope.kind == Scope::Kind::kBackward) return NodeKind::kOpaque;
+  const bool asks = std::any_of(scope.effects.begin(), scope.effects.end(), [](const Effect& e) {
+    return e.kind == Effect::Kind::kAllocate;
+  });
+  if (!asks && scope.kernels.empty()) return NodeKind::kView;
+  if (scope.asks_itself || scope.kernels.size() != 1) return NodeKind::kOpaque;
+  return node_kind(scope.kernels.front());
+}
+
+void Capture::finish(Scope scope) {
+  if (!scope.written.empty() && scope.results.empty()) {
+    GraphNode node;
+    node.name = scope.name;
+    node.kind = NodeKind::kPointwise;
+    node.inputs = scope.reads;
+    write_functionally(scope.written.front(), std::move(node));
+    return;
+  }
+  std::vector<StorageId> hidden;
+  for (StorageId id = scope.first_storage; id < storages_.size(); ++id) {
+    const bool is_result =
+        std::any_of(scope.results.begin(), scope.results.end(), [&](const Tensor& result) {
+          return is_made_here(result) && storage_of(result) == id;
+        });
+    const bool is_own = std::any_of(scope.effects.begin(), scope.effects.end(), [id](const Effect& e) {
+      return e.kind == Effect::Kind::kAllocate && e.storage == id;
+    });
+    if (is_own && storages_[id].is_live && !is_result) hidden.push_back(id);
+  }
+  if (scope.results.empty() && hidden.empty()) return;
+  GraphNode node;
+  node.name = scope.name;
+  node.settings = scope.settings;
+  node.kind = kind_of(scope);
+  node.inputs = scope.reads;
+  node.effects = std::move(scope.effects);
+  const bool is_one = scope.results.size() == 1 && hidden.empty();
+  node.has_parts = !is_one;
+  if (is_one) {
+    const Tensor& result = scope.results.front();
+    describe(node, result);
+    if (is_made_here(result) && storage_of(result) >= scope.first_storage) {
+      node.storage = storage_of(result);
+    } else {
+      // A view: of what it reads, whatever else it takes.
+      const NodeId base = node.inputs.empty() ? node_of(result) : node.inputs.front();
+      node.inputs = {base};
+      node.storage = graph.nodes[base].storage;
+    }
+  }
+  const NodeId id = add_node(std::move(node));
+  if (is_one) {
+    const StorageId storage = graph.nodes[id].storage;
+    if (storage >= scope.first_storage) storages_[storage].maker = id;
+    mark(scope.results.front(), id);
+    return;
+  }
+  for (const Tensor& result : scope.results) add_part(id, result);
+  for (const StorageId storage : hidden) add_hidden_part(id, storage);
+}
+
+void Capture::add_part(NodeId whole, const Tensor& tensor) {
+  GraphNode part;
+  part.name = "getitem";
+  part.kind = NodeKind::kPart;
+  part.inputs = {whole};
+  describe(part, tensor);
+  const auto& inputs_of_whole = graph.nodes[whole].inputs;
+  const auto& effects = graph.nodes[whole].effects;
+  const bool is_own =
+      is_made_here(tensor) &&
+      std::any_of(effects.begin(), effects.end(), [&](const Effect& e) {
+        return e.kind == Effect::Kind::kAllocate && e.storage == storage_of(tensor);
+      });
+  part.storage = is_own ? storage_of(tensor) : graph.nodes[inputs_of_whole.front()].storage;
+  const NodeId id = add_node(std::move(part));
+  if (is_own) storages_[storage_of(tensor)].maker = id;
+  mark(tensor, id);
+}
+
+void Capture::add_hidden_part(NodeId whole, StorageId storage) {
+  GraphNode part;
+  part.name = "getitem";
+  part.kind = NodeKind::kPart;
+  part.inputs = {whole};
+  part.storage = storage;
+  part.dtype = ops::ScalarType::kUInt8;  // until somebody reads it
+  storages_[storage].maker = add_node(std::move(part));
+}
+
+void Capture::write_functionally(const Tensor& tensor, GraphNode node) {
+  const auto storage = static_cast<StorageId>(storages_.size());
+  storages_.push_back({tensor.bytes(), kNoNode, false});
+  graph.roles.push_back(ops::Role::kTemporary);
+  Effect ask;
+  ask.device = tensor.device();
+  ask.storage = storage;
+  ask.bytes = tensor.bytes();
+  node.effects.push_back(ask);
+  node.storage = storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  storages_.back().maker = id;
+  written_[tensor->storage.get()] = id;
+  if (is_made_here(tensor)) {
+    mark(tensor, id);
+    return;
+  }
+  const auto before =
+      std::find_if(written_inputs.begin(), written_inputs.end(), [&](const auto& entry) {
+        return entry.first->storage == tensor->storage;
+      });
+  if (before == written_inputs.end()) {
+    written_inputs.emplace_back(tensor, id);
+  } else {
+    before->second = id;
+  }
+}
+
+// ---- what is asked for
+
+void Capture::add_effect(const Effect& effect) {
+  Scope* scope = top();
+  if (scope == nullptr) return;
+  scope->effects.push_back(effect);
+  // A kernel's is the backward function's around it, too.
+  if (scopes_.size() > 1) scopes_[scopes_.size() - 2].effects.push_back(effect);
+}
+
+ops::RequestNumber Capture::allocate(Bytes bytes, ops::Device device) {
+  const auto storage = static_cast<StorageId>(storages_.size());
+  storages_.push_back({bytes});
+  graph.roles.push_back(ops::Role::kTemporary);
+  ++live_;
+  Effect effect;
+  effect.device = device;
+  effect.storage = storage;
+  effect.bytes = bytes;
+  if (Scope* scope = top()) {
+    if (scope->inner_kernels == 0 && scope->kind != Scope::Kind::kKernel) scope->asks_itself = true;
+    add_effect(effect);
+    // Kernels of a backward function may read it before the function has ended.
+    if (scope->kind != Scope::Kind::kBackward) return kPretended | storage;
+  }
+  GraphNode node;
+  node.name = c_.op_label;
+  node.settings = calls_.empty() ? 0 : settings_of(node.name, {});
+  node.kind = NodeKind::kFill;
+  node.effects.push_back(effect);
+  node.storage = storage;
+  node.dtype = ops::ScalarType::kUInt8;  // until somebody reads it
+  node.device = device;
+  storages_.back().maker = add_node(std::move(node));
+  return kPretended | storage;
+}
+
+void Capture::release(ops::RequestNumber request) {
+  const StorageId storage = number(request);
+  if (storage >= storages_.size() || !storages_[storage].is_live) return;
+  storages_[storage].is_live = false;
+  --live_;
+  Scope* scope = top();
+  if (scope == nullptr) return;
+  Effect effect;
+  effect.kind = Effect::Kind::kFree;
+  effect.storage = storage;
+  if (storage >= scope->first_storage) scope->effects.push_back(effect);
+  if (scopes_.size() > 1 && storage >= scopes_[scopes_.size() - 2].first_storage)
+    scopes_[scopes_.size() - 2].effects.push_back(effect);
+}
+
+void Capture::set_role(ops::RequestNumber request, ops::Role role) {
+  ops::Role& held = graph.roles[number(request)];
+  held = std::max(held, role);
+}
+
+void Capture::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                     ops::KernelClass kind, ops::ScalarType precision) {
+  Effect effect;
+  effect.kind = Effect::Kind::kLaunch;
+  effect.device = device;
+  effect.flops = flops;
+  effect.bytes_moved = bytes_moved;
+  effect.kernel = kind;
+  effect.precision = precision;
+  add_effect(effect);
+}
+
+void Capture::workspace(ops::Device device, bool lt, std::int64_t calls) {
+  Effect effect;
+  effect.kind = lt ? Effect::Kind::kLtWorkspace : Effect::Kind::kWorkspace;
+  effect.device = device;
+  effect.calls = calls;
+  add_effect(effect);
+}
+
+void Capture::refuse(std::string_view what) {
+  throw ops::NotCompiled(fmt::format("{} in compiled code are not modelled", what));
+}
+
+}  // namespace tidemark::torch
