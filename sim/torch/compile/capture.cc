@@ -341,7 +341,7 @@ void Capture::end_backward(const ops::TensorList& grads) {
     const NodeId maker = storages_[storage_of(grad)].maker;
     return maker != kNoNode && graph.nodes[maker].kind == NodeKind::kFill;
   });
-  if (!scope.asks_itself && !is_filled) {
+  if (!scope.asks_itself && !is_filled && reads_all(scope)) {
     // Kernels and views, each an operator.
     for (const Tensor& grad : grads) {
       if (grad.defined() && grad.is_cuda()) mark(grad, node_of(grad));
@@ -360,14 +360,46 @@ void Capture::end_backward(const ops::TensorList& grads) {
   finish(std::move(scope));
 }
 
-/// A function of one loop is one operator, which has the gradients before what was kept.
-void Capture::name_single_kernel(const Scope& scope) {
+GraphNode* Capture::single_kernel(const Scope& scope) {
   GraphNode* only = nullptr;
   for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
     if (graph.nodes[id].effects.empty()) continue;
-    if (only != nullptr) return;
+    if (only != nullptr) return nullptr;
     only = &graph.nodes[id];
   }
+  return only;
+}
+
+/// Whether all that was kept for a function is read by its kernels. What a single one leaves out
+/// it is given: it says only what decides over its memory (masked_fill's does not name the mask).
+bool Capture::reads_all(const Scope& scope) {
+  std::vector<bool> is_read(graph.nodes.size());
+  for (NodeId id = static_cast<NodeId>(graph.nodes.size()); id-- > scope.first_node;) {
+    for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+  }
+  // A view that was made before counts for what it looks into.
+  for (NodeId id = scope.first_node; id-- > 0;) {
+    if (is_read[id] && graph.nodes[id].effects.empty()) {
+      for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+    }
+  }
+  std::vector<NodeId> unread;
+  for (const NodeId id : scope.reads) {
+    const bool is_gradient =
+        std::find(scope.incoming.begin(), scope.incoming.end(), id) != scope.incoming.end();
+    if (!is_gradient && !is_read[id]) unread.push_back(id);
+  }
+  if (unread.empty()) return true;
+  GraphNode* only = single_kernel(scope);
+  if (only == nullptr) return false;
+  only->inputs.insert(only->inputs.end(), unread.begin(), unread.end());
+  if (only->kind == NodeKind::kCopy) only->kind = NodeKind::kPointwise;
+  return true;
+}
+
+/// A function of one loop is one operator, which has the gradients before what was kept.
+void Capture::name_single_kernel(const Scope& scope) {
+  GraphNode* only = single_kernel(scope);
   if (only == nullptr || only->kind != NodeKind::kPointwise) return;
   only->name = scope.name;
   std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {

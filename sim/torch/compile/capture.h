@@ -101,6 +101,8 @@ class Capture final : public ops::Tracer, public Pretender {
   void push(Scope::Kind kind, std::string_view name, std::vector<graph::NodeId> reads);
   [[nodiscard]] std::vector<graph::NodeId> nodes_of(const std::vector<const ops::Tensor*>& tensors);
   void add_effect(const graph::Effect& effect);
+  [[nodiscard]] graph::GraphNode* single_kernel(const Scope& scope);
+  [[nodiscard]] bool reads_all(const Scope& scope);
   void name_single_kernel(const Scope& scope);
   void keep_launches(const Scope& scope);
   void add_result(Scope& scope, const ops::Tensor& tensor);
