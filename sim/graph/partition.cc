@@ -31,6 +31,13 @@ bool is_random(const GraphNode& node) {
   return is_one_of(kNames, node.name);
 }
 
+/// Loops that draw numbers: others each time.
+bool draws(const GraphNode& node) {
+  static constexpr std::string_view kNames[] = {"bernoulli", "poisson", "_standard_gamma",
+                                                "normal", "uniform"};
+  return is_one_of(kNames, node.name);
+}
+
 /// What may be computed twice.
 bool is_recomputable(const GraphNode& node) {
   static constexpr std::string_view kReductions[] = {
@@ -39,6 +46,7 @@ bool is_recomputable(const GraphNode& node) {
       "_unsafe_view", "arange",     "triu", "index", "gather", "ones", "zeros",
       "zeros_like",   "full",       "full_like",     "empty",  "empty_like",
       "new_zeros",    "scalar_tensor"};
+  if (draws(node)) return false;
   switch (node.kind) {
     case NodeKind::kPart:
     case NodeKind::kPointwise:

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/kernels.h"
 #include "sim/ops/not_compiled.h"
 
 namespace tidemark::torch {
@@ -170,18 +171,26 @@ NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
   return id;
 }
 
+/// The memory that a tensor looks into, as the graph names it; none of an input that nobody read.
+StorageId Capture::memory_of(const Tensor& tensor) const {
+  if (is_made_here(tensor)) return storage_of(tensor);
+  const auto input = input_storages_.find(tensor->storage.get());
+  return input != input_storages_.end() ? graph.nodes[input->second].storage : graph::kNoStorage;
+}
+
 NodeId Capture::node_of(const Tensor& tensor) {
   if (tensor.is_sparse() || tensor->spread)
     refuse(tensor.is_sparse() ? "sparse tensors" : "DTensors");
   const bool is_marked = (tensor->producer & kOfNode) != 0 && tensor->producer != graph::kNoVertex;
   const NodeId marked = is_marked ? tensor->producer & ~kOfNode : kNoNode;
-  const auto written = written_.find(tensor->storage.get());
+  const auto written = written_.find(memory_of(tensor));
   if (written != written_.end() && (!is_marked || marked < written->second))
     return view_of(written->second, tensor);
   if (is_marked) return view_of(marked, tensor);
   if (is_made_here(tensor)) {
     // Of an operator that did not say what it gives: a factory.
     const NodeId maker = storages_[storage_of(tensor)].maker;
+    is_read_.insert(storage_of(tensor));
     GraphNode& node = graph.nodes[maker];
     if (node.sizes.empty() && node.strides.empty() && node.dtype == ops::ScalarType::kUInt8)
       describe(node, tensor);
@@ -225,6 +234,19 @@ void Capture::push(Scope::Kind kind, std::string_view name, std::vector<NodeId> 
   scope.first_node = static_cast<NodeId>(graph.nodes.size());
 }
 
+namespace {
+
+/// The type in which an element-wise operator computes.
+ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>& reads) {
+  std::vector<const Tensor*> defined;
+  for (const Tensor* tensor : reads) {
+    if (tensor->defined()) defined.push_back(tensor);
+  }
+  return defined.empty() ? ops::ScalarType::kFloat32 : ops::result_type(c, defined);
+}
+
+}  // namespace
+
 void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
   if (!c_.thread().pack_hooks.empty()) refuse("hooks on saved tensors, checkpointing among them,");
   if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
@@ -234,7 +256,17 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   refuse_unknown(name);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
+  reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
   scopes_.back().settings = settings;
+  scopes_.back().promoted = promoted(c_, reads);
+}
+
+void Capture::begin_call(std::string settings) {
+  // What is traced of these is what their kernels are on a device.
+  for (const std::string_view name : {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
+    if (settings.starts_with(name)) refuse(fmt::format("calls of {}", name));
+  }
+  calls_.push_back({std::move(settings)});
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
@@ -317,13 +349,20 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
     if (maker.starts_with('_')) maker.remove_prefix(1);
     return name.starts_with(maker);
   };
-  // Inputs, then results in the order in which the operator gave them.
+  // Inputs in the order in which the operator took them, then results in that in which it gave
+  // them.
+  std::vector<NodeId> kept;
   std::vector<NodeId> results;
   for (std::size_t i = 0; i < saved.size(); ++i) {
     if (!saved[i].defined() || !saved[i].is_cuda()) continue;
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
-    (is_own_part(place(id)) ? results : reads).push_back(id);
+    (is_own_part(place(id)) ? results : kept).push_back(id);
   }
+  const std::vector<NodeId>& taken = reads_of_[node.vertex];
+  std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
+    return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);
+  });
+  reads.insert(reads.end(), kept.begin(), kept.end());
   std::stable_sort(results.begin(), results.end(),
                    [&](NodeId a, NodeId b) { return place(a) < place(b); });
   reads.insert(reads.end(), results.begin(), results.end());
@@ -467,6 +506,8 @@ void Capture::writes(const Tensor& tensor) {
   const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
   if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
   if (!scope->effects.empty()) refuse(fmt::format("{} in place", scope->name));
+  if (tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
+    refuse(fmt::format("{} in place into a view", scope->name));
   if (!is_made_here(tensor) && tensor.requires_grad())
     refuse("writing into an input that requires grad");
   scope->written.push_back(tensor);
@@ -484,11 +525,7 @@ NodeKind Capture::kind_of(const Scope& scope) {
 
 void Capture::finish(Scope scope) {
   if (!scope.written.empty() && scope.results.empty()) {
-    GraphNode node;
-    node.name = scope.name;
-    node.kind = NodeKind::kPointwise;
-    node.inputs = scope.reads;
-    write_functionally(scope.written.front(), std::move(node));
+    write_functionally(scope);
     return;
   }
   std::vector<StorageId> hidden;
@@ -506,6 +543,8 @@ void Capture::finish(Scope scope) {
   GraphNode node;
   node.name = scope.name;
   node.settings = scope.settings;
+  if (scope.kind == Scope::Kind::kKernel && scope.kernels.front() == ops::KernelKind::kFill)
+    node.settings = 1;  // zeros
   node.kind = kind_of(scope);
   node.inputs = scope.reads;
   node.effects = std::move(scope.effects);
@@ -563,20 +602,41 @@ void Capture::add_hidden_part(NodeId whole, StorageId storage) {
   storages_[storage].maker = add_node(std::move(part));
 }
 
-void Capture::write_functionally(const Tensor& tensor, GraphNode node) {
-  const auto storage = static_cast<StorageId>(storages_.size());
-  storages_.push_back({tensor.bytes(), kNoNode, false});
-  graph.roles.push_back(ops::Role::kTemporary);
+NodeId Capture::add_computed(GraphNode node, const Tensor& like, ops::ScalarType dtype) {
+  describe(node, like);
+  node.dtype = dtype;
   Effect ask;
-  ask.device = tensor.device();
-  ask.storage = storage;
-  ask.bytes = tensor.bytes();
+  ask.device = like.device();
+  ask.storage = node.storage = static_cast<StorageId>(storages_.size());
+  ask.bytes = graph::bytes_of(node);
+  storages_.push_back({ask.bytes, kNoNode, false});
+  graph.roles.push_back(ops::Role::kTemporary);
   node.effects.push_back(ask);
-  node.storage = storage;
-  describe(node, tensor);
   const NodeId id = add_node(std::move(node));
   storages_.back().maker = id;
-  written_[tensor->storage.get()] = id;
+  return id;
+}
+
+/// What an operator writes is a new tensor, computed in the type that the operands ask for and then
+/// brought to the old one's. Source: torch's functionalization.
+void Capture::write_functionally(const Scope& scope) {
+  const Tensor& tensor = scope.written.front();
+  static constexpr std::string_view kKeepType[] = {"copy_", "fill_", "zero_", "normal_", "uniform_"};
+  const bool keeps_type =
+      std::find(std::begin(kKeepType), std::end(kKeepType), scope.name) != std::end(kKeepType);
+  GraphNode node;
+  node.name = scope.name;
+  node.kind = NodeKind::kPointwise;
+  node.inputs = scope.reads;
+  NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);
+  if (graph.nodes[id].dtype != tensor.dtype()) {
+    GraphNode cast;
+    cast.name = "_to_copy";
+    cast.kind = NodeKind::kCast;
+    cast.inputs = {id};
+    id = add_computed(std::move(cast), tensor, tensor.dtype());
+  }
+  written_[memory_of(tensor)] = id;
   if (is_made_here(tensor)) {
     mark(tensor, id);
     return;
@@ -634,11 +694,23 @@ void Capture::release(ops::RequestNumber request) {
   if (storage >= storages_.size() || !storages_[storage].is_live) return;
   storages_[storage].is_live = false;
   --live_;
-  Scope* scope = top();
-  if (scope == nullptr) return;
   Effect effect;
   effect.kind = Effect::Kind::kFree;
   effect.storage = storage;
+  Scope* scope = top();
+  if (scope == nullptr) {
+    // Asked for and given back behind an operator: its scratch.
+    const bool is_last = graph.nodes.size() > 1 && storages_[storage].maker + 1 == graph.nodes.size();
+    if (!is_last || graph.nodes.back().kind != NodeKind::kFill || is_read_.count(storage) > 0)
+      return;
+    const Effect ask = graph.nodes.back().effects.front();
+    GraphNode& before = graph.nodes[graph.nodes.size() - 2];
+    if (before.effects.empty()) return;
+    graph.nodes.pop_back();
+    graph.nodes.back().effects.push_back(ask);
+    graph.nodes.back().effects.push_back(effect);
+    return;
+  }
   if (storage >= scope->first_storage) scope->effects.push_back(effect);
   if (scopes_.size() > 1 && storage >= scopes_[scopes_.size() - 2].first_storage)
     scopes_[scopes_.size() - 2].effects.push_back(effect);

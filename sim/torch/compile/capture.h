@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<std::pair<ops::Tensor, graph::NodeId>> written_inputs;
 
   // ---- ops::Tracer
-  void begin_call(std::string settings) override { calls_.push_back({std::move(settings)}); }
+  void begin_call(std::string settings) override;
   void end_call() override { calls_.pop_back(); }
   void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
   void gives(const ops::Tensor& tensor) override;
@@ -75,6 +76,7 @@ class Capture final : public ops::Tracer, public Pretender {
     std::vector<graph::NodeId> reads;
     std::vector<graph::Effect> effects;
     std::vector<ops::Tensor> results;
+    ops::ScalarType promoted = ops::ScalarType::kFloat32;  ///< kOp: of what it reads
     std::uint64_t settings = 0;           ///< as GraphNode has them
     std::vector<graph::NodeId> incoming;  ///< kBackward: gradients among what it reads
     std::size_t kept = 0;                 ///< so many results, the last, were only kept
@@ -111,12 +113,14 @@ class Capture final : public ops::Tracer, public Pretender {
   graph::NodeId detached(const ops::Tensor& tensor);
   void add_part(graph::NodeId whole, const ops::Tensor& tensor);
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
-  void write_functionally(const ops::Tensor& tensor, graph::GraphNode node);
+  void write_functionally(const Scope& scope);
+  graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
                                           const std::vector<const ops::Tensor*>& reads);
   [[nodiscard]] static graph::NodeKind kind_of(const Scope& scope);
   graph::NodeId add_input(const ops::Tensor& tensor);
   graph::NodeId view_of(graph::NodeId base, const ops::Tensor& tensor);
+  [[nodiscard]] graph::StorageId memory_of(const ops::Tensor& tensor) const;
   void describe(graph::GraphNode& node, const ops::Tensor& tensor) const;
   [[nodiscard]] bool is_seen_as(graph::NodeId id, const ops::Tensor& tensor) const;
   void mark(const ops::Tensor& tensor, graph::NodeId id) const;
@@ -128,7 +132,9 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<Call> calls_;
   std::vector<Storage> storages_;
   std::unordered_map<const ops::Storage*, graph::NodeId> input_storages_;
-  std::unordered_map<const ops::Storage*, graph::NodeId> written_;  ///< the last that wrote there
+  std::unordered_map<graph::StorageId, graph::NodeId> written_;  ///< the last that wrote there
+  std::unordered_map<graph::VertexId, std::vector<graph::NodeId>> reads_of_;  ///< by operator
+  std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;
