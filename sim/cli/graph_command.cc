@@ -73,8 +73,8 @@ class GraphCommand final : public Command {
     options.keep_times = false;
     options.details = &details;
     tidemark::run(scenario, options);
-    const std::string text =
-        args.has("stage") ? compiled_text(details, args.value("stage")) : graph_dot(details, drawing);
+    const std::string text = args.has("stage") ? compiled_text(details, args.value("stage"))
+                                               : graph_dot(details, drawing);
     if (args.has("output")) {
       write_whole_file(args.value("output"), text);
     } else {

@@ -52,7 +52,7 @@ struct GraphNode {
   bool is_parameter = false;  ///< kInput: of a module, which keeps it anyway
   /// Two of the same name, inputs and settings give the same; 0: nobody knows the settings.
   std::uint64_t settings = 0;
-  std::uint32_t module = 0;   ///< label of the module path it ran under
+  std::uint32_t module = 0;  ///< label of the module path it ran under
   std::vector<NodeId> inputs;
   std::vector<Effect> effects;
   StorageId storage = kNoStorage;

@@ -20,8 +20,8 @@ bool is_one_of(const std::string_view (&names)[kCount], std::string_view name) {
 
 /// What torch's partitioner counts as a view; transpose and detach are none to it.
 bool is_view(const GraphNode& node) {
-  static constexpr std::string_view kNames[] = {"squeeze", "unsqueeze", "alias",      "view",
-                                                "slice",   "t",         "expand",     "as_strided",
+  static constexpr std::string_view kNames[] = {"squeeze", "unsqueeze", "alias",  "view",
+                                                "slice",   "t",         "expand", "as_strided",
                                                 "permute", "select",    "split"};
   return is_one_of(kNames, node.name);
 }
@@ -33,19 +33,19 @@ bool is_random(const GraphNode& node) {
 
 /// Loops that draw numbers: others each time.
 bool draws(const GraphNode& node) {
-  static constexpr std::string_view kNames[] = {"bernoulli", "poisson", "_standard_gamma",
-                                                "normal", "uniform"};
+  static constexpr std::string_view kNames[] = {"bernoulli", "poisson", "_standard_gamma", "normal",
+                                                "uniform"};
   return is_one_of(kNames, node.name);
 }
 
 /// What may be computed twice.
 bool is_recomputable(const GraphNode& node) {
-  static constexpr std::string_view kReductions[] = {
-      "sum", "mean", "amax", "max", "min", "any", "argmax", "var", "std", "var_mean", "sum_to_size"};
+  static constexpr std::string_view kReductions[] = {"sum", "mean",     "amax",       "max",
+                                                     "min", "any",      "argmax",     "var",
+                                                     "std", "var_mean", "sum_to_size"};
   static constexpr std::string_view kOthers[] = {
-      "_unsafe_view", "arange",     "triu", "index", "gather", "ones", "zeros",
-      "zeros_like",   "full",       "full_like",     "empty",  "empty_like",
-      "new_zeros",    "scalar_tensor"};
+      "_unsafe_view", "arange", "triu",      "index", "gather",     "ones",      "zeros",
+      "zeros_like",   "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
   if (draws(node)) return false;
   switch (node.kind) {
     case NodeKind::kPart:
@@ -304,13 +304,11 @@ class Partitioner {
   /// reordering_to_mimic_autograd_engine.
   [[nodiscard]] std::vector<NodeId> as_late_as_possible(const std::vector<NodeId>& backward,
                                                         const std::vector<NodeId>& given) const {
-    const auto first =
-        std::find_if(backward.begin(), backward.end(), [this](NodeId id) {
-          const auto& inputs = nodes_[id].inputs;
-          return std::any_of(inputs.begin(), inputs.end(), [this](NodeId input) {
-            return nodes_[input].kind == NodeKind::kTangent;
-          });
-        });
+    const auto first = std::find_if(backward.begin(), backward.end(), [this](NodeId id) {
+      const auto& inputs = nodes_[id].inputs;
+      return std::any_of(inputs.begin(), inputs.end(),
+                         [this](NodeId input) { return nodes_[input].kind == NodeKind::kTangent; });
+    });
     if (first == backward.end()) return backward;
     std::vector<bool> is_there(nodes_.size());
     for (const NodeId id : given) is_there[id] = true;

@@ -123,8 +123,7 @@ Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, co
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
-  return kernel.gives(
-      gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false));
+  return kernel.gives(gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false));
 }
 
 void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/ops/kernels.h"
-#include "sim/ops/not_compiled.h"
 
 namespace tidemark::torch {
 
@@ -19,9 +18,6 @@ using graph::StorageId;
 using ops::Tensor;
 
 namespace {
-
-/// In TensorImpl::producer: the rest is a node's number, not a vertex's.
-constexpr std::uint32_t kOfNode = 0x80000000U;
 
 std::string_view name_of(ops::KernelKind kind) {
   switch (kind) {
@@ -75,22 +71,18 @@ std::string operator_name(std::string_view node) {
   return name;
 }
 
-/// Operators that PyTorch decomposes while it traces, and those whose results' sizes hang on numbers.
-void refuse_unknown(std::string_view op) {
+/// Operators that PyTorch decomposes while it traces, and those whose results' sizes hang on
+/// numbers.
+bool is_unknown(std::string_view op) {
   static constexpr std::string_view kParts[] = {
-      "batch_norm",   "rnn",           "lstm",           "gru",       "upsample",
-      "grid_sampler", "margin_loss",   "pack_padded",    "nonzero",   "masked_select",
-      "unique",       "embedding_bag", "count_nonzero",  "ctc_loss",  "_sync"};
-  for (const std::string_view part : kParts) {
-    if (op.find(part) != std::string_view::npos && op != "soft_margin_loss")
-      throw ops::NotCompiled(fmt::format("{} in compiled code is not modelled", op));
-  }
+      "batch_norm",   "rnn",           "lstm",          "gru",      "upsample",
+      "grid_sampler", "margin_loss",   "pack_padded",   "nonzero",  "masked_select",
+      "unique",       "embedding_bag", "count_nonzero", "ctc_loss", "_sync"};
+  return op != "soft_margin_loss" &&
+         std::any_of(std::begin(kParts), std::end(kParts), [op](std::string_view part) {
+           return op.find(part) != std::string_view::npos;
+         });
 }
-
-StorageId number(ops::RequestNumber request) { return request & ~kPretended; }
-
-/// The memory of a tensor that was made here.
-StorageId storage_of(const Tensor& tensor) { return number(tensor->storage->request()); }
 
 }  // namespace
 
@@ -112,115 +104,6 @@ void Capture::stop() {
   session_.emitter.graph().on_backward = std::move(on_backward_);
   c_.thread().pack_hooks = std::move(pack_hooks_);
   c_.thread().autocast.cache_enabled = cache_enabled_;
-}
-
-// ---- nodes
-
-NodeId Capture::add_node(GraphNode node) {
-  node.module = c_.module_label;
-  graph.nodes.push_back(std::move(node));
-  return static_cast<NodeId>(graph.nodes.size() - 1);
-}
-
-void Capture::describe(GraphNode& node, const Tensor& tensor) const {
-  node.sizes = tensor.sizes();
-  node.strides = tensor.strides();
-  node.offset = tensor->offset;
-  node.dtype = tensor.dtype();
-  node.device = tensor.device();
-}
-
-bool Capture::is_seen_as(NodeId id, const Tensor& tensor) const {
-  const GraphNode& node = graph.nodes[id];
-  return node.sizes == tensor.sizes() && node.strides == tensor.strides() &&
-         node.offset == tensor->offset && node.dtype == tensor.dtype();
-}
-
-void Capture::mark(const Tensor& tensor, NodeId id) const { tensor->producer = kOfNode | id; }
-
-NodeId Capture::add_input(const Tensor& tensor) {
-  GraphNode node;
-  node.name = "input";
-  node.kind = NodeKind::kInput;
-  node.is_parameter =
-      std::find(arguments_.begin(), arguments_.end(), tensor.impl()) == arguments_.end();
-  node.storage = static_cast<StorageId>(storages_.size());
-  describe(node, tensor);
-  storages_.push_back({tensor->storage->bytes(), kNoNode, false});
-  graph.roles.push_back(ops::Role::kInput);
-  const NodeId id = add_node(std::move(node));
-  storages_.back().maker = id;
-  inputs.emplace_back(tensor, id);
-  input_storages_.emplace(tensor->storage.get(), id);
-  return id;
-}
-
-NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
-  if (is_seen_as(base, tensor)) return base;
-  for (const NodeId id : views_[base]) {
-    if (is_seen_as(id, tensor)) return id;
-  }
-  GraphNode node;
-  node.name = "view";
-  node.kind = NodeKind::kView;
-  node.inputs = {base};
-  node.storage = graph.nodes[base].storage;
-  describe(node, tensor);
-  const NodeId id = add_node(std::move(node));
-  views_[base].push_back(id);
-  return id;
-}
-
-/// The memory that a tensor looks into, as the graph names it; none of an input that nobody read.
-StorageId Capture::memory_of(const Tensor& tensor) const {
-  if (is_made_here(tensor)) return storage_of(tensor);
-  const auto input = input_storages_.find(tensor->storage.get());
-  return input != input_storages_.end() ? graph.nodes[input->second].storage : graph::kNoStorage;
-}
-
-NodeId Capture::node_of(const Tensor& tensor) {
-  if (tensor.is_sparse() || tensor->spread)
-    refuse(tensor.is_sparse() ? "sparse tensors" : "DTensors");
-  const bool is_marked = (tensor->producer & kOfNode) != 0 && tensor->producer != graph::kNoVertex;
-  const NodeId marked = is_marked ? tensor->producer & ~kOfNode : kNoNode;
-  const auto written = written_.find(memory_of(tensor));
-  if (written != written_.end() && (!is_marked || marked < written->second))
-    return view_of(written->second, tensor);
-  if (is_marked) return view_of(marked, tensor);
-  if (is_made_here(tensor)) {
-    // Of an operator that did not say what it gives: a factory.
-    const NodeId maker = storages_[storage_of(tensor)].maker;
-    is_read_.insert(storage_of(tensor));
-    GraphNode& node = graph.nodes[maker];
-    if (node.sizes.empty() && node.strides.empty() && node.dtype == ops::ScalarType::kUInt8)
-      describe(node, tensor);
-    const NodeId id = view_of(maker, tensor);
-    mark(tensor, id);
-    return id;
-  }
-  if (tensor.numel() == 0) refuse("tensors without elements");
-  const auto known = input_storages_.find(tensor->storage.get());
-  return known != input_storages_.end() ? view_of(known->second, tensor) : add_input(tensor);
-}
-
-std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors) {
-  std::vector<NodeId> ids;
-  for (const Tensor* tensor : tensors) {
-    if (tensor->defined() && tensor->is_cuda()) ids.push_back(node_of(*tensor));
-  }
-  return ids;
-}
-
-Tensor Capture::tangent_of(const Tensor& result) {
-  const Tensor made =
-      c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
-  GraphNode& node = graph.nodes.back();
-  node.name = "tangent";
-  node.kind = NodeKind::kTangent;
-  node.effects.clear();
-  describe(node, made);
-  mark(made, static_cast<NodeId>(graph.nodes.size() - 1));
-  return made;
 }
 
 // ---- scopes
@@ -248,12 +131,13 @@ ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>
 }  // namespace
 
 void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
-  if (!c_.thread().pack_hooks.empty()) refuse("hooks on saved tensors, checkpointing among them,");
+  if (!c_.thread().pack_hooks.empty())
+    refuse("a hook on saved tensors, as checkpointing sets them,");
   if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
     ++scope->inner;
     return;
   }
-  refuse_unknown(name);
+  if (is_unknown(name)) refuse(name);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
   reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
@@ -263,17 +147,18 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
 
 void Capture::begin_call(std::string settings) {
   // What is traced of these is what their kernels are on a device.
-  for (const std::string_view name : {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
-    if (settings.starts_with(name)) refuse(fmt::format("calls of {}", name));
+  for (const std::string_view name :
+       {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
+    if (settings.starts_with(name)) refuse(name);
   }
   calls_.push_back({std::move(settings)});
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
   static constexpr std::string_view kNeverSame[] = {
-      "empty", "empty_like", "new_empty",
-      "native_dropout", "bernoulli", "multinomial", "normal", "poisson", "rrelu_with_noise_",
-      "rand",           "randn",     "randint",     "randperm", "rand_like", "randn_like"};
+      "empty",       "empty_like", "new_empty", "native_dropout",    "bernoulli",
+      "multinomial", "normal",     "poisson",   "rrelu_with_noise_", "rand",
+      "randn",       "randint",    "randperm",  "rand_like",         "randn_like"};
   if (std::find(std::begin(kNeverSame), std::end(kNeverSame), op) != std::end(kNeverSame)) return 0;
   const bool on_device = std::all_of(reads.begin(), reads.end(), [](const Tensor* tensor) {
     return !tensor->defined() || tensor->is_cuda() || (*tensor)->wrapped_number;
@@ -515,9 +400,8 @@ void Capture::writes(const Tensor& tensor) {
 
 NodeKind Capture::kind_of(const Scope& scope) {
   if (scope.kind == Scope::Kind::kBackward) return NodeKind::kOpaque;
-  const bool asks = std::any_of(scope.effects.begin(), scope.effects.end(), [](const Effect& e) {
-    return e.kind == Effect::Kind::kAllocate;
-  });
+  const bool asks = std::any_of(scope.effects.begin(), scope.effects.end(),
+                                [](const Effect& e) { return e.kind == Effect::Kind::kAllocate; });
   if (!asks && scope.kernels.empty()) return NodeKind::kView;
   if (scope.asks_itself || scope.kernels.size() != 1) return NodeKind::kOpaque;
   return node_kind(scope.kernels.front());
@@ -530,13 +414,12 @@ void Capture::finish(Scope scope) {
   }
   std::vector<StorageId> hidden;
   for (StorageId id = scope.first_storage; id < storages_.size(); ++id) {
-    const bool is_result =
-        std::any_of(scope.results.begin(), scope.results.end(), [&](const Tensor& result) {
-          return is_made_here(result) && storage_of(result) == id;
-        });
-    const bool is_own = std::any_of(scope.effects.begin(), scope.effects.end(), [id](const Effect& e) {
-      return e.kind == Effect::Kind::kAllocate && e.storage == id;
-    });
+    const bool is_result = std::any_of(
+        scope.results.begin(), scope.results.end(),
+        [&](const Tensor& result) { return is_made_here(result) && storage_of(result) == id; });
+    const bool is_own = std::any_of(
+        scope.effects.begin(), scope.effects.end(),
+        [id](const Effect& e) { return e.kind == Effect::Kind::kAllocate && e.storage == id; });
     if (is_own && storages_[id].is_live && !is_result) hidden.push_back(id);
   }
   if (scope.results.empty() && hidden.empty()) return;
@@ -571,85 +454,6 @@ void Capture::finish(Scope scope) {
   }
   for (const Tensor& result : scope.results) add_part(id, result);
   for (const StorageId storage : hidden) add_hidden_part(id, storage);
-}
-
-void Capture::add_part(NodeId whole, const Tensor& tensor) {
-  GraphNode part;
-  part.name = "getitem";
-  part.kind = NodeKind::kPart;
-  part.inputs = {whole};
-  describe(part, tensor);
-  const auto& inputs_of_whole = graph.nodes[whole].inputs;
-  const auto& effects = graph.nodes[whole].effects;
-  const bool is_own =
-      is_made_here(tensor) &&
-      std::any_of(effects.begin(), effects.end(), [&](const Effect& e) {
-        return e.kind == Effect::Kind::kAllocate && e.storage == storage_of(tensor);
-      });
-  part.storage = is_own ? storage_of(tensor) : graph.nodes[inputs_of_whole.front()].storage;
-  const NodeId id = add_node(std::move(part));
-  if (is_own) storages_[storage_of(tensor)].maker = id;
-  mark(tensor, id);
-}
-
-void Capture::add_hidden_part(NodeId whole, StorageId storage) {
-  GraphNode part;
-  part.name = "getitem";
-  part.kind = NodeKind::kPart;
-  part.inputs = {whole};
-  part.storage = storage;
-  part.dtype = ops::ScalarType::kUInt8;  // until somebody reads it
-  storages_[storage].maker = add_node(std::move(part));
-}
-
-NodeId Capture::add_computed(GraphNode node, const Tensor& like, ops::ScalarType dtype) {
-  describe(node, like);
-  node.dtype = dtype;
-  Effect ask;
-  ask.device = like.device();
-  ask.storage = node.storage = static_cast<StorageId>(storages_.size());
-  ask.bytes = graph::bytes_of(node);
-  storages_.push_back({ask.bytes, kNoNode, false});
-  graph.roles.push_back(ops::Role::kTemporary);
-  node.effects.push_back(ask);
-  const NodeId id = add_node(std::move(node));
-  storages_.back().maker = id;
-  return id;
-}
-
-/// What an operator writes is a new tensor, computed in the type that the operands ask for and then
-/// brought to the old one's. Source: torch's functionalization.
-void Capture::write_functionally(const Scope& scope) {
-  const Tensor& tensor = scope.written.front();
-  static constexpr std::string_view kKeepType[] = {"copy_", "fill_", "zero_", "normal_", "uniform_"};
-  const bool keeps_type =
-      std::find(std::begin(kKeepType), std::end(kKeepType), scope.name) != std::end(kKeepType);
-  GraphNode node;
-  node.name = scope.name;
-  node.kind = NodeKind::kPointwise;
-  node.inputs = scope.reads;
-  NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);
-  if (graph.nodes[id].dtype != tensor.dtype()) {
-    GraphNode cast;
-    cast.name = "_to_copy";
-    cast.kind = NodeKind::kCast;
-    cast.inputs = {id};
-    id = add_computed(std::move(cast), tensor, tensor.dtype());
-  }
-  written_[memory_of(tensor)] = id;
-  if (is_made_here(tensor)) {
-    mark(tensor, id);
-    return;
-  }
-  const auto before =
-      std::find_if(written_inputs.begin(), written_inputs.end(), [&](const auto& entry) {
-        return entry.first->storage == tensor->storage;
-      });
-  if (before == written_inputs.end()) {
-    written_inputs.emplace_back(tensor, id);
-  } else {
-    before->second = id;
-  }
 }
 
 // ---- what is asked for
@@ -700,7 +504,8 @@ void Capture::release(ops::RequestNumber request) {
   Scope* scope = top();
   if (scope == nullptr) {
     // Asked for and given back behind an operator: its scratch.
-    const bool is_last = graph.nodes.size() > 1 && storages_[storage].maker + 1 == graph.nodes.size();
+    const bool is_last =
+        graph.nodes.size() > 1 && storages_[storage].maker + 1 == graph.nodes.size();
     if (!is_last || graph.nodes.back().kind != NodeKind::kFill || is_read_.count(storage) > 0)
       return;
     const Effect ask = graph.nodes.back().effects.front();
@@ -742,7 +547,7 @@ void Capture::workspace(ops::Device device, bool lt, std::int64_t calls) {
 }
 
 void Capture::refuse(std::string_view what) {
-  throw ops::NotCompiled(fmt::format("{} in compiled code are not modelled", what));
+  session_.interp.refuse(fmt::format("{} in compiled code is not modelled", what), kRunAsEager);
 }
 
 }  // namespace tidemark::torch

@@ -15,9 +15,9 @@
 
 namespace tidemark::torch {
 
-/// Code that runs while this lives is captured: its operators become nodes of a graph, in-place ones
-/// as those that give a new tensor, and nothing is asked of a device. Tensors that exist already are
-/// the graph's inputs. Source: AOTAutograd's tracing; docs/compile.md.
+/// Code that runs while this lives is captured: its operators become nodes of a graph, in-place
+/// ones as those that give a new tensor, and nothing is asked of a device. Tensors that exist
+/// already are the graph's inputs. Source: AOTAutograd's tracing; docs/compile.md.
 class Capture final : public ops::Tracer, public Pretender {
  public:
   /// `arguments`: what the code is called with; other tensors that it reads are its module's.
@@ -77,7 +77,7 @@ class Capture final : public ops::Tracer, public Pretender {
     std::vector<graph::Effect> effects;
     std::vector<ops::Tensor> results;
     ops::ScalarType promoted = ops::ScalarType::kFloat32;  ///< kOp: of what it reads
-    std::uint64_t settings = 0;           ///< as GraphNode has them
+    std::uint64_t settings = 0;                            ///< as GraphNode has them
     std::vector<graph::NodeId> incoming;  ///< kBackward: gradients among what it reads
     std::size_t kept = 0;                 ///< so many results, the last, were only kept
     std::vector<ops::Tensor> written;
@@ -99,6 +99,11 @@ class Capture final : public ops::Tracer, public Pretender {
     bool is_live = true;
   };
 
+  static graph::StorageId number(ops::RequestNumber request) { return request & ~kPretended; }
+  /// The memory of a tensor that was made here.
+  static graph::StorageId storage_of(const ops::Tensor& tensor) {
+    return number(tensor->storage->request());
+  }
   [[nodiscard]] Scope* top() { return scopes_.empty() ? nullptr : &scopes_.back(); }
   void push(Scope::Kind kind, std::string_view name, std::vector<graph::NodeId> reads);
   [[nodiscard]] std::vector<graph::NodeId> nodes_of(const std::vector<const ops::Tensor*>& tensors);

@@ -105,8 +105,7 @@ Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node, const Tensor
 
 void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Backward& b) {
   GraphRun run(b.c, compiled->graph, compiled->parts.backward, compiled->graph.gradients);
-  for (std::size_t i = 0; i < b.saved.size(); ++i)
-    run.give(compiled->parts.saved[i], b.saved[i]);
+  for (std::size_t i = 0; i < b.saved.size(); ++i) run.give(compiled->parts.saved[i], b.saved[i]);
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
   ops::TensorList tangents;
@@ -159,8 +158,8 @@ void run_forward(Session& session, const std::shared_ptr<const Compiled>& compil
 /// fake_tensor.init_gpu_context.
 void initialise_device(Session& session, const ops::TensorList& arguments) {
   if (session.has_compiled) return;
-  const bool is_on_device = std::any_of(arguments.begin(), arguments.end(),
-                                        [](const Tensor& t) { return t.is_cuda(); });
+  const bool is_on_device =
+      std::any_of(arguments.begin(), arguments.end(), [](const Tensor& t) { return t.is_cuda(); });
   if (!is_on_device) return;
   session.has_compiled = true;
   const ops::LabelScope label(session.c, "init_gpu_context");
@@ -218,7 +217,8 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
   for (const Tensor& tensor : results) take_apart(tensor);
   all.clear();
   if (capture.is_something_held())
-    refuse(session, "a tensor that compiled code makes and keeps, other than its result, is not modelled");
+    refuse(session,
+           "a tensor that compiled code makes and keeps, other than its result, is not modelled");
   capture.stop();
   compiled->graph = std::move(capture.graph);
   if (graph::Details* details = session.emitter.recorded()) {
@@ -240,6 +240,11 @@ void add_compiling(Session& session, lang::Module& module) {
                                        args.keyword_count, false};
                    return call_compiled(*s, Backend::kAotEager, function, rest);
                  }));
+  module.set(
+      session.interp.intern("is_compiling"),
+      session.interp.function("is_compiling()", [s = &session](lang::Interp&, lang::Arguments&) {
+        return Value::boolean(s->c.tracer != nullptr);
+      }));
 }
 
 }  // namespace tidemark::torch

@@ -12,8 +12,8 @@ using graph::NodeId;
 using graph::NodeKind;
 using ops::Tensor;
 
-GraphRun::GraphRun(ops::Context& c, const graph::NodeGraph& graph,
-                   const std::vector<NodeId>& order, const std::vector<NodeId>& results)
+GraphRun::GraphRun(ops::Context& c, const graph::NodeGraph& graph, const std::vector<NodeId>& order,
+                   const std::vector<NodeId>& results)
     : c_(c), graph_(graph), order_(order), held_(graph.nodes.size()), last_uses_(order.size()) {
   find_last_uses(results);
 }
@@ -56,8 +56,7 @@ std::vector<GraphRun::Memory> GraphRun::effects_of(const GraphNode& node) {
         c_.cublaslt_workspace(effect.device);
         break;
       case Effect::Kind::kLaunch:
-        c_.launch(effect.device, effect.flops, effect.bytes_moved, effect.kernel,
-                  effect.precision);
+        c_.launch(effect.device, effect.flops, effect.bytes_moved, effect.kernel, effect.precision);
         break;
     }
   }

@@ -276,7 +276,7 @@ void Emitter::take_shape(const ops::KernelShape& shape) {
 }
 
 void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
-  if (pretender_ != nullptr) pretender_->refuse("streams");
+  if (pretender_ != nullptr) pretender_->refuse("a stream");
   const std::size_t at = static_cast<std::uint8_t>(device.index);
   if (at >= streams_.size()) streams_.resize(at + 1);
   streams_[at] = stream;
@@ -285,7 +285,7 @@ void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
 
 void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
   if (stopped_) return;
-  if (pretender_ != nullptr) pretender_->refuse("copies between the host and a device");
+  if (pretender_ != nullptr) pretender_->refuse("a copy between the host and a device");
   const ops::Device device = from.is_cuda() ? from : to;
   push_launch(device, {0, bytes,
                        from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,

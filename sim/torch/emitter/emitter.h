@@ -16,7 +16,8 @@
 
 namespace tidemark::torch {
 
-/// Requests of code that is being compiled are pretended: numbers of their own, which nobody serves.
+/// Requests of code that is being compiled are pretended: numbers of their own, which nobody
+/// serves.
 inline constexpr ops::RequestNumber kPretended = 0x40000000U;
 constexpr bool is_pretended(ops::RequestNumber request) {
   return request != ops::kNoMemory && !ops::is_pinned(request) && (request & kPretended) != 0;
@@ -34,7 +35,7 @@ class Pretender {
   virtual void set_role(ops::RequestNumber request, ops::Role role) = 0;
   virtual void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
                       ops::KernelClass kind, ops::ScalarType precision) = 0;
-  /// Errors: NotCompiled. `what`: streams, copies between host and device, ...
+  /// The program ends. `what`: a stream, a copy between host and device, ...
   virtual void refuse(std::string_view what) = 0;
 };
 
@@ -71,7 +72,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   void set_stream(ops::Device device, std::uint16_t stream) override;
   void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
   std::uint32_t record(ops::Device device, std::uint16_t stream) override {
-    if (pretender_ != nullptr) pretender_->refuse("events");
+    if (pretender_ != nullptr) pretender_->refuse("an event");
     record_event(next_event_, device, stream);
     return next_event_++;
   }

@@ -231,7 +231,9 @@ struct SettingText {
   void operator()(const ops::TensorList& list) { text += fmt::format("{} tensors", list.size()); }
   void operator()(ops::Device device) { text += fmt::format("device {}", device.index); }
   void operator()(ops::ScalarType type) { text += ops::info(type).name; }
-  void operator()(ops::MemoryFormat format) { text += fmt::format("format {}", static_cast<int>(format)); }
+  void operator()(ops::MemoryFormat format) {
+    text += fmt::format("format {}", static_cast<int>(format));
+  }
   void operator()(const ops::Dims& dims) { text += to_string(dims); }
   void operator()(const std::string& word) { text += word; }
   template <class T>

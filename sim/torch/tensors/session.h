@@ -11,7 +11,6 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/context.h"
-#include "sim/ops/not_compiled.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/tensors/compiled_code.h"
 
@@ -145,8 +144,6 @@ class Session {
   auto guarded(F&& body) {
     try {
       return body();
-    } catch (const ops::NotCompiled& e) {
-      interp.refuse(e.what(), kRunAsEager);
     } catch (const ops::NotModelled& e) {
       interp.refuse(e.what(), kWayOut);
     } catch (const ops::OpError& e) {

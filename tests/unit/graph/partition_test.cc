@@ -15,7 +15,8 @@ namespace {
 struct Joint {
   NodeGraph graph;
 
-  NodeId add(std::string_view name, NodeKind kind, ops::Dims sizes, std::vector<NodeId> inputs = {}) {
+  NodeId add(std::string_view name, NodeKind kind, ops::Dims sizes,
+             std::vector<NodeId> inputs = {}) {
     GraphNode node;
     node.name = name;
     node.kind = kind;
