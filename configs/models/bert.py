@@ -37,6 +37,8 @@ class BertLayer(nn.Module):
 
 
 class Bert(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, vocab, context, d, layers, heads, ffn, dropout):
         super().__init__()
         self.word, self.position, self.kind = nn.Embedding(vocab, d, padding_idx=0), nn.Embedding(context, d), nn.Embedding(2, d)

@@ -48,6 +48,8 @@ class GPTBlock(nn.Module):
 
 
 class GPT(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, vocab, context, d, layers, heads, dropout, bias, attention, tied):
         super().__init__()
         self.wte, self.wpe, self.drop = nn.Embedding(vocab, d), nn.Embedding(context, d), nn.Dropout(dropout)

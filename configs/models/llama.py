@@ -52,6 +52,8 @@ class LlamaLayer(nn.Module):
 
 
 class Llama(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, vocab, d, layers, heads, kv_heads, ffn, norm, gqa):
         super().__init__()
         self.embed = nn.Embedding(vocab, d)

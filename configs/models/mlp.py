@@ -26,6 +26,8 @@ def mlp(inputs, hidden, layers, classes, activation, inplace, dropout, bias, bat
 class CheckpointedMLP(nn.Module):
     """layer1, layer2 checkpointed, layer3 not: the shape of the articles' checkpointing example"""
 
+    checkpoint_mode = None
+
     def __init__(self, width, classes):
         super().__init__()
         self.blocks = nn.ModuleList([nn.Linear(width, width), nn.Linear(width, width)])

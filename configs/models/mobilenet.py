@@ -24,6 +24,8 @@ class InvertedResidual(nn.Module):
 
 
 class MobileNetV2(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, classes, dropout):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, 32, 3, 2, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU6(inplace=True))

@@ -64,6 +64,8 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, block, counts, classes, inplace):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)

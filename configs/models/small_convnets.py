@@ -52,6 +52,8 @@ def small_network(filters):
 class SeparableNet(nn.Module):
     """a stem, then depthwise + pointwise pairs with batch norm"""
 
+    checkpoint_mode = None
+
     def __init__(self, width, layers, classes):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU())

@@ -27,6 +27,8 @@ class ViTBlock(nn.Module):
 
 
 class ViT(nn.Module):
+    checkpoint_mode = None
+
     def __init__(self, image, patch, d, layers, heads, classes, dropout):
         super().__init__()
         self.patch = nn.Conv2d(3, d, patch, patch)

@@ -5,7 +5,8 @@ all of them.
     WORKLOADS["resnet18"].host_batch(8, image=224)           -> [x, y], host tensors, the last one is the target
     WORKLOADS["resnet18"].loss(model(x), y)                  -> 0-dim tensor
 
-Models with a `blocks` list honour `model.checkpoint_mode` (None, "every-block", "every-2", "reentrant").
+Models with a `blocks` list have a switch `checkpoint_mode` (None, "every-block", "every-2", "reentrant"): a class attribute that
+`run_blocks` heeds. Models without it cannot be checkpointed by `train.checkpoint`.
 Values never matter here (the goldens hold memory events, not numbers), so batches are zeros.
 """
 import torch
@@ -46,7 +47,7 @@ def workload(name, host_batch, loss, needs=(), **defaults):
 
 def run_blocks(model, x, *extra):
     """the blocks one after another, as model.checkpoint_mode says"""
-    mode = getattr(model, "checkpoint_mode", None)
+    mode = model.checkpoint_mode
     for i, block in enumerate(model.blocks):
         if mode and torch.is_grad_enabled() and (mode != "every-2" or i % 2 == 0):
             x = checkpoint(block, x, *extra, use_reentrant=mode == "reentrant")

@@ -85,10 +85,15 @@ BlockIndex CachingAllocator::reserve_range(Lane& lane, Bytes rounded) {
                              .message = "CUDA driver error: invalid argument",
                              .hint = "expandable_segments needs an even large_segment_size_mb"});
   }
-  const Bytes bytes = round_up(expandable_reserve_bytes(), page);
-  if (bytes < rounded && settings_.version >= Version{2, 14}) return kNoBlock;
-  const auto address = device_.reserve(bytes);
+  const Bytes asked = round_up(expandable_reserve_bytes(), page);
+  if (asked < rounded && settings_.version >= Version{2, 14}) return kNoBlock;
+  const auto address = device_.reserve(asked);
   if (!address) return kNoBlock;
+  const Bytes bytes = round_down(device_.reserved_room(*address, asked), page);
+  if (bytes == 0) {
+    device_.release(*address, asked);
+    return kNoBlock;
+  }
   ranges_.emplace(*address, page);
   const BlockIndex index = blocks_.create();
   Block& block = blocks_[index];

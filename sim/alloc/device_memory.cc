@@ -15,8 +15,7 @@ void DeviceMemory::Piece::measure() {
 }
 
 DeviceMemory::DeviceMemory(const Config& config) : config_(config) {
-  TIDEMARK_CHECK(config.total_bytes <= Bytes{1} << 59U,
-                 fmt::format("total {}", config.total_bytes));
+  TIDEMARK_CHECK(config.total_bytes <= kMostBytes, fmt::format("total {}", config.total_bytes));
   TIDEMARK_CHECK(config.context_bytes <= config.total_bytes &&
                      config.other_bytes <= config.total_bytes - config.context_bytes,
                  fmt::format("context {} and others {} in {}", config.context_bytes,
@@ -79,14 +78,49 @@ void DeviceMemory::follow(Recording recording) {
   TIDEMARK_CHECK(taken_bytes() == 0, fmt::format("{} already taken", taken_bytes()));
   recording_ = std::move(recording);
   follows_ = true;
+  recorded_begins_ = recording_.reservations;
+  for (const Recording::Segment& each : recording_.segments)
+    recorded_begins_.push_back(each.address);
+  std::ranges::sort(recorded_begins_);
+  step_aside();
+}
+
+/// Where the recording has addresses that are this object's own, its own are others from now on.
+void DeviceMemory::step_aside() {
+  constexpr std::uint64_t kAside = std::uint64_t{1} << 61U;  // beyond all that is recorded
+  constexpr std::uint64_t kVirtualAside = std::uint64_t{1} << 60U;
+  std::uint64_t longest = 0;
+  for (const Recording::Segment& each : recording_.segments)
+    longest = std::max(longest, each.bytes);
+  const auto move = [this, longest](Ranges& ranges, std::uint64_t aside) {
+    const auto [begin, bytes] = *ranges.begin();
+    const auto met = std::ranges::lower_bound(recorded_begins_, begin - std::min(begin, longest));
+    if (met == recorded_begins_.end() || *met >= begin + bytes) return;
+    ranges.clear();
+    ranges.emplace(aside, bytes);
+  };
+  move(unused_, kAside);
+  move(unused_virtual_, kVirtualAside);
+}
+
+/// Whether nothing of the recording's that is held lies there; what lies there is held then.
+bool DeviceMemory::claim(std::uint64_t begin, Bytes bytes) {
+  const auto after = recorded_live_.lower_bound(begin);
+  if (after != recorded_live_.end() && after->first - begin < bytes) return false;
+  if (after != recorded_live_.begin()) {
+    const auto before = std::prev(after);
+    if (begin - before->first < before->second) return false;
+  }
+  recorded_live_.emplace_hint(after, begin, bytes);
+  return true;
 }
 
 std::optional<std::uint64_t> DeviceMemory::recorded_address(Bytes bytes) {
   std::size_t& next = next_recorded_[bytes];
   for (; next < recording_.segments.size(); ++next) {
     const DeviceMemory::Recording::Segment& each = recording_.segments[next];
-    // An address that is held already is no driver's answer.
-    if (each.bytes != bytes || !recorded_live_.insert(each.address).second) continue;
+    // Memory that is held already is no driver's answer.
+    if (each.bytes != bytes || !claim(each.address, bytes)) continue;
     ++next;
     return each.address;
   }
@@ -159,7 +193,9 @@ std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
   if (follows_) {
     while (next_reservation_ < recording_.reservations.size()) {
       const std::uint64_t address = recording_.reservations[next_reservation_++];
-      if (recorded_live_.insert(address).second) return address;
+      const auto next = std::ranges::upper_bound(recorded_begins_, address);
+      const Bytes room = next == recorded_begins_.end() ? bytes : *next - address;
+      if (claim(address, std::min(bytes, room))) return address;
     }
     ++unrecorded_;
   }
@@ -171,6 +207,12 @@ std::optional<std::uint64_t> DeviceMemory::reserve(Bytes bytes) {
   const auto hint = unused_virtual_.erase(range);
   if (rest > 0) unused_virtual_.emplace_hint(hint, begin + bytes, rest);
   return begin;
+}
+
+Bytes DeviceMemory::reserved_room(std::uint64_t address, Bytes bytes) const {
+  if (!follows_) return bytes;
+  const auto found = recorded_live_.find(address);
+  return found == recorded_live_.end() ? bytes : std::min(bytes, found->second);
 }
 
 void DeviceMemory::release(std::uint64_t address, Bytes bytes) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "sim/base/bytes.h"
@@ -35,6 +34,8 @@ class DeviceMemory {
     std::vector<std::uint64_t> reservations;  ///< of each cuMemAddressReserve
   };
 
+  /// More than any device has.
+  static constexpr Bytes kMostBytes = Bytes{1} << 59U;
   /// What every cudaMalloc is rounded up to, of memory and of addresses.
   static constexpr Bytes kGranule = 2 * kMiB;
   static constexpr Bytes kPieceBytes = 32 * kMiB;
@@ -43,13 +44,15 @@ class DeviceMemory {
   static constexpr std::uint64_t kVirtualBase = 0x300000000000U;
   static constexpr Bytes kVirtualBytes = Bytes{16} << 40U;
 
-  /// Requires: context_bytes + other_bytes <= total_bytes, total_bytes <= 2^59.
+  /// Requires: context_bytes + other_bytes <= total_bytes <= kMostBytes.
   explicit DeviceMemory(const Config& config);
   virtual ~DeviceMemory() = default;
 
   /// Policy `recorded` from now on: each allocate() takes the first answer left that has its size,
-  /// each reserve() the next one; when none is left, the policy `driver` answers. Amounts are kept
-  /// as always. Requires: nothing is taken yet.
+  /// each reserve() the next one; when none is left, the policy `driver` answers. No two answers
+  /// that are held at once overlap, whatever the recording says: an answer that would is passed
+  /// over. Amounts are kept as always. Requires: nothing is taken yet; recorded addresses and sizes
+  /// are at most 2^56.
   void follow(Recording recording);
   /// How many questions the recording had no answer for.
   [[nodiscard]] std::size_t unrecorded() const { return unrecorded_; }
@@ -62,6 +65,9 @@ class DeviceMemory {
 
   /// cuMemAddressReserve: addresses alone. Errors: std::nullopt when no unused range holds `bytes`.
   virtual std::optional<std::uint64_t> reserve(Bytes bytes);
+  /// How much of what reserve(`bytes`) answered with is there: all, but where another address of
+  /// the recording comes sooner.
+  [[nodiscard]] Bytes reserved_room(std::uint64_t address, Bytes bytes) const;
   virtual void release(std::uint64_t address, Bytes bytes);
   /// cuMemCreate of `bytes` (whole pages), or what a library takes past the allocator: an amount
   /// without an address. Returns false, taking nothing, when that is more than what is free.
@@ -92,6 +98,8 @@ class DeviceMemory {
   using Ranges = std::map<std::uint64_t, Bytes>;  ///< begin -> length, no two touching
 
   std::optional<std::uint64_t> recorded_address(Bytes bytes);
+  bool claim(std::uint64_t begin, Bytes bytes);
+  void step_aside();
   static void add_range(Ranges& ranges, std::uint64_t begin, Bytes bytes);
   std::uint64_t take_from(std::size_t piece, Bytes bytes);
   std::optional<std::size_t> new_piece(Bytes bytes);
@@ -106,7 +114,8 @@ class DeviceMemory {
   /// By size: where in recording_.segments to look on.
   std::map<Bytes, std::size_t> next_recorded_;
   std::size_t next_reservation_ = 0;
-  std::set<std::uint64_t> recorded_live_;  ///< addresses given out by the recording
+  Ranges recorded_live_;  ///< given out by the recording; no two overlap, some may touch
+  std::vector<std::uint64_t> recorded_begins_;  ///< all addresses of the recording, ascending
   std::size_t unrecorded_ = 0;
   bool follows_ = false;
 };

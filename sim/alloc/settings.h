@@ -24,7 +24,7 @@ const std::shared_ptr<const KnobValues>& default_knobs();
 /// runs and reports carry along: what each setting is worth stands in knob_values.h, which only
 /// those include who look at one, so that a new setting concerns nobody else.
 struct AllocatorSettings {
-  Version version = kDefaultVersion;
+  Version version = kDefaultWheel.pytorch;
   Backend backend = Backend::kNative;
   std::string text;  ///< as it was given
   /// Shared by the copies; never null.

@@ -28,7 +28,7 @@ ParsedSettings parse_settings(std::shared_ptr<const SourceText> conf, Version ve
 
 /// The same for a text without a file. `name`: where it came from ("--alloc-conf").
 ParsedSettings parse_settings(std::string_view name, std::string_view conf,
-                              Version version = kDefaultVersion);
+                              Version version = kDefaultWheel.pytorch);
 
 /// One setting that some release knows, for help and for suggestions.
 struct SettingInfo {

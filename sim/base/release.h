@@ -9,15 +9,14 @@ namespace tidemark {
 
 /// The version of a PyTorch release ("2.11") or of a CUDA toolkit ("13.0").
 struct Version {
-  std::uint8_t major = 2;
-  std::uint8_t minor = 11;
+  std::uint8_t major = 0;
+  std::uint8_t minor = 0;
   friend constexpr auto operator<=>(const Version&, const Version&) = default;
 };
 /// "2.11".
 std::string to_string(Version version);
 
 /// Range of the PyTorch releases that Tidemark knows.
-inline constexpr Version kDefaultVersion{2, 11};
 inline constexpr Version kOldestVersion{2, 4};
 inline constexpr Version kNewestVersion{2, 15};
 
@@ -35,10 +34,12 @@ std::string to_string(const Releases& releases);
 /// A PyTorch as it is installed: its release, and the CUDA toolkit that its kernels were compiled
 /// with.
 struct Wheel {
-  Version pytorch = kDefaultVersion;
-  Version cuda{13, 0};
+  Version pytorch = kNewestVersion;
+  Version cuda{13, 2};
   friend constexpr auto operator<=>(const Wheel&, const Wheel&) = default;
 };
+/// The PyTorch of a program or request trace that names none: the newest that is known, of PyPI.
+inline constexpr Wheel kDefaultWheel{};
 /// The one that `pip install torch` takes from PyPI on Linux. Requires: a known release.
 Wheel pypi_wheel(Version pytorch);
 

@@ -7,9 +7,6 @@
 
 namespace tidemark {
 
-/// The PyTorch that runs a program which names none: the newest that is known, of PyPI.
-inline constexpr Wheel kDefaultWheel{kNewestVersion, {13, 2}};
-
 /// The PyTorch that calls itself "2.11.0+cu130"; without a toolkit after it, that of PyPI.
 /// std::nullopt: it is none that Tidemark knows.
 std::optional<Wheel> wheel_named(std::string_view torch);

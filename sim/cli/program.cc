@@ -127,7 +127,7 @@ ExitCode run_program(const std::vector<std::string>& words, Output& out, Output&
       return ExitCode::kIo;
     } catch (const std::bad_alloc&) {
       err.write("error: the host has too little memory for this run\n");
-      return ExitCode::kInternal;
+      return ExitCode::kInput;
     } catch (const std::exception& e) {
       err.print(
           "error: {}\nThis is a bug in tidemark {}; please report it with the input that led "

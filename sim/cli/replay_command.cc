@@ -94,7 +94,9 @@ std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, 
 std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
   std::vector<std::string> confs = args.values("alloc-conf");
   if (confs.empty()) confs.emplace_back();
-  return parse_all(confs, parse_version("--pytorch", args.value("pytorch")), err);
+  const Version version = args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch"))
+                                              : kDefaultWheel.pytorch;
+  return parse_all(confs, version, err);
 }
 
 /// The recording's own setting first, then what was asked for.
@@ -160,7 +162,7 @@ class ReplayCommand final : public Command {
          {"context-bytes", "N", "what the CUDA context takes (the device's; 0 with --device-bytes)",
           ""},
          {"memory-fraction", "F", "torch.cuda.set_per_process_memory_fraction(F), from 0 to 1", ""},
-         {"pytorch", "VERSION", "the release whose allocator it is, 2.4 to 2.15", "2.11"},
+         {"pytorch", "VERSION", "a trace: the release whose allocator it is (default 2.15)", ""},
          {"event-policy", "POLICY", "other streams' uses end: sync, ready, lag:N, simulated",
           "sync"},
          {"events", "FILE", "write every event as CSV", ""},
@@ -197,10 +199,18 @@ class ReplayCommand final : public Command {
     const std::vector<AllocatorSettings> settings = settings_of(args, err);
     const RequestTrace trace = read_request_trace_file(name);
     const Played played = play(args, trace, settings, devices, options);
-    print(
-        args,
-        {name, &trace, &options, played.results, played.speeds, played.devices, true, nullptr, {}},
-        out);
+    print(args,
+          {name,
+           &trace,
+           &options,
+           played.results,
+           played.speeds,
+           played.devices,
+           true,
+           nullptr,
+           {},
+           {}},
+          out);
     return ExitCode::kDone;
   }
 
@@ -266,7 +276,7 @@ class ReplayCommand final : public Command {
     if (played.results.size() > 1 || device_given) note_other_rows(recorded);
     print(args,
           {name, &recorded.trace, &options, played.results, played.speeds, played.devices,
-           recorded.limited, &recorded.agreement, recorded.notes},
+           recorded.limited, &recorded.agreement, recorded.notes, tidemark::devices_of(snapshot)},
           out);
     return ExitCode::kDone;
   }

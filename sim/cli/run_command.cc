@@ -291,7 +291,10 @@ class RunCommand final : public Command {
     options.keep_times = args.has("timeline") || args.has("host-timeline") ||
                          args.has("snapshot") || args.has("perfetto") || args.has("columns") ||
                          args.value("format") == "json";
-    const RunResult result = run_scenario(args, scenario, options);
+    std::string printed;
+    options.printed_before_error = &printed;
+    const RunResult result =
+        or_print(printed, args, out, [&] { return run_scenario(args, scenario, options); });
     if (args.has("why") && args.value("format") != "text") {
       out.write(diagnosis_json(diagnose(source, result)));
     } else {
@@ -310,6 +313,18 @@ class RunCommand final : public Command {
   }
 
  private:
+  /// Where the program ends in an error, what it printed before is shown, as Python shows it.
+  template <class Run>
+  static RunResult or_print(const std::string& printed, const Arguments& args, Output& out,
+                            const Run& run) {
+    try {
+      return run();
+    } catch (const InputError&) {
+      if (args.value("format") == "text") out.write(printed);
+      throw;
+    }
+  }
+
   /// What was asked for beside the report; for people.
   static void print_more(const Arguments& args, const ScenarioSource& source,
                          const RunResult& result, Output& out) {

@@ -135,8 +135,8 @@ class TuneCommand final : public Command {
   static void read_trace_into(Subject& subject, const Arguments& args) {
     refuse(args, {"set", "variant", "shuffles"}, "scenarios");
     refuse(args, {"gpu", "from", "to"}, "memory snapshots");
-    const Version version =
-        args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch")) : kDefaultVersion;
+    const Version version = args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch"))
+                                                : kDefaultWheel.pytorch;
     const AllocatorSettings given =
         parse_settings("--alloc-conf", args.value("alloc-conf"), version).settings;
     ReplayOptions options;

@@ -74,6 +74,24 @@ void check_segments(Snapshot& snapshot) {
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
+/// Refuses amounts that are nobody's: whoever adds them up stays within 64 bits.
+void check_amounts(const Snapshot& snapshot) {
+  constexpr Bytes kMost = Bytes{1} << 62U;
+  Bytes sum = 0;
+  const auto add = [&](Bytes bytes) {
+    // One amount has at most 56 bits.
+    sum += bytes;
+    if (sum <= kMost) return;
+    Problem problem;
+    problem.at.source = std::make_shared<SourceText>(SourceText{snapshot.name, {}, 1, 0});
+    problem.message = "its events and segments amount to more than 4 EiB: the file is damaged";
+    throw InputError(std::move(problem));
+  };
+  for (const SnapshotEvent& event : snapshot.events) add(event.bytes);
+  for (const SnapshotSegment& segment : snapshot.segments) add(segment.total_bytes);
+  for (const SnapshotBlock& block : snapshot.blocks) add(block.requested_bytes);
+}
+
 }  // namespace
 
 Snapshot read_snapshot(ByteSource& source, const std::string& name, const ReadProgress& progress,
@@ -86,6 +104,7 @@ Snapshot read_snapshot(ByteSource& source, const std::string& name, const ReadPr
   builder.finish(reader, whole);
   snapshot.texts = std::move(reader.texts());
   check_segments(snapshot);
+  check_amounts(snapshot);
   return snapshot;
 }
 

@@ -137,14 +137,14 @@ class Converter {
   /// ones, whose addresses are theirs alone.
   std::size_t made_at(const SnapshotSegment& segment) {
     if (segment.expandable) return 0;
-    const auto [made, fresh] = made_at_.try_emplace(segment.address, 0);
-    for (std::size_t i = trace_.size(); fresh && i-- > 0;) {
-      if (trace_[i].action != Action::kSegmentAlloc || trace_[i].address != segment.address)
-        continue;
-      made->second = i;
-      break;
+    if (!knows_made_) {
+      for (std::size_t i = 0; i < trace_.size(); ++i) {
+        if (trace_[i].action == Action::kSegmentAlloc) made_at_[trace_[i].address] = i;
+      }
+      knows_made_ = true;
     }
-    return made->second;
+    const std::size_t* made = made_at_.find(segment.address);
+    return made == nullptr ? 0 : *made;
   }
 
   StreamId take_spare_stream() {
@@ -290,11 +290,11 @@ class Converter {
 
   /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right
   /// after.
-  bool next_request_is_small() const {
-    for (std::size_t i = at_; i < trace_.size(); ++i) {
-      if (trace_[i].action == Action::kAlloc) return trace_[i].bytes <= kMiB;
-    }
-    return false;
+  bool next_request_is_small() {
+    next_request_ = std::max(next_request_, at_);
+    while (next_request_ < trace_.size() && trace_[next_request_].action != Action::kAlloc)
+      ++next_request_;
+    return next_request_ < trace_.size() && trace_[next_request_].bytes <= kMiB;
   }
 
   void note_device_address(const SnapshotEvent& event) {
@@ -325,13 +325,15 @@ class Converter {
   StartedProgram out_;
   AddressMap<Live> live_;
   std::set<StreamId> idle_streams_;
-  std::map<std::uint64_t, std::size_t> made_at_;  ///< by the address of a segment at the end
+  AddressMap<std::size_t> made_at_;  ///< the last segment_alloc at each address
+  bool knows_made_ = false;
   std::vector<std::optional<LabelId>> labels_;
   StreamId spare_stream_ = 0;
   std::size_t from_ = 0;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   std::size_t next_annotation_ = 0;
+  std::size_t next_request_ = 0;  ///< where the last search for an alloc ended
   std::size_t contradictions_ = 0;
   Bytes reserved_ = 0;
   Bytes capacity_ = 0;

@@ -13,6 +13,10 @@ constexpr Bytes kMinBlock = 512;
 constexpr Bytes kSmallMax = kMiB;
 constexpr Bytes kSmallSegment = 2 * kMiB;
 constexpr Bytes kLargeMin = 10 * kMiB;
+/// What driver and allocator hand out begins at multiples of it.
+constexpr Bytes kLeastAlignment = 256;
+/// Small pools are tiled by requests of 1 MiB: more than 256 GiB of them is no allocator's.
+constexpr std::size_t kMostMadeUp = std::size_t{1} << 18U;
 
 }  // namespace
 
@@ -57,6 +61,7 @@ void StartBuilder::plain() {
 void StartBuilder::note_first_events() {
   const std::span<const SnapshotEvent> trace = snapshot_.trace(options_.device);
   for (std::size_t i = from_event_; i < trace.size(); ++i) {
+    if (trace[i].address % kLeastAlignment != 0) continue;
     if (trace[i].action == Action::kAlloc) first_allocs_.push_back({trace[i].address, i});
     if (trace[i].action == Action::kFreeCompleted) first_frees_.push_back({trace[i].address, i});
   }
@@ -134,6 +139,10 @@ std::vector<StartBuilder::Tile> StartBuilder::tiles_of(const StateSegment& segme
 /// make necessary.
 void StartBuilder::temporary(Bytes bytes, const StateSegment& segment, bool hole) {
   while (bytes > 0) {
+    if (++made_up_ > kMostMadeUp) {
+      inexact_ = true;
+      return;
+    }
     Bytes part = segment.small ? std::min(bytes, kSmallMax) : bytes;
     if (options_.rounded(part) != part) part = std::bit_floor(part);
     (hole ? holes_ : free_blocks_).push_back(request(part, segment, nullptr));

@@ -63,6 +63,7 @@ class StartBuilder {
   std::vector<RequestId> holes_;        ///< requests on pages that were not mapped
   bool inexact_ = false;
   std::size_t of_unknown_size_ = 0;
+  std::size_t made_up_ = 0;  ///< requests for free stretches
 };
 
 }  // namespace tidemark

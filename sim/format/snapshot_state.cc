@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "sim/format/address_map.h"
 
@@ -23,7 +26,7 @@ class Ranges {
     if (after != ranges_.end() && segment.address + segment.bytes == after->first &&
         alike(segment, after->second)) {
       segment.bytes += after->second.bytes;
-      ranges_.erase(after);
+      drop(after);
     }
     const auto behind = ranges_.lower_bound(segment.address);
     if (behind != ranges_.begin()) {
@@ -33,7 +36,9 @@ class Ranges {
         return;
       }
     }
-    ranges_.insert_or_assign(segment.address, segment);
+    const auto same = ranges_.find(segment.address);
+    if (same != ranges_.end()) drop(same);
+    put(segment);
   }
   /// Returns whether the whole of [address, address + bytes) was there.
   bool remove(std::uint64_t address, Bytes bytes) {
@@ -42,32 +47,29 @@ class Ranges {
     --found;
     const StateSegment whole = found->second;
     if (address + bytes > whole.address + whole.bytes) return false;
-    ranges_.erase(found);
+    drop(found);
     if (address > whole.address) {
       StateSegment front = whole;
       front.bytes = address - whole.address;
-      ranges_.emplace(front.address, front);
+      put(front);
     }
     if (address + bytes < whole.address + whole.bytes) {
       StateSegment back = whole;
       back.address = address + bytes;
       back.bytes = whole.address + whole.bytes - back.address;
-      ranges_.emplace(back.address, back);
+      put(back);
     }
     return true;
   }
   /// The nearest range of the same stream: pages of one reservation are one kind.
   [[nodiscard]] const StateSegment* nearest(std::uint64_t address, StreamId stream) const {
-    const StateSegment* best = nullptr;
-    std::uint64_t distance = ~std::uint64_t{0};
-    for (const auto& [begin, range] : ranges_) {
-      const std::uint64_t away = begin > address ? begin - address : address - begin;
-      if (range.stream == stream && range.expandable && away < distance) {
-        best = &range;
-        distance = away;
-      }
-    }
-    return best;
+    const auto after = expandable_.lower_bound({stream, address});
+    const bool has_after = after != expandable_.end() && after->first == stream;
+    const bool has_before = after != expandable_.begin() && std::prev(after)->first == stream;
+    if (!has_after && !has_before) return nullptr;
+    const bool is_before =
+        has_before && (!has_after || address - std::prev(after)->second <= after->second - address);
+    return &ranges_.at(is_before ? std::prev(after)->second : after->second);
   }
   [[nodiscard]] std::vector<StateSegment> list() const {
     std::vector<StateSegment> out;
@@ -81,7 +83,51 @@ class Ranges {
     return a.expandable && b.expandable && a.stream == b.stream && a.pool == b.pool &&
            a.small == b.small;
   }
-  std::map<std::uint64_t, StateSegment> ranges_;
+  using ByAddress = std::map<std::uint64_t, StateSegment>;
+  void put(const StateSegment& segment) {
+    ranges_.emplace(segment.address, segment);
+    if (segment.expandable) expandable_.emplace(segment.stream, segment.address);
+  }
+  void drop(ByAddress::iterator range) {
+    if (range->second.expandable) expandable_.erase({range->second.stream, range->first});
+    ranges_.erase(range);
+  }
+  ByAddress ranges_;
+  std::set<std::pair<StreamId, std::uint64_t>> expandable_;  ///< those of ranges_
+};
+
+/// Where large requests lie in the events that the walk back has before it, and how many at a
+/// place. Counted when it is first asked.
+class LargeRequests {
+ public:
+  LargeRequests(std::span<const SnapshotEvent> trace) : trace_(trace) {}
+  /// `left`: how many events the walk has before it; never more than at the last call.
+  bool any_in(std::uint64_t begin, Bytes bytes, std::size_t left) {
+    if (!counted_) {
+      for (const SnapshotEvent& each : trace_.first(left)) {
+        if (is_large(each)) ++places_[each.address];
+      }
+      counted_ = true;
+      left_ = left;
+    }
+    for (; left_ > left; --left_) {
+      const SnapshotEvent& each = trace_[left_ - 1];
+      if (!is_large(each)) continue;
+      const auto place = places_.find(each.address);
+      if (--place->second == 0) places_.erase(place);
+    }
+    const auto found = places_.lower_bound(begin);
+    return found != places_.end() && found->first - begin < bytes;
+  }
+
+ private:
+  static bool is_large(const SnapshotEvent& event) {
+    return event.action == Action::kAlloc && event.bytes > kSmallRequest;
+  }
+  std::span<const SnapshotEvent> trace_;
+  std::map<std::uint64_t, std::size_t> places_;
+  std::size_t left_ = 0;
+  bool counted_ = false;
 };
 
 }  // namespace
@@ -105,6 +151,7 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
   const std::span<const SnapshotEvent> trace = snapshot_.trace(device_);
   AddressMap<StateBlock> live;
   Ranges ranges;
+  LargeRequests large(trace);
   for (const SnapshotSegment& segment : snapshot_.segments) {
     if (segment.device != device_) continue;
     ranges.add({segment.address, segment.total_bytes, segment.stream, segment.pool, segment.small,
@@ -164,12 +211,7 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
         } else {
           // Nothing of the reservation is left: its pages are small unless a large request lay on
           // them.
-          range.small =
-              std::ranges::none_of(trace.first(i), [&range](const SnapshotEvent& request) {
-                return request.action == Action::kAlloc && request.bytes > kSmallRequest &&
-                       request.address >= range.address &&
-                       request.address < range.address + range.bytes;
-              });
+          range.small = !large.any_in(range.address, range.bytes, i);
         }
         ranges.add(range);
         break;

@@ -15,6 +15,7 @@
 #include "sim/lang/imports/image.h"
 #include "sim/lang/imports/library_reader.h"
 #include "sim/lang/syntax/parser.h"
+#include "sim/library/known_names.h"
 
 /// A program of the build:
 ///     library_compiler ROOTS OUTPUT
@@ -43,6 +44,7 @@ constexpr Root kRoots[] = {{"python", false},
                            {"numpy", true},
                            {"torch", true}};
 constexpr std::string_view kNotModelled = "not_modelled.txt";
+constexpr std::string_view kNames = "torch/names.txt";
 constexpr std::string_view kSymbol = "tidemark_library_image";
 
 struct File {
@@ -80,6 +82,18 @@ std::vector<std::string> listed(const std::string& text) {
     if (!line.empty() && line[0] != '#') names.push_back(line);
   }
   return names;
+}
+
+/// What is known of the names of a module or class.
+struct Owner {
+  lang::TextSeq name;
+  std::vector<KnownName> names;
+};
+
+/// The minor number of "2.11"; `fallback`: of an empty text.
+std::uint8_t minor_of(std::string_view text, std::uint8_t fallback) {
+  if (text.empty()) return fallback;
+  return static_cast<std::uint8_t>(std::stoi(std::string(text.substr(text.find('.') + 1))));
 }
 
 /// Reads the library; its problems are collected.
@@ -136,6 +150,30 @@ class Compiler {
     }
   }
 
+  /// The names of names.txt, as tools/pytorch_names.py writes it.
+  std::vector<Owner> read_names() {
+    std::vector<Owner> owners;
+    std::istringstream words(text_of(roots_ / kNames));
+    std::string word;
+    while (words >> word) {
+      if (word == "#") {
+        std::getline(words, word);
+      } else if (word.ends_with(':')) {
+        word.pop_back();
+        owners.push_back({text(word), {}});
+      } else {
+        owners.back().names.push_back(known_name(word));
+      }
+    }
+    std::sort(owners.begin(), owners.end(),
+              [](const Owner& a, const Owner& b) { return view(a.name) < view(b.name); });
+    for (Owner& each : owners) {
+      std::sort(each.names.begin(), each.names.end(),
+                [](const KnownName& a, const KnownName& b) { return a.name < b.name; });
+    }
+    return owners;
+  }
+
   lang::Names& names() { return interp_.names(); }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
@@ -179,6 +217,26 @@ class Compiler {
     return file;
   }
 
+  /// "fft", "pi=", "newaxis=None", "igamma@2.6-2.9", "e=@2.12-".
+  KnownName known_name(std::string_view word) {
+    KnownName known;
+    const std::size_t at = word.find('@');
+    if (at != std::string_view::npos) {
+      const std::string_view span = word.substr(at + 1);
+      const std::size_t dash = span.find('-');
+      known.from = minor_of(span.substr(0, dash), known.from);
+      known.to = minor_of(span.substr(dash + 1), known.to);
+      word = word.substr(0, at);
+    }
+    const std::size_t equals = word.find('=');
+    if (equals != std::string_view::npos) {
+      known.kind = word.ends_with("=None") ? KnownName::Kind::kNone : KnownName::Kind::kValue;
+      word = word.substr(0, equals);
+    }
+    known.name = names().intern(word);
+    return known;
+  }
+
   void resolve(File& file) {
     file.row.name = text(file.module);
     if (file.path.empty()) return;
@@ -205,7 +263,8 @@ lang::Seq<const T> seq(const std::vector<T>& items) {
 }
 
 /// The image of what was read.
-lang::Image image_of(const std::vector<std::vector<File>>& roots, const lang::Names& names) {
+lang::Image image_of(const std::vector<std::vector<File>>& roots, const std::vector<Owner>& known,
+                     const lang::Names& names) {
   std::vector<std::vector<LibraryModule>> modules;
   std::vector<lang::Library> libraries;
   modules.reserve(roots.size());
@@ -215,8 +274,12 @@ lang::Image image_of(const std::vector<std::vector<File>>& roots, const lang::Na
     for (const File& file : files) rows.push_back(file.row);
     libraries.push_back({seq(rows), kRoots[libraries.size()].stands_in});
   }
+  std::vector<KnownNames> owners;
+  owners.reserve(known.size());
+  for (const Owner& each : known) owners.push_back({each.name, seq(each.names)});
   const lang::NamesOfImage table(names);
-  return lang::ImageWriter().write(lang::LibraryImage{table.table(), seq(libraries)});
+  return lang::ImageWriter().write(
+      Image{lang::LibraryImage{table.table(), seq(libraries)}, seq(owners)});
 }
 
 int compile(const fs::path& roots, const fs::path& output) {
@@ -224,12 +287,13 @@ int compile(const fs::path& roots, const fs::path& output) {
   std::vector<std::vector<File>> files;
   for (const Root& root : kRoots) files.push_back(compiler.read(root));
   compiler.finish(files);
+  const std::vector<Owner> known = compiler.read_names();
   if (!compiler.problems().empty()) {
     fmt::print(stderr, "{}", render_problems(compiler.problems()));
     return 1;
   }
   std::ofstream file(output, std::ios::binary);
-  lang::write_assembler(image_of(files, compiler.names()), kSymbol, file);
+  lang::write_assembler(image_of(files, known, compiler.names()), kSymbol, file);
   file.close();
   if (!file) throw IoError(output.string() + ": cannot be written");
   return 0;

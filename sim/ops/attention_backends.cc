@@ -73,7 +73,7 @@ bool can_use_efficient(const Context& c, const AttentionCall& a) {
   if (!c.backends.mem_efficient_sdp || cc < 50 || cc > 121) return false;
   if (!half && type != ScalarType::kFloat32) return false;
   if (type == ScalarType::kBFloat16 && cc < 80) return false;
-  if (!shapes_fit(a, false) || !last_dense(a)) return false;
+  if (!shapes_fit(a, c.rules().efficient_attention_groups) || !last_dense(a)) return false;
   std::int64_t alignment = cc >= 80 ? 4 : 1;
   if (half && cc >= 70) alignment = 8;
   return a.query.size(-1) % alignment == 0 && a.value.size(-1) % alignment == 0 &&

@@ -179,6 +179,14 @@ AttentionGradients efficient_gradients(Backward& b) {
   Tensor dq = c.empty(q.sizes(), dtype, device);
   Tensor dk = c.empty(k.sizes(), dtype, device);
   Tensor dv = c.empty(v.sizes(), dtype, device);
+  // Of each head of the queries, to be summed by group.
+  const bool is_grouped = q.size(2) != k.size(2);
+  Tensor wide_dk;
+  Tensor wide_dv;
+  if (is_grouped) {
+    wide_dk = c.empty({k.size(0), k.size(1), q.size(2), k.size(3)}, dtype, device);
+    wide_dv = c.empty({v.size(0), v.size(1), q.size(2), v.size(3)}, dtype, device);
+  }
   Tensor dmask;
   if (b.needs(3)) {
     Dims sizes = mask.sizes();
@@ -416,7 +424,17 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
 }
 
 std::span<const OpDef> attention_ops() {
+  static constexpr Releases kWithoutGroups{kOldestVersion, {2, 4}};
+  static constexpr Releases kWithGroups{{2, 5}, kNewestVersion};
   static constexpr OpDef kOps[] = {
+      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+       "attn_mask=None, number dropout_p=0.0, bool is_causal=False, number? scale=None)",
+       "F",
+       [](Arguments& a) -> OpResult {
+         return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
+                                             a.optional_tensor(3), a.number(4), a.flag(5), false);
+       },
+       "docs/rules/attention.md", kWithoutGroups},
       {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
        "attn_mask=None, number dropout_p=0.0, bool is_causal=False, number? scale=None, bool "
        "enable_gqa=False)",
@@ -426,7 +444,7 @@ std::span<const OpDef> attention_ops() {
                                              a.optional_tensor(3), a.number(4), a.flag(5),
                                              a.flag(7));
        },
-       "docs/rules/attention.md"},
+       "docs/rules/attention.md", kWithGroups},
   };
   return kOps;
 }

@@ -25,8 +25,8 @@ Tensor cached_cast(Context& c, const Tensor& arg, ScalarType dtype) {
   for (const CastCacheEntry& entry : c.cast_cache) {
     if (entry.source == arg) return entry.cast;
   }
-  // A cast that is kept must be of use when gradients are recorded again.
-  const GradMode recorded(c, true);
+  // A cast that is kept is to be of use when gradients are recorded again.
+  const GradMode recorded(c, c.grad_enabled() || c.rules().autocast_copies_have_history);
   Tensor cast = to(c, arg, dtype);
   c.cast_cache.push_back({arg, cast});
   return cast;

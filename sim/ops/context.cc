@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "sim/base/wheel.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/tracer.h"
 
@@ -239,10 +238,25 @@ void Context::end_thread(Thread& thread) {
 }
 
 Bytes Context::cublas_workspace_bytes() const {
-  // 4096 KiB x 8 on compute capability 9.0, else 2 x 4096 KiB + 8 x 16 KiB.
-  constexpr Bytes kHopper = 32 * kMiB;
+  if (backends.cublas.workspace) return *backends.cublas.workspace;
+  if (cublas_environment_.workspace) return *cublas_environment_.workspace;
+  // 4096 KiB x 8, else 2 x 4096 KiB + 8 x 16 KiB.
+  constexpr Bytes kWide = 32 * kMiB;
   constexpr Bytes kOther = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
-  return spec_.compute_capability == 90 ? kHopper : kOther;
+  const bool is_hopper = spec_.compute_capability / 10 == 9;
+  const bool is_later = spec_.compute_capability >= 100;
+  return is_hopper || (is_later && rules().wide_workspace_from_blackwell) ? kWide : kOther;
+}
+
+bool Context::keeps_workspaces() const {
+  return rules().cublas_workspace == CublasWorkspace::kKept ||
+         backends.cublas.cache.value_or(cublas_environment_.cache.value_or(false));
+}
+
+bool Context::set_cublas_environment(std::string_view name, std::string_view value) {
+  if (has_read_cublas_environment_) return false;
+  set_cublas_variable(cublas_environment_, name, value);
+  return true;
 }
 
 void Context::keep_workspace(Device device, bool lt, Bytes bytes) {
@@ -262,7 +276,8 @@ void Context::cublas_workspace(Device device, std::int64_t calls) {
     tracer->workspace(device, false, calls);
     return;
   }
-  if (rules().cublas_workspace == CublasWorkspace::kKept) {
+  has_read_cublas_environment_ = true;
+  if (keeps_workspaces()) {
     keep_workspace(device, false, cublas_workspace_bytes());
     return;
   }
@@ -277,9 +292,11 @@ void Context::cublaslt_workspace(Device device) {
     tracer->workspace(device, true, 1);
     return;
   }
-  constexpr Bytes kLt = kMiB;
+  has_read_cublas_environment_ = true;
+  const Bytes lt_bytes =
+      backends.cublas.lt_workspace.value_or(cublas_environment_.lt_workspace.value_or(kMiB));
   const auto of_call = [&] {
-    Tensor workspace = scratch(kLt, device);
+    Tensor workspace = scratch(lt_bytes, device);
     workspace->storage->set_role(Role::kWorkspace);
     return workspace;
   };
@@ -291,13 +308,17 @@ void Context::cublaslt_workspace(Device device) {
     }
     case CublasLtWorkspace::kKeptBesideKept:
       keep_workspace(device, false, cublas_workspace_bytes());
-      keep_workspace(device, true, kLt);
+      keep_workspace(device, true, lt_bytes);
       return;
     case CublasLtWorkspace::kShared:
       keep_workspace(device, false, cublas_workspace_bytes());
       return;
     case CublasLtWorkspace::kCall:
-      of_call();
+      if (keeps_workspaces()) {
+        keep_workspace(device, false, cublas_workspace_bytes());
+      } else {
+        of_call();
+      }
       return;
   }
 }

@@ -12,6 +12,7 @@
 
 #include "sim/base/device_spec.h"
 #include "sim/base/release.h"
+#include "sim/ops/cublas.h"
 #include "sim/ops/node.h"
 #include "sim/ops/tensor.h"
 #include "sim/ops/values/generator.h"
@@ -66,6 +67,7 @@ struct Backends {
   bool flash_sdp = true;
   bool mem_efficient_sdp = true;
   bool math_sdp = true;
+  CublasSettings cublas;  ///< before what the environment says
 };
 
 /// Autocast of one thread. Source: docs/rules/autocast.md.
@@ -210,6 +212,9 @@ class Context {
   void cublas_workspace(Device device, std::int64_t calls = 1);
   /// The same for a product with the bias epilogue, which cuBLASLt computes.
   void cublaslt_workspace(Device device);
+  /// What the program's environment says of these workspaces: PyTorch reads it at the first product
+  /// on a device. False: that is past, and nothing changes. Requires: is_cublas_variable(name).
+  bool set_cublas_environment(std::string_view name, std::string_view value);
   /// Every workspace that a handle holds, in the order in which they were made.
   template <class Function>
   void for_each_workspace(const Function& function) const {
@@ -247,6 +252,9 @@ class Context {
   CublasHandle& cublas_handle(Device device);
   void keep_workspace(Device device, bool lt, Bytes bytes);
   [[nodiscard]] Bytes cublas_workspace_bytes() const;
+  [[nodiscard]] bool keeps_workspaces() const;
+  CublasSettings cublas_environment_;
+  bool has_read_cublas_environment_ = false;
 
   std::uint64_t launches_ = 0;
   RequestNumber next_request_ = 0;

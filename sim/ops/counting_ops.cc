@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
+
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
 
@@ -37,6 +41,42 @@ OpResult searched(Context& c, std::string_view name, const Tensor& values, const
   const Tensor dense_values = contiguous(c, values);
   const Tensor dense_boundaries = contiguous(c, boundaries);
   return op.result(std::move(out), nullptr);
+}
+
+/// Of a number: it becomes a scalar beside the boundaries, of their type. Its place is known where
+/// the boundaries are, or where it lies outside of all numbers.
+/// Source: at::native::searchsorted_cuda, searchsorted_scalar_tensor.
+OpResult searched_number(Arguments& a) {
+  Context& c = a.context();
+  const Tensor& boundaries = a.tensor(0);
+  const double value = a.number(1);
+  const bool right = a.flag(3) || (!a.is_none(4) && a.text(4) == "right");
+  const bool is_whole = !std::holds_alternative<double>(a.value(1));
+  const LabelScope label(c, "searchsorted");
+  const ScalarType type = is_whole ? ScalarType::kInt64 : ScalarType::kFloat64;
+  const bool widens = !is_whole && is_integral(boundaries.dtype());
+  const ScalarType common = widens ? c.default_dtype : boundaries.dtype();
+  const Tensor given = c.empty({}, type, boundaries.device());
+  Tensor out =
+      c.empty({}, a.flag(2) ? ScalarType::kInt32 : ScalarType::kInt64, boundaries.device());
+  const Tensor dense = contiguous(c, boundaries);
+  const Tensor as_common = type == common ? given : c.empty({}, common, given.device());
+  const Tensor converted =
+      boundaries.dtype() == common ? dense : c.empty(boundaries.sizes(), common, given.device());
+  std::optional<std::int64_t> place;
+  if (std::isinf(value) && !right) place = value < 0 ? 0 : boundaries.numel();
+  if (const std::optional<Numbers> known = c.look_at(boundaries)) {
+    place = 0;
+    for (std::size_t i = 0; i < known->size(); ++i)
+      *place += right ? known->at(i) <= value : known->at(i) < value;
+  }
+  if (place) {
+    Numbers numbers;
+    numbers.dtype = out.dtype();
+    numbers.whole = {*place};
+    note_numbers(out, std::move(numbers));
+  }
+  return out;
 }
 
 /// Counts in equal bins; the range is looked up where none is given.
@@ -93,6 +133,9 @@ std::span<const OpDef> counting_ops() {
          return searched(a.context(), "searchsorted", a.tensor(1), a.tensor(0), a.flag(2));
        },
        kSource},
+      {"searchsorted(Tensor sorted_sequence, number input, *, bool out_int32=False, bool "
+       "right=False, str? side=None)",
+       "torch", searched_number, kSource},
       {"histc(Tensor input, int bins=100, number min=0, number max=0)", "torch method",
        [](Arguments& a) -> OpResult {
          return histc(a.context(), a.tensor(0), a.integer(1), a.number(2), a.number(3));

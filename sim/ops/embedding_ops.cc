@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
@@ -11,6 +13,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
 
@@ -101,6 +104,18 @@ Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& val
   return Tensor(std::move(impl));
 }
 
+/// The numbers of `kept`, which says which of `indices` are not `padding_idx`.
+void note_kept(const Tensor& kept, const Tensor& indices, std::int64_t padding_idx) {
+  const std::optional<Numbers> tokens = known_numbers(indices);
+  if (!tokens) return;
+  Numbers numbers;
+  numbers.dtype = ScalarType::kBool;
+  numbers.resize(tokens->size());
+  for (std::size_t i = 0; i < tokens->size(); ++i)
+    numbers.set_whole(i, tokens->whole[i] != padding_idx ? 1 : 0);
+  note_numbers(kept, std::move(numbers));
+}
+
 /// Rows of the incoming gradient as they are, with their indices. Source:
 /// embedding_sparse_backward.
 Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_up,
@@ -109,6 +124,7 @@ Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_
   Tensor grad = incoming;
   if (padding_idx != -1) {
     const Tensor kept = pointwise(c, {&indices}, ScalarType::kBool);
+    note_kept(kept, indices, padding_idx);
     indices = index_kernel(c, indices, {kept});
     grad = index_kernel(c, grad, {kept});
   }

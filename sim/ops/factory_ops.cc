@@ -189,48 +189,48 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, generator? generator=None)",
+       "bool pin_memory=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "rand", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "bool pin_memory=False, generator? generator=None)",
+       "bool pin_memory=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randn", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
        kSource},
       {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False)",
+       "requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
        kSource},
       {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, generator? generator=None)",
+       "requires_grad=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(1), ScalarType::kInt64, 2);
        },
        kSource},
       {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, generator? generator=None)",
+       "requires_grad=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
        },
        kSource},
       {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
-       "generator? "
-       "generator=None)",
+       "generator? generator=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
-      {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False)",
+      {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
+       "any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult { return arange(a, 0, a.number(0), 1, is_whole(a, 0), 1); },
        kSource},
       {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False)",
+       "bool requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return arange(a, a.number(0), a.number(1), a.number(2),
@@ -238,21 +238,21 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False)",
+       "bool requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "linspace", {a.integer(2)}, a.context().default_dtype, 3);
        },
        kSource},
       {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "
-       "device=None, bool requires_grad=False)",
+       "device=None, bool requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "logspace", {a.integer(2)}, a.context().default_dtype, 4);
        },
        kSource},
       {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False)",
+       "requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
@@ -260,49 +260,49 @@ std::span<const OpDef> factory_ops() {
        },
        kSource},
       {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False)",
+       "bool requires_grad=False, any layout=None)",
        "torch", triangle_indices<true>, kSource},
       {"triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False)",
+       "bool requires_grad=False, any layout=None)",
        "torch", triangle_indices<false>, kSource},
       {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
       {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); }, kSource},
       {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); }, kSource},
       {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); }, kSource},
       {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); }, kSource},
       {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); }, kSource},
       {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False, memory_format? memory_format=None)",
+       "requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); }, kSource},
       {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, "
-       "bool requires_grad=False, memory_format? memory_format=None)",
+       "bool requires_grad=False, memory_format? memory_format=None, any layout=None)",
        "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); }, kSource},
       {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False)",
+       "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_empty", a.dims(1), 2); },
        kSource},
       {"new_zeros(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False)",
+       "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_zeros", a.dims(1), 2); },
        kSource},
       {"new_ones(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
-       "requires_grad=False)",
+       "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); },
        kSource},
       {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? "
-       "device=None, bool requires_grad=False)",
+       "device=None, bool requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); },
        kSource},
       {"fill_(Tensor input, operand value)", "method",

@@ -126,7 +126,7 @@ std::span<const OpDef> foreach_ops() {
       {"_foreach_minimum_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_max_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_min_(Tensor[] self, any other)", "torch", nothing, kSource},
-      {"_fused_update_(Tensor[] self)", "torch", nothing, kSource},
+      {"_fused_update_(Tensor[] self, any grads=None)", "torch", nothing, kSource},
       {"_amp_unscale_(Tensor[] self)", "torch", nothing, kSource},
       {"_foreach_add(Tensor[] self, any other, *, any alpha=1)", "torch",
        [](Arguments& a) { return list_like(a, 0, "_foreach_add"); }, kSource},

@@ -195,6 +195,8 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
                ? contiguous(c, out, MemoryFormat::kContiguous)
                : out;
   }();
+  // The product with a wider weight is as wide.
+  if (c.rules().rms_norm == RmsNorm::kWeightLast) return normalized;
   return to(c, normalized, input.dtype());
 }
 
@@ -214,6 +216,14 @@ Tensor rms_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor w
 }
 
 namespace {
+
+/// Whether group_norm's kernels for channels_last take the tensor: sizes of one leave it open how
+/// it lies.
+bool runs_channels_last(const Context& c, const Tensor& dense) {
+  return c.rules().group_norm_layout == GroupNormLayout::kKept &&
+         (dense.is_contiguous(MemoryFormat::kChannelsLast) ||
+          dense.is_contiguous(MemoryFormat::kChannelsLast3d));
+}
 
 Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, const Tensor& weight,
                          const Tensor& bias) {
@@ -241,7 +251,8 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
       exact_mean = c.empty({n, groups}, ScalarType::kFloat32, input.device());
       exact_rstd = c.empty({n, groups}, ScalarType::kFloat32, input.device());
     }
-    if (!flat && (weight.defined() || bias.defined())) {
+    const bool is_affine = weight.defined() || bias.defined();
+    if ((!flat && is_affine) || runs_channels_last(c, dense)) {
       const Tensor a = c.empty({n, channels}, acc, input.device());
       const Tensor b = c.empty({n, channels}, acc, input.device());
     }
@@ -253,8 +264,9 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
     const Tensor grad = contiguous_kernel(b.c, b.grad(), format);
     const Tensor x = contiguous_kernel(b.c, b.saved[0], format);
     const Device device = x.device();
+    const bool is_last = runs_channels_last(b.c, x);
     const bool by_channel =
-        !flat || b.c.rules().group_norm_layout == GroupNormLayout::kCopiedBefore;
+        !flat || is_last || b.c.rules().group_norm_layout == GroupNormLayout::kCopiedBefore;
     if (b.needs(0)) b.grads[0] = b.c.empty_in(x.sizes(), format, x.dtype(), device);
     if (b.needs(1)) b.grads[1] = b.c.empty({channels}, w.dtype(), device);
     if (b.needs(2)) b.grads[2] = b.c.empty({channels}, w.defined() ? w.dtype() : x.dtype(), device);
@@ -268,8 +280,7 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
     Tensor c1;
     const Tensor c2 = b.c.empty({n, groups}, acc, device);
     const Tensor c3 = b.c.empty({n, groups}, acc, device);
-    if (!flat && w.defined() && format == MemoryFormat::kContiguous)
-      c1 = b.c.empty({n, channels}, acc, device);
+    if (!flat && w.defined() && !is_last) c1 = b.c.empty({n, channels}, acc, device);
   });
   mean.reset();
   rstd.reset();

@@ -39,14 +39,22 @@ constexpr std::array<ReleaseVariant, ReleaseRule::kMaxVariants> came(Version sin
   return changed<bool>(since, {false, before}, {true, after});
 }
 
+/// Of names that came with a release.
+constexpr std::string_view kIsNot = "does not exist";
+constexpr std::string_view kIs = "exists";
+
 constexpr ReleaseRule kRules[] = {
     {"cublas_workspace", "cuBLAS's workspace",
      changed<CublasWorkspace>(
          {2, 15},
          {CublasWorkspace::kKept, "made at a thread's first product on a stream, and kept"},
          {CublasWorkspace::kCall,
-          "made after each product's output and freed when the product is queued"}),
+          "made after each product's output and freed when the product is queued; with "
+          "TORCH_CUBLAS_WORKSPACE_CACHE=1 as before"}),
      set<&ReleaseRules::cublas_workspace>, "pytorch/pytorch 194311"},
+    {"wide_workspace_from_blackwell", "size of cuBLAS's workspace on Blackwell",
+     came({2, 12}, "8.1 MiB, as on all but Hopper", "32 MiB, as on Hopper"),
+     set<&ReleaseRules::wide_workspace_from_blackwell>, "pytorch/pytorch 175344"},
     {"cublaslt_workspace",
      "cuBLASLt's workspace (addmm and linear with a bias)",
      {variant({2, 4}, {2, 8}, CublasLtWorkspace::kCallBesideKept,
@@ -54,7 +62,8 @@ constexpr ReleaseRule kRules[] = {
       variant({2, 9}, {2, 11}, CublasLtWorkspace::kKeptBesideKept,
               "1 MiB of its own, kept beside cuBLAS's"),
       variant({2, 12}, {2, 14}, CublasLtWorkspace::kShared, "cuBLAS's, and none of its own"),
-      variant({2, 15}, {2, 15}, CublasLtWorkspace::kCall, "1 MiB for each call, and no other")},
+      variant({2, 15}, {2, 15}, CublasLtWorkspace::kCall,
+              "1 MiB for each call, and no other; with TORCH_CUBLAS_WORKSPACE_CACHE=1 as before")},
      set<&ReleaseRules::cublaslt_workspace>,
      "pytorch/pytorch 156495, 168175, 173002, 183923"},
     {"foreach_norm_by_chunks", "_foreach_norm (clip_grad_norm_)",
@@ -65,6 +74,10 @@ constexpr ReleaseRule kRules[] = {
      came({2, 14}, "keeps no random state without dropout",
           "keeps two numbers of 8 bytes without dropout too"),
      set<&ReleaseRules::efficient_attention_seed>, "oracle"},
+    {"efficient_attention_groups", "attention with enable_gqa and fewer heads of keys",
+     came({2, 14}, "no efficient attention",
+          "efficient attention, where flash attention cannot be"),
+     set<&ReleaseRules::efficient_attention_groups>, "oracle"},
     {"flash_attention_seed", "flash attention",
      came({2, 7}, "makes no random state",
           "makes a random state of 16 and 8 bytes, and 16 more with dropout"),
@@ -268,10 +281,16 @@ constexpr ReleaseRule kRules[] = {
      changed<bool>({2, 11}, {true, "are kept until the region ends, as elsewhere"},
                    {false, "are made anew for each use"}),
      set<&ReleaseRules::autocast_caches_in_inference>, "oracle"},
-    {"has_adafactor", "torch.optim.Adafactor, nn.Buffer", came({2, 5}, "do not exist", "exist"),
+    {"autocast_copies_have_history", "autocast's copies of weights made under no_grad",
+     came({2, 11}, "have no history: products of inputs that lie otherwise become batched ones",
+          "have a history, for whoever uses them later"),
+     set<&ReleaseRules::autocast_copies_have_history>, "oracle"},
+    {"has_adafactor", "torch.optim.Adafactor", came({2, 5}, kIsNot, kIs),
      set<&ReleaseRules::has_adafactor>, "oracle"},
-    {"has_muon", "torch.optim.Muon", came({2, 9}, "does not exist", "exists"),
-     set<&ReleaseRules::has_muon>, "oracle"},
+    {"has_buffer", "torch.nn.Buffer", came({2, 5}, kIsNot, kIs), set<&ReleaseRules::has_buffer>,
+     "oracle"},
+    {"has_muon", "torch.optim.Muon", came({2, 9}, kIsNot, kIs), set<&ReleaseRules::has_muon>,
+     "oracle"},
     {"cub_allocations",
      "CUB's scans, selections and unique",
      {variant<std::uint8_t>({11, 8}, {12, 9}, 1, "round up one allocation"),
@@ -305,6 +324,19 @@ const ReleaseVariant& ReleaseRule::variant_of(const Wheel& wheel) const {
   });
   TIDEMARK_CHECK(found != variants.end(), fmt::format("{} of {}", name, to_string(version)));
   return *found;
+}
+
+std::string later_names(std::string_view module, Version release) {
+  std::string out;
+  for (const ReleaseRule& rule : kRules) {
+    if (rule.variants.front().does != kIsNot) continue;
+    if (rule.what.substr(0, rule.what.rfind('.')) != module) continue;
+    const Version since = rule.variants.at(1).releases.from;
+    if (since <= release) continue;
+    out += fmt::format("{}{} is there since PyTorch {}", out.empty() ? "" : "; ", rule.what,
+                       to_string(since));
+  }
+  return out;
 }
 
 std::uint8_t variant_of_rule(std::string_view name, const Wheel& wheel) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "sim/base/release.h"
@@ -49,8 +50,10 @@ enum class CubPolicies : std::uint8_t { kSortsAlone, kAll };
 struct ReleaseRules {
   CublasWorkspace cublas_workspace = CublasWorkspace::kKept;
   CublasLtWorkspace cublaslt_workspace = CublasLtWorkspace::kKeptBesideKept;
+  bool wide_workspace_from_blackwell = false;
   bool foreach_norm_by_chunks = false;
   bool efficient_attention_seed = false;
+  bool efficient_attention_groups = false;
   bool flash_attention_seed = true;
   bool half_group_norm_statistics = false;
   RmsNorm rms_norm = RmsNorm::kKernel;
@@ -98,7 +101,9 @@ struct ReleaseRules {
   bool nanmedian_halves_on_device = true;
   bool instance_norm_averages_always = false;
   bool autocast_caches_in_inference = false;
+  bool autocast_copies_have_history = true;
   bool has_adafactor = true;
+  bool has_buffer = true;
   bool has_muon = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile
@@ -127,6 +132,9 @@ struct ReleaseRule {
   [[nodiscard]] const ReleaseVariant& variant_of(const Wheel& wheel) const;
 };
 
+/// What later releases than `release` have in the module: "torch.optim.Muon is there since PyTorch
+/// 2.9", one after another; empty: nothing that is known.
+std::string later_names(std::string_view module, Version release);
 /// The number of the variant of the rule of that name. Requires: there is one; a known release.
 std::uint8_t variant_of_rule(std::string_view name, const Wheel& wheel);
 /// All of them, in the order of docs/releases.md.

@@ -54,10 +54,11 @@ struct Replay {
   std::optional<Agreement> agreement;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;
+  std::vector<RecordedDevice> gpus;
 
   [[nodiscard]] ReplayReport report() const {
-    return {name, &trace, &options, results, {}, {}, limited, agreement ? &*agreement : nullptr,
-            notes};
+    return {name,  &trace, &options, results, {}, {}, limited, agreement ? &*agreement : nullptr,
+            notes, gpus};
   }
 };
 
@@ -129,6 +130,7 @@ void replay_snapshot(const ReplayQuestion& question, Replay& replay) {
   replay.trace = std::move(recorded.trace);
   replay.limited = recorded.limited;
   replay.notes = std::move(recorded.notes);
+  replay.gpus = tidemark::devices_of(snapshot);
   replay.agreement = std::move(recorded.agreement);
 }
 
@@ -138,7 +140,7 @@ void replay_trace(const ReplayQuestion& question, Replay& replay) {
                    "are for memory snapshots; '" + question.path + "' is none");
   replay.options.device = device_asked(question);
   const Version version =
-      question.pytorch.empty() ? kDefaultVersion : parse_version("pytorch", question.pytorch);
+      question.pytorch.empty() ? kDefaultWheel.pytorch : parse_version("pytorch", question.pytorch);
   const std::vector<AllocatorSettings> settings =
       question.confs.empty() ? parse_confs({""}, version, replay.warnings)
                              : parse_confs(question.confs, version, replay.warnings);

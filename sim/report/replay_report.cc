@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "sim/format/events_csv.h"
 #include "sim/format/json_writer.h"
@@ -161,10 +163,31 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
   return out;
 }
 
+/// Those with refused requests first, then by what they reserved.
+std::vector<RecordedDevice> worst_first(std::vector<RecordedDevice> gpus) {
+  std::ranges::stable_sort(gpus, std::greater<>{}, [](const RecordedDevice& one) {
+    return std::pair(one.ooms > 0, one.ooms > 0 ? Bytes{0} : one.peak_reserved_bytes);
+  });
+  return gpus;
+}
+
+/// Every GPU of a recording of several, as it was recorded.
+std::string gpus_text(const ReplayReport& report) {
+  if (report.recording == nullptr || report.gpus.size() < 2) return {};
+  std::string out;
+  for (const RecordedDevice& each : worst_first(report.gpus)) {
+    out += fmt::format("GPU {}: peak reserved {}, {} refused{}\n", each.device,
+                       human_bytes(each.peak_reserved_bytes), each.ooms,
+                       each.device == report.recording->device ? "; replayed here" : "");
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string replay_text(const ReplayReport& report, const TextStyle& style) {
   std::string out = header(report, style);
+  out += gpus_text(report);
   if (report.recording != nullptr) out += agreement_text(*report.recording, style) + "\n";
   out += report.results.size() == 1 ? single_text(report, style) : table_text(report, style);
   if (report.recording != nullptr && report.results.size() > 1) {
@@ -202,6 +225,15 @@ std::string replay_json(const ReplayReport& report) {
   if (report.recording != nullptr) {
     json.key("recording");
     write_agreement(*report.recording, json);
+    json.key("gpus").begin_array();
+    for (const RecordedDevice& each : worst_first(report.gpus)) {
+      json.begin_object(true).member("device", std::uint32_t{each.device});
+      json.member("events", std::uint64_t{each.events})
+          .member("refused", std::uint64_t{each.ooms})
+          .member("peak_reserved_bytes", each.peak_reserved_bytes)
+          .end_object();
+    }
+    json.end_array();
     json.key("notes").begin_array();
     for (const std::string& note : report.notes) json.value(note);
     json.end_array();

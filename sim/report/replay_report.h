@@ -8,6 +8,7 @@
 #include "sim/format/request_trace.h"
 #include "sim/report/text.h"
 #include "sim/study/replay/agreement.h"
+#include "sim/study/replay/recording_range.h"
 #include "sim/study/replay/replay.h"
 
 namespace tidemark {
@@ -23,6 +24,7 @@ struct ReplayReport {
   bool limited = true;                     ///< false: the device is made to hold everything
   const Agreement* recording = nullptr;    ///< of a memory snapshot; nullptr: a request trace
   std::span<const std::string> notes;      ///< what to bear in mind with the rows
+  std::vector<RecordedDevice> gpus;        ///< of a recording: all of them
 };
 
 /// One row: its figures one a line. Several: a table.

@@ -38,7 +38,9 @@ std::string torch_job_json(const Scenario& scenario, const std::string& name,
   json.member("alloc_conf", scenario.settings.text);
   json.key("arguments").begin_array();
   for (const std::string& argument : scenario.script_args) json.value(argument);
-  json.end_array();
+  json.end_array().key("environment").begin_object();
+  for (const auto& [name_of, value] : scenario.script_env) json.member(name_of, value);
+  json.end_object();
   json.key("memory_fraction");
   if (scenario.memory_fraction) {
     json.value(fmt::format("{}", *scenario.memory_fraction));

@@ -144,7 +144,12 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   model.details = options.details;
   model.leave_out_repeats = options.leave_out_repeats;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
-  source.run(program, simulator);
+  try {
+    source.run(program, simulator);
+  } catch (const InputError&) {
+    if (options.printed_before_error != nullptr) *options.printed_before_error = printed;
+    throw;
+  }
   if (const auto asked = as_asked(scenario, source.allocator_conf()))
     return run_way(*asked, options, assume);
   RunResult result = simulator.finish();

@@ -20,6 +20,8 @@ struct RunOptions {
   /// Steps that do what earlier ones did, to the byte, are not simulated again: see
   /// RunResult::repeats.
   bool leave_out_repeats = false;
+  /// Takes what the code printed before an error ended it; null: that is lost.
+  std::string* printed_before_error = nullptr;
 };
 
 /// Runs a scenario: its code abstractly, its memory by the allocator, its time by the engine.

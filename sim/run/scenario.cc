@@ -14,6 +14,7 @@
 #include "sim/device/device_names.h"
 #include "sim/format/read_scope.h"
 #include "sim/run/alternatives.h"
+#include "sim/run/backends_reader.h"
 #include "sim/run/import_files.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
@@ -63,7 +64,8 @@ class Reader {
     read_ranks();
     read_pytorch();
     read_allocator();
-    read_backends();
+    if (const yaml::Node* node = fields_.get("backends"))
+      read_backends(*node, scenario_.backends, problems_);
     read_compile();
     read_assume();
     read_params();
@@ -255,34 +257,6 @@ class Reader {
                    fmt::format("expected sync, ready, lag:N or simulated, found '{}'", *text));
       }
     }
-    map.done();
-  }
-
-  void read_backends() {
-    const yaml::Node* node = fields_.get("backends");
-    if (node == nullptr) return;
-    yaml::Fields map(*node, "backends", problems_, kBackendsMap);
-    ops::Backends& backends = scenario_.backends;
-    const yaml::Node* cudnn = map.get("cudnn");
-    const bool is_word = cudnn != nullptr && cudnn->is_text();
-    if (is_word && cudnn->text == "benchmark") {
-      backends.cudnn_benchmark = true;
-    } else if (cudnn != nullptr && !yaml::boolean(*cudnn)) {
-      map.report(*cudnn, "cudnn",
-                 fmt::format("expected true, false or benchmark, found {}", describe(*cudnn)));
-    } else if (cudnn != nullptr) {
-      backends.cudnn = *yaml::boolean(*cudnn);
-    }
-    const auto read = [&](std::string_view key, bool& into) {
-      into = map.boolean(key).value_or(into);
-    };
-    backends.cudnn_workspace = map.bytes("cudnn_workspace").value_or(0);
-    read("cudnn_sdp", backends.cudnn_sdp);
-    read("flash", backends.flash_sdp);
-    read("efficient", backends.mem_efficient_sdp);
-    read("math", backends.math_sdp);
-    read("tf32", backends.tf32);
-    read("deterministic", backends.deterministic);
     map.done();
   }
 

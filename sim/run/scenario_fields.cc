@@ -138,6 +138,12 @@ constexpr yaml::Field kAllocatorFields[] = {
 constexpr yaml::Field kBackendsFields[] = {
     {"cudnn", form::boolean().either(kCudnnWord), "cuDNN's convolutions (default true)"},
     {"cudnn_workspace", form::bytes(), "what each convolution asks for (default 0)"},
+    {"cublas_workspace_config", kText,
+     "as CUBLAS_WORKSPACE_CONFIG, pairs of KiB and count: :4096:8"},
+    {"cublaslt_workspace_size", form::integer(0, 1 << 30),
+     "as CUBLASLT_WORKSPACE_SIZE, in KiB (default 1024)"},
+    {"cublas_workspace_cache", kBoolean,
+     "as TORCH_CUBLAS_WORKSPACE_CACHE: 2.15 keeps the workspaces (default false)"},
     {"cudnn_sdp", kBoolean, "cuDNN's attention (default true)"},
     {"flash", kBoolean, "flash attention (default true)"},
     {"efficient", kBoolean, "memory-efficient attention (default true)"},

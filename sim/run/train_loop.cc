@@ -179,6 +179,13 @@ void Writer::helpers() {
 void Writer::setup() {
   out_.line("model = {}", model_);
   if (spec_.checkpoint != Spec::Checkpoint::kNone) {
+    // Set on a model that never reads it, it would change nothing.
+    out_.line("if not hasattr(model, \"checkpoint_mode\"):");
+    out_.line(
+        "    raise AttributeError(f\"train.checkpoint: {{type(model).__name__}} has no switch \"");
+    out_.line(
+        "                         \"checkpoint_mode; give its class checkpoint_mode = None \"");
+    out_.line("                         \"and let forward() heed it\")");
     out_.line("model.checkpoint_mode = \"{}\"",
               spec_.checkpoint == Spec::Checkpoint::kEveryBlock ? "every-block"
               : spec_.checkpoint == Spec::Checkpoint::kEvery2   ? "every-2"

@@ -41,6 +41,20 @@ class Assumptions(unittest.TestCase):
                          [(5, "flash_attn is not here: the program goes on without it"),
                           (9, "environment variable BATCH is read: it is not set")])
 
+    def test_chance_without_a_seed_is_told(self):
+        text = "torch is used without a seed: its numbers are those of torch.manual_seed(67280421310721)"
+        def notes(body):
+            return [(n.get("line"), n["text"], n["times"]) for n in self.run_script(body).get("notes", [])]
+        draw = "for _ in range(2):\n    n = int(torch.randint(1, 9, (1,)))\n"
+        self.assertEqual(notes(draw), [(4, text, 2)])
+        self.assertEqual(notes("torch.manual_seed(1)\n" + draw), [])
+        # Numbers that nobody looks at decide nothing; a generator of one's own begins with the same seed in PyTorch too.
+        self.assertEqual(notes("net = torch.nn.Linear(8, 8)\n"), [])
+        self.assertEqual(notes("g = torch.Generator()\nprint(torch.rand(3, generator=g).tolist())\n"), [])
+        loader = "for b in torch.utils.data.DataLoader(torch.zeros(9, 2), batch_size=4, shuffle=%s):\n    pass\n"
+        self.assertEqual(notes(loader % False), [])
+        self.assertEqual([each[1] for each in notes(loader % True)], [text])
+
     def test_where_the_other_branch_leaves_the_condition_holds(self):
         report = self.run_script("if x.sum() > 5:\n    print('goes on')\nelse:\n    raise ValueError\n")
         self.assertEqual(report["printed"], "goes on\n")
@@ -78,6 +92,18 @@ class Assumptions(unittest.TestCase):
         text = self.run_script("print(x[x > 0].shape)\n")
         self.assertIn("a size depends on a value that is not known", text)
         self.assertEqual(self.run_script("print(x[x > 0].shape)\n", "--assume", "s.py:3=5")["printed"], "torch.Size([5])\n")
+
+    def test_rows_of_a_sparse_gradient_are_known_given_or_refused(self):
+        head = "e = torch.nn.Embedding(100, 8, padding_idx=0, sparse=True).cuda()\n"
+        shape = "print(torch.cuda.memory_allocated())\n"
+        unknown = head + "e(x.argmax(-1)).sum().backward()\n" + shape
+        self.assertIn("s.py:4:1: error: a size depends on a value that is not known", self.run_script(unknown))
+        known = head + "e(torch.tensor([%s], device='cuda')).sum().backward()\n" + shape
+        held = [int(self.run_script(known % tokens)["printed"]) for tokens in ("0, 0, 0, 0", "0, 7, 0, 0", ", ".join(["7"] * 40), ", ".join(["7", "0"] * 20))]
+        # 40 rows of 8 numbers are 1,280 bytes, 20 are 640; one row and its index are a block of the least size each.
+        self.assertEqual((held[2] - held[3], held[1] - held[0]), (1536 - 1024, 512 + 512))
+        given = [int(self.run_script(unknown, "--assume", "s.py:4=%d" % rows)["printed"]) for rows in (1, 4)]
+        self.assertEqual(given[0], given[1])  # of one to four rows a block of the least size
 
     def test_what_is_only_assumed_decides_no_size(self):
         self.assertIn("a size depends on a value that is not known", self.run_script("print(x[torch.isfinite(x)].shape)\n"))

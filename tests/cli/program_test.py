@@ -199,6 +199,16 @@ class RunAndCheck(unittest.TestCase):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("4x512", err.replace("(4, 512)", "4x512"))
 
+    def test_what_a_script_printed_before_its_error_is_shown(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "train.py")
+            script.write_text("print('epoch', 1)\nprint(undefined)\n", encoding="utf-8")
+            code, out, err = run("run", str(script), "--device", "h100")
+            self.assertEqual((code, out), (2, "epoch 1\n"))
+            self.assertIn("train.py:2:7: error: NameError", err)
+            code, out, _ = run("run", str(script), "--device", "h100", "--format", "json")
+            self.assertEqual((code, out), (2, ""))
+
     def test_set_reaches_parameters_and_keys(self):
         small = json.loads(run("run", self.scenario, "--format", "json")[1])
         large = json.loads(run("run", self.scenario, "--format", "json", "--set", "batch=4096", "--set", "train.steps=1")[1])

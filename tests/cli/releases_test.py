@@ -80,9 +80,27 @@ class Releases(unittest.TestCase):
             refused = run("run", self.scenario, "--set", "pytorch=" + last)
             self.assertEqual(refused.returncode, 2)
             self.assertIn(f"has no attribute '{optimizer}'", refused.stderr)
+            self.assertIn(f"torch.optim.{optimizer} is there since PyTorch {first}", refused.stderr)
             done = run("run", self.scenario, "--set", "pytorch=" + first)
             # Muon takes matrices alone, and says so.
             self.assertNotIn("has no attribute", done.stderr)
+
+    def test_names_and_arguments_of_later_releases_are_refused_with_the_release_that_has_them(self):
+        attention = "q = torch.zeros(1, 4, 8, 8, device='cuda')\ntorch.nn.functional.scaled_dot_product_attention(q, q, q, enable_gqa=True)\n"
+        for line, hint in (
+            ("from torch.optim import Muon", "torch.optim.Muon is there since PyTorch 2.9"),
+            ("from torch.optim import Adafactor", "torch.optim.Adafactor is there since PyTorch 2.5"),
+            ("from torch.nn import Buffer", "torch.nn.Buffer is there since PyTorch 2.5"),
+            (attention, "'enable_gqa' is there since PyTorch 2.5"),
+        ):
+            with self.subTest(line):
+                script = self.folder / "later.py"
+                script.write_text("import torch\n" + line + "\n")
+                refused = run("run", script, "--device", "h100-sxm-80gb", "--set", "pytorch=2.4")
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(hint, refused.stderr)
+                done = run("run", script, "--device", "h100-sxm-80gb", "--set", "pytorch=2.9")
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_operators_that_are_not_known_to_be_exact_are_told_by_name(self):
         line = "Not yet known to be exact under PyTorch 2.4: tensor_split\n"

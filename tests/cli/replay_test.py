@@ -38,6 +38,18 @@ def unzipped(path):
     return gzip.decompress(path.read_bytes()).decode()
 
 
+class Recordings(unittest.TestCase):
+    def test_every_gpu_is_named_the_worst_first_and_played(self):
+        two = "tests/golden/recordings/releases/2.11.0-two.pickle.gz"
+        code, out, err = run(two)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("\nGPU 1: peak reserved 130 MiB, 0 refused; replayed here\nGPU 0: peak reserved 98.0 MiB, 0 refused\n\nRecording of device 1,", out)
+        self.assertRegex(out, r"recorded +simulated\n  peak reserved +136,314,880 +136,314,880\n")
+        self.assertIn("GPU 0: peak reserved 98.0 MiB, 0 refused; replayed here\n", run(two, "--gpu", "0")[1])
+        gpus = json.loads(run(two, "--format", "json")[1])["gpus"]
+        self.assertEqual([(gpu["device"], gpu["peak_reserved_bytes"], gpu["refused"]) for gpu in gpus], [(1, 136314880, 0), (0, 102760448, 0)])
+
+
 class Files(unittest.TestCase):
     def test_files_equal_what_the_real_allocator_left(self):
         for name in ("combo-everything", "expandable-nearfull", "pools-streams"):

@@ -217,6 +217,13 @@ class Faults(Folder):
         self.assertEqual((done.returncode, done.stderr), (4, f"error: {events}: File too large\n"))
         self.assertFalse(events.exists())
 
+    def test_a_host_with_too_little_memory_is_told(self):
+        event = b"}(\x8c\x06action\x8c\x05alloc\x8c\x04addrK\x00\x8c\x04sizeM\x00\x02u"
+        snapshot = self.folder / "in" / "s.pickle"
+        snapshot.write_bytes(b"\x80\x04}(\x8c\x08segments]\x8c\x0ddevice_traces](](" + event * 1_000_000 + b"eeu.")
+        done = run("replay", str(snapshot), limits=[(resource.RLIMIT_AS, 300 << 20)])
+        self.assertEqual((done.returncode, done.stderr), (2, "error: the host has too little memory for this run\n"))
+
     def test_a_sweep_does_with_the_threads_that_it_gets(self):
         if os.getuid() != 0:
             self.skipTest("only root can take another user's limit")

@@ -59,6 +59,22 @@ class Numbers(unittest.TestCase):
         self.assertIn("CUDA out of memory", result.devices[0].ooms[0]["message"])
         self.assertIn("fault", result.diagnosis())
 
+    def test_what_a_run_rests_on_is_told_with_both_peaks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import random, torch\nn = random.randint(1, 9)\nx = torch.randn(n, 1024, device='cuda')\n"
+                           "if x.sum() > 5:\n    y = torch.zeros(8, device='cuda')\n")
+            result = tidemark.run(path, device="h100-sxm-80gb")
+            theirs = document("run", path, "--device", "h100-sxm-80gb")
+        self.assertEqual([(each["line"], each["text"], each["direction"], each["times"]) for each in result.assumptions], [(4, "x.sum() > 5", False, 1)])
+        self.assertEqual([each["line"] for each in result.notes], [2])
+        self.assertIn("random is used without a seed", result.notes[0]["text"])
+        self.assertEqual((result.assumptions, result.notes), (theirs["assumptions"], theirs["notes"]))
+        for name in ("peak_allocated", "peak_reserved"):
+            self.assertEqual(getattr(result, name).bytes, theirs["devices"][0][name]["bytes"])
+        self.assertLess(result.peak_allocated.bytes, result.peak_reserved.bytes)
+
     def test_without_events_the_peaks_are_the_same(self):
         whole, short = tidemark.run(SIMPLE), tidemark.run(SIMPLE, events=False)
         self.assertEqual(whole.peak_reserved.bytes, short.peak_reserved.bytes)

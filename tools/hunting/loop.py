@@ -1,5 +1,6 @@
 """Puts a drawn loop, precision, optimizer, device and allocator around a drawn model."""
 
+from . import host_values
 from .case import Case
 from .rand import indent
 
@@ -134,6 +135,8 @@ def case_of(r, model):
     if valid:
         step += "model.eval()\nwith torch.no_grad():\n" + indent(inputs.replace("(b,", "(b // 2 + 1,") + call) + "model.train()\n"
     steps = r.pick(2, 3, 3)
+    if r.chance(0.3):
+        head, step = host_values.add(r, head, step)
     if r.chance(0.3):
         sizes = "[%s]" % ", ".join(str(max(1, int(b * f))) for f in r.choices((1, 1, 0.5, 2, 0.75, 1.5), k=steps))
         case.loop = head + "for b in %s:\n" % sizes + indent(step)

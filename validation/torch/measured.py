@@ -49,6 +49,8 @@ def rows_of(traces, own=()):
         live, next_id, phase = {}, 0, ""
         for e in trace:
             action, address = e["action"], e.get("addr", e.get("device_free", 0))
+            if action == "snapshot":  # where the program took one: nothing that the allocator does
+                continue
             phase = e.get("user_metadata") or phase
             request = ""
             if action in ("alloc", "oom"):

@@ -10,6 +10,7 @@ import gc
 import json
 import math
 import os
+import random
 import sys
 import traceback
 import types
@@ -23,15 +24,15 @@ from torch import nn
 import measured
 
 LARGEST_HISTORY = 10**7
+UNSEEDED = 67280421310721  # what a torch.Generator begins with
 
 
-def skip_values_on_the_host():
-    """initialisers' values do not matter, and take the most time"""
-    for name in ("kaiming_uniform_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_", "kaiming_normal_", "trunc_normal_",
-                 "zeros_", "ones_", "constant_", "orthogonal_"):
-        def on_device_only(tensor, *a, real=getattr(nn.init, name), **k):
-            return tensor if tensor.device.type == "cpu" else real(tensor, *a, **k)
-        setattr(nn.init, name, on_device_only)
+def seed_as_the_simulator_does():
+    """a program that seeds nothing draws by chance: the seeds that the simulator takes, and notes"""
+    torch.manual_seed(UNSEEDED)
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
 
 
 def set_backends(given):
@@ -101,15 +102,15 @@ def run(job, out):
         print("no CUDA device", file=sys.stderr)
         return 77
     sys.path[:0] = job["import_folders"]
+    os.environ.update(job.get("environment", {}))
     if job["is_script"]:
         sys.argv = [job["texts"][-1]["name"], *job["arguments"]]
-    skip_values_on_the_host()
     warnings.simplefilter("ignore")
     set_backends(job["backends"])
     if job["memory_fraction"] is not None:
         for device in range(torch.cuda.device_count()):
             torch.cuda.set_per_process_memory_fraction(float(job["memory_fraction"]), device)
-    torch.manual_seed(0)
+    seed_as_the_simulator_does()
     os.dup2(2, 1)  # what the program prints is not the answer
     gc.collect()
     gc.disable()  # when it runs is no rule of PyTorch's

@@ -4,6 +4,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/unknown.h"
 
 /// What a subclass of a built-in type finds in it: __new__, __init__, and the operators as methods,
@@ -45,12 +46,9 @@ void define_values(Interp& in, const Ref<ClassObject>& type) {
     if (wanted.get() == base) return plain_value;
     return make_ref<BuiltinValue>(interp.heap(), wanted, plain_of(plain_value));
   });
-  define(in, *type, "__hash__(self, /)", [](Interp& interp, Arguments& args) {
-    return Value::integer(python_hash(interp.hash(plain_of(args[0]))));
-  });
-  define(in, *type, "__eq__(self, value, /)", [](Interp& interp, Arguments& args) {
-    return Value::boolean(interp.equal(plain_of(args[0]), plain_of(args[1])));
-  });
+  // Before those of a class that is named after it among the bases: class Mode(str, Enum).
+  for (const Name name : {known(name::kHash), known(name::kEq)})
+    type->attrs.set(name, special_method(in, *type, name));
 }
 
 void define_numbers(Interp& in) {

@@ -9,6 +9,7 @@
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/values/utf8.h"
@@ -46,13 +47,19 @@ void add_type_tests(Interp& in) {
   });
 }
 
+/// What getattr() finds. Empty: there is none.
+Value find_attribute(Interp& in, const Value& object, Name name) {
+  Value found = in.find_attr(object, name);
+  return found.empty() ? special_attribute(in, object, name) : found;
+}
+
 void add_attribute_functions(Interp& in) {
   define(in, "getattr(object, name, default=..., /)", [](Interp& interp, Arguments& args) {
     const Name name = attribute_name(interp, args, 1);
     if (args[2].empty()) return interp.get_attr(args[0], name);
     Value found;
     try {
-      found = interp.find_attr(args[0], name);
+      found = find_attribute(interp, args[0], name);
     } catch (const Raised& raised) {
       if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
     }
@@ -61,7 +68,7 @@ void add_attribute_functions(Interp& in) {
   define(in, "hasattr(obj, name, /)", [](Interp& interp, Arguments& args) {
     const Name name = attribute_name(interp, args, 1);
     try {
-      return Value::boolean(!interp.find_attr(args[0], name).empty());
+      return Value::boolean(!find_attribute(interp, args[0], name).empty());
     } catch (const Raised& raised) {
       if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
     }
@@ -175,8 +182,20 @@ void add_numbers(Interp& in) {
 void add_text_functions(Interp& in) {
   define(in, "repr(obj, /)",
          [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
-  define(in, "ascii(obj, /)",
-         [](Interp& interp, Arguments& args) { return interp.str(interp.repr(args[0])); });
+  define(in, "ascii(obj, /)", [](Interp& interp, Arguments& args) {
+    const std::string text = interp.repr(args[0]);
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::uint32_t code = next_code_point(text, at);
+      if (code < 0x80)
+        out += static_cast<char>(code);
+      else if (code < 0x100)
+        out += fmt::format("\\x{:02x}", code);
+      else
+        out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
+    }
+    return interp.str(out);
+  });
   define(in, "format(value, format_spec='', /)", [](Interp& interp, Arguments& args) {
     return interp.str(interp.format(args[0], args.text(1)));
   });
@@ -242,7 +261,16 @@ Value names_of(Interp& in, Arguments& args) {
     if (!own.empty()) {
       for (const Value& name : in.unpack(own)) names.emplace(in.to_str(name));
     }
-    if (args[0].as<Module>() == nullptr) type = in.type_of(args[0]).get();
+    if (const auto* module = args[0].as<Module>()) {
+      // What the package has that a module of the library stands for.
+      if (module->origin == Module::Origin::kOwn && in.importer().is_own("_known_names")) {
+        const Value list = in.get_attr(in.import("_known_names"), in.intern("names"));
+        for (const Value& name : in.unpack(in.call(list, {in.str(module->name)})))
+          names.emplace(in.to_str(name));
+      }
+    } else {
+      type = in.type_of(args[0]).get();
+    }
   }
   if (type != nullptr) {
     for (const ClassObject* base : type->mro()) {
@@ -263,6 +291,15 @@ void add_listings(Interp& in) {
                                         : interp.call_special(args[0], interp.intern("__dir__"));
     return interp.call(*interp.find_builtin(interp.intern("sorted")), {names});
   });
+}
+
+/// What a program that is run has beside: sys.exit() under the names that the prompt tells.
+void add_exits(Interp& in) {
+  for (const std::string_view name : {"exit", "quit"}) {
+    in.set_builtin(in.intern(name), in.raw_function(name, [](Interp& interp, CallArgs& args) {
+      return interp.call(interp.get_attr(interp.import("sys"), interp.intern("exit")), args);
+    }));
+  }
 }
 
 void add_files(Interp& in) {
@@ -295,6 +332,7 @@ void add_builtins(Interp& in) {
   add_attribute_functions(in);
   add_numbers(in);
   add_text_functions(in);
+  add_exits(in);
   add_files(in);
   add_listings(in);
   add_code_functions(in);

@@ -156,6 +156,17 @@ Value combinations(Interp& in, Arguments& args) {
   return Value::integer(static_cast<std::int64_t>(out));
 }
 
+Value permutations(Interp& in, Arguments& args) {
+  const std::int64_t n = args.integer(0);
+  const std::int64_t k = args[1].is_none() ? n : args.integer(1);
+  if (n < 0 || k < 0) in.value_error("n and k must be non-negative integers");
+  if (k > n) return Value::integer(0);
+  Value out = Value::integer(1);
+  for (std::int64_t i = n - k + 1; i <= n; ++i)
+    out = in.binary(BinaryOp::kMul, out, Value::integer(i));
+  return out;
+}
+
 Value factorial(Interp& in, Arguments& args) {
   const std::int64_t n = args.integer(0);
   if (n < 0) in.value_error("factorial() not defined for negative values");
@@ -178,7 +189,14 @@ constexpr FunctionRow kMath[] = {
     {"sinh(x, /)", of_one<std::sinh>},
     {"cosh(x, /)", of_one<std::cosh>},
     {"tanh(x, /)", of_one<std::tanh>},
+    {"asinh(x, /)", of_one<std::asinh>},
+    {"acosh(x, /)", of_one<std::acosh>},
+    {"atanh(x, /)", of_one<std::atanh>},
     {"erf(x, /)", of_one<std::erf>},
+    {"erfc(x, /)", of_one<std::erfc>},
+    {"lgamma(x, /)", of_one<std::lgamma>},
+    {"cbrt(x, /)", of_one<std::cbrt>},
+    {"exp2(x, /)", of_one<std::exp2>},
     {"gamma(x, /)", of_one<std::tgamma>},
     {"fabs(x, /)", of_one<std::fabs>},
     {"log2(x, /)", logarithm<std::log2>},
@@ -199,6 +217,46 @@ constexpr FunctionRow kMath[] = {
     {"hypot(x, y, /)", of_two<std::hypot>},
     {"fmod(x, y, /)", of_two<std::fmod>},
     {"copysign(x, y, /)", of_two<std::copysign>},
+    {"remainder(x, y, /)", of_two<std::remainder>},
+    {"nextafter(x, y, /)", of_two<std::nextafter>},
+    {"dist(p, q, /)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value> from = in.unpack(args[0]);
+       const std::vector<Value> to = in.unpack(args[1]);
+       if (from.size() != to.size())
+         in.value_error("both points must have the same number of dimensions");
+       double sum = 0;
+       for (std::size_t i = 0; i < from.size(); ++i) {
+         const double along = from[i].number() - to[i].number();
+         sum += along * along;
+       }
+       return Value::real(std::sqrt(sum));
+     }},
+    {"frexp(x, /)",
+     [](Interp& in, Arguments& args) {
+       int exponent = 0;
+       const double part = std::frexp(number(in, args, 0), &exponent);
+       return in.tuple({Value::real(part), Value::integer(exponent)});
+     }},
+    {"modf(x, /)",
+     [](Interp& in, Arguments& args) {
+       double whole_part = 0;
+       const double part = std::modf(number(in, args, 0), &whole_part);
+       return in.tuple({Value::real(part), Value::real(whole_part)});
+     }},
+    {"ldexp(x, i, /)",
+     [](Interp& in, Arguments& args) {
+       const auto power = static_cast<int>(std::clamp<std::int64_t>(args.integer(1), -5000, 5000));
+       const double out = std::ldexp(number(in, args, 0), power);
+       if (std::isinf(out) && std::isfinite(number(in, args, 0)))
+         in.raise(*in.classes().overflow_error, "math range error");
+       return Value::real(out);
+     }},
+    {"ulp(x, /)",
+     [](Interp& in, Arguments& args) {
+       const double x = std::abs(number(in, args, 0));
+       return Value::real(std::nextafter(x, HUGE_VAL) - x);
+     }},
     {"floor(x, /)", whole<std::floor>},
     {"ceil(x, /)", whole<std::ceil>},
     {"trunc(x, /)", whole<std::trunc>},
@@ -232,6 +290,7 @@ constexpr FunctionRow kMath[] = {
     {"lcm(*integers)", lcm},
     {"isqrt(n, /)", isqrt},
     {"comb(n, k, /)", combinations},
+    {"perm(n, k=None, /)", permutations},
     {"factorial(n, /)", factorial},
 };
 
@@ -399,8 +458,11 @@ void fill_host(Interp& in, Module& module) {
     args[0].as<ClassObject>()->attrs.set(known(name::kFn), function);
     return Value::none();
   });
-  define(in, module, "deepcopy(x, memo=None)",
-         [](Interp& interp, Arguments& args) { return interp.deep_copy(args[0]); });
+  define(in, module, "deepcopy(x, memo=None)", [](Interp& interp, Arguments& args) {
+    const auto* memo = args[1].as<Dict>();
+    const bool says = memo != nullptr && memo->table.size() > 0;
+    return says ? interp.deep_copy(args[0], *memo) : interp.deep_copy(args[0]);
+  });
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     auto* from = args[0].as<Instance>();

@@ -31,15 +31,78 @@ struct FreeContext {
   void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
 };
 
+/// Whether a text is UTF-8 as PCRE2 wants it: what programs make of surrogates is not.
+bool is_well_formed(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned char first = byte(at);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (length == 1) {
+      ++at;
+      continue;
+    }
+    if (first < 0xC2 || first > 0xF4 || text.size() - at < length) return false;
+    for (std::size_t i = 1; i < length; ++i) {
+      if ((byte(at + i) & 0xC0U) != 0x80) return false;
+    }
+    const unsigned char second = byte(at + 1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) {
+      return false;
+    }
+    at += length;
+  }
+  return true;
+}
+
+/// From bytes to characters and back; places near the last one asked for are found fast.
+class Characters {
+ public:
+  Characters() = default;
+  explicit Characters(std::string_view text)
+      : text_(text),
+        is_ascii_(std::ranges::none_of(text, [](char c) { return (c & 0x80) != 0; })),
+        is_well_formed_(is_ascii_ || is_well_formed(text)) {}
+
+  [[nodiscard]] bool well_formed() const { return is_well_formed_; }
+  [[nodiscard]] std::size_t bytes_before(std::int64_t character) {
+    if (is_ascii_) return std::min(static_cast<std::size_t>(character), text_.size());
+    const bool is_behind = character < character_;
+    const std::size_t from = is_behind ? 0 : byte_;
+    const std::size_t byte =
+        from + utf8_offset(text_.substr(from), character - (is_behind ? 0 : character_));
+    if (byte < text_.size()) {
+      byte_ = byte;
+      character_ = character;
+    }
+    return byte;
+  }
+  std::int64_t at(std::size_t byte) {
+    if (is_ascii_) return static_cast<std::int64_t>(byte);
+    character_ += byte >= byte_ ? utf8_length(text_.substr(byte_, byte - byte_))
+                                : -utf8_length(text_.substr(byte, byte_ - byte));
+    byte_ = byte;
+    return character_;
+  }
+
+ private:
+  std::string_view text_;
+  bool is_ascii_ = true;
+  bool is_well_formed_ = true;
+  std::size_t byte_ = 0;
+  std::int64_t character_ = 0;
+};
+
 /// A compiled expression, as the library's `re` holds it.
 class Regex final : public Instance {
  public:
-  Regex(Interp& in, Ref<ClassObject> type, pcre2_code* code, RegexText text)
+  Regex(Interp& in, Ref<ClassObject> type, pcre2_code* code, RegexText text, std::uint32_t options)
       : Instance(in.heap(), std::move(type), Kind::kInstance, kHostKind),
         code_(code),
         match_(pcre2_match_data_create_from_pattern(code, nullptr)),
         context_(pcre2_match_context_create(nullptr)),
-        text_(std::move(text)) {
+        text_(std::move(text)),
+        options_(options) {
     if (match_ == nullptr || context_ == nullptr) throw std::bad_alloc();
     pcre2_set_match_limit(context_.get(), kMostTries);
     pcre2_set_heap_limit(context_.get(), kMostHeapKiB);
@@ -52,25 +115,69 @@ class Regex final : public Instance {
   [[nodiscard]] std::uint32_t groups() const {
     return static_cast<std::uint32_t>(text_.closed.size() - 1);
   }
+  /// The places of a text, which is looked through once for all calls that follow one another.
+  /// Good until the next call.
+  Characters& places_in(const Value& value, std::string_view text);
   /// Where it matches from `begin` on, in bytes: pairs of each group, the whole first. Empty: it
-  /// does not. Errors: InputError where the limits are reached.
+  /// does not. Requires: `subject` is the text of the last places_in() or begins it. Errors:
+  /// InputError where the limits are reached.
   std::span<const PCRE2_SIZE> find(Interp& in, std::string_view subject, std::size_t begin,
                                    std::uint32_t options);
 
  private:
+  const pcre2_code* code_for_subject();
+
   static constexpr std::uint16_t kHostKind = 0xFFFD;  // no other floor's
   std::unique_ptr<pcre2_code, FreeCode> code_;
   std::unique_ptr<pcre2_match_data, FreeMatch> match_;
   std::unique_ptr<pcre2_match_context, FreeContext> context_;
   RegexText text_;
+  std::uint32_t options_;
+  std::unique_ptr<pcre2_code, FreeCode> code_for_all_;  ///< for texts that are not well formed
+  Value last_;                                          ///< the text that places_ are of
+  Characters places_;
 };
+
+/// PCRE2's newline is Python's.
+std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> compile_context() {
+  std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
+      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
+  if (context == nullptr) throw std::bad_alloc();
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  return context;
+}
+
+Characters& Regex::places_in(const Value& value, std::string_view text) {
+  if (value.as<Str>() == nullptr || !value.same_as(last_)) {
+    places_ = Characters(text);
+    // An instance of a subclass may hold this in turn.
+    last_ = value.as<Str>() == nullptr ? Value() : value;
+  }
+  return places_;
+}
+
+/// PCRE2 looks through the rest of an ill-formed text for each match.
+const pcre2_code* Regex::code_for_subject() {
+  if (places_.well_formed()) return code_.get();
+  if (code_for_all_ == nullptr) {
+    int error = 0;
+    PCRE2_SIZE place = 0;
+    code_for_all_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text_.pattern.data()),
+                                      text_.pattern.size(), options_ | PCRE2_MATCH_INVALID_UTF,
+                                      &error, &place, compile_context().get()));
+    if (code_for_all_ == nullptr) throw std::bad_alloc();  // it was compiled before
+  }
+  return code_for_all_.get();
+}
 
 std::span<const PCRE2_SIZE> Regex::find(Interp& in, std::string_view subject, std::size_t begin,
                                         std::uint32_t options) {
-  in.charge(kStepsOfMatch + (subject.size() - begin) / kBytesOfStep);
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
-  const int found =
-      pcre2_match(code_.get(), bytes, subject.size(), begin, options, match_.get(), context_.get());
+  if (places_.well_formed()) options |= PCRE2_NO_UTF_CHECK;
+  const int found = pcre2_match(code_for_subject(), bytes, subject.size(), begin, options,
+                                match_.get(), context_.get());
+  const std::size_t end = found < 0 ? subject.size() : pcre2_get_ovector_pointer(match_.get())[1];
+  in.charge(kStepsOfMatch + (std::max(end, begin) - begin) / kBytesOfStep);
   if (found == PCRE2_ERROR_NOMATCH) return {};
   if (found < 0) {
     in.refuse(fmt::format("matching a regular expression was given up after {} tries", kMostTries),
@@ -118,7 +225,7 @@ std::string message_of(int error, PCRE2_SIZE place, const RegexText& text) {
 Value compile(Interp& in, Arguments& args) {
   RegexText text = translate_regex(args.text(0), static_cast<std::uint32_t>(args.integer(1)));
   if (!text.error.empty()) return in.str(text.error);
-  std::uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_ALT_CIRCUMFLEX;
+  std::uint32_t options = PCRE2_UTF | PCRE2_ALT_CIRCUMFLEX;
   const auto set = [&](RegexFlag flag, std::uint32_t option) {
     if ((text.flags & flag) != 0) options |= option;
   };
@@ -126,44 +233,15 @@ Value compile(Interp& in, Arguments& args) {
   set(kMultiLine, PCRE2_MULTILINE);
   set(kDotAll, PCRE2_DOTALL);
   if ((text.flags & kAscii) == 0) options |= PCRE2_UCP;
-  const std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
-      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
-  if (context == nullptr) throw std::bad_alloc();
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int error = 0;
   PCRE2_SIZE place = 0;
   in.charge(kStepsOfMatch + text.pattern.size());
   pcre2_code* const code =
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.pattern.data()), text.pattern.size(), options,
-                    &error, &place, context.get());
+                    &error, &place, compile_context().get());
   if (code == nullptr) return in.str(message_of(error, place, text));
-  return make_ref<Regex>(in, in.classes().object, code, std::move(text));
+  return make_ref<Regex>(in, in.classes().object, code, std::move(text), options);
 }
-
-/// From bytes to characters and back; places near the last one asked for are found fast.
-class Characters {
- public:
-  explicit Characters(std::string_view text)
-      : text_(text), is_ascii_(static_cast<std::size_t>(utf8_length(text)) == text.size()) {}
-
-  [[nodiscard]] std::size_t bytes_before(std::int64_t character) const {
-    if (is_ascii_) return std::min(static_cast<std::size_t>(character), text_.size());
-    return utf8_offset(text_, character);
-  }
-  std::int64_t at(std::size_t byte) {
-    if (is_ascii_) return static_cast<std::int64_t>(byte);
-    character_ += byte >= byte_ ? utf8_length(text_.substr(byte_, byte - byte_))
-                                : -utf8_length(text_.substr(byte, byte_ - byte));
-    byte_ = byte;
-    return character_;
-  }
-
- private:
-  std::string_view text_;
-  bool is_ascii_;
-  std::size_t byte_ = 0;
-  std::int64_t character_ = 0;
-};
 
 /// The group that was closed last, of those that took part; None: there is none.
 Value last_group(const Regex& regex, std::span<const PCRE2_SIZE> spans) {
@@ -205,15 +283,20 @@ void find_each(Interp& in, Regex& regex, std::string_view text, std::size_t begi
 
 /// The text up to `endpos` and where `pos` is in it.
 struct Subject {
-  Subject(Arguments& args, std::size_t first)
-      : text(args.text(first)),
-        characters(text),
-        begin(characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 1)))) {
-    text =
-        text.substr(0, characters.bytes_before(std::max<std::int64_t>(0, args.integer(first + 2))));
+  Subject(Arguments& args, Regex& regex)
+      : text(args.text(1)),
+        from(std::max<std::int64_t>(0, args.integer(2))),
+        to(std::max<std::int64_t>(0, args.integer(3))),
+        characters(regex.places_in(args[1], text)),
+        begin(characters.bytes_before(from)) {
+    // Mostly the end is the text's: it is not looked for.
+    if (to < static_cast<std::int64_t>(text.size()))
+      text = text.substr(0, characters.bytes_before(to));
   }
   std::string_view text;
-  Characters characters;
+  std::int64_t from;
+  std::int64_t to;
+  Characters& characters;
   std::size_t begin;
 };
 
@@ -230,7 +313,7 @@ constexpr FunctionRow kFunctions[] = {
     {"find(regex, text, pos, endpos, is_anchored, is_whole)",
      [](Interp& in, Arguments& args) {
        auto& regex = args.object<Regex>(0, "a regular expression");
-       Subject subject(args, 1);
+       Subject subject(args, regex);
        if (subject.begin > subject.text.size()) return Value::none();
        const bool is_whole = args.boolean(5);
        const std::uint32_t options = (args.boolean(4) || is_whole ? PCRE2_ANCHORED : 0U) |
@@ -241,7 +324,7 @@ constexpr FunctionRow kFunctions[] = {
     {"find_all(regex, text, pos, endpos, most)",
      [](Interp& in, Arguments& args) {
        auto& regex = args.object<Regex>(0, "a regular expression");
-       Subject subject(args, 1);
+       Subject subject(args, regex);
        const std::int64_t most = args.integer(4);
        std::vector<Value> out;
        find_each(in, regex, subject.text, subject.begin, [&](const auto& spans) {
@@ -255,7 +338,7 @@ constexpr FunctionRow kFunctions[] = {
     {"find_texts(regex, text, pos, endpos, group)",
      [](Interp& in, Arguments& args) {
        auto& regex = args.object<Regex>(0, "a regular expression");
-       Subject subject(args, 1);
+       Subject subject(args, regex);
        const auto group = static_cast<std::size_t>(args.integer(4));
        std::vector<Value> out;
        find_each(in, regex, subject.text, subject.begin, [&](const auto& spans) {

@@ -236,6 +236,21 @@ Value convert(Interp& in, Arguments& args) {
   return in.str(std::move(out));
 }
 
+/// A text's first line: its bytes, and those of the mark that ends it, which is 0 at the end.
+std::pair<std::size_t, std::size_t> line_of(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"\r\n",     "\n",           "\r",          "\v",
+                                         "\f",       "\x1c",         "\x1d",        "\x1e",
+                                         "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c > 0x1e && c != 0xc2 && c != 0xe2) continue;
+    for (const std::string_view mark : kMarks) {
+      if (text.substr(at).starts_with(mark)) return {at, mark.size()};
+    }
+  }
+  return {text.size(), 0};
+}
+
 Value words(Interp& in, Arguments& args, bool title) {
   std::string out = args.text(0);
   bool first = true;
@@ -352,11 +367,9 @@ constexpr FunctionRow kMethods[] = {
        std::string_view text = args.text(0);
        std::vector<Value> out;
        while (!text.empty()) {
-         const std::size_t end = std::min(text.find('\n'), text.size());
-         const bool ends = end < text.size();
-         out.push_back(
-             in.str(std::string(text.substr(0, args.boolean(1) && ends ? end + 1 : end))));
-         text.remove_prefix(ends ? end + 1 : end);
+         const auto [size, mark] = line_of(text);
+         out.push_back(in.str(std::string(text.substr(0, args.boolean(1) ? size + mark : size))));
+         text.remove_prefix(size + mark);
        }
        return in.list(std::move(out));
      }},

@@ -3,6 +3,7 @@
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/special_methods.h"
 
 namespace tidemark::lang {
 
@@ -206,7 +207,8 @@ Value Interp::generic_get_attr(Instance& object, Name name) {
   if (name == known(name::kDoc)) return Value::none();
   if (fallback != nullptr && owner->user_defined) {
     const Value function = *fallback;
-    return call(function, {self(), str(std::string(text(name)))});
+    Value special = special_attribute(*this, self(), name);  // __getattr__ is asked last
+    return special.empty() ? call(function, {self(), str(std::string(text(name)))}) : special;
   }
   return {};
 }
@@ -446,6 +448,7 @@ Value Interp::find_attr(const Value& object, Name name) {
 
 Value Interp::get_attr(const Value& object, Name name) {
   Value found = find_attr(object, name);
+  if (found.empty()) found = special_attribute(*this, object, name);
   if (found.empty()) no_attribute(object, name);
   return found;
 }

@@ -86,7 +86,10 @@ void AttrMap::traverse(Visitor& visitor) const {
 
 const Value* DeepCopies::find(const Value& original) const {
   const auto found = places_.find(original.object());
-  return found == places_.end() ? nullptr : &copies_[found->second].second;
+  if (found != places_.end()) return &copies_[found->second].second;
+  if (given_.empty()) return nullptr;
+  const auto given = given_.find(original.object());
+  return given == given_.end() ? nullptr : &given->second;
 }
 
 void DeepCopies::add(Value original, Value copy) {

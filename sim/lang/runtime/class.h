@@ -24,12 +24,15 @@ class DeepCopies {
   [[nodiscard]] const Value* find(const Value& original) const;
   /// Requires: an object that is not there yet.
   void add(Value original, Value copy);
+  /// What stands for an object wherever it is met. It is only compared, and may be gone.
+  void give(const Object* original, Value instead) { given_[original] = std::move(instead); }
   /// Originals with their copies, in order of copying.
   [[nodiscard]] const std::vector<std::pair<Value, Value>>& all() const { return copies_; }
 
  private:
   std::vector<std::pair<Value, Value>> copies_;
   std::unordered_map<const Object*, std::size_t> places_;  // in copies_
+  std::unordered_map<const Object*, Value> given_;
 };
 
 /// Attributes by name, in the order they were first set: an instance's __dict__, a class's

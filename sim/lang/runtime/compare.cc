@@ -185,6 +185,9 @@ Value Interp::compare(CompareOp op, const Value& left, const Value& right) {
 }
 
 bool Interp::equal(const Value& left, const Value& right) {
+  if (const Str* text = left.as<Str>()) {
+    if (const Str* other = right.as<Str>()) return text->text() == other->text();
+  }
   return truth(compare(CompareOp::kEq, left, right));
 }
 

@@ -28,7 +28,7 @@ std::int64_t Interp::builtin_length(const Value& value) {
     Object* object = value.object();
     switch (object->kind()) {
       case Kind::kStr:
-        return utf8_length(static_cast<Str*>(object)->text());
+        return static_cast<Str*>(object)->length();
       case Kind::kList:
         return static_cast<std::int64_t>(static_cast<List*>(object)->items.size());
       case Kind::kTuple:
@@ -142,6 +142,20 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
         const auto high = static_cast<std::uint64_t>(up ? i : range.start);
         return inside && (high - low) % range.width() == 0;
       }
+      case Kind::kList:
+      case Kind::kTuple: {
+        const Value keep = container;
+        const std::vector<Value>& items = object->kind() == Kind::kList
+                                              ? static_cast<List*>(object)->items
+                                              : static_cast<Tuple*>(object)->items;
+        for (std::size_t i = 0; i < items.size(); ++i) {  // An item's code may change the list
+          step();
+          if (items[i].same_as(item)) return true;
+          const Value next = items[i];
+          if (equal(next, item)) return true;
+        }
+        return false;
+      }
       case Kind::kInstance:
       case Kind::kHost: {
         const Value keep = container;
@@ -242,8 +256,9 @@ std::int64_t range_end(Interp& in, const Range& range, std::int64_t i) {
   return in.binary(BinaryOp::kAdd, Value::integer(range.start), Value::integer(distance)).as_int();
 }
 
-Value text_item(Interp& in, const std::string& text, const Value& key) {
-  const std::int64_t length = utf8_length(text);
+Value text_item(Interp& in, const Str& string, const Value& key) {
+  const std::string& text = string.text();
+  const std::int64_t length = string.length();
   const bool is_ascii = static_cast<std::size_t>(length) == text.size();
   const auto character = [&](std::int64_t i) {
     if (is_ascii) return text.substr(static_cast<std::size_t>(i), 1);
@@ -308,7 +323,7 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
       }
       case Kind::kStr: {
         const Value keep = container;
-        return text_item(*this, static_cast<Str*>(object)->text(), key);
+        return text_item(*this, *static_cast<Str*>(object), key);
       }
       case Kind::kDict: {
         const Value keep = container;

@@ -120,17 +120,19 @@ bool is_closed(Interp& in, const ClassObject& type) {
          type.attrs.find(known(name::kNew)) == nullptr;
 }
 
-/// An object whose class defines __del__. It may live to the program's end, where nothing is torn
-/// down; a program in which it goes before is refused, since what __del__ does is not run.
+/// An object whose class defines __del__, which runs before the program's next step. At the
+/// program's end nothing is torn down.
 class Finalized final : public Instance {
  public:
   Finalized(Interp& in, Ref<ClassObject> type) : Instance(in.heap(), std::move(type)), in_(in) {}
   Finalized(const Finalized&) = delete;
   Finalized& operator=(const Finalized&) = delete;
   ~Finalized() override {
-    in_.refuse_soon(
-        fmt::format("an object of '{}' is gone here: running its __del__ is not supported",
-                    in_.text(type().name())));
+    if (in_.is_ending()) return;
+    const Ref<Instance> stands_for = make_ref<Instance>(in_.heap(), Ref<ClassObject>(&type()));
+    for (const AttrMap::Entry& entry : attrs().entries())
+      stands_for->set_own(entry.name, entry.value);
+    in_.finalize_soon(stands_for);
   }
 
  private:

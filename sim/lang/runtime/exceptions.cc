@@ -144,7 +144,20 @@ void Interp::refuse(std::string message, std::string hint) {
 
 void Interp::too_deep() { raise(*classes_->recursion_error, "maximum recursion depth exceeded"); }
 
+void Interp::finalize() {
+  // Where finalizing lets others go, they wait for the first step of __del__.
+  const std::vector<Value> gone = std::exchange(to_finalize_, {});
+  for (const Value& object : gone) {
+    try {
+      call_method(object, known(name::kDel));
+    } catch (const Raised&) {
+      continue;
+    }
+  }
+}
+
 void Interp::check_budget() {
+  if (!to_finalize_.empty()) finalize();
   if (!pending_refusal_.empty()) refuse(pending_refusal_);
   if (is_short_of_memory_) out_of_memory(this, true);
   if (steps_ > options_.limits.steps) {

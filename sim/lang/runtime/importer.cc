@@ -306,6 +306,9 @@ Value Importer::import_member(const Value& module, Name name, const Module* by) 
       in_.make_exception(*in_.classes().import_error, {in_.str(std::move(message))});
   error->set_own(in_.intern("name"), in_.str(module_name));
   error->hint = did_you_mean(in_.text(name), candidates);
+  const auto& hint_of_missing = in_.options().missing_hint;
+  const std::string more = is_own && hint_of_missing ? hint_of_missing(module) : std::string();
+  if (!more.empty()) error->hint += (error->hint.empty() ? "" : "; ") + more;
   in_.raise(error);
 }
 

@@ -27,6 +27,8 @@ Interp::Interp(Options options)
 }
 
 Interp::~Interp() {
+  is_ending_ = true;
+  to_finalize_.clear();
   handled_.reset();
   importer_->clear();
   builtins_.clear();

@@ -246,6 +246,8 @@ class Interp {
   Ref<Iterator> builtin_iterate(const Value& iterable);
   std::string builtin_repr(const Value& value);
   Value deep_copy(const Value& value);
+  /// copy.deepcopy(value, memo): `memo` has by id() what stands for an object.
+  Value deep_copy(const Value& value, const Dict& memo);
   Value deep_copy(const Value& value, DeepCopies& copies);
   void print(std::string_view text);
 
@@ -267,6 +269,14 @@ class Interp {
   /// For destructors: the program goes on to its next step and is refused there.
   void refuse_soon(std::string message) {
     pending_refusal_ = std::move(message);
+    last_step_ = 0;
+  }
+  /// Whether the program's objects are being torn down.
+  [[nodiscard]] bool is_ending() const { return is_ending_; }
+  /// For destructors: runs `__del__` of an object that is gone, given as another one with its class
+  /// and attributes, before the program's next step. What it raises is lost, as in Python.
+  void finalize_soon(Value object) {
+    to_finalize_.push_back(std::move(object));
     last_step_ = 0;
   }
   /// An exception as a value, with its args; nothing is raised.
@@ -337,6 +347,9 @@ class Interp {
       charge(bytes / 1024);
   }
   std::string pending_refusal_;
+  void finalize();
+  std::vector<Value> to_finalize_;
+  bool is_ending_ = false;  // nothing is finalized any more
   [[noreturn]] void name_error(ClassObject& type, Name name, std::string message);
   Value find_class_member(ClassObject& type, Name name);
   Value find_module_member(Module& module, Name name);

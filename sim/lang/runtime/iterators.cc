@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/values/utf8.h"
 
 namespace tidemark::lang {
 
@@ -49,11 +50,7 @@ Value RangeIterator::next(Interp& /*interp*/) {
   return Value::integer(value);
 }
 
-std::int64_t utf8_length(std::string_view text) {
-  return static_cast<std::int64_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
+std::int64_t utf8_length(std::string_view text) { return count_code_points(text); }
 
 std::size_t utf8_offset(std::string_view text, std::int64_t i) {
   std::size_t at = 0;

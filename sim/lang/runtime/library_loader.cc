@@ -13,6 +13,16 @@ namespace tidemark::lang {
 
 namespace {
 
+/// What the package that a module stands for has under that name and the module has not, as the
+/// host module _known_names says. Empty: no such name, or nobody knows.
+Value known_member(Interp& in, const Module& module, Name name) {
+  static constexpr const char* kKnownNames = "_known_names";
+  if (in.text(name).starts_with('_') || !in.importer().is_own(kKnownNames)) return {};
+  const Value member = in.get_attr(in.import(kKnownNames), in.intern("member"));
+  const Value found = in.call(member, {in.str(module.name), in.str(std::string(in.text(name)))});
+  return found.tag() == Tag::kNotImplemented ? Value() : found;
+}
+
 /// One module's file, as far as it has been run.
 class FileInUse {
  public:
@@ -26,6 +36,7 @@ class FileInUse {
     const LibraryName* entry = file_.find(name);
     if (entry == nullptr) {
       Value native = native_ ? native_(in, module, name) : Value();
+      if (native.empty()) native = known_member(in, module, name);
       if (!native.empty()) module.set(name, native);
       return native;
     }

@@ -240,6 +240,18 @@ Value Interp::deep_copy(const Value& value) {
   return deep_copy(value, copies);
 }
 
+Value Interp::deep_copy(const Value& value, const Dict& memo) {
+  DeepCopies copies;
+  std::unordered_map<std::uint64_t, const Object*> numbered;
+  for (const auto& [object, number] : identities_) numbered.emplace(number, object);
+  for (const ValueTable::Entry& entry : memo.table.entries()) {
+    if (!entry.key.is_int()) continue;
+    const auto found = numbered.find(static_cast<std::uint64_t>(entry.key.as_int()));
+    if (found != numbered.end()) copies.give(found->second, entry.value);
+  }
+  return deep_copy(value, copies);
+}
+
 Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
   if (!value.is_object()) return value;
   if (const Value* done = copies.find(value)) return *done;

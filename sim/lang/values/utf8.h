@@ -35,4 +35,11 @@ inline std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   return code;
 }
 
+/// Requires: well formed text. Cost: its bytes.
+inline std::int64_t count_code_points(std::string_view text) {
+  std::int64_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+  return count;
+}
+
 }  // namespace tidemark::lang

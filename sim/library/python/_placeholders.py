@@ -1,6 +1,9 @@
 import _tidemark
 
 
+_MODELLED = "docs/language.md lists what is; an operator can be declared as a custom op: docs/scenario.md"
+
+
 class Placeholder(type):
     """stands for what is not there: it may be named, handed on and inherited from"""
 
@@ -12,6 +15,11 @@ class Placeholder(type):
             raise AttributeError(f"type object '{cls._placeholder[0]}' has no attribute '{name}'")
         whole, why, hint = cls._placeholder
         return make(f"{whole}.{name}", why, hint)
+
+    def __bool__(cls):
+        if cls._is_value:
+            _refuse(cls)
+        return True
 
     def __iter__(cls):
         _refuse(cls)
@@ -31,6 +39,11 @@ def _refuse(cls):
     _tidemark.refuse(f"{whole} {why}", hint)
 
 
-def make(name, why, hint):
+def make(name, why, hint, is_value=True):
     module, _, last = name.rpartition(".")
-    return Placeholder(last, (), {"_placeholder": (name, why, hint), "__module__": module})
+    return Placeholder(last, (), {"_placeholder": (name, why, hint), "_is_value": is_value, "__module__": module})
+
+
+def make_known(name, is_value):
+    """a name of a package that has it, and is not modelled"""
+    return make(name, "is not modelled", _MODELLED, is_value)

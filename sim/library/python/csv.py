@@ -1,6 +1,3 @@
-import _tidemark
-
-reader, DictReader = [_tidemark.later("csv." + n) for n in ("reader", "DictReader")]
 QUOTE_MINIMAL, QUOTE_ALL, QUOTE_NONNUMERIC, QUOTE_NONE = range(4)
 
 
@@ -39,3 +36,87 @@ class DictWriter:
     def writerows(self, rowdicts):
         for row in rowdicts:
             self.writerow(row)
+
+
+class Error(Exception):
+    pass
+
+
+class _Reader:
+    def __init__(self, csvfile, delimiter, quotechar, skipinitialspace):
+        self._lines, self.line_num = iter(csvfile), 0
+        self._delimiter, self._quote, self._skip = delimiter, quotechar, skipinitialspace
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.line_num += 1
+        line = next(self._lines)
+        cells, cell, quoted, at = [], "", False, 0
+        while True:
+            if at == len(line):
+                if not quoted:
+                    break
+                self.line_num += 1
+                line, at = next(self._lines), 0
+                continue
+            c = line[at]
+            at += 1
+            if quoted:
+                if c != self._quote:
+                    cell += c
+                elif line[at : at + 1] == self._quote:
+                    cell += c
+                    at += 1
+                else:
+                    quoted = False
+            elif c == self._quote and not cell:
+                quoted = True
+            elif c == self._delimiter:
+                cells.append(cell)
+                cell = ""
+                while self._skip and line[at : at + 1] == " ":
+                    at += 1
+            elif c in "\r\n":
+                break
+            else:
+                cell += c
+        return cells + [cell] if cells or cell or line.strip("\r\n") else []
+
+
+def reader(csvfile, dialect="excel", *, delimiter=None, quotechar='"', skipinitialspace=False, **options):
+    if delimiter is None:
+        delimiter = "\t" if dialect == "excel-tab" else ","
+    return _Reader(csvfile, delimiter, quotechar, skipinitialspace)
+
+
+class DictReader:
+    def __init__(self, f, fieldnames=None, restkey=None, restval=None, dialect="excel", *args, **options):
+        self.reader, self._names = reader(f, dialect, **options), fieldnames
+        self.restkey, self.restval = restkey, restval
+
+    @property
+    def fieldnames(self):
+        if self._names is None:
+            self._names = next(self.reader, None)
+        return self._names
+
+    @property
+    def line_num(self):
+        return self.reader.line_num
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        names = self.fieldnames
+        row = next(self.reader)
+        while not row:
+            row = next(self.reader)
+        out = dict(zip(names, row))
+        if len(row) > len(names):
+            out[self.restkey] = row[len(names) :]
+        for name in names[len(row) :]:
+            out[name] = self.restval
+        return out

@@ -32,41 +32,75 @@ def reduce(function, iterable, *initial):
     return value
 
 
-def update_wrapper(wrapper, wrapped, assigned=(), updated=()):
-    for name in ("__name__", "__qualname__"):
+WRAPPER_ASSIGNMENTS = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
+WRAPPER_UPDATES = ("__dict__",)
+
+
+def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=WRAPPER_UPDATES):
+    for name in assigned:
         if hasattr(wrapped, name):
             setattr(wrapper, name, getattr(wrapped, name))
+    for name in updated:
+        getattr(wrapper, name).update(getattr(wrapped, name, {}))
     wrapper.__wrapped__ = wrapped
     return wrapper
 
 
-def wraps(wrapped, assigned=(), updated=()):
-    def decorate(wrapper):
-        return update_wrapper(wrapper, wrapped)
-
-    return decorate
+def wraps(wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=WRAPPER_UPDATES):
+    return lambda wrapper: update_wrapper(wrapper, wrapped, assigned, updated)
 
 
-def _cached(function):
-    results = {}
+class _CacheInfo:
+    def __init__(self, hits, misses, maxsize, currsize):
+        self.hits, self.misses, self.maxsize, self.currsize = hits, misses, maxsize, currsize
+
+    def __iter__(self):
+        return iter((self.hits, self.misses, self.maxsize, self.currsize))
+
+    def __repr__(self):
+        return f"CacheInfo(hits={self.hits}, misses={self.misses}, maxsize={self.maxsize}, currsize={self.currsize})"
+
+
+def _cached(function, maxsize, typed):
+    results, counts = {}, [0, 0]
 
     def wrapper(*args, **kwargs):
         key = (args, tuple(kwargs.items()))
-        if key not in results:
-            results[key] = function(*args, **kwargs)
-        return results[key]
+        if typed:
+            key += (tuple([type(a) for a in args]), tuple([type(v) for v in kwargs.values()]))
+        if key in results:
+            counts[0] += 1
+            if maxsize is not None:
+                results[key] = results.pop(key)
+            return results[key]
+        counts[1] += 1
+        value = function(*args, **kwargs)
+        if maxsize != 0:
+            results[key] = value
+            if maxsize is not None and len(results) > maxsize:
+                del results[next(iter(results))]
+        return value
 
-    wrapper.cache_clear = results.clear
+    def cache_clear():
+        counts[:] = [0, 0]
+        results.clear()
+
+    wrapper.cache_clear = cache_clear
+    wrapper.cache_info = lambda: _CacheInfo(counts[0], counts[1], maxsize, len(results))
+    wrapper.cache_parameters = lambda: {"maxsize": maxsize, "typed": typed}
     return update_wrapper(wrapper, function)
 
 
 def lru_cache(maxsize=128, typed=False):
     if callable(maxsize):
-        return _cached(maxsize)
-    return _cached
+        return _cached(maxsize, 128, typed)
+    if maxsize is not None and maxsize < 0:
+        maxsize = 0
+    return lambda function: _cached(function, maxsize, typed)
 
 
-cache = _cached
+def cache(user_function, /):
+    return _cached(user_function, None, False)
 
 
 class cached_property:

@@ -17,3 +17,19 @@ def isenabled():
 
 def freeze():
     pass
+
+
+def get_count():
+    return (0, 0, 0)
+
+
+def get_threshold():
+    return (700, 10, 10)
+
+
+def set_threshold(*thresholds):
+    pass
+
+
+def get_objects(generation=None):
+    return []

@@ -59,3 +59,22 @@ def nlargest(n, iterable, key=None):
 
 def nsmallest(n, iterable, key=None):
     return sorted(iterable, key=key)[:n]
+
+
+def merge(*iterables, key=None, reverse=False):
+    heads = []
+    for place, iterable in enumerate(iterables):
+        items = iter(iterable)
+        for first in items:
+            heads.append((first, place, items))
+            break
+    while heads:
+        of = (lambda head: head[0]) if key is None else (lambda head: key(head[0]))
+        best = max(heads, key=of) if reverse else min(heads, key=of)
+        yield best[0]
+        at = heads.index(best)
+        for following in best[2]:
+            heads[at] = (following, best[1], best[2])
+            break
+        else:
+            del heads[at]

@@ -202,32 +202,25 @@ class Signature:
         return f"<Signature {self}>"
 
 
-def _of_fields(function):
-    """of the __init__ that a dataclass has from its fields"""
-    from dataclasses import MISSING
-
-    parameters = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
-    fields = function._dataclass_fields
-    for f in [f for f in fields if not f.kw_only] + [f for f in fields if f.kw_only]:
-        default = f.default if f.default_factory is MISSING else f.default_factory
-        parameters.append(
-            Parameter(
-                f.name,
-                Parameter.KEYWORD_ONLY if f.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
-                default=_empty if default is MISSING else default,
-                annotation=f.type if f.type is not None else _empty,
-            )
-        )
-    return Signature(parameters, return_annotation=None)
-
-
 def _of_function(function):
-    if hasattr(function, "_dataclass_fields"):
-        return _of_fields(function)
     found = _tidemark.parameters(function)
     if found is None:
         raise ValueError(f"no signature found for builtin {function!r}")
     rows, returns = found
+    fields = getattr(function, "_dataclass_fields", None)
+    if fields is not None:
+        return Signature(
+            [
+                Parameter(
+                    name,
+                    kind,
+                    default=_empty if default is NotImplemented else default,
+                    annotation=fields[name].type if name in fields else _empty,
+                )
+                for name, kind, default, _ in rows
+            ],
+            return_annotation=None,
+        )
 
     def annotation(text):
         return _empty if text is NotImplemented else _Later(function, text)

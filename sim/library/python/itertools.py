@@ -186,3 +186,19 @@ def groupby(iterable, key=None):
 def tee(iterable, n=2):
     items = list(iterable)
     return tuple([iter(items) for _ in range(n)])
+
+
+def combinations_with_replacement(iterable, r):
+    pool = tuple(iterable)
+    if not pool and r:
+        return
+    indices = [0] * r
+    yield tuple([pool[i] for i in indices])
+    while True:
+        for i in reversed(range(r)):
+            if indices[i] != len(pool) - 1:
+                break
+        else:
+            return
+        indices[i:] = [indices[i] + 1] * (r - i)
+        yield tuple([pool[i] for i in indices])

@@ -59,7 +59,16 @@ def _text(obj, indent, inner, default, sort_keys, separators):
 def dumps(obj, *, indent=None, sort_keys=False, default=None, separators=None, cls=None, ensure_ascii=True, **options):
     if cls is not None:
         default = cls().default
-    return _text(obj, indent, "\n", default, sort_keys, separators)
+    out = _text(obj, indent, "\n", default, sort_keys, separators)
+    return out if out.isascii() or not ensure_ascii else "".join([c if c.isascii() else _escaped(c) for c in out])
+
+
+def _escaped(character):
+    code = ord(character)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 | code >> 10:04x}\\u{0xDC00 | code & 0x3FF:04x}"
 
 
 def dump(obj, fp, **options):

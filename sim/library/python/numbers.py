@@ -1,10 +1,26 @@
-class _Kind:
-    def __init__(self, *types):
-        self._types = types
+class _Kind(type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, cls._types) or cls in type(obj).__mro__
 
-    def __instancecheck__(self, obj):
-        return isinstance(obj, self._types)
+    def __subclasscheck__(cls, subclass):
+        return issubclass(subclass, cls._types) or cls in subclass.__mro__
 
 
-Number = Complex = Real = _Kind(int, float)
-Rational = Integral = _Kind(int)
+class Number(metaclass=_Kind):
+    _types = (int, float, complex)
+
+
+class Complex(Number):
+    _types = (int, float, complex)
+
+
+class Real(Complex):
+    _types = (int, float)
+
+
+class Rational(Real):
+    _types = (int,)
+
+
+class Integral(Rational):
+    _types = (int,)

@@ -12,6 +12,15 @@ class Path:
         if self._text.startswith("./"):
             self._text = self._text[2:]
 
+    def match(self, path_pattern):
+        from fnmatch import fnmatchcase
+
+        wanted = [p for p in str(path_pattern).split("/") if p]
+        own = [p for p in self._text.split("/") if p]
+        if str(path_pattern).startswith("/") and len(wanted) != len(own):
+            return False
+        return len(own) >= len(wanted) and all([fnmatchcase(a, b) for a, b in zip(own[-len(wanted) :], wanted)])
+
     @classmethod
     def cwd(cls):
         return cls("/")

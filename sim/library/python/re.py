@@ -84,8 +84,12 @@ def _parts(template, groups, names):
 
 class Match:
     def __init__(self, pattern, string, spans, pos, endpos):
-        self.re, self.string, self._spans, self.pos, self.endpos = pattern, string, spans, pos, endpos
+        self.re, self.string, self._spans, self.pos, self._endpos = pattern, string, spans, pos, endpos
         self.lastindex = spans[-1]
+
+    @property
+    def endpos(self):
+        return min(self._endpos, len(self.string))  # the length costs a look through the text
 
     def _number(self, group):
         number = self.re.groupindex.get(group) if isinstance(group, str) else group
@@ -164,7 +168,7 @@ class Pattern:
 
     def _found(self, string, pos, endpos, anchored, whole):
         spans = _regex.find(self._code, _checked(string), pos, endpos, anchored, whole)
-        return None if spans is None else Match(self, string, spans, pos, min(endpos, len(string)))
+        return None if spans is None else Match(self, string, spans, pos, endpos)
 
     def match(self, string, pos=0, endpos=_no_end):
         return self._found(string, pos, endpos, True, False)
@@ -177,7 +181,7 @@ class Pattern:
 
     def _matches(self, string, pos=0, endpos=_no_end, most=0):
         found = _regex.find_all(self._code, _checked(string), pos, endpos, most)
-        return [Match(self, string, spans, pos, min(endpos, len(string))) for spans in found]
+        return [Match(self, string, spans, pos, endpos) for spans in found]
 
     def finditer(self, string, pos=0, endpos=_no_end):
         return iter(self._matches(string, pos, endpos))

@@ -47,7 +47,8 @@ def variance(data, xbar=None):
     numbers = list(data)
     if len(numbers) < 2:
         raise StatisticsError("variance requires at least two data points")
-    return pvariance(numbers, xbar) * len(numbers) / (len(numbers) - 1)
+    middle = fmean(numbers) if xbar is None else xbar
+    return math.fsum([(x - middle) ** 2 for x in numbers]) / (len(numbers) - 1)
 
 
 def pstdev(data, mu=None):

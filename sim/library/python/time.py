@@ -1,4 +1,20 @@
+from typing import NamedTuple
+
 _now = [0.0]
+timezone = altzone = daylight = 0
+tzname = ("UTC", "UTC")
+
+
+class struct_time(NamedTuple):
+    tm_year: int
+    tm_mon: int
+    tm_mday: int
+    tm_hour: int
+    tm_min: int
+    tm_sec: int
+    tm_wday: int
+    tm_yday: int
+    tm_isdst: int
 
 
 def time():
@@ -6,34 +22,54 @@ def time():
     return _now[0]
 
 
-perf_counter = monotonic = process_time = time
+perf_counter = monotonic = process_time = thread_time = time
 
 
 def time_ns():
     return int(time() * 1000000000)
 
 
-perf_counter_ns = monotonic_ns = time_ns
+perf_counter_ns = monotonic_ns = process_time_ns = time_ns
 
 
 def sleep(seconds):
     _now[0] += seconds
 
 
+def _moment(secs):
+    from datetime import datetime
+
+    return datetime.now() if secs is None else datetime.fromtimestamp(secs)
+
+
+def gmtime(secs=None):
+    return _moment(secs).timetuple()
+
+
+localtime = gmtime
+
+
 def strftime(format, t=None):
-    return format
+    from datetime import datetime
+
+    return (datetime.now() if t is None else datetime(*t[:6])).strftime(format)
 
 
-def localtime(secs=None):
-    return (2000, 1, 1, 0, 0, 0, 5, 1, 0)
+def strptime(string, format="%a %b %d %H:%M:%S %Y"):
+    from datetime import datetime
 
-
-gmtime = localtime
+    return datetime.strptime(string, format).timetuple()
 
 
 def mktime(t):
-    return 946684800.0
+    from datetime import datetime
+
+    return datetime(*t[:6]).timestamp()
+
+
+def asctime(t=None):
+    return strftime("%a %b %e %H:%M:%S %Y", t)
 
 
 def ctime(secs=None):
-    return "Sat Jan  1 00:00:00 2000"
+    return asctime(gmtime(secs))

@@ -99,10 +99,9 @@ class WeakKeyDictionary(MutableMapping):
 
 
 class WeakValueDictionary(MutableMapping):
-    def __init__(self, dict=None):
+    def __init__(self, other=(), /, **kw):
         self._items = {}
-        if dict is not None:
-            self.update(dict)
+        self.update(other, **kw)
 
     def _living(self):
         for key, reference in list(self._items.items()):

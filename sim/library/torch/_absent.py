@@ -1,18 +1,4 @@
 """names of torch's that code asks about, of what no run here has"""
-import _tidemark
-
-_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2")
-float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn_x2 = [
-    _tidemark.later("torch." + n) for n in _FLOATS
-]
-uint16, uint32, uint64, complex32, qint8, quint8, qint32, quint4x2 = [
-    _tidemark.later("torch." + n)
-    for n in ("uint16", "uint32", "uint64", "complex32", "qint8", "quint8", "qint32", "quint4x2")
-]
-frombuffer, from_dlpack, sparse_coo_tensor, sparse_csr_tensor = [
-    _tidemark.later("torch." + n) for n in ("frombuffer", "from_dlpack", "sparse_coo_tensor", "sparse_csr_tensor")
-]
-vmap, svd_lowrank, pca_lowrank = [_tidemark.later("torch." + n) for n in ("vmap", "svd_lowrank", "pca_lowrank")]
 
 
 class SymInt:

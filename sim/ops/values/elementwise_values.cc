@@ -6,6 +6,8 @@
 /// One number of the result comes of one of each argument.
 namespace tidemark::ops {
 
+bool places_of_nonzero(const ValueCall& call, Numbers& out);  // selecting_values.cc
+
 namespace {
 
 using Kind = ValueRule::Kind;
@@ -140,8 +142,10 @@ bool chosen(const ValueCall& call, std::size_t condition, std::size_t yes, std::
   }
   return true;
 }
-/// torch.where(condition, x, y) and x.where(condition, y): the condition is of type bool.
+/// torch.where(condition), torch.where(condition, x, y) and x.where(condition, y): the condition is
+/// of type bool.
 bool where(const ValueCall& call, Numbers& out) {
+  if (call.given.size() == 1) return places_of_nonzero(call, out);
   const bool is_method = call.is_tensor(1) && call.view(1).known->dtype() == ScalarType::kBool &&
                          !(call.view(0).known->dtype() == ScalarType::kBool);
   return is_method ? chosen(call, 1, 0, 2, out) : chosen(call, 0, 1, 2, out);

@@ -37,7 +37,7 @@ bool fill_over(const ValueCall& call, Numbers& out) {
 
 /// arange(end, ...) and arange(start, end, step=1, ...): the latter has two more arguments.
 bool ranged(const ValueCall& call, Numbers& out) {
-  const bool has_start = call.given.size() > 4;
+  const bool has_start = call.given.size() > 5;
   const double start = has_start ? call.number(0) : 0;
   const double step = has_start ? call.number(2, 1) : 1;
   for (std::size_t i = 0; i < out.size(); ++i) out.set(i, start + static_cast<double>(i) * step);

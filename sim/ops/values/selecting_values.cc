@@ -230,6 +230,8 @@ constexpr ValueRule kIndex = rule("index", indexed);
 
 }  // namespace
 
+bool places_of_nonzero(const ValueCall& call, Numbers& out) { return nonzero(call, out); }
+
 void note_index(const Tensor& self, const TensorList& indices, const Tensor& result) {
   std::vector<Argument> values{self};
   std::vector<ValueCall::Given> given;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -33,7 +34,7 @@ struct Refusals {
 template <class Ask>
 auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
                bool recorded_places, Ask ask) {
-  DeviceMemory memory({capacity, 0, 0, 0});
+  DeviceMemory memory({std::min(capacity, DeviceMemory::kMostBytes), 0, 0, 0});
   if (recorded_places) {
     DeviceMemory::Recording recording;
     for (const RecordedAddresses::Segment& each : program.addresses.segments) {

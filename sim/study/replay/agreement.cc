@@ -210,9 +210,10 @@ Bytes rounded_request(const AllocatorSettings& settings, Bytes bytes) {
 }
 
 Bytes roomy_capacity(const SnapshotProgram& program, Bytes peak_reserved_bytes) {
-  if (program.capacity_bytes != 0) return program.capacity_bytes;
+  if (program.capacity_bytes != 0)
+    return std::min(program.capacity_bytes, DeviceMemory::kMostBytes);
   constexpr Bytes kRoom = 256 * kGiB;
-  return std::max(kRoom, round_up(2 * peak_reserved_bytes, kGiB));
+  return std::clamp(round_up(2 * peak_reserved_bytes, kGiB), kRoom, DeviceMemory::kMostBytes);
 }
 
 AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version) {

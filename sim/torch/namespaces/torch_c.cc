@@ -113,6 +113,9 @@ void add_modes(Session& session, lang::Module& module) {
     if (!is_read_already) s->allocator_conf = a.text(0);
     return Value::boolean(!is_read_already);
   });
+  add("set_cublas_variable(name, value)", [s](Interp&, Arguments& a) {
+    return Value::boolean(s->c.set_cublas_environment(a.text(0), a.text(1)));
+  });
   add("set_backend(name, value)", [s](Interp& in, Arguments& a) {
     bool* flag = backend_switch(*s, a.text(0));
     if (flag == nullptr) in.value_error("no such backend switch: " + a.text(0));

@@ -16,6 +16,11 @@ void fill_distributed(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);
 
+/// Every module of PyTorch whose names are known answers for them: what is not modelled is there
+/// and is refused when it is used. So do tensors. Requires: what these have is there already.
+/// (known_names.cc)
+void add_known_names(Session& session);
+
 /// The functions for random numbers of the host. (random_functions.cc)
 void add_random_functions(Session& session, lang::Module& module);
 

@@ -67,6 +67,7 @@ void fill_torch(Session& session, lang::Module& torch) {
   torch.set(interp.intern("sparse_coo"), interp.str("torch.sparse_coo"));
   torch.set(interp.intern("__version__"), interp.str(to_string(session.wheel.pytorch) + ".0"));
   torch.set(interp.intern("pi"), Value::real(std::numbers::pi));
+  torch.set(interp.intern("e"), Value::real(std::numbers::e));
   torch.set(interp.intern("inf"), Value::real(std::numeric_limits<double>::infinity()));
   torch.set(interp.intern("nan"), Value::real(std::numeric_limits<double>::quiet_NaN()));
   torch.set(interp.intern("_C"), interp.import("torch._C"));
@@ -92,6 +93,7 @@ void add_modules(Session& session) {
   interp.add_module("torch.cuda",
                     [&session](Interp&, lang::Module& module) { fill_cuda(session, module); });
   add_library_methods(session);
+  add_known_names(session);
 }
 
 }  // namespace tidemark::torch

@@ -6,11 +6,13 @@
 
 #include "sim/lang/builtins/python.h"
 #include "sim/library/library.h"
+#include "sim/ops/releases.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/namespaces/torch_module.h"
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/session.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -19,8 +21,10 @@ namespace tidemark::torch {
 namespace {
 
 /// What to do about a name that torch does not have; empty: the object is none of torch's.
-std::string way_out(const lang::Value& object) {
+std::string way_out(const lang::Value& object, Version release) {
   const auto* module = object.as<lang::Module>();
+  std::string later = module != nullptr ? ops::later_names(module->name, release) : std::string();
+  if (!later.empty()) return later;
   const bool is_of_torch = module != nullptr
                                ? module->name == "torch" || module->name.starts_with("torch.")
                                : object.as<TensorObject>() != nullptr;
@@ -109,7 +113,9 @@ void ModelSource::run(Program& program, Sink& sink) {
     decisions.emplace(std::move(given));
   }
   options.notes = &notes_;
-  options.missing_hint = way_out;
+  options.missing_hint = [release = model_.wheel.pytorch](const lang::Value& object) {
+    return way_out(object, release);
+  };
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {
     emitter.flush();
@@ -121,6 +127,9 @@ void ModelSource::run(Program& program, Sink& sink) {
     running = &session;
     add_modules(session);
     session.c.backends = model_.backends;
+    for (const auto& [name, value] : model_.environment) {
+      if (ops::is_cublas_variable(name)) session.c.set_cublas_environment(name, value);
+    }
     session.rank = model_.rank;
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
@@ -167,6 +176,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     } catch (...) {
       emitter.stop();
       throw;
+    }
+    // Also what no line of the program's own has read: the order of a sampler, a mask's count.
+    if (std::string unseeded = unseeded_note(session); !unseeded.empty()) {
+      const auto is_told = [&](const lang::Note& note) { return note.text == unseeded; };
+      if (std::none_of(notes_.all().begin(), notes_.all().end(), is_told))
+        notes_.add({}, std::move(unseeded));
     }
     operators_ = session.op_table().called();
     allocator_conf_ = session.allocator_conf;

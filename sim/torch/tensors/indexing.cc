@@ -40,6 +40,34 @@ std::vector<Value> keys_of(const Value& key) {
   return {key};
 }
 
+/// The tensor of positions in an array of the host, null for anything else. Positions are taken as
+/// a list of them is; rows would stand for one dimension each.
+const Tensor* array_of(Session& session, const Value& key) {
+  const auto* object = key.as<lang::Instance>();
+  lang::Interp& in = session.interp;
+  if (object == nullptr || object->type().lookup(in.intern("_is_numpy_array")) == nullptr)
+    return nullptr;
+  const Value* held = object->attrs().find(in.intern("_t"));
+  if (held == nullptr || held->as<TensorObject>() == nullptr) return nullptr;
+  const Tensor& tensor = held->as<TensorObject>()->tensor;
+  if (tensor.dim() != 1 || !ops::is_integral(tensor.dtype())) {
+    in.refuse("an array as an index is modelled where it is one row of integers",
+              "make a tensor of it: x[torch.from_numpy(index)]");
+  }
+  return &tensor;
+}
+
+/// An object that says which integer it stands for as that integer; anything else as it is.
+/// Source: PyIndex_Check, as THPVariable_getitem asks.
+Value as_integer(Session& session, const Value& key) {
+  const auto* object = key.as<lang::Instance>();
+  if (object == nullptr || key.as<TensorObject>() != nullptr) return key;
+  if (lang::plain_of(key).is_int()) return lang::plain_of(key);
+  const lang::Name name = session.interp.intern("__index__");
+  if (object->type().lookup(name) == nullptr || array_of(session, key) != nullptr) return key;
+  return session.interp.call_method(key, name);
+}
+
 std::int64_t consumed(const Value& key) {
   if (key.is_none() || key.tag() == lang::Tag::kEllipsis || key.is_bool()) return 0;
   if (const auto* tensor = key.as<TensorObject>()) {
@@ -119,23 +147,6 @@ void note_positions(Session& session, const Value& sequence, const Tensor& tenso
     ops::note_numbers(tensor, std::move(numbers));
 }
 
-/// The tensor of positions in an array of the host, null for anything else. Positions are taken as
-/// a list of them is; rows would stand for one dimension each.
-const Tensor* array_of(Session& session, const Value& key) {
-  const auto* object = key.as<lang::Instance>();
-  lang::Interp& in = session.interp;
-  if (object == nullptr || object->type().lookup(in.intern("_is_numpy_array")) == nullptr)
-    return nullptr;
-  const Value* held = object->attrs().find(in.intern("_t"));
-  if (held == nullptr || held->as<TensorObject>() == nullptr) return nullptr;
-  const Tensor& tensor = held->as<TensorObject>()->tensor;
-  if (tensor.dim() != 1 || !ops::is_integral(tensor.dtype())) {
-    in.refuse("an array as an index is modelled where it is one row of integers",
-              "make a tensor of it: x[torch.from_numpy(index)]");
-  }
-  return &tensor;
-}
-
 /// The view that the integers, slices, None and Ellipsis of an index make, and the tensors of it by
 /// dimension of that view.
 struct Sliced {
@@ -153,7 +164,8 @@ enum class Purpose : std::uint8_t {
 
 Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Purpose purpose) {
   ops::Context& c = session.c;
-  const std::vector<Value> keys = keys_of(key);
+  std::vector<Value> keys = keys_of(key);
+  for (Value& k : keys) k = as_integer(session, k);
   const bool alone = purpose == Purpose::kRead && key.as<lang::Tuple>() == nullptr;
   const bool keeps_position = purpose == Purpose::kFillNumber && c.rules().numbers_fill_by_index &&
                               std::count_if(keys.begin(), keys.end(), [](const Value& k) {

@@ -328,7 +328,27 @@ Value BoundOp::call(CallArgs& args) {
   for (std::size_t i = 0; i < overloads_.size(); ++i) {
     message += fmt::format("{} {}", i == 0 ? "" : " or", overloads_[i].def->signature);
   }
-  session_.interp.type_error(std::move(message));
+  session_.interp.type_error(std::move(message), hint_of_later(args));
+}
+
+std::string BoundOp::hint_of_later(const CallArgs& args) const {
+  const OpIndex& index = OpIndex::instance();
+  const Version release = session_.wheel.pytorch;
+  for (const ops::OpDef* def : index.later(index_, release)) {
+    const auto parameters = parse_parameters(session_.interp, def->signature);
+    if (args.positional > parameters.size()) continue;
+    for (std::size_t k = 0; k < args.keyword_count; ++k) {
+      const auto is_called = [&](const Parameter& p) { return p.is_called(args.keywords[k]); };
+      const bool is_new = std::ranges::none_of(overloads_, [&](const Overload& overload) {
+        return std::ranges::any_of(overload.parameters, is_called);
+      });
+      if (is_new && std::ranges::any_of(parameters, is_called)) {
+        return fmt::format("'{}' is there since PyTorch {}", session_.interp.text(args.keywords[k]),
+                           to_string(def->releases.from));
+      }
+    }
+  }
+  return {};
 }
 
 namespace {
@@ -387,8 +407,7 @@ const Value& OpTable::callable(std::size_t index) {
         index_.entries()[index].name, [this, index](lang::Interp&, CallArgs& args) {
           Callable& called = callables_[index];
           if (!called.op) {
-            called.op = std::make_unique<BoundOp>(session_, index_.entries()[index].name,
-                                                  index_.overloads(index, session_.wheel.pytorch));
+            called.op = std::make_unique<BoundOp>(session_, index);
           }
           Value of_dtensors = called.op->dispatch(called.made, args);
           return of_dtensors.empty() ? called.op->call(args) : of_dtensors;

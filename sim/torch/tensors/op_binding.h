@@ -17,8 +17,12 @@ namespace tidemark::torch {
 /// The overloads of one operator as one callable of the language.
 class BoundOp {
  public:
-  BoundOp(Session& session, std::string_view name, std::vector<const ops::OpDef*> defs)
-      : session_(session), name_(name), defs_(std::move(defs)) {}
+  /// `index`: its position in OpIndex::entries(). Requires: the release has it.
+  BoundOp(Session& session, std::size_t index)
+      : session_(session),
+        index_(index),
+        name_(OpIndex::instance().entries()[index].name),
+        defs_(OpIndex::instance().overloads(index, session.wheel.pytorch)) {}
   /// Brings the arguments to a signature, runs the operator, gives its result. The first overload
   /// that fits is taken. Errors: TypeError with every signature when none fits; as
   /// Session::guarded.
@@ -43,7 +47,11 @@ class BoundOp {
   /// The call with `out`, which the result is written into. Errors: refusals by name.
   lang::Value call_into(lang::CallArgs& args, const lang::Value& out);
 
+  /// Where a keyword of the call is known to a later release: since when.
+  [[nodiscard]] std::string hint_of_later(const lang::CallArgs& args) const;
+
   Session& session_;
+  std::size_t index_;
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
   std::vector<Overload> overloads_;       ///< of defs_, once parsed

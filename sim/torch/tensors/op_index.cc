@@ -78,4 +78,12 @@ std::vector<const ops::OpDef*> OpIndex::overloads(std::size_t entry, Version rel
   return defs;
 }
 
+std::vector<const ops::OpDef*> OpIndex::later(std::size_t entry, Version release) const {
+  std::vector<const ops::OpDef*> defs;
+  for (std::uint16_t i = entries_[entry].first; i != kEnd; i = links_[i].next)
+    if (release < links_[i].def->releases.from) defs.push_back(links_[i].def);
+  std::ranges::stable_sort(defs, {}, [](const auto* def) { return def->releases.from; });
+  return defs;
+}
+
 }  // namespace tidemark::torch

@@ -33,6 +33,8 @@ class OpIndex {
   [[nodiscard]] bool is_in(std::size_t entry, Version release) const;
   /// The entry's overloads in the release, in the op table's order.
   [[nodiscard]] std::vector<const ops::OpDef*> overloads(std::size_t entry, Version release) const;
+  /// Those that came after the release, the oldest first.
+  [[nodiscard]] std::vector<const ops::OpDef*> later(std::size_t entry, Version release) const;
 
  private:
   struct Link {

@@ -1,9 +1,13 @@
 #include "sim/torch/tensors/reading.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "sim/lang/runtime/notes.h"
+#include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
 
 namespace tidemark::torch {
@@ -18,6 +22,10 @@ namespace {
 std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
   std::optional<Numbers> numbers = session.c.look_at(tensor);
   if (!numbers) return numbers;
+  if (tensor->storage->known()->is_random && lang::is_asked_by_user(session.interp)) {
+    std::string unseeded = unseeded_note(session);
+    if (!unseeded.empty()) lang::note(session.interp, std::move(unseeded));
+  }
   if (tensor->storage->known()->is_assumed && session.decisions != nullptr && numbers->size() == 1)
     session.decisions->note_check(session.interp, numbers->at(0) != 0);
   return numbers;
@@ -40,6 +48,14 @@ Value nested(Session& session, const Tensor& tensor, const Numbers* numbers, std
 }
 
 }  // namespace
+
+std::string unseeded_note(Session& session) {
+  const ops::Generator& generator = session.c.generator(0);
+  const bool is_seeded = generator.state.seed != ops::kDefaultSeed;
+  if (is_seeded || generator.state.position == 0 || session.c.looks().random == 0) return {};
+  return fmt::format("torch is used without a seed: its numbers are those of torch.manual_seed({})",
+                     ops::kDefaultSeed);
+}
 
 Value unknown_number(Session& session, ops::ScalarType dtype) {
   using Type = lang::Unknown::Type;

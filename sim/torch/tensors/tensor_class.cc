@@ -98,6 +98,9 @@ Value part_of(const Value& v, std::string_view name) {
   return s.interp.call(s.op_table().find("torch", name), {v});
 }
 
+/// A kind of tensor that there is none of.
+Value never(Interp& /*interp*/, const Value& /*tensor*/) { return Value::boolean(false); }
+
 constexpr lang::PropertyRow kProperties[] = {
     {"shape",
      [](Interp&, const Value& v) { return self_of(v).session().size_of(seen_sizes(tensor_of(v))); },
@@ -126,11 +129,17 @@ constexpr lang::PropertyRow kProperties[] = {
     {"is_meta",
      [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kMeta); },
      nullptr},
-    {"is_quantized", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
-    {"is_nested", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
-    {"is_mkldnn", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
-    {"is_mps", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
-    {"is_xpu", [](Interp&, const Value&) { return Value::boolean(false); }, nullptr},
+    {"is_quantized", &never, nullptr},
+    {"is_nested", &never, nullptr},
+    {"is_mkldnn", &never, nullptr},
+    {"is_mps", &never, nullptr},
+    {"is_xpu", &never, nullptr},
+    {"is_xla", &never, nullptr},
+    {"is_ipu", &never, nullptr},
+    {"is_maia", &never, nullptr},
+    {"is_mtia", &never, nullptr},
+    {"is_vulkan", &never, nullptr},
+    {"is_sparse_csr", &never, nullptr},
     {"itemsize",
      [](Interp&, const Value& v) {
        return Value::integer(static_cast<std::int64_t>(ops::element_bytes(tensor_of(v).dtype())));

@@ -119,6 +119,20 @@ Value TensorObject::compare(lang::Interp& /*interp*/, CompareOp op, const Value&
                  {Ref<TensorObject>(this), other});
 }
 
+/// Source: torch.Tensor.__contains__.
+std::optional<bool> TensorObject::contains(lang::Interp& interp, const Value& item) {
+  const Ref<TensorObject> self(this);
+  Value found = compare(interp, CompareOp::kEq, item);
+  if (found.empty()) {
+    interp.runtime_error(
+        fmt::format("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                    "<class '{}'>.",
+                    interp.type_name(item)));
+  }
+  found = interp.call_method(found, interp.intern("any"));
+  return interp.truth(found);
+}
+
 Value TensorObject::get_item(lang::Interp& /*interp*/, const Value& key) {
   return session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
 }

@@ -22,6 +22,7 @@ class TensorObject final : public lang::HostObject {
   bool set_item(lang::Interp& interp, const lang::Value& key, const lang::Value& value) override;
   std::optional<std::int64_t> length(lang::Interp& interp) override;
   lang::Value iterate(lang::Interp& interp) override;
+  std::optional<bool> contains(lang::Interp& interp, const lang::Value& item) override;
   bool truth(lang::Interp& interp) override;
   std::optional<std::uint64_t> hash(lang::Interp& interp) override;
   std::string repr(lang::Interp& interp) override;

@@ -37,7 +37,7 @@ Workload read_workload(const std::string& folder) {
   Workload workload;
   const JsonValue config = read_json(read_whole_file(folder + "/config.json"), "config.json");
   workload.name = std::filesystem::path(folder).filename().string();
-  workload.settings = parse_settings("conf", config.find("conf")->text).settings;
+  workload.settings = parse_settings("conf", config.find("conf")->text, Version{2, 11}).settings;
   workload.device.total_bytes = config.find("device_total_bytes")->unsigned_integer;
   workload.device.context_bytes = config.find("context_bytes")->unsigned_integer;
   workload.instructions = read_request_trace_file(folder + "/requests.tmt.gz").instructions;

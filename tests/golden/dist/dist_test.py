@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs ranks of distributed scripts: Tidemark's events must be those of the real PyTorch 2.11, recorded by the oracle.
+"""Runs ranks of distributed scripts: Tidemark's events must be those of the real PyTorch, recorded by the oracle.
 
     dist_test.py TIDEMARK
 
-A line of list.txt is a recording: `NAME: SCRIPT --rank R --world N [--settle]`; NAME.events.gz has its events. Addresses
-and streams are compared by the order in which they first appear.
+A line of list.txt is a recording of 2.11: `NAME: SCRIPT --rank R --world N [--settle]`; NAME.events.gz has its events. One of
+releases.txt is the same of another release, which comes first. Addresses and streams are compared by the order in which they
+first appear.
 """
 
 import csv
@@ -17,7 +18,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = sys.argv.pop(1)
-SETTING = ["--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--set", "backends.cudnn_sdp=false"]
+DEVICE = ["--device", "h100-sxm-80gb", "--set", "backends.cudnn_sdp=false"]
+SETTING = [*DEVICE, "--set", "pytorch=2.11"]
 
 
 def events(text):
@@ -35,10 +37,21 @@ def events(text):
     ]
 
 
-def simulated(script, options):
+def recordings():
+    """(release, name, script, options) of each recording"""
+    for file, release in (("list.txt", "2.11"), ("releases.txt", "")):
+        for line in (HERE / file).read_text().splitlines():
+            if line.startswith("#"):
+                continue
+            names, rest = line.split(": ")
+            script, *options = rest.split()
+            yield release or names.split()[0], names.split()[-1], script, [x for x in options if x != "--settle"]
+
+
+def simulated(release, script, options):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "events.csv"
-        command = [PROGRAM, "run", HERE / script, *SETTING, "--events", path, *options]
+        command = [PROGRAM, "run", HERE / script, *DEVICE, "--set", f"pytorch={release}", "--events", path, *options]
         done = subprocess.run(command, capture_output=True, text=True)
         if not path.exists():
             raise AssertionError(done.stderr)
@@ -47,14 +60,10 @@ def simulated(script, options):
 
 class Ranks(unittest.TestCase):
     def test_every_rank_is_exact(self):
-        lines = [x for x in (HERE / "list.txt").read_text().splitlines() if not x.startswith("#")]
-        self.assertTrue(lines)
-        for line in lines:
-            name, rest = line.split(": ")
-            script, *options = rest.split()
+        for release, name, script, options in recordings():
             with self.subTest(name):
                 expected = events(gzip.decompress((HERE / f"{name}.events.gz").read_bytes()).decode())
-                found = simulated(script, [x for x in options if x != "--settle"])
+                found = simulated(release, script, options)
                 for i, (want, have) in enumerate(zip(expected, found)):
                     self.assertEqual(have, want, f"event {i}")
                 self.assertEqual(len(found), len(expected))

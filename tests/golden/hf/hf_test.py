@@ -57,6 +57,15 @@ class HuggingFace(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("torch_dtype: 'int4' is no type that weights are made in here", done.stderr)
 
+    def test_a_model_without_the_switch_is_not_said_to_be_checkpointed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "s.yaml"
+            subprocess.run([PROGRAM, "import", "hf", HERE / "gpt2.json", "--output", scenario], check=True, capture_output=True)
+            done = subprocess.run([PROGRAM, "run", scenario, "--set", "train.checkpoint=every-block"], check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("s.yaml (train):4:5: error: AttributeError: train.checkpoint: GPT2LMHeadModel has no switch checkpoint_mode; "
+                      "give its class checkpoint_mode = None and let forward() heed it\n", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -23,7 +23,7 @@ class BothAllocators {
     Bytes room_bytes = 64 * kGiB;  ///< what of the device is there for us
     Bytes total_bytes = 80 * kGiB;
     std::optional<double> fraction = std::nullopt;
-    Version version = kDefaultVersion;
+    Version version = Version{2, 11};
     PoolId no_split_pool = 0;
   };
   BothAllocators() : BothAllocators(Setup{}) {}

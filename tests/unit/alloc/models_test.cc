@@ -13,7 +13,7 @@ using namespace tidemark;
 namespace {
 
 struct Rig {
-  explicit Rig(std::string_view conf, Bytes room = kGiB, Version version = kDefaultVersion,
+  explicit Rig(std::string_view conf, Bytes room = kGiB, Version version = Version{2, 11},
                std::optional<double> fraction = std::nullopt)
       : memory({room, 0, 0, 0}),
         allocator(make_allocator(parse_settings("conf", conf, version).settings, memory, clock,
@@ -136,7 +136,7 @@ TEST_CASE("a use by another stream delays neither bound") {
 
 TEST_CASE("a memory fraction limits every backend") {
   for (const char* const conf : {"", "backend:naive", "backend:ideal", "backend:cudaMallocAsync"}) {
-    Rig rig(conf, kGiB, kDefaultVersion, 0.25);
+    Rig rig(conf, kGiB, Version{2, 11}, 0.25);
     INFO(conf);
     CHECK(rig.malloc(0, 200 * kMiB));
     CHECK_FALSE(rig.malloc(1, 100 * kMiB));
@@ -221,7 +221,7 @@ TEST_CASE("the asynchronous backend counts `all` alone") {
   rig.malloc(1, 2000);
   rig.allocator->free(0);
   std::string counted;
-  for (const auto& [key, value] : flatten(rig.allocator->statistics(), kDefaultVersion)) {
+  for (const auto& [key, value] : flatten(rig.allocator->statistics(), Version{2, 11})) {
     if (value != 0) counted += fmt::format("{}={} ", key, value);
   }
   CHECK(counted ==

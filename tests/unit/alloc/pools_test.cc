@@ -10,7 +10,7 @@ constexpr PoolKey kCapture{1, 0};
 constexpr PoolKey kUser{0, 1};
 
 struct Rig {
-  explicit Rig(Version version = kDefaultVersion, Bytes total = 1000 * kMiB)
+  explicit Rig(Version version = Version{2, 11}, Bytes total = 1000 * kMiB)
       : device({.total_bytes = total}), allocator(settings(version), device, clock) {
     allocator.set_history(&history);
   }
@@ -153,7 +153,7 @@ TEST_CASE("up to 2.12 routing of any kind keeps a request from the retry") {
 }
 
 TEST_CASE("a pool to be used on out of memory serves what nothing else can") {
-  Rig rig(kDefaultVersion, 100 * kMiB);
+  Rig rig(Version{2, 11}, 100 * kMiB);
   rig.allocator.create_pool(kUser);
   rig.allocator.set_use_on_oom(kUser, true);
   REQUIRE(rig.allocator.allocate(0, 60 * kMiB, 0, 1));
@@ -232,7 +232,7 @@ TEST_CASE("with expandable segments 2.15 advises about their address space") {
 }
 
 TEST_CASE("the out-of-memory message is PyTorch's") {
-  Rig rig(kDefaultVersion, 85017755648);
+  Rig rig(Version{2, 11}, 85017755648);
   REQUIRE(rig.allocator.allocate(0, 5 * kMiB, 0, 1));
   rig.allocator.set_memory_fraction(0.3);
   CHECK_FALSE(rig.allocator.allocate(1, Bytes{1} << 40U, 0, 0));

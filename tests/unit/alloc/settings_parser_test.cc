@@ -7,12 +7,12 @@ using namespace tidemark;
 
 namespace {
 
-AllocatorSettings read(std::string_view conf, Version version = kDefaultVersion) {
+AllocatorSettings read(std::string_view conf, Version version = Version{2, 11}) {
   return parse_settings("conf", conf, version).settings;
 }
 
 /// The whole of what the user sees.
-std::string refusal(std::string_view conf, Version version = kDefaultVersion) {
+std::string refusal(std::string_view conf, Version version = Version{2, 11}) {
   try {
     parse_settings("conf", conf, version);
   } catch (const InputError& error) {
@@ -22,7 +22,7 @@ std::string refusal(std::string_view conf, Version version = kDefaultVersion) {
 }
 
 /// Its first line after "conf:LINE:COLUMN: error: ".
-std::string message(std::string_view conf, Version version = kDefaultVersion) {
+std::string message(std::string_view conf, Version version = Version{2, 11}) {
   const std::string text = refusal(conf, version);
   const std::size_t start = text.find("error: ");
   return start == std::string::npos ? text : text.substr(start + 7, text.find('\n') - start - 7);
@@ -69,7 +69,7 @@ TEST_CASE("the large segment is read first and moves the limits of the others") 
 // Bucket i is named by its lower end: 1 MiB, 2 MiB, ... 32768 MiB. All of these were read off the
 // real parser.
 TEST_CASE("a list of divisions fills the buckets as PyTorch does") {
-  const auto divisions = [](std::string_view list, Version version = kDefaultVersion) {
+  const auto divisions = [](std::string_view list, Version version = Version{2, 11}) {
     return read(fmt::format("roundup_power2_divisions:{}", list), version)
         .knobs->roundup_power2_divisions;
   };

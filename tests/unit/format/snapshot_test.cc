@@ -170,6 +170,52 @@ TEST_CASE("a history without events, and a range without any, are refused") {
                     "torch.cuda.memory._record_memory_history() before the code in question\n");
 }
 
+TEST_CASE("amounts that sum up to more than any memory are refused") {
+  // 150 requests of 2^55 - 1 bytes: more than 2^62 together.
+  const std::vector<Event> events(150,
+                                  event(Action::kAlloc, kBase, (Bytes{1} << 55U) - 1, kNoRequest));
+  SnapshotDevice device;
+  device.events = events;
+  CHECK_THROWS_WITH(round_trip(device),
+                    "test: error: its events and segments amount to more than 4 EiB: the file is "
+                    "damaged\n");
+}
+
+TEST_CASE("a small segment of an impossible size is laid out again in part only") {
+  const std::vector<Event> events{event(Action::kAlloc, kBase, 512, 0)};
+  const Bytes size = Bytes{1} << 54U;
+  SegmentInfo segment = small_segment({{kBase, size, 0, kNoRequest, BlockState::kInactive}});
+  segment.total_bytes = size;
+  SnapshotDevice device;
+  device.events = events;
+  device.segments = std::span(&segment, 1);
+  SnapshotProgramOptions options;
+  options.exact_start = true;
+  options.rounded = [](Bytes request) { return round_up(request, 512); };
+  const SnapshotProgram program = make_snapshot_program(round_trip(device), options);
+  CHECK(program.instructions.size() < 1'000'000);
+  CHECK(program.notes.back() ==
+        "the layout at the start of the recording could be rebuilt only in part");
+}
+
+TEST_CASE("a long history of pages mapped and unmapped is read back in the time of its length") {
+  // Each unmap looks for its neighbours and for the requests before it, each map for the one that
+  // comes next: with a look at all of them this would take minutes.
+  constexpr std::uint64_t kRounds = 50'000;
+  std::vector<Event> events;
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    events.push_back(event(Action::kSegmentMap, kBase + i * 2 * kMiB, 2 * kMiB, kNoRequest));
+    events.push_back(event(Action::kSegmentUnmap, kBase + i * 2 * kMiB, 2 * kMiB, kNoRequest));
+  }
+  for (std::uint64_t i = 0; i < kRounds; ++i)
+    events.push_back(event(Action::kSegmentFree, i * 4 * kMiB, 2 * kMiB, kNoRequest));
+  SnapshotDevice device;
+  device.events = events;
+  const SnapshotProgram program = make_snapshot_program(round_trip(device), {});
+  CHECK(program.recorded.size() == 3 * kRounds);
+  CHECK(program.addresses.reservations.size() == kRounds);
+}
+
 TEST_CASE("only plain data of the right protocol is begun") {
   std::string text("\x80\x04N.", 4);
   const auto source = bytes_in_memory(text);

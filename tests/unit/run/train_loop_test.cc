@@ -253,8 +253,10 @@ for step in range(3):
   spec.checkpoint = TrainSpec::Checkpoint::kEvery2;
   const std::string text = train_to_loop(spec, "M()");
   CHECK(has(text,
-            "model = M()\nmodel.checkpoint_mode = \"every-2\"\nmodel = "
-            "model.to(torch.bfloat16)\nmodel.eval()\n"));
+            "model = M()\nif not hasattr(model, \"checkpoint_mode\"):\n    raise AttributeError("));
+  CHECK(has(text,
+            "\nmodel.checkpoint_mode = \"every-2\"\nmodel = model.to(torch.bfloat16)\n"
+            "model.eval()\n"));
   CHECK(has(text, "        x = torch.zeros(batch, 784).to(torch.bfloat16).to(\"cuda\")\n"));
   CHECK(has(text, "    with phase(f\"forward {step}\"):\n        out = model(x)\n"));
   CHECK_FALSE(has(text, "no_grad"));

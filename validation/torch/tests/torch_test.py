@@ -54,6 +54,85 @@ class Validate(unittest.TestCase):
         self.assertIn("AssertionError", done.stderr)
 
 
+NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n" \
+      "        self.a, self.b = nn.Linear(64, width), nn.Linear(width, 64)\n\n    def forward(self, x):\n        return self.b(self.a(x).relu())\n"
+SCRIPTS = {
+    "arguments": """
+import argparse, os, sys
+import torch
+from net_beside import Net
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch", type=int, default=4)
+parser.add_argument("--quit", action="store_true")
+given = parser.parse_args()
+net = Net(int(os.environ.get("NET_WIDTH", "256"))).cuda()
+opt = torch.optim.AdamW(net.parameters())
+for step in range(3):
+    net(torch.zeros(given.batch, 64, device="cuda")).sum().backward()
+    opt.step()
+    opt.zero_grad()
+    if given.quit and step == 1:
+        sys.exit()
+""",
+    "recordings": """
+import torch
+from torch import nn
+m = nn.Linear(512, 512).cuda()
+torch.cuda.memory._record_memory_history(max_entries=100000)
+for i in range(3):
+    m(torch.randn(64, 512, device="cuda")).sum().backward()
+torch.cuda.memory._dump_snapshot("taken.pickle")
+torch.cuda.memory._record_memory_history(enabled=None)
+y = torch.zeros(1 << 20, device="cuda")
+torch.cuda.memory._record_memory_history(enabled="all")
+z = torch.zeros(1 << 21, device="cuda")
+exit()
+""",
+    "caught": """
+import torch
+try:
+    xs = [torch.zeros(1 << 28, device="cuda") for _ in range(200)]
+except torch.OutOfMemoryError:
+    xs = None
+    torch.cuda.empty_cache()
+x = torch.zeros(1 << 26, device="cuda")
+raise SystemExit
+""",
+    "unseeded": """
+import random
+import numpy as np
+import torch
+from torch import nn
+if __name__ == "__main__":
+    model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+    for x in torch.utils.data.DataLoader(torch.randn(50, 32), batch_size=16, shuffle=True):
+        n = int(torch.randint(1, 9, (1,))) * (random.randint(1, 5) + np.random.randint(1, 6))
+        pad = torch.zeros(n * 1000, device="cuda")
+        if torch.rand(1).item() < 0.5:
+            more = torch.zeros(int(torch.randperm(9)[0]) * 4000 + 512, device="cuda")
+""",
+}
+
+
+class Scripts(unittest.TestCase):
+    """scripts as users write them, each in a folder of its own"""
+
+    def test_each_is_exact_and_gets_its_arguments_and_variables(self):
+        given = "schema_version: 1\ndevice: h100\nscript: {file: arguments.py, args: ['--batch', '900', '--quit'], env: {NET_WIDTH: '1024'}}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"net_beside.py": NET, "given.yaml": given, **{name + ".py": text for name, text in SCRIPTS.items()}}
+            for name, text in files.items():
+                (pathlib.Path(folder) / name).write_text(text)
+            words = [name + ".py" for name in SCRIPTS] + ["given.yaml", "--device", "h100-sxm-80gb", "--format", "json"]
+            done = subprocess.run([PROGRAM, "validate", *words], env={**os.environ, "TIDEMARK_TORCH": TORCH}, text=True, cwd=folder,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
+        events = {case["name"]: case["events"] for case in json.loads(done.stdout)["cases"]}
+        self.assertEqual(len(events), len(SCRIPTS) + 1)
+        self.assertGreater(min(events.values()), 10)
+        self.assertGreater(events["arguments"], events["given"])  # which ended a step earlier
+
+
 class Record(unittest.TestCase):
     SCRIPT = HERE / "causal_lm.py"
 

@@ -1,5 +1,6 @@
 import numpy._core.multiarray as _a
 import torch
+from bisect import bisect_right
 from numpy._core.fromnumeric import mean, ravel
 from numpy._core.multiarray import ndarray
 from numpy._core.numeric import _t, _together, asarray, concatenate
@@ -143,3 +144,28 @@ def bincount(x, weights=None, minlength=0):
     for each in known:
         counts[each] += 1
     return _a.array_of(counts, int64)
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    if period is not None:
+        _a.refuse("interp(period=...)")
+    t = _t(x).double()
+    at, heights, wanted = _a.known_of(_t(xp).double()), _a.known_of(_t(fp).double()), _a.known_of(t)
+    if at is None or heights is None or wanted is None:
+        out = torch.empty(t.shape, dtype=torch.float64)
+    else:
+        low = heights[0] if left is None else left
+        high = heights[-1] if right is None else right
+        out = torch.tensor([_between(v, at, heights, low, high) for v in wanted], dtype=torch.float64).reshape(t.shape)
+    return _a.made(out) if out.dim() else _a.scalar_of(out)
+
+
+def _between(x, at, heights, low, high):
+    if x < at[0]:
+        return low
+    if x > at[-1]:
+        return high
+    i = bisect_right(at, x) - 1
+    if i + 1 == len(at):
+        return heights[-1]
+    return (heights[i + 1] - heights[i]) / (at[i + 1] - at[i]) * (x - at[i]) + heights[i]

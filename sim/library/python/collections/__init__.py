@@ -250,3 +250,55 @@ class deque:
 
     def __repr__(self):
         return f"deque({self._items!r})" if self.maxlen is None else f"deque({self._items!r}, maxlen={self.maxlen})"
+
+
+class UserList:
+    def __init__(self, initlist=None):
+        self.data = [] if initlist is None else list(initlist)
+
+    def __repr__(self):
+        return repr(self.data)
+
+    def __eq__(self, other):
+        return self.data == (other.data if isinstance(other, UserList) else other)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __contains__(self, item):
+        return item in self.data
+
+    def __getitem__(self, i):
+        return type(self)(self.data[i]) if isinstance(i, slice) else self.data[i]
+
+    def __setitem__(self, i, item):
+        self.data[i] = item
+
+    def __delitem__(self, i):
+        del self.data[i]
+
+    def __add__(self, other):
+        return type(self)(self.data + list(other))
+
+    def __radd__(self, other):
+        return type(self)(list(other) + self.data)
+
+    def __iadd__(self, other):
+        self.data += list(other)
+        return self
+
+    def __mul__(self, n):
+        return type(self)(self.data * n)
+
+    __rmul__ = __mul__
+
+    def __getattr__(self, name):
+        if name in ("append", "insert", "pop", "remove", "clear", "count", "index", "reverse", "sort", "extend"):
+            return getattr(self.data, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def copy(self):
+        return type(self)(self)

@@ -24,6 +24,18 @@ def _set_allocator(key, value):
         _tidemark.note(f"os.environ sets {key} after memory was asked for: without effect, as in PyTorch")
 
 
+_CUBLAS = ("CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "TORCH_CUBLAS_WORKSPACE_CACHE")
+
+
+def _set_cublas(key, value):
+    import torch._C as _C
+
+    if _C.set_cublas_variable(key, value):
+        _tidemark.note(f"os.environ sets {key} to {value!r}: it holds where the scenario's backends give no other")
+    else:
+        _tidemark.note(f"os.environ sets {key} after a product of matrices: without effect, as in PyTorch")
+
+
 class _Environ(MutableMapping):
     def __init__(self):
         self._values = _tidemark.environment()
@@ -41,6 +53,8 @@ class _Environ(MutableMapping):
             raise RuntimeError(f"os.environ[{key!r}] is not modelled: give --set allocator.backend=naive")
         if key in _ALLOCATOR:
             _set_allocator(key, value)
+        if key in _CUBLAS:
+            _set_cublas(key, value)
         self._values[key] = value
         self._given.pop(key, None)
 
@@ -50,6 +64,8 @@ class _Environ(MutableMapping):
 
     def __delitem__(self, key):
         del self._values[key]
+        if key in _CUBLAS:
+            _set_cublas(key, "")
 
     def __contains__(self, key):
         self._note(key)

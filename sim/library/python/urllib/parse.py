@@ -96,3 +96,19 @@ def unquote(string, encoding="utf-8", errors="replace"):
 def urlencode(query, doseq=False):
     items = query.items() if hasattr(query, "items") else query
     return "&".join([quote_plus(str(k)) + "=" + quote_plus(str(v)) for k, v in items])
+
+
+def parse_qsl(qs, keep_blank_values=False, strict_parsing=False, **options):
+    out = []
+    for part in qs.replace(";", "&").split("&"):
+        name, equals, value = part.partition("=")
+        if name and (value or (keep_blank_values and equals)):
+            out.append((unquote(name.replace("+", " ")), unquote(value.replace("+", " "))))
+    return out
+
+
+def parse_qs(qs, keep_blank_values=False, strict_parsing=False, **options):
+    out = {}
+    for name, value in parse_qsl(qs, keep_blank_values):
+        out.setdefault(name, []).append(value)
+    return out

@@ -4,7 +4,7 @@ from torch.compiler import _nothing, refuse_break
 from torch._dynamo.eval_frame import OptimizedModule, optimize
 
 
-def mark_dynamic(t, index, **options):
+def mark_dynamic(t, index=None, **options):
     pass
 
 

@@ -19,6 +19,8 @@ class _Replicator:
 class GradScaler:
     """gradients never overflow here: every step is taken"""
 
+    _allows_fp16 = False
+
     def __init__(self, device="cuda", init_scale=2.0 ** 16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
                  enabled=True):
         self._device, self._enabled, self._init_scale = device, enabled, init_scale
@@ -60,7 +62,7 @@ class GradScaler:
                 for param in group["params"]:
                     if param.grad is None:
                         continue
-                    if param.grad.dtype == torch.float16:
+                    if param.grad.dtype == torch.float16 and not self._allows_fp16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     grads.setdefault((param.grad.device, param.grad.dtype), []).append(param.grad)
             for (device, dtype), tensors in grads.items():
@@ -69,9 +71,8 @@ class GradScaler:
                 torch._amp_unscale_(tensors)
         return per_device_found_inf.copies
 
-    def unscale_(self, optimizer):
-        if not self._enabled:
-            return
+    def _to_unscale(self, optimizer):
+        """the optimizer's state. Errors: it is not its turn"""
         if self._scale is None:
             raise AssertionError(
                 "Attempted unscale_ but _scale is None.  This may indicate your script did not "
@@ -82,6 +83,12 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if state["stage"] == "stepped":
             raise RuntimeError("unscale_() is being called after step().")
+        return state
+
+    def unscale_(self, optimizer):
+        if not self._enabled:
+            return
+        state = self._to_unscale(optimizer)
         inv_scale = self._scale.double().reciprocal().float()
         found_inf = torch.full((), 0.0, dtype=torch.float32, device=self._scale.device)
         state["found_inf_per_device"] = self._unscale_grads_(optimizer, inv_scale, found_inf)

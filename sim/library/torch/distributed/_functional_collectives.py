@@ -35,6 +35,7 @@ def broadcast(self, src, group, tag=""):
 def all_gather_tensor(self, gather_dim, group, tag=""):
     if not self.is_contiguous():
         raise AssertionError("all_gather_tensor expects a contiguous tensor")
+    self = wait_tensor(self)  # before anything is made
     group = _group_of(group)
     out = torch.empty((self.size(0) * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
     _done(c10d.all_gather_into_tensor(out, self, group, async_op=True), out)
@@ -42,6 +43,7 @@ def all_gather_tensor(self, gather_dim, group, tag=""):
 
 
 def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
+    self = wait_tensor(self)
     group = _group_of(group)
     if self.size(scatter_dim) % group.size() != 0:
         raise AssertionError(f"input dimension 0 ({self.size(0)} must be a multiple of group_size {group.size()})")
@@ -53,6 +55,7 @@ def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
 
 
 def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
+    self = wait_tensor(self)
     rows = self.size(0) if output_split_sizes is None else sum(output_split_sizes)
     out = torch.empty((rows, *self.shape[1:]), dtype=self.dtype, device=self.device)
     work = c10d.all_to_all_single(out, self.contiguous(), output_split_sizes, input_split_sizes, _group_of(group), True)
@@ -71,6 +74,7 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
 
 
 def permute_tensor(self, src_dst, group, tag=""):
+    self = wait_tensor(self)
     out = torch.empty_like(self)
     return _done(c10d.all_to_all_single(out, self, None, None, _group_of(group), async_op=True), out)
 

@@ -9,5 +9,5 @@ from torch.nn.modules.module import _IncompatibleKeys, _load_hooks, _load_own, _
 from torch.nn.parallel.data_parallel import DataParallel
 from torch.nn.modules import *
 
-if torch._C.release_rule("has_adafactor"):
+if torch._C.release_rule("has_buffer"):
     from torch.nn.parameter import Buffer

@@ -51,7 +51,7 @@ class Adam(Optimizer):
                     steps.append(state["step"])
             if group["fused"]:
                 if params:
-                    torch._fused_update_(params)
+                    torch._fused_update_(params, grads)
             elif _use_foreach(params, group["foreach"], group["fused"]):
                 self._many(group, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps)
             else:

@@ -45,6 +45,27 @@ TEST_CASE("a regular expression that tries too many ways is given up") {
   CHECK(told.find("test.py:2:1") != std::string::npos);
 }
 
+TEST_CASE("what a regular expression finds costs what it passes over, not the rest of the text") {
+  Limits limits;
+  limits.steps = 10'000'000;
+  // Three steps over a text of 229,000 bytes for each of 40,000 numbers were 140 million.
+  LangProgram program(limits);
+  CHECK(program.run("import re\nt = ' '.join(str(i) for i in range(40000))\n"
+                    "print(len(re.findall(r'\\d+', t)), len(re.sub(r'\\d+', 'x', t)))\n") ==
+        "40000 79999\n");
+}
+
+TEST_CASE("texts of any characters are searched from any place") {
+  LangProgram program;
+  CHECK(program.run("import re\nt = 'aé中x' * 3\np = re.compile('x|é')\n"
+                    "print([m.span() for m in p.finditer(t)], p.search(t, 4).span(),\n"
+                    "      p.search(t, 2, 5).span(), p.search(t, 0, 1), p.search(t, 99),\n"
+                    "      p.match(t, 1).endpos, p.match(t, 1, 3).endpos, p.search(t, 9).span(),\n"
+                    "      p.search(t, 1).span())\n") ==
+        "[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10), (11, 12)] (5, 6) (3, 4) None None 12 3 "
+        "(9, 10) (1, 2)\n");
+}
+
 TEST_CASE("a program that takes too long is stopped where it is") {
   struct Restored {
     double seconds = budget().seconds;

@@ -191,7 +191,7 @@ TEST_CASE("Code that asks for its memory, and several streams, are played by who
   const TuneWorkload workload = tune_workload(source, 1);
   REQUIRE(workload.orders.size() == 1);
   const AllocatorSettings settings =
-      parse_settings("conf", "expandable_segments:True", kDefaultVersion).settings;
+      parse_settings("conf", "expandable_segments:True", Version{2, 11}).settings;
   Scenario changed = read_scenario(source);
   changed.settings = settings;
   CHECK(workload.orders.front().play(settings).peak_reserved ==

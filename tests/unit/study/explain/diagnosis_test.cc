@@ -212,6 +212,9 @@ TEST_CASE("A leak is told with its slope, its makers and the line that keeps it"
       looped("rtx-3060", "simple_conv", 32, 64, 12, true, "losses = []", "losses.append(loss)"));
   REQUIRE(diagnosis.growth);
   CHECK(diagnosis.growth->bytes_per_step == 512);  // one block of the least size a step
+  // What lies beyond the run's end is said to be extrapolated.
+  CHECK(diagnosis.finding.find(" Extrapolated at this rate, the device is full after some ") !=
+        std::string::npos);
   REQUIRE_FALSE(diagnosis.growth->holders.empty());
   CHECK(diagnosis.growth->holders.front().maker == "nll_loss_forward");
   REQUIRE(diagnosis.smallest);

@@ -135,8 +135,9 @@ def _norm_placements(spec, norm_type):
 
 def _foreach_norm(op, args, kwargs):
     norm_type = args[1] if len(args) > 1 else kwargs.get("ord", 2)
-    out = _C.call_local(op, *args, **kwargs)
-    for norm, tensor in zip(out, args[0]):
+    tensors = _without_terms(args[0])
+    out = _C.call_local(op, tensors, *args[1:], **kwargs)
+    for norm, tensor in zip(out, tensors):
         spec = _C.spec_of(tensor)
         if spec is not None:
             _spread(norm, spec.with_placements(_norm_placements(spec, norm_type)).with_shape(()))

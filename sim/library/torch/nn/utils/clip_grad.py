@@ -14,10 +14,10 @@ def _groups(tensors):
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     tensors = _listed(tensors)
-    return _total_norm(tensors, norm_type, foreach, [])
+    return _total_norm(tensors, norm_type, error_if_nonfinite, foreach, [])
 
 
-def _total_norm(tensors, norm_type, foreach, norms):
+def _total_norm(tensors, norm_type, error_if_nonfinite, foreach, norms):
     if len(tensors) == 0:
         return torch.tensor(0.0)
     first_device = tensors[0].device
@@ -26,7 +26,10 @@ def _total_norm(tensors, norm_type, foreach, norms):
             norms.extend(torch._foreach_norm(group, norm_type))
         else:
             norms.extend([torch.linalg.vector_norm(g, norm_type) for g in group])
-    return torch.linalg.vector_norm(torch.stack([norm.to(first_device) for norm in norms]), norm_type)
+    total_norm = torch.linalg.vector_norm(torch.stack([norm.to(first_device) for norm in norms]), norm_type)
+    if error_if_nonfinite:  # gradients are finite here
+        torch.logical_or(total_norm.isnan(), total_norm.isinf())
+    return total_norm
 
 
 def _scale_grads(grads, max_norm, total_norm, foreach):
@@ -58,7 +61,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         clip_grads_with_norm_(parameters, max_norm, total_norm, foreach)
         return total_norm
     norms = []
-    total_norm = _total_norm(grads, norm_type, foreach, norms)
+    total_norm = _total_norm(grads, norm_type, error_if_nonfinite, foreach, norms)
     if len(grads) > 0:
         clip_coef, clip_coef_clamped = _scale_grads(grads, max_norm, total_norm, foreach)
     return total_norm

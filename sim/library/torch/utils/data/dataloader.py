@@ -52,15 +52,22 @@ def _is_on_host(dataset):
     return type(dataset) is TensorDataset and not any(t.is_cuda for t in dataset.tensors)
 
 
+def _picked(tensor, index):
+    """samples picked and stacked; on the host only shapes matter, unless the numbers are known"""
+    first = tensor[index[0] : index[0] + 1]
+    if not first.is_floating_point() and torch._C.known_integers(first) is not None:
+        return torch.stack([tensor[i] for i in index], 0)
+    return torch.empty((len(index), *tensor.shape[1:]), dtype=tensor.dtype)
+
+
 class _MapFetcher:
     def __init__(self, dataset, auto_collation, collate_fn):
         self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
         self.makes_whole = auto_collation and collate_fn is default_collate and _is_on_host(dataset)
 
     def fetch(self, possibly_batched_index):
-        if self.makes_whole:        # what picking and stacking samples gives; on the host only shapes matter
-            n = len(possibly_batched_index)
-            return [torch.empty((n, *t.shape[1:]), dtype=t.dtype) for t in self.dataset.tensors]
+        if self.makes_whole:
+            return [_picked(t, possibly_batched_index) for t in self.dataset.tensors]
         if self.auto_collation:
             if hasattr(self.dataset, "__getitems__"):
                 data = self.dataset.__getitems__(possibly_batched_index)
@@ -126,7 +133,7 @@ class _BaseDataLoaderIter:
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
         seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
-        self._base_seed = seed.item()
+        self._base_seed = seed  # drawn as there, and read by no worker here
         self._length = loader
         if isinstance(loader.dataset, IterableDataset):
             self._fetcher = _IterableFetcher(

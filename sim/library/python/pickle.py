@@ -1,0 +1,91 @@
+import _tidemark
+import copy as _copy
+import types as _types
+
+HIGHEST_PROTOCOL, DEFAULT_PROTOCOL = 5, 4
+
+
+class PickleError(Exception):
+    pass
+
+
+class PicklingError(PickleError):
+    pass
+
+
+class UnpicklingError(PickleError):
+    pass
+
+
+_functions = (_types.FunctionType, _types.MethodType, _types.BuiltinFunctionType)
+
+
+def _check(obj, seen):
+    """whether it can be pickled; says so as Python does"""
+    if obj is None or isinstance(obj, (bool, int, float, str, type)) or id(obj) in seen:
+        return
+    seen[id(obj)] = obj
+    if isinstance(obj, (list, tuple, set, frozenset)):
+        for each in obj:
+            _check(each, seen)
+    elif isinstance(obj, dict):
+        for key in obj:
+            _check(key, seen)
+            _check(obj[key], seen)
+    elif isinstance(obj, _functions):
+        name = obj.__qualname__
+        if "<locals>" in name:
+            raise AttributeError(f"Can't pickle local object '{name}'")
+        if "<lambda>" in name:
+            raise PicklingError(f"Can't pickle {obj!r}: attribute lookup {name} on {obj.__module__} failed")
+    elif isinstance(obj, (_types.ModuleType, _types.GeneratorType)):
+        raise TypeError(f"cannot pickle '{type(obj).__name__}' object")
+    elif hasattr(obj, "__getstate__") or hasattr(obj, "__reduce__") or hasattr(obj, "__reduce_ex__"):
+        return
+    elif hasattr(obj, "__dict__"):
+        _check(obj.__dict__, seen)
+
+
+class _Pickled:
+    """stands for the bytes, of which nothing but what was pickled is known"""
+
+    def __init__(self, obj):
+        self._obj = obj
+
+    def __len__(self):
+        _tidemark.refuse("the length of pickled bytes is not modelled", "")
+
+    def __getitem__(self, key):
+        _tidemark.refuse("looking into pickled bytes is not modelled", "")
+
+
+def dumps(obj, protocol=None, *, fix_imports=True, buffer_callback=None):
+    _check(obj, {})
+    return _Pickled(_copy.deepcopy(obj))
+
+
+def loads(data, /, *, fix_imports=True, encoding="ASCII", errors="strict", buffers=None):
+    if not isinstance(data, _Pickled):
+        _tidemark.refuse("pickle.loads of bytes that this run did not make is not modelled", "")
+    return _copy.deepcopy(data._obj)
+
+
+def dump(obj, file, protocol=None, *, fix_imports=True, buffer_callback=None):
+    _tidemark.refuse("pickle.dump is not modelled", "leave it out: nothing on the device depends on it")
+
+
+def load(file, *, fix_imports=True, encoding="ASCII", errors="strict", buffers=None):
+    _tidemark.refuse("pickle.load is not modelled", "make the value in the program")
+
+
+class Pickler:
+    def __init__(self, *args, **options):
+        _tidemark.refuse("pickle.Pickler is not modelled", "use pickle.dumps")
+
+
+class Unpickler:
+    def __init__(self, *args, **options):
+        _tidemark.refuse("pickle.Unpickler is not modelled", "use pickle.loads")
+
+
+_Pickler, _Unpickler = Pickler, Unpickler

@@ -1,0 +1,86 @@
+#include "sim/library/known_names.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/torch/namespaces/torch_c.h"
+
+namespace tidemark::torch {
+
+using lang::Arguments;
+using lang::Interp;
+using lang::Name;
+using lang::Value;
+using library::KnownName;
+using library::KnownNames;
+
+namespace {
+
+constexpr std::string_view kTensor = "torch.Tensor";
+
+/// What stands for a name that PyTorch has and the library does not: it can be named and handed on,
+/// and is refused when it is used.
+Value stand_in(Interp& interp, const KnownNames& owner, const KnownName& known) {
+  if (known.kind == KnownName::Kind::kNone) return Value::none();
+  const Value make = interp.get_attr(interp.import("_placeholders"), interp.intern("make_known"));
+  return interp.call(make,
+                     {interp.str(fmt::format("{}.{}", view(owner.owner), interp.text(known.name))),
+                      Value::boolean(known.kind == KnownName::Kind::kValue)});
+}
+
+/// The names of a tensor that no class of it has yet.
+void add_members(Session& session, const KnownNames& known, std::uint8_t release) {
+  Interp& interp = session.interp;
+  for (const KnownName& each : known.names) {
+    if (session.tensor_class->attrs.find(each.name) != nullptr) continue;
+    if (known.find(each.name, release) != &each) continue;
+    const std::string_view text = interp.text(each.name);
+    if (each.kind == KnownName::Kind::kCode) {
+      session.tensor_class->attrs.set(
+          each.name, interp.raw_function(text, [text](Interp& in, lang::CallArgs&) -> Value {
+            in.refuse(fmt::format("Tensor.{} is not modelled", text), kWayOut);
+          }));
+      continue;
+    }
+    const Value get = interp.raw_function(
+        text, [&known, &each](Interp& in, lang::CallArgs&) { return stand_in(in, known, each); });
+    session.tensor_class->attrs.set(
+        each.name, make_ref<lang::Property>(interp.heap(), get, Value::none(), Value::none()));
+  }
+}
+
+/// What the library's loader and dir() ask.
+void fill_known_names(lang::Interp& interp, lang::Module& module, std::uint8_t release) {
+  lang::define(interp, module, "member(owner, name)", [release](Interp& in, Arguments& args) {
+    const KnownNames* known = library::known_names(args.text(0));
+    const KnownName* found =
+        known == nullptr ? nullptr : known->find(in.intern(args.text(1)), release);
+    return found == nullptr ? Value::not_implemented() : stand_in(in, *known, *found);
+  });
+  lang::define(interp, module, "names(owner)", [release](Interp& in, Arguments& args) {
+    const KnownNames* known = library::known_names(args.text(0));
+    std::vector<Value> names;
+    if (known == nullptr) return in.list(std::move(names));
+    for (const KnownName& each : known->names) {
+      if (known->find(each.name, release) == &each)
+        names.push_back(in.str(std::string(in.text(each.name))));
+    }
+    return in.list(std::move(names));
+  });
+}
+
+}  // namespace
+
+void add_known_names(Session& session) {
+  const std::uint8_t release = session.wheel.pytorch.minor;
+  session.interp.add_module("_known_names", [release](Interp& interp, lang::Module& module) {
+    fill_known_names(interp, module, release);
+  });
+  add_members(session, *library::known_names(kTensor), release);
+}
+
+}  // namespace tidemark::torch
