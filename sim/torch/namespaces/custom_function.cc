@@ -122,6 +122,8 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   Session& session = custom->session;
   Interp& interp = session.interp;
   ops::Context& c = session.c;
+  if (c.tracer != nullptr)
+    interp.refuse("a torch.autograd.Function in compiled code is not modelled", kRunAsEager);
   const Value cls = a[0];
   const Value ctx = a[1];
   std::vector<Value> given = interp.unpack(a[2]);

@@ -6,6 +6,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/autograd/autograd.h"
+#include "sim/torch/compile/compiled_call.h"
 #include "sim/torch/modules/module_object.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -399,6 +400,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   fill_autograd(session, module);
   fill_reducer(session, module);
   fill_distributed(session, module);
+  add_compiling(session, module);
   add_random_functions(session, module);
 }
 

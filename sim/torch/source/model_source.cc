@@ -95,7 +95,10 @@ void ModelSource::run(Program& program, Sink& sink) {
   lang::Interp::Options options;
   options.limits = model_.limits;
   std::uint64_t printed = 0;
+  Session* running = nullptr;
   options.print = [&](std::string_view text) {
+    if (running != nullptr && running->c.tracer != nullptr)
+      running->interp.refuse("printing in compiled code is not modelled", kRunAsEager);
     printed += text.size();
     if (print_) print_(text);
   };
@@ -121,6 +124,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   {
     lang::Python interp(std::move(options));
     Session session(interp, emitter, model_.devices, model_.wheel);
+    running = &session;
     add_modules(session);
     session.c.backends = model_.backends;
     for (const auto& [name, value] : model_.environment) {
