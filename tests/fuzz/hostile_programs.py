@@ -305,7 +305,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("tidemark")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--count", type=int, default=420)
     parser.add_argument("--show", type=int, metavar="K")
     args = parser.parse_args()
     if args.show is not None:
