@@ -293,6 +293,8 @@ void add_types(Interp& in) {
   }
   c.object->allocate = nullptr;
   define(in, *c.module, "__init__(self, name, doc=None)", [](Interp& interp, Arguments& args) {
+    if (args[0].as<Module>() == nullptr && args[0].as<Instance>() == nullptr)
+      interp.type_error("module.__init__() needs a module");
     interp.store_attr(args[0], known(name::kName), args[1]);
     interp.store_attr(args[0], known(name::kDoc), args[2]);
     return Value::none();
