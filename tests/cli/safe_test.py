@@ -53,8 +53,8 @@ class Folder(unittest.TestCase):
 
 
 class Reading(Folder):
-    def refused(self, done, words):
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+    def refused(self, done, words, printed=""):
+        self.assertEqual((done.returncode, done.stdout), (2, printed), done.stderr)
         self.assertIn(words, done.stderr)
         self.assertNotIn("do not tell", done.stderr)
         self.assertNotIn("root:", done.stderr)
@@ -88,7 +88,7 @@ class Reading(Folder):
                 if name == "other.py":
                     self.assertIn("imported\nx = 'imported'", done.stdout, done.stderr)
                 else:
-                    self.refused(done, "outside of what may be read here")
+                    self.refused(done, "outside of what may be read here", printed="imported\n")
 
     def test_model_code_opens_and_imports_only_what_it_may(self):
         (self.folder / "in" / "leads_out.py").symlink_to(self.folder / "secret.txt")

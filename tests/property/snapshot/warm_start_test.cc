@@ -99,7 +99,7 @@ void check_all_cuts(const Shape& shape, std::uint64_t seeds,
     for (const std::size_t part : {0U, 3U, 5U, 8U, 9U}) {
       const Snapshot snapshot = read_back(recording, shape.conf, events * part / 10);
       AgreementOptions options;
-      options.version = Version{2, 11};
+      options.version = kDefaultWheel.pytorch;
       const Agreement agreement = agreement_with_recording(snapshot, options);
       INFO("settings '" << shape.conf << "', seed " << seed << ", cut at " << part << "/10");
       std::string difference;
