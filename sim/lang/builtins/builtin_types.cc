@@ -6,6 +6,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/traceback.h"
 #include "sim/lang/runtime/unknown.h"
 
 /// The built-in types as classes: what int(...), list(...), type(x), super() do.
@@ -276,8 +277,10 @@ void add_object_methods(Interp& in) {
     exception.args = args[1].as<Tuple>()->items;
     return Value::none();
   });
-  define(in, *c.base_exception, "with_traceback(self, tb, /)",
-         [](Interp&, Arguments& args) { return args.take(0); });
+  define(in, *c.base_exception, "with_traceback(self, tb, /)", [](Interp&, Arguments& args) {
+    if (args[1].is_none()) drop_traceback(args.object<ExceptionObject>(0, "an exception"));
+    return args.take(0);
+  });
   add_descriptors(in);
 }
 

@@ -1,10 +1,14 @@
 #include "sim/torch/namespaces/torch_c.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sim/lang/runtime/notes.h"
 #include "sim/ops/autocast.h"
 #include "sim/ops/cublas.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/rule.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/compile/compiled_call.h"
@@ -206,6 +210,40 @@ void add_streams(Session& session, lang::Module& module) {
     for (const Value& each : in.unpack(read_numbers(*s, object->tensor)))
       items.push_back(Value::integer(static_cast<std::int64_t>(each.number())));
     return in.list(std::move(items));
+  });
+  // Rows of a tensor of the host side by side, in memory of their own.
+  add("picked_rows(tensor, rows)", [s](Interp& in, Arguments& a) -> Value {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    std::vector<std::int64_t> rows;
+    const std::vector<Value> items = in.unpack(a[1]);
+    for (const Value& item : items) {
+      if (item.is_integral()) rows.push_back(item.as_int());
+    }
+    ops::Dims sizes = tensor.sizes();
+    sizes[0] = static_cast<std::int64_t>(items.size());
+    return s->guarded([&] {
+      const ops::Tensor out = s->c.empty(sizes, tensor.dtype(), tensor.device());
+      if (rows.size() == items.size()) ops::note_rows(tensor, std::move(rows), out);
+      return s->wrap(out);
+    });
+  });
+  // How many bins the numbers of a tensor fall into; `least` where nobody knows and some are asked.
+  add("count_of_bins(tensor, least)", [s](Interp& in, Arguments& a) -> Value {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    const std::int64_t least = a.integer(1);
+    if (const auto numbers = s->c.look_at(tensor)) {
+      std::int64_t most = least;
+      for (const std::int64_t each : numbers->whole) most = std::max(most, each + 1);
+      return Value::integer(most);
+    }
+    if (least > 0 || !s->c.count_unknown) {
+      if (s->c.count_unknown)
+        lang::note(in, fmt::format("bincount of numbers that are not known: none is taken to be "
+                                   "above {}",
+                                   least - 1));
+      return Value::integer(std::max<std::int64_t>(least, 1));
+    }
+    return Value::integer(s->guarded([&] { return s->c.count_unknown(tensor); }));
   });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
