@@ -448,7 +448,7 @@ void fill_host(Interp& in, Module& module) {
   });
   define(in, module, "set_construct(type, function)", [](Interp& interp, Arguments& args) {
     ClassObject& own = args.object<ClassObject>(0, "type");
-    args.object<Function>(1, "function");
+    (void)args.object<Function>(1, "function");
     // A name that code cannot have by chance.
     own.attrs.set(interp.intern("(construct)"), args[1]);
     own.construct = [](Interp& now, ClassObject& type, CallArgs& given) {
