@@ -6,6 +6,7 @@
 #include "sim/ops/cudnn.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/slow_convolution.h"
 
@@ -33,6 +34,10 @@ bool use_cudnn(const Context& c, const Tensor& input, const Tensor& weight,
   const bool bf16 =
       input.dtype() == ScalarType::kBFloat16 || weight.dtype() == ScalarType::kBFloat16;
   if (bf16 && c.spec().compute_capability < 80) return false;
+  const bool half = bf16 || input.dtype() == ScalarType::kFloat16;
+  if (half && weight.dim() == 5 && !c.rules().half_conv3d_by_cudnn &&
+      weight.numel() != weight.size(0) * weight.size(1))
+    return false;
   for (std::size_t i = 0; i < o.output_padding.size(); ++i) {
     if (o.transposed && o.output_padding[i] >= o.stride[i]) return false;
   }

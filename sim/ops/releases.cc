@@ -42,6 +42,7 @@ constexpr std::array<ReleaseVariant, ReleaseRule::kMaxVariants> came(Version sin
 /// Of names that came with a release.
 constexpr std::string_view kIsNot = "does not exist";
 constexpr std::string_view kIs = "exists";
+constexpr std::string_view kByCudnn = "cuDNN's";
 
 constexpr ReleaseRule kRules[] = {
     {"cublas_workspace", "cuBLAS's workspace",
@@ -285,6 +286,26 @@ constexpr ReleaseRule kRules[] = {
      came({2, 11}, "have no history: products of inputs that lie otherwise become batched ones",
           "have a history, for whoever uses them later"),
      set<&ReleaseRules::autocast_copies_have_history>, "oracle"},
+    {"half_conv3d_by_cudnn",
+     "convolutions of half types in three dimensions, with a kernel of more than one element",
+     {variant({2, 4}, {2, 8}, true, kByCudnn),
+      variant({2, 9}, {2, 9}, false, "PyTorch's own, with the cuDNN of its wheel (9.10.2)"),
+      variant({2, 10}, {2, 15}, true, kByCudnn)},
+     set<&ReleaseRules::half_conv3d_by_cudnn>,
+     "oracle"},
+    {"has_fused_adagrad", "torch.optim.Adagrad(fused=True)",
+     came({2, 12}, "raises on a GPU", "one kernel"), set<&ReleaseRules::has_fused_adagrad>,
+     "oracle"},
+    {"collectives_record_streams", "collectives of torch.distributed",
+     changed<bool>({2, 8},
+                   {true,
+                    "run on the communicator's stream, which is recorded on their tensors: what is "
+                    "freed is given back when that stream has come past"},
+                   {false, "run on the current stream, or keep their tensors until wait()"}),
+     set<&ReleaseRules::collectives_record_streams>, "oracle"},
+    {"all_gather_through_flat", "all_gather of a list of tensors of one size",
+     changed<bool>({2, 15}, {true, "through one flat tensor"}, {false, "into them"}),
+     set<&ReleaseRules::all_gather_through_flat>, "oracle"},
     {"has_adafactor", "torch.optim.Adafactor", came({2, 5}, kIsNot, kIs),
      set<&ReleaseRules::has_adafactor>, "oracle"},
     {"has_buffer", "torch.nn.Buffer", came({2, 5}, kIsNot, kIs), set<&ReleaseRules::has_buffer>,

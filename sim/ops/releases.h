@@ -102,6 +102,10 @@ struct ReleaseRules {
   bool instance_norm_averages_always = false;
   bool autocast_caches_in_inference = false;
   bool autocast_copies_have_history = true;
+  bool half_conv3d_by_cudnn = true;
+  bool has_fused_adagrad = false;
+  bool collectives_record_streams = false;
+  bool all_gather_through_flat = true;
   bool has_adafactor = true;
   bool has_buffer = true;
   bool has_muon = true;

@@ -16,6 +16,12 @@ class Draws(unittest.TestCase):
         self.assertEqual([draw.draw("s", i) for i in range(20)], [draw.draw("s", i) for i in range(20)])
         self.assertNotEqual(draw.draw("s", 0), draw.draw("t", 0))
 
+    def test_blackwell_is_drawn_for_releases_that_know_it(self):
+        for release, known in (("2.7", False), ("2.8", True), ("2.15", True)):
+            devices = {draw.draw("d", i, release=release).device for i in range(60)}
+            self.assertEqual("b200" in devices and "rtx-5090" in devices, known, release)
+            self.assertIn("h100-sxm-80gb", devices)
+
     def test_every_draw_is_a_program_and_survives_its_file(self):
         for i in range(200):
             case = draw.draw("p", i)

@@ -24,6 +24,8 @@ SCHEDULERS = ("torch.optim.lr_scheduler.StepLR(opt, 1)", "torch.optim.lr_schedul
 CONFS = ("expandable_segments:True", "roundup_power2_divisions:4", "max_split_size_mb:32", "garbage_collection_threshold:0.6",
          "expandable_segments:True,garbage_collection_threshold:0.8", "roundup_power2_divisions:8,max_split_size_mb:64")
 DEVICES = {"h100-sxm-80gb": 5, "a100-sxm-80gb": 2, "t4": 1.2, "rtx-4090": 1.2}
+BLACKWELL = {"b200": 1.2, "rtx-5090": 1.2}
+BLACKWELL_SINCE = (2, 8)  # PyPI's wheels before it have no kernels for these
 
 
 def optimizer(r, model):
@@ -49,7 +51,13 @@ def optimizer(r, model):
     return "torch.optim.%s(%s%s)" % (name, params, "".join(", " + w for w in words))
 
 
-def case_of(r, model):
+def devices_of(release):
+    """the devices that a release is drawn with, and their weights"""
+    knows_blackwell = tuple(int(part) for part in release.split(".")[:2]) >= BLACKWELL_SINCE
+    return {**DEVICES, **BLACKWELL} if knows_blackwell else DEVICES
+
+
+def case_of(r, model, release):
     """the whole program of a drawn model"""
     precisions = {"fp32": 6, "amp-bf16": 3 if model.amp else 0, "amp-fp16": 2 if model.amp else 0, "bf16": 1.5 if model.half else 0, "fp16": 0.7 if model.half else 0,
                   "fp64": 0.5 if model.double else 0}
@@ -62,7 +70,9 @@ def case_of(r, model):
     if r.chance(0.07):
         make += "    for p in list(model.parameters())[:%d]:\n        p.requires_grad_(False)\n" % r.pick(1, 2, 4)
     code = model.code.rstrip() + "\n\n\ndef make():\n" + make + "    return model\n"
-    case = Case(code, "", device=r.choices(list(DEVICES), list(DEVICES.values()))[0], name=model.name + ", " + precision)
+    devices = devices_of(release)
+    device = r.choices(list(devices), list(devices.values()))[0]
+    case = Case(code, "", device=device, name=model.name + ", " + precision, pytorch=release)
     if r.chance(0.2):
         case.conf = r.choice(CONFS)
     if r.chance(0.05):

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "validation"))
 from pretend import device as pretend_device  # noqa: E402
 
-KEPT = 4  # processes; each holds some 500 MB
+KEPT = 6  # processes; each holds some 500 MB
 
 
 class OracleFailed(Exception):

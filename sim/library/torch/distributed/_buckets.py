@@ -38,26 +38,30 @@ def _bucket_assignment(tensors, limits, expect_sparse=None, indices=None):
     return sorted(result, key=min) if indices is None else result
 
 
-def _broadcast_coalesced(tensors, buffer_size):
+def _broadcast_coalesced(tensors, buffer_size, group=None):
     """flat copies of at most `buffer_size` bytes, two of them under way"""
     in_flight = []
     for bucket in _bucket_assignment(tensors, [buffer_size]):
         if len(in_flight) == 2:
             in_flight.pop(0)
         in_flight.append(_flatten([tensors[i] for i in bucket]))
+        if group is not None:
+            group._passed_to_others(in_flight[-1:])
     while in_flight:
         in_flight.pop(0)
 
 
-def _verify_params_across_processes(parameters, world_size):
+def _verify_params_across_processes(parameters, group):
     """the ranks compare how many parameters they have, then their sizes and strides"""
     device = parameters[0].device
     count = torch.empty(1, dtype=torch.int64).to(device)
-    outputs = [torch.empty_like(count) for rank in range(world_size)]
-    all_gather(outputs, count)
+    outputs = [torch.empty_like(count) for rank in range(group.size())]
+    all_gather(outputs, count, group)
     words = 0
     for p in parameters:
         words += 2 * p.dim()
-    torch.empty(words, dtype=torch.int64).to(device)
+    sizes = torch.empty(words, dtype=torch.int64).to(device)
+    group._passed_to_others([sizes])
+    del sizes
     while outputs:
         outputs.pop(0)

@@ -5,7 +5,7 @@ from torch.futures import Future
 
 class Work:
     """a collective that was queued on a stream of the group's own. What it works on is kept until somebody waits for
-    it. Source: ProcessGroupNCCL::WorkNCCL, TensorShelf"""
+    it, or its stream is recorded on it. Source: ProcessGroupNCCL::WorkNCCL, TensorShelf; docs/rules/distributed.md#4"""
 
     def __init__(self, group, stream, kept, outputs):
         self._group, self._outputs = group, outputs
@@ -139,6 +139,16 @@ class ProcessGroup:
             work._clear_shelf()
             self._unwaited.remove(work)
 
+    def _record(self, tensors):
+        """the communicator's stream, on what a collective works on"""
+        for t in tensors:
+            t.record_stream(self._stream(t.device))
+
+    def _passed_to_others(self, tensors):
+        """what C++ itself sends, and waits for"""
+        if _C.release_rule("collectives_record_streams") and tensors[0].is_cuda:
+            self._run(tensors, tensors)
+
     # ---- collectives
 
     def _run(self, inputs, outputs, asynchronous=False, after=None):
@@ -151,7 +161,8 @@ class ProcessGroup:
         self._let_go()
         own = self._stream(tensor.device)
         moved = _bytes(inputs) + _bytes(outputs)
-        if not asynchronous:
+        records = _C.release_rule("collectives_record_streams")
+        if not asynchronous and not records:
             _C.communicate(tensor, moved)
             if after is not None:
                 after()
@@ -161,11 +172,19 @@ class ProcessGroup:
             _C.communicate(tensor, moved)
             if after is not None:
                 after()
+        kept = list(inputs) + list(outputs)
+        if records:
+            self._record(kept)
+            kept = []
         if self._together is not None:
             self._together[0] = own
-            self._together[1].extend(list(inputs) + list(outputs))
+            self._together[1].extend(kept)
             return None
-        return Work(self, own, list(inputs) + list(outputs), list(outputs))
+        work = Work(self, own, kept, list(outputs))
+        if asynchronous:
+            return work
+        work.wait()
+        return None
 
     def _peer(self, tensor, peer):
         """sends to a rank of the group, or receives from it"""
@@ -197,14 +216,17 @@ class ProcessGroup:
         return self._run(tensors, tensors, asynchronous)
 
     def allgather(self, outputs, tensor, asynchronous=False):
-        """through one flat tensor of all ranks' parts, where they are alike; else each from its rank"""
-        if any([t.shape != outputs[0].shape for t in outputs]):
+        """through one flat tensor of all ranks' parts, where they are alike and the release does so; else each from its
+        rank"""
+        if not _C.release_rule("all_gather_through_flat") or any([t.shape != outputs[0].shape for t in outputs]):
             return self._run([tensor], outputs, asynchronous)
         flat = _flat_like(outputs)
 
         def after():
             for i, t in enumerate(outputs):
                 t.copy_(flat[i], True)
+            if _C.release_rule("collectives_record_streams"):
+                self._record(outputs)
 
         with torch.no_grad():
             return self._run([tensor], [flat], asynchronous, after)

@@ -112,7 +112,10 @@ class _Reducer:
         all_indices = torch.empty(sum([len(bucket) for bucket in indices]) + 1, dtype=torch.int32, device=device)
         if self.process_group is not None:
             self.process_group._let_go()
+            self.process_group._passed_to_others([all_indices])
         sizes = torch.empty(len(indices), dtype=torch.int32, device=device)
+        if self.process_group is not None:
+            self.process_group._passed_to_others([sizes])
         del sizes
         del all_indices
 
@@ -182,12 +185,19 @@ class _Reducer:
         while self.next_bucket < len(self.buckets) and self.buckets[self.next_bucket].pending == 0:
             if self.comm_hook is not None:
                 self._communicate(self.next_bucket)
+            else:
+                self._sum_over_ranks(self.buckets[self.next_bucket])
             self.next_bucket += 1
             if self.next_bucket == len(self.buckets):
                 if self.is_first_static():
                     self.finalize_backward()
                 else:
                     _C.queue_callback(self.finalize_backward)
+
+    def _sum_over_ranks(self, bucket):
+        """what is done without a hook. Its result lies where it was, and its Work is done when somebody looks."""
+        if self.process_group is not None:
+            self.process_group._passed_to_others([bucket.gradients])
 
     def _communicate(self, index):
         bucket = self.buckets[index]

@@ -34,7 +34,9 @@ class _Adaptive(Optimizer):
                     own.append(state[name])
             if not params:
                 continue
-            if _use_foreach(params, group["foreach"], None):
+            if group.get("fused"):
+                self._fused(params, grads)
+            elif _use_foreach(params, group["foreach"], group.get("fused")):
                 for lists in _grouped([params, grads, *states]):
                     self._many(group, *lists[:-1])
             else:

@@ -19,17 +19,31 @@ class Adagrad(_Adaptive):
         differentiable=False,
         fused=None,
     ):
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, False, lr_decay=lr_decay, eps=eps))
+        numbers = dict(lr_decay=lr_decay, eps=eps, fused=fused)
+        super().__init__(params, _common(lr, weight_decay, foreach, maximize, False, **numbers))
         if fused:
-            torch._C.refuse("Adagrad(fused=True) has no CUDA implementation", "leave fused out")
+            if differentiable:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if foreach:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+            if not torch._C.release_rule("has_fused_adagrad"):
+                torch._C.refuse(
+                    "Adagrad(fused=True) has no CUDA implementation before PyTorch 2.12", "leave fused out"
+                )
+            self._step_supports_amp_scaling = True
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p] = {
-                    "step": torch.zeros((), dtype=torch.float32),
+                    "step": self._keep(torch.zeros((), dtype=torch.float32, device=p.device if fused else None)),
                     "sum": self._keep(torch.zeros_like(p, memory_format=torch.preserve_format)),
                 }
 
     state_names = ["sum"]
+
+    def _fused(self, params, grads):
+        if any([g.is_sparse for g in grads]):
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
+        torch._fused_update_(params, grads)
 
     def _many(self, group, params, grads, sums):
         grads = self._decayed(group, params, grads)

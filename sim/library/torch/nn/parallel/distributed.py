@@ -106,11 +106,11 @@ class DistributedDataParallel(nn.Module):
 
         parameters, expect_sparse = self._build_params_for_reducer()
         if init_sync:
-            dist._verify_params_across_processes(parameters, self.process_group.size())
+            dist._verify_params_across_processes(parameters, self.process_group)
             states = [p.detach() for p in module.parameters()]
             if broadcast_buffers:
                 states.extend([b.detach() for b in module.buffers()])
-            dist._broadcast_coalesced(states, self.broadcast_bucket_size)
+            dist._broadcast_coalesced(states, self.broadcast_bucket_size, self.process_group)
         if static_graph or not find_unused_parameters:
             limits = [1 << 62]
         elif bucket_cap_mb is None:
@@ -176,7 +176,7 @@ class DistributedDataParallel(nn.Module):
             buffers = list(self.module.buffers())
             if buffers:
                 with torch.no_grad():
-                    dist._broadcast_coalesced(buffers, self.broadcast_bucket_size)
+                    dist._broadcast_coalesced(buffers, self.broadcast_bucket_size, self.process_group)
             buffers = None
         self._check_inputs(inputs, kwargs)
         output = self.module(*inputs, **kwargs)
