@@ -14,8 +14,10 @@ std::string compiled_text(const graph::Details& details, const std::string& stag
   if (stage != "joint" && stage != "partitioned")
     usage_error("--stage", "is joint or partitioned, not '" + stage + "'");
   if (details.compiled.empty()) {
-    throw InputError(Problem{
-        {}, "nothing was compiled", "give --compile model, and a script that calls torch.compile"});
+    throw InputError(Problem{{},
+                             "--stage",
+                             "nothing was compiled",
+                             "give --compile model, and a script that calls torch.compile"});
   }
   std::string text;
   for (const graph::CompiledCode& code : details.compiled) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+
+#include "sim/ops/registry.h"
+
+namespace tidemark::torch {
+
+/// Tells whoever traces what an operator is called with, while it runs.
+class CallScope {
+ public:
+  CallScope(std::string_view name, const ops::Arguments& arguments)
+      : tracer_(arguments.context().tracer) {
+    if (tracer_ != nullptr) begin(name, arguments);
+  }
+  ~CallScope() {
+    if (tracer_ != nullptr) end();
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  void begin(std::string_view name, const ops::Arguments& arguments);
+  void end();
+
+  ops::Tracer* tracer_;
+};
+
+}  // namespace tidemark::torch
