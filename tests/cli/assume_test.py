@@ -190,6 +190,12 @@ class Assumptions(unittest.TestCase):
                 return subprocess.run([TIDEMARK, *words], capture_output=True, text=True, check=True, cwd=folder).stdout
             self.assertIn("Assumed, since values are not known\n  s.py:3:4: x.sum() > 5: false, 1 time\n",
                           tell("run", "s.py", "--device", "h100-sxm-80gb"))
+            self.assertIn("  Each may be set: --assume FILE:LINE=true, false or both\n", tell("run", "s.py", "--device", "h100-sxm-80gb"))
+            for more, way in (("", ""), ("if x.mean() > 3:\n    pass\n", "  Each but checks for faults may be set: ")):
+                (pathlib.Path(folder) / "c.py").write_text(HEAD + "if not torch.isfinite(x.sum()):\n    pass\n" + more, encoding="utf-8")
+                text = tell("run", "c.py", "--device", "h100-sxm-80gb")
+                self.assertIn("  c.py:3:8: torch.isfinite(x.sum()): true, 1 time\n" + ("" if more else "\n"), text)
+                self.assertIn(way, text)
             tell("sweep", "s.yaml", "--out", "r.sqlite")
             rows = tell("results", "r.sqlite", "--format", "csv", "--columns", "assumed").splitlines()
         self.assertEqual(rows, ["assumed", "1", "1"])
