@@ -50,7 +50,8 @@ ROOMS = {
         "autograd": "",
         "tensors": "emitter autograd",
         "modules": "emitter tensors",
-        "namespaces": "emitter autograd tensors modules",
+        "compile": "emitter autograd tensors",
+        "namespaces": "emitter autograd tensors modules compile",
         "source": "emitter autograd tensors modules namespaces",
     },
     "study": {

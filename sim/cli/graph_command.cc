@@ -9,6 +9,22 @@ namespace tidemark::cli {
 
 namespace {
 
+/// Errors: InputError where nothing was compiled.
+std::string compiled_text(const graph::Details& details, const std::string& stage) {
+  if (stage != "joint" && stage != "partitioned")
+    usage_error("--stage", "is joint or partitioned, not '" + stage + "'");
+  if (details.compiled.empty()) {
+    throw InputError(Problem{
+        {}, "nothing was compiled", "give --compile model, and a script that calls torch.compile"});
+  }
+  std::string text;
+  for (const graph::CompiledCode& code : details.compiled) {
+    if (!text.empty()) text += '\n';
+    text += stage == "joint" ? code.joint : code.partitioned;
+  }
+  return text;
+}
+
 class GraphCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -24,10 +40,13 @@ class GraphCommand final : public Command {
          {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},
          {"depth", "N", "a box for each module N levels deep", ""},
          {"ops", "", "a box for each operator call", ""},
+         {"stage", "joint|partitioned",
+          "what compiled code is made into, as text: takes --compile model", ""},
          {"output", "FILE", "write there instead of to standard output", ""},
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
          {"variant", "NAME", "one of the scenario's variants", ""},
-         kDeviceOption},
+         kDeviceOption,
+         kCompileOption},
         {{"tidemark graph configs/scenarios/gpt2.yaml | dot -Tsvg >gpt2.svg",
           "GPT-2 by its modules"},
          {"tidemark graph s.yaml --phase backward --depth 2", "the second level, backward alone"},
@@ -54,7 +73,8 @@ class GraphCommand final : public Command {
     options.keep_times = false;
     options.details = &details;
     tidemark::run(scenario, options);
-    const std::string text = graph_dot(details, drawing);
+    const std::string text = args.has("stage") ? compiled_text(details, args.value("stage"))
+                                               : graph_dot(details, drawing);
     if (args.has("output")) {
       write_whole_file(args.value("output"), text);
     } else {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/format/request_trace.h"
 #include "sim/run/scenario.h"
 
 namespace tidemark::cli {
@@ -17,7 +18,7 @@ bool is_trace(const std::string& path);
 std::string input_name(const std::string& path);
 
 /// The settings of --alloc-conf for request traces. Errors: InputError.
-AllocatorSettings trace_settings(const std::string& conf, Version version = kDefaultWheel.pytorch);
+AllocatorSettings trace_settings(const std::string& conf, Version version = kTraceRelease);
 
 /// The same of a request trace. Errors: InputError; IoError.
 std::string plan_of_trace(const std::string& path, const std::string& name,

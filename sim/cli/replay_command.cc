@@ -94,8 +94,8 @@ std::vector<AllocatorSettings> parse_all(const std::vector<std::string>& confs, 
 std::vector<AllocatorSettings> settings_of(const Arguments& args, Output& err) {
   std::vector<std::string> confs = args.values("alloc-conf");
   if (confs.empty()) confs.emplace_back();
-  const Version version = args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch"))
-                                              : kDefaultWheel.pytorch;
+  const Version version =
+      args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch")) : kTraceRelease;
   return parse_all(confs, version, err);
 }
 
@@ -162,7 +162,7 @@ class ReplayCommand final : public Command {
          {"context-bytes", "N", "what the CUDA context takes (the device's; 0 with --device-bytes)",
           ""},
          {"memory-fraction", "F", "torch.cuda.set_per_process_memory_fraction(F), from 0 to 1", ""},
-         {"pytorch", "VERSION", "a trace: the release whose allocator it is (default 2.15)", ""},
+         {"pytorch", "VERSION", "a trace: the release whose allocator it is (default 2.11)", ""},
          {"event-policy", "POLICY", "other streams' uses end: sync, ready, lag:N, simulated",
           "sync"},
          {"events", "FILE", "write every event as CSV", ""},

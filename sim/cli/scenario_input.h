@@ -40,8 +40,9 @@ inline constexpr OptionSpec kAssumeOption{
     "assume", "FILE:LINE=VALUE", "what is unknown: true, false, both, N, LOW..HIGH", "", true};
 
 /// What becomes of code that a program compiles.
-inline constexpr OptionSpec kCompileOption{"compile", "refuse|eager",
-                                           "code that torch.compile compiles: run it as eager", ""};
+inline constexpr OptionSpec kCompileOption{
+    "compile", "refuse|eager|model", "compiled code: run as eager, or compiled as PyTorch does",
+    ""};
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

@@ -5,6 +5,7 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/device/device.h"
+#include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/tune_report.h"
 #include "sim/study/advice/tune.h"
@@ -135,8 +136,8 @@ class TuneCommand final : public Command {
   static void read_trace_into(Subject& subject, const Arguments& args) {
     refuse(args, {"set", "variant", "shuffles"}, "scenarios");
     refuse(args, {"gpu", "from", "to"}, "memory snapshots");
-    const Version version = args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch"))
-                                                : kDefaultWheel.pytorch;
+    const Version version =
+        args.has("pytorch") ? parse_version("--pytorch", args.value("pytorch")) : kTraceRelease;
     const AllocatorSettings given =
         parse_settings("--alloc-conf", args.value("alloc-conf"), version).settings;
     ReplayOptions options;

@@ -180,7 +180,7 @@ class Reader {
   std::string_view rest_of_line() {
     while (at_ < line_.size() && line_[at_] == ' ') ++at_;
     std::string_view rest = line_.substr(at_, line_.find('#', at_) - at_);
-    while (rest.ends_with(' ')) rest.remove_suffix(1);
+    while (rest.ends_with(' ') || rest.ends_with('\r')) rest.remove_suffix(1);
     return rest;
   }
 

@@ -6,10 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/release.h"
 #include "sim/format/byte_source.h"
 #include "sim/program/instruction.h"
 
 namespace tidemark {
+
+/// The release under which a trace is played where its reader names none. A trace does not say its
+/// own; the format came with recordings of this one.
+inline constexpr Version kTraceRelease{2, 11};
 
 /// A request trace in memory: what a program asked of the allocator, and the names of its moments
 /// (docs/formats/tmt.md).

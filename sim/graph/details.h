@@ -27,11 +27,19 @@ struct DetailEdge {
   friend bool operator==(const DetailEdge&, const DetailEdge&) = default;
 };
 
+/// What a call of a compiled function was made into, as text.
+struct CompiledCode {
+  std::string joint;        ///< forward and backward in one graph
+  std::string partitioned;  ///< cut in two, with what the first keeps for the second
+  friend bool operator==(const CompiledCode&, const CompiledCode&) = default;
+};
+
 /// A run's graph as people look at it: with backward, bytes and phases. Plain data.
 struct Details {
   std::vector<std::string> phases{""};  ///< in order; the first is before any mark
   std::vector<DetailVertex> vertices;   ///< in the order they ran
   std::vector<DetailEdge> edges;
+  std::vector<CompiledCode> compiled;  ///< each that differs from the others, in order
 };
 
 /// One box and one arrow of a drawing.

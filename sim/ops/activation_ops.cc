@@ -113,6 +113,8 @@ Tensor noisy(Context& c, const Tensor& input, double p, bool train, bool in_plac
 }  // namespace
 
 Tensor dropout(Context& c, const Tensor& input, double p, bool train) {
+  // What is compiled takes PyTorch's decomposition of it.
+  if (c.tracer != nullptr && (p == 0 || !train)) return clone(c, input, MemoryFormat::kPreserve);
   const bool fused = input.is_cuda() && p > 0 && p < 1 && input.numel() > 0 && train;
   if (!fused) return noisy(c, input, p, train, false, false, false);
   Op op(c, "native_dropout", "NativeDropoutBackward0", {&input});

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "sim/ops/releases.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -271,6 +272,10 @@ void Context::keep_workspace(Device device, bool lt, Bytes bytes) {
 
 void Context::cublas_workspace(Device device, std::int64_t calls) {
   if (!device.is_cuda() || calls == 0) return;
+  if (tracer != nullptr) {
+    tracer->workspace(device, false, calls);
+    return;
+  }
   has_read_cublas_environment_ = true;
   if (keeps_workspaces()) {
     keep_workspace(device, false, cublas_workspace_bytes());
@@ -283,6 +288,10 @@ void Context::cublas_workspace(Device device, std::int64_t calls) {
 
 void Context::cublaslt_workspace(Device device) {
   if (!device.is_cuda()) return;
+  if (tracer != nullptr) {
+    tracer->workspace(device, true, 1);
+    return;
+  }
   has_read_cublas_environment_ = true;
   const Bytes lt_bytes =
       backends.cublas.lt_workspace.value_or(cublas_environment_.lt_workspace.value_or(kMiB));

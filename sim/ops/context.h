@@ -20,6 +20,7 @@
 namespace tidemark::ops {
 
 struct ReleaseRules;
+class Tracer;
 
 /// What limits a kernel's speed: the clock knows a rate for each.
 enum class KernelClass : std::uint8_t {
@@ -86,6 +87,7 @@ struct Thread {
   bool is_engine = false;
   bool grad_enabled = true;
   bool inference_mode = false;
+  bool retains_graph = false;  ///< the backward pass under way leaves what was saved
   Autocast autocast;
   std::uint64_t next_sequence = 0;
   std::vector<PackHook> pack_hooks;  ///< the innermost, the last, counts
@@ -230,6 +232,7 @@ class Context {
   std::uint32_t module_label = 0;  ///< path of the module whose forward runs
   std::string_view op_label;       ///< operator or node
 
+  Tracer* tracer = nullptr;  ///< code is being compiled; null: it runs
   Backends backends;
   /// torch.get_default_dtype(): of new tensors without a dtype, and of Python's floats.
   ScalarType default_dtype = ScalarType::kFloat32;

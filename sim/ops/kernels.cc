@@ -8,6 +8,7 @@
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/index_error.h"
 #include "sim/ops/sparse.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -81,6 +82,7 @@ Device common_device(std::initializer_list<const Tensor*> operands) {
 }  // namespace
 
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype) {
+  const KernelScope kernel(c, KernelKind::kPointwise, operands);
   const std::vector<const Tensor*> list(operands);
   TensorList copies;
   for (const Tensor* t : list) {
@@ -88,7 +90,8 @@ Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, Scal
   }
   Dims shape = list.front()->sizes();
   for (std::size_t i = 1; i < list.size(); ++i) shape = broadcast(shape, list[i]->sizes());
-  return c.empty_strided(shape, iterator_strides(shape, list), dtype, common_device(operands));
+  return kernel.gives(
+      c.empty_strided(shape, iterator_strides(shape, list), dtype, common_device(operands)));
 }
 
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
@@ -96,23 +99,32 @@ Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands) {
 }
 
 Tensor clone(Context& c, const Tensor& x) {
-  return x.is_sparse() ? clone_sparse(c, x) : c.empty_like(x);
+  if (x.is_sparse()) return clone_sparse(c, x);
+  const KernelScope kernel(c, KernelKind::kCopy, {&x});
+  return kernel.gives(c.empty_like(x));
 }
 Tensor clone_in(Context& c, const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::kPreserve) return clone(c, x);
-  return c.empty_in(x.sizes(), format, x.dtype(), x.device());
+  const KernelScope kernel(c, KernelKind::kCopy, {&x});
+  return kernel.gives(c.empty_in(x.sizes(), format, x.dtype(), x.device()));
 }
 Tensor contiguous_kernel(Context& c, const Tensor& x, MemoryFormat format) {
   if (x.is_contiguous(format)) return x;
   return clone_in(c, x, format);
 }
 Tensor to_dtype(Context& c, const Tensor& x, ScalarType dtype) {
-  return x.dtype() == dtype ? x : c.empty_like(x, dtype);
+  if (x.dtype() == dtype) return x;
+  const KernelScope kernel(c, KernelKind::kCast, {&x});
+  return kernel.gives(c.empty_like(x, dtype));
 }
 Tensor zeros(Context& c, const Dims& sizes, ScalarType dtype, Device device) {
-  return c.empty(sizes, dtype, device);
+  const KernelScope kernel(c, KernelKind::kFill, {});
+  return kernel.gives(c.empty(sizes, dtype, device));
 }
-Tensor zeros_like(Context& c, const Tensor& like) { return c.empty_like(like); }
+Tensor zeros_like(Context& c, const Tensor& like) {
+  const KernelScope kernel(c, KernelKind::kFill, {});
+  return kernel.gives(c.empty_like(like));
+}
 
 Tensor view(const Tensor& x, const Dims& sizes) {
   const Dims wanted = infer_size(sizes, x.numel());

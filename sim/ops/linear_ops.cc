@@ -13,6 +13,7 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/tracer.h"
 #include "sim/ops/window_ops.h"
 
 namespace tidemark::ops {
@@ -121,7 +122,8 @@ Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, co
 }
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
-  return gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false);
+  const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
+  return kernel.gives(gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false));
 }
 
 void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {
@@ -131,15 +133,17 @@ void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor
 namespace {
 
 Tensor batched_gemm(Context& c, const Tensor& a, const Tensor& b) {
+  const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
   Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
-  return gemm(c, std::move(out), a, b, false);
+  return kernel.gives(gemm(c, std::move(out), a, b, false));
 }
 
 }  // namespace
 
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   if (a.size(2) == 1 && c.rules().bmm_of_one_multiplies) {
-    return c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
+    const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
+    return kernel.gives(c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device()));
   }
   return batched_gemm(c, a, b);
 }

@@ -4,6 +4,7 @@
 
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_work.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -93,9 +94,11 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
       work.reads(t);
     }
   }
+  if (c.tracer != nullptr) c.tracer->begin_backward(node, incoming, call.saved);
   node.backward(call);
   for (const Tensor& t : call.grads) work.gives(t);
   work.launch(c);
+  if (c.tracer != nullptr) c.tracer->end_backward(call.grads);
   while (!call.saved.empty()) call.saved.pop_back();
   return std::move(call.grads);
 }

@@ -6,6 +6,7 @@
 #include "sim/ops/device_check.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/sparse.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -72,10 +73,14 @@ void Op::begin(std::string_view name, std::string_view node_name,
   }
   vertex_ = c_.recorder().add_op(name, c_.module_label, reads, node_.get());
   if (node_) node_->vertex = vertex_;
+  if (c_.tracer != nullptr) c_.tracer->begin_op(name, reads);
 }
+
+void Op::end_trace() { c_.tracer->end_op(); }
 
 void Op::save(std::size_t slot, const Tensor& tensor) {
   if (!node_ || !tensor.defined()) return;
+  if (c_.tracer != nullptr) c_.tracer->keeps(tensor);
   if (node_->saved.size() <= slot) node_->saved.resize(slot + 1);
   if (const auto& hooks = c_.thread().pack_hooks; !hooks.empty() && !tensor->wrapped_number) {
     const PackHook hook = hooks.back();  // a copy: the hook may change the stack
@@ -105,6 +110,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
   if (!output.defined()) return;
   output->producer = vertex_;
   work_.gives(output);
+  if (c_.tracer != nullptr) c_.tracer->gives(output);
   if (output->view_base && !c_.grad_enabled()) output->view_kind = ViewKind::kNoGrad;
   if (output->view_base && kind != ViewKind::kPlain) output->view_kind = kind;
   if (!node_) return;
@@ -118,6 +124,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
 void Op::rebase(const Tensor& self) {
   self->producer = vertex_;
   work_.writes(self);
+  if (c_.tracer != nullptr) c_.tracer->writes(self);
   if (self->storage && self->storage->known()) self->storage->set_known(nullptr);
   if (self->version) ++self->version->value;
   if (!node_) return;

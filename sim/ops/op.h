@@ -33,7 +33,9 @@ class Op {
   /// For operators on lists of tensors (cat, stack), and functions of the program's own, whose
   /// tensors may lie anywhere.
   Op(Context& c, std::string_view name, std::string_view node, const TensorList& inputs);
-  ~Op() = default;
+  ~Op() {
+    if (c_.tracer != nullptr) end_trace();
+  }
   Op(const Op&) = delete;
   Op& operator=(const Op&) = delete;
 
@@ -90,6 +92,7 @@ class Op {
   /// A node must not own its own result: what was saved of it is kept without history.
   void forget_history(const Tensor& result);
   void attach(Tensor& output, ViewKind kind = ViewKind::kPlain);
+  void end_trace();
   void rebase(const Tensor& self);
 
   Context& c_;

@@ -155,10 +155,17 @@ Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tens
   }
   Op op(c, "where", "WhereBackward0", {&self, &other}, {&condition});
   op.save(0, condition);
-  Tensor out = pointwise(c, {&condition, &self, &other}, result_type(c, {&self, &other}));
+  // Operands of two types are cast for as long as it runs. Source: at::native::where_self_out.
+  const ScalarType type = result_type(c, {&self, &other});
+  Tensor out;
+  {
+    const Tensor first = self.is_cuda() ? to_dtype(c, self, type) : self;
+    const Tensor second = other.is_cuda() ? to_dtype(c, other, type) : other;
+    out = pointwise(c, {&condition, &first, &second}, type);
+  }
   return op.result(std::move(out), [](Backward& b) {
     const auto half = [&b] {
-      const Tensor zero = b.c.empty({}, b.grad().dtype(), b.grad().device());
+      const Tensor zero = zeros(b.c, {}, b.grad().dtype(), b.grad().device());
       return pointwise(b.c, {&b.saved[0], &b.grad(), &zero}, b.grad().dtype());
     };
     if (b.needs(1)) b.grads[1] = half();

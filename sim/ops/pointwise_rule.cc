@@ -10,6 +10,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/sparse.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -300,8 +301,9 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other) {
   const ScalarType type = type_of(c, rule.result, self, other);
   const auto compute = [&] {
     if (rule.contiguous) {
+      const KernelScope kernel(c, KernelKind::kPointwise, {&self});
       const Dims shape = other.defined() ? broadcast(self.sizes(), other.sizes()) : self.sizes();
-      return c.empty_in(shape, MemoryFormat::kContiguous, type, self.device());
+      return kernel.gives(c.empty_in(shape, MemoryFormat::kContiguous, type, self.device()));
     }
     return other.defined() ? pointwise(c, {&self, &other}, type) : pointwise(c, {&self}, type);
   };

@@ -46,7 +46,7 @@ constexpr PointwiseRule kUnary[] = {
     {"log2", "Log2Backward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
     {"log1p", "Log1PBackward0", kX, kBoth, "gs1bb", {}, kFloat, CastPolicy::kFp32},
     {"sqrt", "SqrtBackward0", kX, kBoth, "g1rjbb", {}, kFloat},
-    {"rsqrt", "RsqrtBackward0", kX, kBoth, "1gbrfb", {}, kFloat, CastPolicy::kFp32},
+    {"rsqrt", "RsqrtBackward0", kX, kBoth, "rf1gbv", {}, kFloat, CastPolicy::kFp32},
     {"reciprocal", "ReciprocalBackward0", kX, kBoth, "rrbjgfv", {}, kFloat, CastPolicy::kFp32},
     {"sin", "SinBackward0", kX, kBoth, "gsfjb", {}, kFloat},
     {"cos", "CosBackward0", kX, kBoth, "gsfjfb", {}, kFloat},

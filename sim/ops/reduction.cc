@@ -5,6 +5,7 @@
 
 #include "sim/ops/kernels.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -209,13 +210,14 @@ Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, Scala
       sizes.push_back(1);
     }
   }
+  const KernelScope kernel(c, KernelKind::kReduction, {&x});
   Tensor out = c.empty(sizes, dtype, x.device());
   if (accumulator == 0) {
     const ScalarType type = accumulate_type(is_floating(dtype) ? promote(x.dtype(), dtype) : dtype);
     accumulator = element_bytes(type) <= 4 ? 4 : element_bytes(type);
   }
   const ReductionScratch scratch = reduction_scratch(c, x, dims, accumulator, converts);
-  return out;
+  return kernel.gives(std::move(out));
 }
 
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim) {

@@ -8,6 +8,7 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/values/rule.h"
 
 namespace tidemark::ops {
 
@@ -121,7 +122,13 @@ Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
   return gather(c, expand(c, self, self_sizes), d, wrapped);
 }
 
-TensorList columns_of(Context& c, const Tensor& found) { return unbind(c, found, 1); }
+/// Where something is not zero, by dimension. What the columns hold is known of what they share.
+TensorList columns_of_nonzero(Context& c, const Tensor& self) {
+  const Tensor wide = self.dim() == 0 ? unsqueeze(self, 0) : self;
+  const Tensor found = nonzero(c, wide);
+  note_nonzero(wide, found);
+  return unbind(c, found, 1);
+}
 
 }  // namespace
 
@@ -148,15 +155,15 @@ std::span<const OpDef> indexing_ops() {
        kSource},
       {"nonzero(Tensor input, *, bool as_tuple=False)", "torch method",
        [](Arguments& a) -> OpResult {
-         const Tensor found = nonzero(a.context(), a.tensor(0));
-         return a.flag(1) ? OpResult::tuple(columns_of(a.context(), found)) : OpResult(found);
+         if (a.flag(1)) return OpResult::tuple(columns_of_nonzero(a.context(), a.tensor(0)));
+         return OpResult(nonzero(a.context(), a.tensor(0)));
        },
        kSource},
       {"argwhere(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return nonzero(a.context(), a.tensor(0)); }, kSource},
       {"where(Tensor condition)", "torch",
        [](Arguments& a) -> OpResult {
-         return OpResult::tuple(columns_of(a.context(), nonzero(a.context(), a.tensor(0))));
+         return OpResult::tuple(columns_of_nonzero(a.context(), a.tensor(0)));
        },
        kSource},
       {"masked_select(Tensor input, Tensor mask)", "torch method",

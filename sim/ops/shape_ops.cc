@@ -9,6 +9,7 @@
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -286,6 +287,7 @@ TensorList unbind(Context& c, const Tensor& self, std::int64_t dim) {
 }
 
 Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
+  const KernelScope kernel(c, KernelKind::kCat, tensors);
   // A 1-D tensor of no elements joins anything. Source: at::native::cat.
   const auto skipped = [](const Tensor& t) { return t.dim() == 1 && t.numel() == 0; };
   const Tensor* first = nullptr;
@@ -322,7 +324,7 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     if (t.suggest_memory_format() != format) format = MemoryFormat::kContiguous;
   }
   sizes[d] = total;
-  return c.empty_in(sizes, format, dtype, first->device());
+  return kernel.gives(c.empty_in(sizes, format, dtype, first->device()));
 }
 
 Tensor cat(Context& c, TensorList tensors, std::int64_t dim) {
@@ -346,6 +348,7 @@ Tensor cat(Context& c, TensorList tensors, std::int64_t dim) {
 }
 
 Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
+  const KernelScope kernel(c, KernelKind::kCat, tensors);
   ScalarType dtype = tensors.front().dtype();
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());
@@ -365,14 +368,16 @@ Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     if (t.suggest_memory_format() != format) format = MemoryFormat::kContiguous;
   }
   const Device device = tensors.front().device();
-  if (d == each.size() || format == MemoryFormat::kContiguous) return c.empty(sizes, dtype, device);
+  if (d == each.size() || format == MemoryFormat::kContiguous) {
+    return kernel.gives(c.empty(sizes, dtype, device));
+  }
   // What cat gives along that dimension, split there. Source: at::native::stack.
   Dims joined = each;
   joined[d] *= count;
   Dims strides = channels_last_strides(joined);
   const std::int64_t outer = each[d] * strides[d];
   strides.insert(d, outer);
-  return c.empty_strided(sizes, strides, dtype, device);
+  return kernel.gives(c.empty_strided(sizes, strides, dtype, device));
 }
 
 Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {

@@ -140,7 +140,7 @@ void replay_trace(const ReplayQuestion& question, Replay& replay) {
                    "are for memory snapshots; '" + question.path + "' is none");
   replay.options.device = device_asked(question);
   const Version version =
-      question.pytorch.empty() ? kDefaultWheel.pytorch : parse_version("pytorch", question.pytorch);
+      question.pytorch.empty() ? kTraceRelease : parse_version("pytorch", question.pytorch);
   const std::vector<AllocatorSettings> settings =
       question.confs.empty() ? parse_confs({""}, version, replay.warnings)
                              : parse_confs(question.confs, version, replay.warnings);

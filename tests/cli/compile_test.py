@@ -165,6 +165,73 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
             rows = run("results", "r.sqlite", "--format", "csv").stdout
             self.assertEqual(rows.count("torch.compile is not modelled"), 1, done.stdout + done.stderr + rows)
 
+    def test_modelled_what_is_not_modelled_is_refused_with_its_line_and_the_way_out(self):
+        for line, said in (
+            ("run = torch.compile(model)", "train.py:4:7: error: torch.compile(backend='inductor') is not modelled"),
+            ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
+            ("    print('x')", "train.py:7:5: error: printing in compiled code"),
+            ("    x = x * x.sum().item()", "train.py:7:"),
+            ("    x = x.to('cpu')", "train.py:7:"),
+            ("    if x.sum() > 0: pass", "train.py:7:"),
+            ("    x[:, 0] = 1", "train.py:7:"),
+            ("    x = nn.BatchNorm1d(64, device='cuda')(x)", "batch_norm in compiled code"),
+            ("    torch._dynamo.graph_break()", "train.py:7:"),
+            ("    kept.append(x * 2)", "makes and keeps"),
+            ("    x = checkpoint(torch.sin, x, use_reentrant=False)", "train.py:7:"),
+            ("    x = outside(x)", "a function that is not to be compiled"),
+        ):
+            with self.subTest(line):
+                body = line + "\n"
+                if line.startswith(" "):
+                    body = "kept, outside = [], torch.compiler.disable(torch.sin)\n@torch.compile(backend='aot_eager')\ndef run(x):\n"
+                    body += line + "\n    return model(x)\n" + LOOP
+                head = HEAD.replace("from torch import nn", "from torch import nn; from torch.utils.checkpoint import checkpoint")
+                done, _ = self.run_script(head + body, "--compile", "model")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertIn("--compile eager", done.stderr)
+
+    def test_modelled_code_does_what_else_it_does_at_every_call(self):
+        body = """
+calls = []
+@torch.compile(backend="aot_eager")
+def run(x, scale=1.0):
+    calls.append((tuple(x.shape), torch.compiler.is_compiling()))
+    return {"y": model(x) * scale, "x": x, "n": 3}
+for n in (4, 4, 8):
+    out = run(torch.randn(n, 64, device="cuda"), scale=2.0)
+    print(out["y"].shape, out["y"].requires_grad, out["y"].grad_fn, out["x"].grad_fn, out["n"])
+with torch.no_grad():
+    print(run(torch.randn(4, 64, device="cuda"))["y"].requires_grad)
+print(calls[1:], torch.compiler.is_compiling())
+"""
+        self.assertEqual(self.report(HEAD + body, "--compile", "model")["printed"].splitlines(), [
+            "torch.Size([4, 8]) True <CompiledFunctionBackward> None 3",
+            "torch.Size([4, 8]) True <CompiledFunctionBackward> None 3",
+            "torch.Size([8, 8]) True <CompiledFunctionBackward> None 3",
+            "False",
+            "[((4, 64), True), ((8, 64), True), ((4, 64), True)] False",
+        ])  # fmt: skip
+
+    def test_the_stages_of_compiled_code_are_printed(self):
+        text = HEAD + "run = torch.compile(model, backend='aot_eager')" + LOOP
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "train.py").write_text(text, encoding="utf-8")
+
+            def graph(*words):
+                command = [TIDEMARK, "graph", pathlib.Path(folder, "train.py"), "--device", "h100-sxm-80gb", *words]
+                return subprocess.run(command, capture_output=True, text=True, check=False)
+
+            joint = graph("--compile", "model", "--stage", "joint").stdout
+            self.assertEqual(joint.count("joint graph"), 1)
+            self.assertIn("    gelu: float32[32, 128] = gelu(addmm)\n", joint)
+            self.assertIn("    gelu_backward: float32[32, 128] = gelu_backward(", joint)
+            parts = graph("--compile", "model", "--stage", "partitioned").stdout
+            saved = parts[parts.index("saved for backward") : parts.index("backward graph")]
+            self.assertIn("    addmm: float32[32, 128]\n", saved)
+            self.assertIn("nothing was compiled", graph("--compile", "eager", "--stage", "joint").stderr)
+            self.assertIn("joint, partitioned", graph("--compile", "model", "--stage", "fused").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

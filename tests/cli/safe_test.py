@@ -53,8 +53,8 @@ class Folder(unittest.TestCase):
 
 
 class Reading(Folder):
-    def refused(self, done, words):
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+    def refused(self, done, words, printed=""):
+        self.assertEqual((done.returncode, done.stdout), (2, printed), done.stderr)
         self.assertIn(words, done.stderr)
         self.assertNotIn("do not tell", done.stderr)
         self.assertNotIn("root:", done.stderr)
@@ -88,7 +88,7 @@ class Reading(Folder):
                 if name == "other.py":
                     self.assertIn("imported\nx = 'imported'", done.stdout, done.stderr)
                 else:
-                    self.refused(done, "outside of what may be read here")
+                    self.refused(done, "outside of what may be read here", printed="imported\n")
 
     def test_model_code_opens_and_imports_only_what_it_may(self):
         (self.folder / "in" / "leads_out.py").symlink_to(self.folder / "secret.txt")
@@ -163,6 +163,29 @@ class Sizes(Folder):
         done = self.program("import torch\nfor r, c, o in ((3, 4, -5), (3, 4, 5), (3, 4, 0), (3, 4, 2), (5, 2, -1), (3, 0, 0), (3, 4, -2**62), (3, 4, 2**62)):\n"
                             "    print(torch.tril_indices(r, c, o).shape[1], torch.triu_indices(r, c, o).shape[1])\n")
         self.assertEqual(done.stdout.split("\n")[:8], ["0 12", "12 0", "6 9", "11 3", "7 5", "0 0", "0 12", "12 0"])
+
+
+class Foreign(Folder):
+    def test_methods_and_inner_functions_refuse_what_is_none_of_theirs(self):
+        calls = ["torch.Tensor.float(5)", "torch.Tensor.float()", "torch.Tensor.to(5, 1)", "torch.Tensor.size(None)", "torch.Tensor.grad.__get__(5)",
+                 "torch.nn.Module.named_parameters(torch.nn.Module)", "torch.nn.Module._set_backward_hooks(5, 5)", "bytes.strip()", "bytes.strip(bytes)",
+                 "type(torch).__init__([], 1)", "torch.device.__exit__(torch.device('cpu'))", "torch._C.backward([1], [2])", "torch._C.gradients([x], [], [], True)",
+                 "torch._C.all_on_cuda([1])", "torch._C.flatten_weights([])", "torch._C.without_grad()", "torch._C.end_worker(0)", "torch._C.call_local()",
+                 "torch._C.pop_saved_tensors_hooks()", "torch._C.seed_generator(-1, 1)", "torch._C.record_event(1, 1, 1)", "torch._C.stream_from_pool(0, -1)",
+                 "torch._C.release_rule('x')", "torch._C.make_dtensor(x, 1, 1, 2)", "torch._C.unreached([1], [])", "torch._C.mark_gradient(1, 2)",
+                 "_tidemark.set_construct(1, 2)", "torch.autograd.backward([1], [2])", "torch.Size([2 ** 62, 2 ** 62]).numel()", "torch.nn.LSTM(3, 3, -1)",
+                 "torch.nn.LSTM(3, 0)"]
+        lines = ["import _tidemark, torch", "x = torch.ones(2, device='cuda', requires_grad=True)"]
+        for call in calls:
+            lines += [f"try: print('gave', {call})", "except Exception as error: print(type(error).__name__)"]
+        done = self.program("\n".join(lines) + "\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = done.stdout.split()[:len(calls)]
+        self.assertEqual([call for call, word in zip(calls, told) if word not in ("TypeError", "ValueError", "RuntimeError")], [], done.stdout)
+
+    def test_a_scalar_has_no_dims_to_reduce(self):
+        done = self.program("import torch\nx = torch.tensor(5)\nprint(x.sum(0).item(), x.prod(-1).item(), x.amax(0).item())\n")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[:1]), (0, ["5 5 5"]), done.stderr)
 
 
 class Costs(Folder):

@@ -6,6 +6,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/traceback.h"
 #include "sim/lang/runtime/unknown.h"
 
 /// The built-in types as classes: what int(...), list(...), type(x), super() do.
@@ -276,8 +277,10 @@ void add_object_methods(Interp& in) {
     exception.args = args[1].as<Tuple>()->items;
     return Value::none();
   });
-  define(in, *c.base_exception, "with_traceback(self, tb, /)",
-         [](Interp&, Arguments& args) { return args.take(0); });
+  define(in, *c.base_exception, "with_traceback(self, tb, /)", [](Interp&, Arguments& args) {
+    if (args[1].is_none()) drop_traceback(args.object<ExceptionObject>(0, "an exception"));
+    return args.take(0);
+  });
   add_descriptors(in);
 }
 
@@ -293,6 +296,8 @@ void add_types(Interp& in) {
   }
   c.object->allocate = nullptr;
   define(in, *c.module, "__init__(self, name, doc=None)", [](Interp& interp, Arguments& args) {
+    if (args[0].as<Module>() == nullptr && args[0].as<Instance>() == nullptr)
+      interp.type_error("module.__init__() needs a module");
     interp.store_attr(args[0], known(name::kName), args[1]);
     interp.store_attr(args[0], known(name::kDoc), args[2]);
     return Value::none();

@@ -406,6 +406,8 @@ Ref<ClassObject> add_class(Interp& in, std::string_view name) {
   for (const std::string_view method : kOfText) {
     type->attrs.set(
         in.intern(method), in.raw_function(method, [method](Interp& interp, CallArgs& args) {
+          if (args.positional == 0 || text_of(interp, args.values[0]) == nullptr)
+            interp.type_error(fmt::format("bytes.{}() needs a bytes-like object", method));
           std::vector<Value> values;
           for (std::size_t i = 0; i < args.total(); ++i)
             values.push_back(as_text(interp, args.values[i]));
@@ -420,6 +422,12 @@ Ref<ClassObject> add_class(Interp& in, std::string_view name) {
                   make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, make_from_hex));
   in.set_builtin(type->name(), type);
   return type;
+}
+
+/// What literals are made by has a name, which code can find.
+void demand_text(Interp& interp, const CallArgs& args) {
+  if (args.positional != 1 || args.values[0].as<Str>() == nullptr)
+    interp.type_error("expected one text");
 }
 
 }  // namespace
@@ -454,10 +462,12 @@ void add_bytes(Interp& in) {
          });
   in.set_builtin(in.intern(kBytes),
                  in.raw_function(kBytes, [](Interp& interp, CallArgs& args) -> Value {
+                   demand_text(interp, args);
                    return make(interp, bytes_class(interp), args.values[0]);
                  }));
   in.set_builtin(in.intern(kLargeInteger),
                  in.raw_function(kLargeInteger, [](Interp& interp, CallArgs& args) -> Value {
+                   demand_text(interp, args);
                    interp.refuse(fmt::format("the number {} does not fit 64 bits",
                                              args.values[0].as<Str>()->text()));
                  }));

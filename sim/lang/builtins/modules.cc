@@ -317,7 +317,8 @@ AttrMap* attributes_of(const Value& owner) {
   if (auto* type = owner.as<ClassObject>()) return &type->attrs;
   if (auto* function = owner.as<Function>()) return &function->attrs;
   if (const auto* container = owner.as<Container>()) return container->attrs();
-  return &owner.as<Instance>()->attrs();
+  auto* instance = owner.as<Instance>();
+  return instance == nullptr ? nullptr : &instance->attrs();
 }
 
 /// What the module _attribute_tables is made of: names, get, set and remove, of an object or a
@@ -445,17 +446,20 @@ void fill_host(Interp& in, Module& module) {
     type->attrs.set(known(name::kNew), *type->lookup(known(name::kNew)));  // may be inherited from
     return type;
   });
-  define(in, module, "set_construct(type, function)", [](Interp&, Arguments& args) {
-    const Value function = args[1];
-    // The class and the function live as long as their module: no cycle is made.
-    args[0].as<ClassObject>()->construct = [raw = args[1].as<Function>()](
-                                               Interp& interp, ClassObject& type, CallArgs& given) {
+  define(in, module, "set_construct(type, function)", [](Interp& interp, Arguments& args) {
+    ClassObject& own = args.object<ClassObject>(0, "type");
+    args.object<Function>(1, "function");
+    // A name that code cannot have by chance.
+    own.attrs.set(interp.intern("(construct)"), args[1]);
+    own.construct = [](Interp& now, ClassObject& type, CallArgs& given) {
+      const Value* held = type.lookup(now.intern("(construct)"));
+      if (held == nullptr) now.type_error("the class has lost what makes its instances");
+      const Value function = *held;
       std::vector<Value> values = {Ref<ClassObject>(&type)};
       values.insert(values.end(), given.values, given.values + given.total());
       CallArgs all{values.data(), given.positional + 1, given.keywords, given.keyword_count, false};
-      return interp.call(Value(Ref<Function>(raw)), all);
+      return now.call(function, all);
     };
-    args[0].as<ClassObject>()->attrs.set(known(name::kFn), function);
     return Value::none();
   });
   define(in, module, "deepcopy(x, memo=None)", [](Interp& interp, Arguments& args) {

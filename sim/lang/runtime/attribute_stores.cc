@@ -68,6 +68,8 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
       return;
     }
   }
+  if (auto* module = object.as<Module>()) return module->set(name, std::move(value));
+  if (container == nullptr && object.as<Instance>() == nullptr) no_attribute(object, name);
   const AttrMap* own = container == nullptr ? &object.as<Instance>()->attrs() : container->attrs();
   const Value* items = own == nullptr ? nullptr : own->find(known(name::kDict));
   if (items != nullptr && items->as<Dict>() != nullptr) {
@@ -142,7 +144,10 @@ bool remove_attribute(Interp& interp, const Value& object, Name name) {
   const auto* property = found == nullptr ? nullptr : found->as<Property>();
   if (property == nullptr) {
     auto* instance = object.as<Instance>();
-    AttrMap* own = instance != nullptr ? &instance->attrs() : object.as<Container>()->attrs();
+    auto* container = object.as<Container>();
+    AttrMap* own = instance != nullptr    ? &instance->attrs()
+                   : container != nullptr ? container->attrs()
+                                          : nullptr;
     if (own == nullptr) return false;
     if (!own->remove(name).empty()) return true;
     const Value* items = own->find(known(name::kDict));

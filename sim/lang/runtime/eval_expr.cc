@@ -162,8 +162,9 @@ Value Evaluator::eval(const Expr* node) {
       return in_.unary(unary->op, operand);
     }
     case ExprKind::kNot: {
-      const Value operand = eval(static_cast<const NotExpr*>(node)->operand);
-      frame_.at = node->place;
+      const Expr* denied = static_cast<const NotExpr*>(node)->operand;
+      const Value operand = eval(denied);
+      frame_.at = denied->place;  // what is decided, and told, is the operand
       return Value::boolean(!in_.truth(operand));
     }
     case ExprKind::kBool: {

@@ -8,6 +8,7 @@
 #include "sim/base/budget.h"
 #include "sim/base/bytes.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/traceback.h"
 
 namespace tidemark::lang {
 
@@ -31,15 +32,19 @@ void ExceptionObject::traverse(Visitor& visitor) const {
   visitor.visit(context);
 }
 
+void drop_traceback(ExceptionObject& exception) {
+  std::vector<ExceptionObject::TracebackEntry> frames = std::move(exception.traceback);
+  exception.traceback.clear();
+  // The innermost frame goes first.
+  for (ExceptionObject::TracebackEntry& entry : frames) {
+    if (entry.frame) exception.heap().drop(Value(std::move(entry.frame)));
+  }
+}
+
 void ExceptionObject::clear() {
   attrs().clear(heap());
   drop_backward(heap(), args);
-  std::vector<TracebackEntry> frames = std::move(traceback);
-  traceback.clear();
-  // The innermost frame goes first.
-  for (TracebackEntry& entry : frames) {
-    if (entry.frame) heap().drop(Value(std::move(entry.frame)));
-  }
+  drop_traceback(*this);
   heap().drop(std::move(cause));
   heap().drop(std::move(context));
 }

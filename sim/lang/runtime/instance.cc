@@ -3,6 +3,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/host.h"
 #include "sim/lang/runtime/interp.h"
+#include "sim/lang/runtime/traceback.h"
 
 /// The defaults of Instance's virtual functions: what the class says, in Python code or host
 /// functions.
@@ -34,6 +35,10 @@ void Instance::set_attr(Interp& interp, Name name, Value value) {
 }
 
 void Instance::store_attr(Interp& interp, Name name, Value value) {
+  if (name == known(name::kTraceback) && ExceptionObject::is(*this)) {
+    if (value.is_none()) drop_traceback(static_cast<ExceptionObject&>(*this));
+    return;
+  }
   interp.generic_set_attr(*this, name, std::move(value));
 }
 

@@ -1,5 +1,7 @@
-"""What a program says to torch.compile. Its code runs as it stands, so that nothing comes of it."""
+"""What a program says to torch.compile. Of most nothing comes: its code runs as it stands, or is captured whole."""
+import functools
 import torch
+import torch._C as _C
 from torch.utils._config_module import patch as _patch
 
 
@@ -7,11 +9,34 @@ def compile(*args, **kwargs):
     return torch.compile(*args, **kwargs)
 
 
+def refuse_break(what):
+    """Code that leaves a compiled function is captured by PyTorch in several graphs."""
+    if _C.is_compiling():
+        _C.refuse(
+            f"{what} in compiled code is not modelled",
+            "'--compile eager' runs compiled code as eager, and says how far that errs: docs/compile.md",
+        )
+
+
 def disable(fn=None, recursive=True, *, reason=None):
-    return (lambda f: f) if fn is None else fn
+    if fn is None:
+        return lambda f: disable(f)
+    if _C.compile_mode() != "model" or isinstance(fn, torch.nn.Module):
+        return fn
+
+    @functools.wraps(fn)
+    def disabled(*args, **kwargs):
+        refuse_break("a function that is not to be compiled")
+        return fn(*args, **kwargs)
+
+    return disabled
 
 
-allow_in_graph = assume_constant_result = nested_compile_region = wrap_numpy = disable
+def allow_in_graph(fn):
+    return fn
+
+
+assume_constant_result = nested_compile_region = wrap_numpy = allow_in_graph
 
 
 def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
@@ -19,10 +44,14 @@ def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_si
 
 
 def is_compiling():
+    return _C.is_compiling()
+
+
+is_dynamo_compiling = is_compiling
+
+
+def is_exporting():
     return False
-
-
-is_dynamo_compiling = is_exporting = is_compiling
 
 
 def _nothing(*args, **kwargs):

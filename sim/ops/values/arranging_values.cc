@@ -167,6 +167,38 @@ bool repeated_each(const ValueCall& call, Numbers& out) {
   return true;
 }
 
+/// Known numbers within others that are all one.
+bool padded(const ValueCall& call, double value, Numbers& out) {
+  const auto* pad = std::get_if<Dims>(&call.plain(1));
+  if (pad == nullptr) return false;
+  View view = call.view(0);
+  const std::size_t rank = view.sizes.size();
+  const Dims strides = contiguous_strides(call.sizes);
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; 2 * i + 1 < pad->size(); ++i) {
+    const std::size_t d = rank - 1 - i;
+    const std::int64_t left = (*pad)[2 * i];
+    const std::int64_t right = (*pad)[2 * i + 1];
+    view.offset += std::max<std::int64_t>(-left, 0) * view.strides[d];
+    view.sizes[d] += std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0);
+    begin += std::max<std::int64_t>(left, 0) * strides[d];
+  }
+  const auto x = numbers_of(view);
+  if (!x) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, value);
+  const std::vector<std::int64_t> places = places_of(view.sizes, strides, begin);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    copy_one(*x, i, out, static_cast<std::size_t>(places[i]));
+  return true;
+}
+bool constant_padded(const ValueCall& call, Numbers& out) {
+  return padded(call, call.number(2), out);
+}
+bool padded_by_mode(const ValueCall& call, Numbers& out) {
+  const auto* mode = std::get_if<std::string>(&call.plain(2));
+  return mode != nullptr && *mode == "constant" && padded(call, call.number(3), out);
+}
+
 constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
   return {name, ValueRule::Kind::kPlain, make};
 }
@@ -181,6 +213,8 @@ std::span<const ValueRule> arranging_values() {
       rule("roll", rolled),
       rule("tril", triangle<true>),
       rule("triu", triangle<false>),
+      rule("constant_pad_nd", constant_padded),
+      rule("_nn_pad", padded_by_mode),
       rule("cat", joined),
       rule("concat", joined),
       rule("concatenate", joined),

@@ -96,7 +96,7 @@ std::array<float, 2> vector_sine_cosine(float x) {
 }
 
 /// Sixteen uniform numbers become normal ones.
-void make_normal(float* data, float mean, float deviation) {
+void make_normal_floats(float* data, float mean, float deviation) {
   for (int j = 0; j < 8; ++j) {
     const float radius = std::sqrt(-2.0F * vector_log(1.0F - data[j]));
     const auto [sine, cosine] =
@@ -105,12 +105,25 @@ void make_normal(float* data, float mean, float deviation) {
     data[j + 8] = fused(radius * sine, deviation, mean);
   }
 }
-void make_normal(double* data, double mean, double deviation) {
+void make_normal_doubles(double* data, double mean, double deviation) {
   for (int j = 0; j < 8; ++j) {
     const double radius = std::sqrt(-2 * std::log(1 - data[j]));
     const double angle = 2.0F * std::numbers::pi * data[j + 8];
     data[j] = radius * std::cos(angle) * deviation + mean;
     data[j + 8] = radius * std::sin(angle) * deviation + mean;
+  }
+}
+
+/// Types of 16 bits: every step is rounded to the type.
+template <ScalarType kType>
+void make_normal_halves(float* data, float mean, float deviation) {
+  const auto to = [](double x) { return static_cast<float>(rounded_to(kType, x)); };
+  for (int j = 0; j < 8; ++j) {
+    const float log = to(std::log(to(1.0F - data[j])));
+    const float radius = to(std::sqrt(to(-2.0F * log)));
+    const float angle = to(2.0F * std::numbers::pi * static_cast<double>(data[j + 8]));
+    data[j] = to(to(to(radius * to(std::cos(angle))) * deviation) + mean);
+    data[j + 8] = to(to(to(radius * to(std::sin(angle))) * deviation) + mean);
   }
 }
 
@@ -227,16 +240,25 @@ class DrawRecipe final : public Recipe {
     if (count < kTogether || !spec_.is_dense) {
       one_by_one(words, out);
     } else if (out.dtype == ScalarType::kFloat64) {
-      together(out.real, [&] { return unit_double(words); });
+      together(
+          out.real, [&] { return unit_double(words); }, make_normal_doubles);
     } else {
       std::vector<float> data(out.size());
-      together(data, [&] { return unit_float(words, ScalarType::kFloat32); });
+      const auto unit = [&] { return unit_float(words, out.dtype); };
+      if (out.dtype == ScalarType::kFloat16) {
+        together(data, unit, make_normal_halves<ScalarType::kFloat16>);
+      } else if (out.dtype == ScalarType::kBFloat16) {
+        together(data, unit, make_normal_halves<ScalarType::kBFloat16>);
+      } else {
+        together(data, unit, make_normal_floats);
+      }
       for (std::size_t i = 0; i < data.size(); ++i) out.set(i, static_cast<double>(data[i]));
     }
   }
 
   template <class Real, class Unit>
-  void together(std::vector<Real>& data, const Unit& unit) const {
+  void together(std::vector<Real>& data, const Unit& unit,
+                void (*make_normal)(Real*, Real, Real)) const {
     for (Real& each : data) each = unit();
     const auto mean = static_cast<Real>(spec_.a);
     const auto deviation = static_cast<Real>(spec_.b);

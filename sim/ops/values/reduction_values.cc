@@ -37,8 +37,11 @@ std::vector<bool> reduced_dims(const ValueCall& call, std::size_t rank) {
   Dims dims = several != nullptr ? *several : Dims{};
   if (one != nullptr) dims.push_back(*one);
   std::vector<bool> goes(rank, dims.empty());
-  for (const std::int64_t d : dims)
-    goes[static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(rank) : d)] = true;
+  // A scalar takes the dims 0 and -1, of which it has neither.
+  for (const std::int64_t d : dims) {
+    const auto at = static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(rank) : d);
+    if (at < rank) goes[at] = true;
+  }
   return goes;
 }
 

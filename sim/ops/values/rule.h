@@ -99,6 +99,10 @@ void note_made_by(const ValueRule& rule, ValueCall call, const Tensor& result, N
                   const Ref<Known>& before);
 /// x[indices] was read into `result`. Indices that are not defined stand for a whole dimension.
 void note_index(const Tensor& self, const TensorList& indices, const Tensor& result);
+/// `found` has the places of what is not zero, a row each.
+void note_nonzero(const Tensor& self, const Tensor& found);
+/// `result` is made of so many of the rows of `self`, which are in it by their numbers.
+void note_rows(const Tensor& self, std::vector<std::int64_t> rows, const Tensor& result);
 
 /// One call of an operator: made before it runs, since it may write over its arguments.
 class ValueWork {

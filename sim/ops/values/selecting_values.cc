@@ -227,6 +227,7 @@ constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
   return {name, ValueRule::Kind::kPlain, make};
 }
 constexpr ValueRule kIndex = rule("index", indexed);
+constexpr ValueRule kNonzero = rule("nonzero", nonzero);
 
 }  // namespace
 
@@ -261,10 +262,41 @@ void note_index(const Tensor& self, const TensorList& indices, const Tensor& res
   note_made_by(kIndex, std::move(call), result, {nullptr, is_random, is_assumed, depth}, nullptr);
 }
 
+void note_nonzero(const Tensor& self, const Tensor& found) {
+  std::optional<View> view = view_of(self);
+  if (!view) return;
+  Noted noted{nullptr, view->known->is_random, view->known->is_assumed, view->known->depth};
+  ValueCall call;
+  call.given.resize(1);
+  call.given[0].is_tensor = true;
+  call.given[0].views.push_back(*std::move(view));
+  call.sizes = found.sizes();
+  call.dtype = found.dtype();
+  note_made_by(kNonzero, std::move(call), found, std::move(noted), nullptr);
+}
+
+void note_rows(const Tensor& self, std::vector<std::int64_t> rows, const Tensor& result) {
+  std::optional<View> view = view_of(self);
+  if (!view) return;
+  Noted noted{nullptr, view->known->is_random, view->known->is_assumed, view->known->depth};
+  Numbers numbers;
+  numbers.dtype = ScalarType::kInt64;
+  numbers.whole = std::move(rows);
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  ValueCall call;
+  call.given.resize(2);
+  for (ValueCall::Given& each : call.given) each.is_tensor = true;
+  call.given[0].views.push_back(*std::move(view));
+  call.given[1].views.push_back({make_ref<Known>(std::move(numbers)), {count}, {1}, 0});
+  call.sizes = result.sizes();
+  call.dtype = result.dtype();
+  note_made_by(kIndex, std::move(call), result, std::move(noted), nullptr);
+}
+
 std::span<const ValueRule> selecting_values() {
   static constexpr ValueRule kRules[] = {
       rule("gather", gathered),      rule("index_select", selected),
-      rule("take", taken),           rule("nonzero", nonzero),
+      rule("take", taken),           kNonzero,
       rule("argwhere", nonzero),     rule("masked_select", masked_select),
       rule("one_hot", one_hot),      rule("outer", outer),
       rule("bucketize", bucketized),

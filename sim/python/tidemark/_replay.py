@@ -98,7 +98,7 @@ def replay(
         device: a GPU's id or a device file; without it an H100, or the recorded device.
         device_bytes, context_bytes: a device by its size, and what the CUDA context takes.
         memory_fraction: torch.cuda.set_per_process_memory_fraction(), from 0 to 1.
-        pytorch: the release whose allocator it is, "2.4" to "2.15"; the newest without it.
+        pytorch: the release whose allocator it is, "2.4" to "2.15"; "2.11" without it.
         event_policy: when other streams' uses end: "sync", "ready", "lag:N", "simulated".
         gpu, start, stop: a snapshot: which device, from where to where ("step:2", an event's number, ...).
         events: keep every event, for ReplayResult.timeline().

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/base/check.h"
 #include "sim/graph/backward_plan.h"
@@ -68,7 +69,7 @@ void accumulate(Context& c, GradientRules* rules, Tensor& stored, Tensor&& incom
   }
   c.launch(stored.device(), 0, 3 * stored.bytes(), ops::KernelClass::kElementwise, stored.dtype());
   ops::works_on(c, {&stored, &incoming}, {&stored});
-  if (!c.grad_enabled() && owns_plain_memory(stored)) return;
+  if (c.tracer == nullptr && !c.grad_enabled() && owns_plain_memory(stored)) return;
   stored = ops::pointwise(c, {&stored, &incoming});
 }
 
@@ -195,16 +196,19 @@ bool only_passes(std::string_view node) {
 /// The engine's thread and its grad mode while backward runs; autocast is that of the caller.
 class OnEngineThread {
  public:
-  explicit OnEngineThread(Context& c) : c_(c), caller_(c.thread()), streams_(c, caller_.is_engine) {
+  OnEngineThread(Context& c, bool retains_graph)
+      : c_(c), caller_(c.thread()), streams_(c, caller_.is_engine) {
     c_.set_thread(c_.engine_thread);
     autocast_ = c_.engine_thread.autocast;
     grad_ = c_.engine_thread.grad_enabled;
     c_.engine_thread.autocast = caller_.autocast;
     c_.engine_thread.grad_enabled = false;
+    retains_ = std::exchange(c_.engine_thread.retains_graph, retains_graph);
   }
   ~OnEngineThread() {
     c_.engine_thread.autocast = autocast_;
     c_.engine_thread.grad_enabled = grad_;
+    c_.engine_thread.retains_graph = retains_;
     c_.set_thread(caller_);
   }
   OnEngineThread(const OnEngineThread&) = delete;
@@ -217,6 +221,7 @@ class OnEngineThread {
   CallerStreams streams_;
   ops::Autocast autocast_;
   bool grad_ = true;
+  bool retains_ = false;
 };
 
 /// Marks the nodes that a pass with inputs leaves out, for as long as it runs.
@@ -315,7 +320,7 @@ class BackwardPass {
         graph_(graph),
         options_(options),
         roots_(roots),
-        thread_(c),
+        thread_(c, options.retain_graph),
         callbacks_(c.thread()),
         plan_(graph, vertices_of(roots)),
         towards_(roots, options),

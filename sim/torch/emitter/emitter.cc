@@ -111,6 +111,7 @@ LabelId Emitter::label() {
 }
 
 ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
+  if (pretender_ != nullptr) return pretender_->allocate(bytes, device);
   if (watch_ != nullptr) {
     if (const std::optional<ops::RequestNumber> kept = watch_->answer(bytes)) return *kept;
   }
@@ -128,6 +129,10 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
 
 void Emitter::release(ops::RequestNumber request) {
   if (stopped_) return;
+  if (is_pretended(request)) {
+    if (pretender_ != nullptr) pretender_->release(request);
+    return;
+  }
   if ((!more_owners_.empty() || watch_ != nullptr) && is_still_owned(request)) return;
   if (ops::is_pinned(request)) {
     push(Verb::kHostFree, ops::Device{0}, 0, request & ~ops::kPinned, 0);
@@ -148,6 +153,10 @@ bool Emitter::is_still_owned(ops::RequestNumber request) {
 
 void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
   if (ops::is_pinned(request)) return;
+  if (is_pretended(request)) {
+    if (pretender_ != nullptr) pretender_->set_role(request, role);
+    return;
+  }
   if (recorder_ && role == ops::Role::kActivation) recorder_->keep(request);
   Category& category = program_.categories[request];
   category = std::max(category, category_of(role));
@@ -166,21 +175,22 @@ void Emitter::flush() {
 
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
-  if (watch_ != nullptr) watch_->begins(name, inputs);
+  const bool is_real = pretender_ == nullptr;
+  if (is_real && watch_ != nullptr) watch_->begins(name, inputs);
   graph::OpVertex vertex;
   vertex.name = name;
   vertex.module = module_label;
   vertex.instruction = instructions_;
   vertex.payload = node;
   const graph::VertexId v = graph_.add_vertex(vertex);
-  if (recorder_) recorder_->add_op(v, name, program_.labels.text(module_label), inputs);
+  if (is_real && recorder_) recorder_->add_op(v, name, program_.labels.text(module_label), inputs);
   if (details_ != nullptr) {
     under_way_ = {op_, {}, node, {}};
     for (const ops::Tensor* input : inputs) under_way_.shape.reads(*input);
   }
   std::uint32_t port = 0;
   for (const ops::Tensor* input : inputs) {
-    if ((*input)->producer != graph::kNoVertex) {
+    if (is_real && (*input)->producer != graph::kNoVertex) {
       graph_.add_edge((*input)->producer, graph::EdgeKind::kData, port);
     }
     ++port;
@@ -195,6 +205,7 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
 
 void Emitter::record_graph(graph::Details& into) {
   recorder_.emplace(into);
+  recorded_ = &into;
   graph_.on_backward = [this](graph::VertexId v) {
     const auto* node = static_cast<const ops::Node*>(graph_[v].payload);
     recorder_->run_node(*node, program_.labels.text(node->label));
@@ -203,6 +214,10 @@ void Emitter::record_graph(graph::Details& into) {
 
 void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
                      ops::KernelClass kind, ops::ScalarType precision) {
+  if (pretender_ != nullptr) {
+    pretender_->launch(device, flops, bytes_moved, kind, precision);
+    return;
+  }
   if (stopped_ || (watch_ != nullptr && watch_->is_answering())) return;
   push_launch(device, {flops, bytes_moved, cost_class(kind), precision_of(precision)});
   if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
@@ -261,6 +276,7 @@ void Emitter::take_shape(const ops::KernelShape& shape) {
 }
 
 void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
+  if (pretender_ != nullptr) pretender_->refuse("a stream");
   const std::size_t at = static_cast<std::uint8_t>(device.index);
   if (at >= streams_.size()) streams_.resize(at + 1);
   streams_[at] = stream;
@@ -269,6 +285,7 @@ void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
 
 void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
   if (stopped_) return;
+  if (pretender_ != nullptr) pretender_->refuse("a copy between the host and a device");
   const ops::Device device = from.is_cuda() ? from : to;
   push_launch(device, {0, bytes,
                        from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,

@@ -16,6 +16,29 @@
 
 namespace tidemark::torch {
 
+/// Requests of code that is being compiled are pretended: numbers of their own, which nobody
+/// serves.
+inline constexpr ops::RequestNumber kPretended = 0x40000000U;
+constexpr bool is_pretended(ops::RequestNumber request) {
+  return request != ops::kNoMemory && !ops::is_pinned(request) && (request & kPretended) != 0;
+}
+
+/// Who answers them, and hears what else operators ask for.
+class Pretender {
+ public:
+  Pretender() = default;
+  Pretender(const Pretender&) = delete;
+  Pretender& operator=(const Pretender&) = delete;
+  virtual ~Pretender() = default;
+  virtual ops::RequestNumber allocate(Bytes bytes, ops::Device device) = 0;
+  virtual void release(ops::RequestNumber request) = 0;
+  virtual void set_role(ops::RequestNumber request, ops::Role role) = 0;
+  virtual void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                      ops::KernelClass kind, ops::ScalarType precision) = 0;
+  /// The program ends. `what`: a stream, a copy between host and device, ...
+  virtual void refuse(std::string_view what) = 0;
+};
+
 /// Turns what kernels ask for into instructions for a Sink, and what operators read and make into
 /// the computation graph.
 ///
@@ -49,6 +72,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   void set_stream(ops::Device device, std::uint16_t stream) override;
   void copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) override;
   std::uint32_t record(ops::Device device, std::uint16_t stream) override {
+    if (pretender_ != nullptr) pretender_->refuse("an event");
     record_event(next_event_, device, stream);
     return next_event_++;
   }
@@ -59,11 +83,15 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   /// Who looks on while operators run; null: nobody. Source of what it may do: OperatorWatch.
   void watch(OperatorWatch* watch) { watch_ = watch; }
   [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
+  /// From here on everything is pretended; null: no longer.
+  void pretend(Pretender* pretender) { pretender_ = pretender; }
   /// One more owner of a request: it is released when all have.
   void hold(ops::RequestNumber request) { ++more_owners_[request]; }
 
   /// Writes the graph down as it is made, for people. Call it before anything runs.
   void record_graph(graph::Details& into);
+  /// Where it is written down; null: nobody asked.
+  [[nodiscard]] graph::Details* recorded() { return recorded_; }
   /// Keeps what each kernel works on. Call it before anything runs.
   void record_kernels(KernelDetails& into);
 
@@ -152,8 +180,10 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   Sink& sink_;
   graph::OpGraph graph_;
   std::optional<GraphRecorder> recorder_;
+  graph::Details* recorded_ = nullptr;
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
   OperatorWatch* watch_ = nullptr;
+  Pretender* pretender_ = nullptr;
   std::unordered_map<ops::RequestNumber, int> more_owners_;  ///< beside the first
   /// The operator or backward function under way: its kernel is taken to work on this where it
   /// tells nothing itself.

@@ -18,7 +18,14 @@ using lang::Value;
 
 namespace {
 
-ModuleObject& module_of(const Value& value) { return *value.as<ModuleObject>(); }
+/// Model code can call a method of Module with anything as its module.
+ModuleObject& module_of(Interp& interp, const Value& value) {
+  auto* module = value.as<ModuleObject>();
+  if (module == nullptr)
+    interp.type_error("expected a torch.nn.Module, got " + interp.type_name(value));
+  return *module;
+}
+ModuleObject& module_of(const Arguments& a) { return a.object<ModuleObject>(0, "torch.nn.Module"); }
 
 /// [(name, value), ...] of one of a module's tables.
 Value entries_of(Interp& interp, const lang::AttrMap& table) {
@@ -33,7 +40,7 @@ Value entries_of(Interp& interp, const lang::AttrMap& table) {
 /// named_members.
 void collect(Session& session, const Value& value, const std::string& prefix, bool want_parameters,
              std::unordered_set<const void*>& seen, std::vector<Value>& out, bool with_names) {
-  const ModuleObject& module = module_of(value);
+  const ModuleObject& module = module_of(session.interp, value);
   if (!seen.insert(&module).second) return;
   const lang::AttrMap& table = want_parameters ? module.parameters : module.buffers;
   for (const auto& entry : table.entries()) {
@@ -95,8 +102,9 @@ void add_collectors(Session& session, lang::ClassObject& base) {
   }
 }
 
-lang::AttrMap& table_of(const Value& module, std::string_view name) {
-  ModuleObject& owner = module_of(module);
+lang::AttrMap& table_of(const Arguments& a) {
+  const std::string& name = a.text(1);
+  ModuleObject& owner = module_of(a);
   return name == "_parameters" ? owner.parameters
          : name == "_buffers"  ? owner.buffers
                                : owner.modules;
@@ -109,35 +117,33 @@ void add_tables(Session& session, lang::ClassObject& base) {
   const auto access = [&](std::string_view signature, lang::HostFunction body) -> Value {
     return interp.function(signature, std::move(body));
   };
-  base.attrs.set(
-      interp.intern("_table_access"),
-      interp.tuple({access("names(owner, table)",
-                           [](Interp& in, Arguments& a) {
-                             const lang::AttrMap& table = table_of(a[0], a.text(1));
-                             std::vector<Value> names;
-                             names.reserve(table.size());
-                             for (const auto& entry : table.entries())
-                               names.push_back(in.str(std::string(in.text(entry.name))));
-                             return in.list(std::move(names));
-                           }),
-                    access("get(owner, table, name)",
-                           [](Interp& in, Arguments& a) {
-                             const Value* found =
-                                 table_of(a[0], a.text(1)).find(in.intern(a.text(2)));
-                             return found == nullptr ? Value::not_implemented() : *found;
-                           }),
-                    access("set(owner, table, name, value)",
-                           [](Interp& in, Arguments& a) {
-                             const auto* tensor = a[3].as<TensorObject>();
-                             if (tensor != nullptr && a.text(1) == "_buffers")
-                               tensor->tensor->storage->set_role(ops::Role::kParameter);
-                             table_of(a[0], a.text(1)).set(in.intern(a.text(2)), a.take(3));
-                             return Value::none();
-                           }),
-                    access("remove(owner, table, name)", [](Interp& in, Arguments& a) {
-                      table_of(a[0], a.text(1)).remove(in.intern(a.text(2)));
-                      return Value::none();
-                    })}));
+  base.attrs.set(interp.intern("_table_access"),
+                 interp.tuple({access("names(owner, table)",
+                                      [](Interp& in, Arguments& a) {
+                                        const lang::AttrMap& table = table_of(a);
+                                        std::vector<Value> names;
+                                        names.reserve(table.size());
+                                        for (const auto& entry : table.entries())
+                                          names.push_back(in.str(std::string(in.text(entry.name))));
+                                        return in.list(std::move(names));
+                                      }),
+                               access("get(owner, table, name)",
+                                      [](Interp& in, Arguments& a) {
+                                        const Value* found = table_of(a).find(in.intern(a.text(2)));
+                                        return found == nullptr ? Value::not_implemented() : *found;
+                                      }),
+                               access("set(owner, table, name, value)",
+                                      [](Interp& in, Arguments& a) {
+                                        const auto* tensor = a[3].as<TensorObject>();
+                                        if (tensor != nullptr && a.text(1) == "_buffers")
+                                          tensor->tensor->storage->set_role(ops::Role::kParameter);
+                                        table_of(a).set(in.intern(a.text(2)), a.take(3));
+                                        return Value::none();
+                                      }),
+                               access("remove(owner, table, name)", [](Interp& in, Arguments& a) {
+                                 table_of(a).remove(in.intern(a.text(2)));
+                                 return Value::none();
+                               })}));
 }
 
 }  // namespace
@@ -154,15 +160,15 @@ void add_module_class(Session& session, lang::Module& torch_c) {
                     interp.function(signature, std::move(body)));
   };
   method("__init__(self)", [](Interp&, Arguments& a) {
-    module_of(a[0]).initialised = true;
+    module_of(a).initialised = true;
     return Value::none();
   });
   method("register_parameter(self, name, param)", [](Interp& in, Arguments& a) {
-    module_of(a[0]).parameters.set(in.intern(a.text(1)), a[2]);
+    module_of(a).parameters.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
   method("_set_buffer(self, name, tensor, persistent)", [](Interp& in, Arguments& a) {
-    ModuleObject& module = module_of(a[0]);
+    ModuleObject& module = module_of(a);
     const Name name = in.intern(a.text(1));
     module.buffers.set(name, a[2]);
     if (!a.boolean(3)) module.not_persistent.push_back(name);
@@ -171,14 +177,14 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return Value::none();
   });
   method("_set_parameter(self, name, value)", [](Interp& in, Arguments& a) {
-    module_of(a[0]).parameters.set(in.intern(a.text(1)), a[2]);
+    module_of(a).parameters.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
   method("add_module(self, name, module)", [](Interp& in, Arguments& a) {
     if (!a[2].is_none() && a[2].as<ModuleObject>() == nullptr) {
       in.type_error(in.type_name(a[2]) + " is not a Module subclass");
     }
-    module_of(a[0]).modules.set(in.intern(a.text(1)), a[2]);
+    module_of(a).modules.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
   // What super().__call__(...) and its kin reach from classes that have their own.
@@ -195,13 +201,13 @@ void add_module_class(Session& session, lang::Module& torch_c) {
                     }));
   }
   method("__setattr__(self, name, value, /)", [](Interp& in, Arguments& a) {
-    module_of(a[0]).store_attr(in, in.intern(a.text(1)), a.take(2));
+    module_of(a).store_attr(in, in.intern(a.text(1)), a.take(2));
     return Value::none();
   });
   // What classes with a __getattr__ of their own ask first: parameters, buffers and modules.
   method("__getattr__(self, name, /)", [](Interp& in, Arguments& a) {
     const Name name = in.intern(a.text(1));
-    Value found = module_of(a[0]).get_missing_attr(in, name);
+    Value found = module_of(a).get_missing_attr(in, name);
     if (found.empty()) {
       in.raise(*in.classes().attribute_error,
                fmt::format("'{}' object has no attribute '{}'", in.type_name(a[0]), in.text(name)));
@@ -210,44 +216,44 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   });
   method("__delattr__(self, name, /)", [](Interp& in, Arguments& a) {
     const Name name = in.intern(a.text(1));
-    if (!module_of(a[0]).remove_member(in, name)) {
+    if (!module_of(a).remove_member(in, name)) {
       in.raise(*in.classes().attribute_error,
                fmt::format("'{}' object has no attribute '{}'", in.type_name(a[0]), in.text(name)));
     }
     return Value::none();
   });
   method("_parameter_items(self)",
-         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).parameters); });
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).parameters); });
   method("_buffer_items(self)",
-         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).buffers); });
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).buffers); });
   method("_buffer_names(self)", [](Interp& in, Arguments& a) {
     std::vector<Value> names;
-    for (const auto& entry : module_of(a[0]).buffers.entries())
+    for (const auto& entry : module_of(a).buffers.entries())
       names.push_back(in.str(std::string(in.text(entry.name))));
     return in.list(std::move(names));
   });
   method("_module_items(self)",
-         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a[0]).modules); });
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).modules); });
   method("_child_list(self)",
-         [](Interp& in, Arguments& a) { return children_of(in, module_of(a[0]), false); });
+         [](Interp& in, Arguments& a) { return children_of(in, module_of(a), false); });
   method("_named_child_list(self)",
-         [](Interp& in, Arguments& a) { return children_of(in, module_of(a[0]), true); });
+         [](Interp& in, Arguments& a) { return children_of(in, module_of(a), true); });
   add_tables(session, *base);
   method("_is_persistent(self, name)", [](Interp& in, Arguments& a) {
-    const auto& names = module_of(a[0]).not_persistent;
+    const auto& names = module_of(a).not_persistent;
     return Value::boolean(std::find(names.begin(), names.end(), in.intern(a.text(1))) ==
                           names.end());
   });
   method("_replicate_for_data_parallel(self)",
-         [](Interp&, Arguments& a) { return module_of(a[0]).replica(); });
+         [](Interp&, Arguments& a) { return module_of(a).replica(); });
   method("_set_hooks(self, pre, post)", [](Interp&, Arguments& a) {
-    ModuleObject& module = module_of(a[0]);
+    ModuleObject& module = module_of(a);
     module.pre_hooks = a[1].is_none() ? Value() : a[1];
     module.post_hooks = a[2].is_none() ? Value() : a[2];
     return Value::none();
   });
   method("_set_backward_hooks(self, begin)", [](Interp&, Arguments& a) {
-    module_of(a[0]).backward_hooks = a[1];
+    module_of(a).backward_hooks = a[1];
     return Value::none();
   });
   add_collectors(session, *base);

@@ -47,7 +47,11 @@ class CheckpointFrame final : public lang::HostObject {
     arguments_ = std::move(arguments);
   }
   void enter();
-  void exit() { session_.c.thread().pack_hooks.pop_back(); }
+  void exit() {
+    auto& hooks = session_.c.thread().pack_hooks;
+    if (hooks.empty()) session_.interp.runtime_error("the region was not entered");
+    hooks.pop_back();
+  }
   void recompute();
   void forget(const Holder* holder);
   [[nodiscard]] bool is_recomputed() const { return recomputed_; }
@@ -122,6 +126,8 @@ std::vector<Value> CheckpointFrame::saved_arguments() {
   std::size_t next = 0;
   for (Value& value : values) {
     if (value.tag() != lang::Tag::kEllipsis) continue;
+    if (!saver_ || next >= saver_->saved.size())
+      session_.interp.runtime_error("the region's arguments are not there any more");
     value = session_.wrap(saver_->saved[next++].unpack());
   }
   return values;
@@ -179,6 +185,7 @@ void add_checkpoint(Session& session, lang::Module& module) {
   const Ref<lang::ClassObject> stop = interp.make_exception_class(
       "_StopRecomputationError", "torch.utils.checkpoint", interp.classes().exception);
   type->construct = [s, stop](Interp& in, lang::ClassObject& made, lang::CallArgs& args) -> Value {
+    if (args.positional != 1) in.type_error("CheckpointFrame() expects one argument");
     return make_ref<CheckpointFrame>(*s, Ref<lang::ClassObject>(&made), stop,
                                      in.truth(args.values[0]));
   };
@@ -216,7 +223,8 @@ void add_checkpoint(Session& session, lang::Module& module) {
         });
     return Value::none();
   });
-  add("pop_saved_tensors_hooks()", [s](Interp&, Arguments&) {
+  add("pop_saved_tensors_hooks()", [s](Interp& in, Arguments&) {
+    if (s->c.thread().pack_hooks.empty()) in.runtime_error("there are no hooks to take away");
     s->c.thread().pack_hooks.pop_back();
     return Value::none();
   });

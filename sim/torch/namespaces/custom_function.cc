@@ -89,11 +89,15 @@ void run_custom_backward(Session& session, const Value& cls, const Value& ctx,
     arguments.push_back(session.wrap(b.incoming[i]));
   }
   const Value handle = interp.get_attr(ctx, interp.intern("_node"));
-  handle.as<NodeObject>()->hand_over(std::move(b.saved));
+  // Kept as it was: what the function does to its context may not take it away.
+  const auto* node = handle.as<NodeObject>();
+  if (node == nullptr) interp.runtime_error("ctx._node was replaced");
+  const Ref<NodeObject> kept(const_cast<NodeObject*>(node));
+  kept->hand_over(std::move(b.saved));
   b.saved.clear();
   const Value out =
       interp.call(interp.get_attr(cls, interp.intern("backward")), std::move(arguments));
-  handle.as<NodeObject>()->hand_over({});
+  kept->hand_over({});
   const std::vector<Value> grads =
       out.as<lang::Tuple>() != nullptr ? interp.unpack(out) : std::vector<Value>{out};
   if (grads.size() < is_tensor.size()) {
@@ -122,6 +126,8 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   Session& session = custom->session;
   Interp& interp = session.interp;
   ops::Context& c = session.c;
+  if (c.tracer != nullptr)
+    interp.refuse("a torch.autograd.Function in compiled code is not modelled", kRunAsEager);
   const Value cls = a[0];
   const Value ctx = a[1];
   std::vector<Value> given = interp.unpack(a[2]);
@@ -213,10 +219,12 @@ Value gradients_of(Session& session, Arguments& a) {
   return session.guarded([&]() -> Value {
     std::vector<ops::Edge> roots;
     ops::TensorList starts;
-    const std::vector<Value> outputs = interp.unpack(a[0]);
+    const ops::TensorList outputs = tensors_in(interp, a[0]);
     const std::vector<Value> given = interp.unpack(a[1]);
+    if (given.size() != outputs.size())
+      interp.runtime_error("there are not as many gradients as outputs");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor& tensor = outputs[i].as<TensorObject>()->tensor;
+      const Tensor& tensor = outputs[i];
       roots.push_back(ops::gradient_edge(c, tensor));
       const auto* start = given[i].as<TensorObject>();
       starts.push_back(start != nullptr ? start->tensor : c.empty_like(tensor));
@@ -225,9 +233,8 @@ Value gradients_of(Session& session, Arguments& a) {
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
     options.rules = session.gradient_rules.get();
-    for (const Value& value : interp.unpack(a[2])) {
-      options.inputs.push_back(ops::gradient_edge(c, value.as<TensorObject>()->tensor));
-    }
+    for (const Tensor& tensor : tensors_in(interp, a[2]))
+      options.inputs.push_back(ops::gradient_edge(c, tensor));
     return session.tuple_of(run_backward(c, session.emitter.graph(), roots, starts, options));
   });
 }

@@ -25,6 +25,16 @@ ops::Dims dims_at(const Arguments& a, std::size_t i) {
   return dims;
 }
 
+/// Of the arguments tensor, spec, sizes, strides.
+Ref<SpreadBySpec> spread_at(Session& session, const Arguments& a) {
+  if (!session.dtensors.tensor) session.interp.runtime_error("there are no classes of DTensors");
+  ops::Dims sizes = dims_at(a, 2);
+  ops::Dims strides = dims_at(a, 3);
+  if (sizes.size() != strides.size())
+    session.interp.value_error("there are not as many strides as sizes");
+  return make_ref<SpreadBySpec>(a[1], std::move(sizes), std::move(strides));
+}
+
 /// Counts a call that takes DTensors for this rank's parts.
 class Inside {
  public:
@@ -56,7 +66,9 @@ class DistributedGradients final : public GradientRules {
   Tensor sum(const Tensor& stored, const Tensor& incoming) override {
     const Value out = session_.interp.call(session_.dtensors.sum,
                                            {session_.wrap(stored), session_.wrap(incoming)});
-    return out.as<TensorObject>()->tensor;
+    const auto* tensor = out.as<TensorObject>();
+    if (tensor == nullptr) session_.interp.type_error("the sum of two gradients is no Tensor");
+    return tensor->tensor;
   }
 
  private:
@@ -71,8 +83,10 @@ Tensor changed(Session& session, const Value& function, const Tensor& gradient) 
 }
 
 /// The tensor with a step of its own on the way of its gradient, which `function` changes.
-Value mark_gradient(Session& session, const Value& given, const Value& function) {
-  const Tensor& tensor = given.as<TensorObject>()->tensor;
+Value mark_gradient(Session& session, Arguments& a) {
+  const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+  const Value given = a[0];
+  const Value function = a[1];
   ops::Op op(session.c, kGradientMark, kGradientMark, {&tensor});
   if (!op.records()) return given;
   return session.wrap(
@@ -102,7 +116,7 @@ void add_gradients(Session& session, lang::Module& module) {
                session.interp.function(signature, std::move(body)));
   };
   add("mark_gradient(tensor, function)",
-      [s](Interp&, Arguments& a) { return mark_gradient(*s, a[0], a[1]); });
+      [s](Interp&, Arguments& a) { return mark_gradient(*s, a); });
   add("change_before(made, function)", [s](Interp&, Arguments& a) {
     change_before(a.object<TensorObject>(0, "Tensor").tensor, *s, a[1]);
     return Value::none();
@@ -181,13 +195,13 @@ void add_dtensors(Session& session, lang::Module& module) {
   // A DTensor of which `local` is this rank's part: the same memory, no history of its own.
   add("make_dtensor(local, spec, sizes, strides)", [s](Interp&, Arguments& a) {
     Tensor made = ops::Context::shallow_copy(a.object<TensorObject>(0, "Tensor").tensor);
-    made->spread = make_ref<SpreadBySpec>(a[1], dims_at(a, 2), dims_at(a, 3));
+    made->spread = spread_at(*s, a);
     return s->wrap(std::move(made));
   });
   // What an operator gave becomes a DTensor itself.
   add("spread_out(tensor, spec, sizes, strides)", [s](Interp&, Arguments& a) {
     auto& object = a.object<TensorObject>(0, "Tensor");
-    object.tensor->spread = make_ref<SpreadBySpec>(a[1], dims_at(a, 2), dims_at(a, 3));
+    object.tensor->spread = spread_at(*s, a);
     object.set_type(object.tensor->is_parameter ? s->dtensors.parameter : s->dtensors.tensor);
     return a[0];
   });
@@ -219,9 +233,7 @@ void add_dtensors(Session& session, lang::Module& module) {
   module.set(session.interp.intern("call_local"),
              session.interp.raw_function("call_local", [s](Interp& in, lang::CallArgs& args) {
                const Inside inside(s->dtensors);
-               lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords,
-                                   args.keyword_count, false};
-               return in.call(args.values[0], rest);
+               return call_first(in, args);
              }));
 }
 

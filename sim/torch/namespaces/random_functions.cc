@@ -44,10 +44,17 @@ void fill(Generator& generator, const Tensor& tensor, DrawSpec spec, bool is_kep
   ops::note_in_memory_order(tensor, std::move(noted), nullptr);
 }
 
+/// Requires nothing: model code can hold any number.
+Generator& generator_of(Session& session, std::int64_t number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= session.generators)
+    session.interp.value_error("no such generator: " + std::to_string(number));
+  return session.c.generator(static_cast<std::size_t>(number));
+}
+
 Generator& generator_at(Session& session, const Arguments& a, std::size_t i) {
   if (!a.has(i) || a[i].is_none()) return session.c.generator(0);
   const Value number = session.interp.find_attr(a[i], session.interp.intern("_number"));
-  return session.c.generator(number.is_int() ? static_cast<std::size_t>(number.as_int()) : 0);
+  return generator_of(session, number.is_int() ? number.as_int() : 0);
 }
 
 /// What nn.Linear and the convolutions begin with. Source: their reset_parameters.
@@ -82,6 +89,9 @@ void set_state(Interp& in, Generator& generator, const Value& state) {
     return;
   }
   const std::vector<Value> parts = in.unpack(state);
+  const bool fits = parts.size() == 4 && parts[0].is_int() && parts[1].is_int() &&
+                    (parts[2].is_none() || parts[2].is_int()) && parts[3].is_bool();
+  if (!fits) in.type_error("expected what generator_state() gave");
   const auto number = [&](std::size_t i) { return static_cast<std::uint64_t>(parts[i].as_int()); };
   generator.state = {number(0), number(1), std::nullopt};
   if (!parts[2].is_none()) generator.state.kept_normal = number(2);
@@ -101,15 +111,13 @@ void add_random_functions(Session& session, lang::Module& module) {
     return Value::integer(static_cast<std::int64_t>(s->c.add_generator()));
   });
   add("seed_generator(number, seed)", [s](Interp&, Arguments& a) {
-    s->c.generator(static_cast<std::size_t>(a.integer(0)))
-        .set_seed(static_cast<std::uint64_t>(a.integer(1)));
+    generator_of(*s, a.integer(0)).set_seed(static_cast<std::uint64_t>(a.integer(1)));
     return Value::none();
   });
-  add("generator_state(number)", [s](Interp& in, Arguments& a) {
-    return state_of(in, s->c.generator(static_cast<std::size_t>(a.integer(0))));
-  });
+  add("generator_state(number)",
+      [s](Interp& in, Arguments& a) { return state_of(in, generator_of(*s, a.integer(0))); });
   add("set_generator_state(number, state)", [s](Interp& in, Arguments& a) {
-    set_state(in, s->c.generator(static_cast<std::size_t>(a.integer(0))), a[1]);
+    set_state(in, generator_of(*s, a.integer(0)), a[1]);
     return Value::none();
   });
   // "uniform" and "normal" take two parameters; "bent" ones are drawn so and changed afterwards.

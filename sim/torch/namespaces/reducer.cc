@@ -76,7 +76,9 @@ void fill_reducer(Session& session, lang::Module& module) {
   const Ref<lang::ClassObject> type = interp.make_class("Accumulator", "torch._C");
   type->construct = [s](Interp& in, lang::ClassObject& made, lang::CallArgs& args) -> Value {
     const auto* leaf = args.positional == 3 ? args.values[0].as<TensorObject>() : nullptr;
-    if (leaf == nullptr) in.type_error("Accumulator() expects a leaf, its owner and an index");
+    if (leaf == nullptr || args.values[1].as<lang::Instance>() == nullptr ||
+        !args.values[2].is_int())
+      in.type_error("Accumulator() expects a leaf, its owner and an index");
     return make_ref<AccumulatorObject>(*s, Ref<lang::ClassObject>(&made), leaf->tensor,
                                        args.values[1].object(), args.values[2].as_int());
   };
@@ -90,7 +92,9 @@ void fill_reducer(Session& session, lang::Module& module) {
     std::vector<Value> out;
     std::int64_t index = 0;
     for (const Value& value : in.unpack(a[0])) {
-      const ops::Node* node = value.as<AccumulatorObject>()->node();
+      const auto* accumulator = value.as<AccumulatorObject>();
+      if (accumulator == nullptr) in.type_error("unreached() expects accumulators");
+      const ops::Node* node = accumulator->node();
       if (!std::binary_search(reached.begin(), reached.end(), node))
         out.push_back(Value::integer(index));
       ++index;
@@ -117,7 +121,8 @@ void fill_reducer(Session& session, lang::Module& module) {
     (void)in;
     return s->wrap(before);
   });
-  add("end_worker(device)", [s](Interp&, Arguments& a) {
+  add("end_worker(device)", [s](Interp& in, Arguments& a) {
+    if (s->workers.empty()) in.runtime_error("no thread of the program's own runs");
     s->c.end_thread(*s->workers.back());
     s->workers.pop_back();
     s->c.set_thread(s->workers.empty() ? s->c.main_thread : *s->workers.back());

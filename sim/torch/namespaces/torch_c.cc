@@ -1,11 +1,17 @@
 #include "sim/torch/namespaces/torch_c.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sim/lang/runtime/notes.h"
 #include "sim/ops/autocast.h"
+#include "sim/ops/cublas.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/values/rule.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/autograd/autograd.h"
+#include "sim/torch/compile/compiled_call.h"
 #include "sim/torch/modules/module_object.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -32,6 +38,13 @@ bool* backend_switch(Session& session, std::string_view name) {
   return nullptr;
 }
 
+const ops::Tensor& tensor_of(Interp& interp, const Value& value) {
+  const auto* object = value.as<TensorObject>();
+  if (object == nullptr)
+    interp.type_error("expected a Tensor, got " + std::string(interp.type_name(value)));
+  return object->tensor;
+}
+
 void add_modes(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
@@ -47,17 +60,18 @@ void add_modes(Session& session, lang::Module& module) {
   module.set(
       session.interp.intern("without_grad"),
       session.interp.raw_function("without_grad", [s](Interp& in, lang::CallArgs& args) -> Value {
-        lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count,
-                            false};
         const ops::GradMode mode(s->c, false);
-        return in.call(args.values[0], rest);
+        return call_first(in, args);
       }));
   add("compile_mode()", [s](Interp& in, Arguments&) {
     return in.str(std::string(kCompileModeNames[static_cast<std::size_t>(s->compile)]));
   });
   add("cuda_version()", [s](Interp& in, Arguments&) { return in.str(to_string(s->wheel.cuda)); });
   // What the PyTorch that runs does: the number of the variant of a rule where releases differ.
-  add("release_rule(name)", [s](Interp&, Arguments& a) {
+  add("release_rule(name)", [s](Interp& in, Arguments& a) {
+    const std::span<const ops::ReleaseRule> rules = ops::release_rules();
+    if (std::ranges::find(rules, a.text(0), &ops::ReleaseRule::name) == rules.end())
+      in.value_error("no such rule: " + a.text(0));
     return Value::integer(ops::variant_of_rule(a.text(0), s->wheel));
   });
   add("inference_mode()",
@@ -112,7 +126,8 @@ void add_modes(Session& session, lang::Module& module) {
     if (!is_read_already) s->allocator_conf = a.text(0);
     return Value::boolean(!is_read_already);
   });
-  add("set_cublas_variable(name, value)", [s](Interp&, Arguments& a) {
+  add("set_cublas_variable(name, value)", [s](Interp& in, Arguments& a) {
+    if (!ops::is_cublas_variable(a.text(0))) in.value_error("no such variable: " + a.text(0));
     return Value::boolean(s->c.set_cublas_environment(a.text(0), a.text(1)));
   });
   add("set_backend(name, value)", [s](Interp& in, Arguments& a) {
@@ -123,8 +138,11 @@ void add_modes(Session& session, lang::Module& module) {
   });
 }
 
-ops::Device device_at(const Arguments& a, std::size_t i) {
-  return ops::Device{static_cast<std::int8_t>(a.integer(i))};
+ops::Device device_at(const Session& session, const Arguments& a, std::size_t i) {
+  const std::int64_t index = a.integer(i);
+  if (index < 0 || index >= session.device_count)
+    session.interp.value_error("no such device: " + std::to_string(index));
+  return ops::Device{static_cast<std::int8_t>(index)};
 }
 std::uint16_t stream_at(const Arguments& a, std::size_t i) {
   return static_cast<std::uint16_t>(a.integer(i));
@@ -147,7 +165,8 @@ void add_streams(Session& session, lang::Module& module) {
   add("stream_from_pool(device, pool)", [s](Interp&, Arguments& a) {
     constexpr std::int64_t kPerPool = 32;
     constexpr std::int64_t kPools = 4;  // one a priority
-    const auto pool = static_cast<std::size_t>(a.integer(0) * kPools + a.integer(1));
+    if (a.integer(1) < 0 || a.integer(1) >= kPools) s->interp.value_error("no such pool");
+    const auto pool = static_cast<std::size_t>(device_at(*s, a, 0).index * kPools + a.integer(1));
     if (pool >= s->next_stream.size()) s->next_stream.resize(pool + 1);
     return Value::integer(1 + a.integer(1) * kPerPool + s->next_stream[pool]++ % kPerPool);
   });
@@ -159,22 +178,22 @@ void add_streams(Session& session, lang::Module& module) {
   });
   add("query_stream(device, stream)", [s](Interp&, Arguments& a) {
     const std::optional<bool> ended =
-        s->guarded([&] { return s->emitter.query_stream(device_at(a, 0), stream_at(a, 1)); });
+        s->guarded([&] { return s->emitter.query_stream(device_at(*s, a, 0), stream_at(a, 1)); });
     return ended ? Value::boolean(*ended) : Value::none();
   });
   add("current_stream(device)",
-      [s](Interp&, Arguments& a) { return Value::integer(s->c.stream(device_at(a, 0))); });
+      [s](Interp&, Arguments& a) { return Value::integer(s->c.stream(device_at(*s, a, 0))); });
   add("make_event()", [s](Interp&, Arguments&) { return Value::integer(s->emitter.make_event()); });
   act("set_stream(device, stream)",
-      [](Session& t, Arguments& a) { t.c.set_stream(device_at(a, 0), stream_at(a, 1)); });
+      [](Session& t, Arguments& a) { t.c.set_stream(device_at(t, a, 0), stream_at(a, 1)); });
   act("synchronize_stream(device, stream)",
-      [](Session& t, Arguments& a) { t.emitter.synchronize(device_at(a, 0), stream_at(a, 1)); });
+      [](Session& t, Arguments& a) { t.emitter.synchronize(device_at(t, a, 0), stream_at(a, 1)); });
   act("record_event(event, device, stream)", [](Session& t, Arguments& a) {
-    t.emitter.record_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+    t.emitter.record_event(static_cast<std::uint32_t>(a.integer(0)), device_at(t, a, 1),
                            stream_at(a, 2));
   });
   act("wait_event(event, device, stream)", [](Session& t, Arguments& a) {
-    t.emitter.wait_event(static_cast<std::uint32_t>(a.integer(0)), device_at(a, 1),
+    t.emitter.wait_event(static_cast<std::uint32_t>(a.integer(0)), device_at(t, a, 1),
                          stream_at(a, 2));
   });
   act("synchronize_event(event)", [](Session& t, Arguments& a) {
@@ -191,6 +210,40 @@ void add_streams(Session& session, lang::Module& module) {
     for (const Value& each : in.unpack(read_numbers(*s, object->tensor)))
       items.push_back(Value::integer(static_cast<std::int64_t>(each.number())));
     return in.list(std::move(items));
+  });
+  // Rows of a tensor of the host side by side, in memory of their own.
+  add("picked_rows(tensor, rows)", [s](Interp& in, Arguments& a) -> Value {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    std::vector<std::int64_t> rows;
+    const std::vector<Value> items = in.unpack(a[1]);
+    for (const Value& item : items) {
+      if (item.is_integral()) rows.push_back(item.as_int());
+    }
+    ops::Dims sizes = tensor.sizes();
+    sizes[0] = static_cast<std::int64_t>(items.size());
+    return s->guarded([&] {
+      const ops::Tensor out = s->c.empty(sizes, tensor.dtype(), tensor.device());
+      if (rows.size() == items.size()) ops::note_rows(tensor, std::move(rows), out);
+      return s->wrap(out);
+    });
+  });
+  // How many bins the numbers of a tensor fall into; `least` where nobody knows and some are asked.
+  add("count_of_bins(tensor, least)", [s](Interp& in, Arguments& a) -> Value {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    const std::int64_t least = a.integer(1);
+    if (const auto numbers = s->c.look_at(tensor)) {
+      std::int64_t most = least;
+      for (const std::int64_t each : numbers->whole) most = std::max(most, each + 1);
+      return Value::integer(most);
+    }
+    if (least > 0 || !s->c.count_unknown) {
+      if (s->c.count_unknown)
+        lang::note(in, fmt::format("bincount of numbers that are not known: none is taken to be "
+                                   "above {}",
+                                   least - 1));
+      return Value::integer(std::max<std::int64_t>(least, 1));
+    }
+    return Value::integer(s->guarded([&] { return s->c.count_unknown(tensor); }));
   });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
@@ -274,10 +327,9 @@ void add_lists(Session& session, lang::Module& module) {
   };
   add("group_tensors(lists)", group_tensors);
   add("all_on_cuda(tensors)", [](Interp& in, Arguments& a) {
-    const std::vector<Value> tensors = in.unpack(a[0]);
-    return Value::boolean(std::all_of(tensors.begin(), tensors.end(), [](const Value& each) {
-      return each.as<TensorObject>()->tensor.is_cuda();
-    }));
+    const ops::TensorList tensors = tensors_in(in, a[0]);
+    return Value::boolean(
+        std::ranges::all_of(tensors, [](const ops::Tensor& each) { return each.is_cuda(); }));
   });
 }
 
@@ -337,12 +389,10 @@ void add_events(Session& session, lang::Module& module) {
   add("flatten_weights(weights)", [s](Interp& in, Arguments& a) {
     // cuDNN's recurrent layers want their weights in one buffer: each becomes a part of it. Source:
     // docs/rules/recurrent.md.
-    std::vector<ops::Tensor> weights;
+    const ops::TensorList weights = tensors_in(in, a[0]);
+    if (weights.empty()) in.value_error("no weights to put into one buffer");
     std::int64_t total = 0;
-    for (const Value& v : in.unpack(a[0])) {
-      weights.push_back(v.as<TensorObject>()->tensor);
-      total += weights.back().numel();
-    }
+    for (const ops::Tensor& weight : weights) total += weight.numel();
     s->guarded([&] {
       const ops::Tensor buffer =
           s->c.empty({total}, weights.front().dtype(), weights.front().device());
@@ -369,14 +419,13 @@ void add_events(Session& session, lang::Module& module) {
         static_cast<std::int64_t>(a.object<TensorObject>(0, "Tensor").tensor->storage->bytes()));
   });
   add("backward(tensors, gradients, retain_graph=False, inputs=())", [s](Interp& in, Arguments& a) {
-    ops::TensorList tensors;
+    const ops::TensorList tensors = tensors_in(in, a[0]);
     ops::TensorList gradients;
-    ops::TensorList inputs;
-    for (const Value& v : in.unpack(a[0])) tensors.push_back(v.as<TensorObject>()->tensor);
-    for (const Value& v : in.unpack(a[1])) {
-      gradients.push_back(v.is_none() ? ops::Tensor() : v.as<TensorObject>()->tensor);
-    }
-    for (const Value& v : in.unpack(a[3])) inputs.push_back(v.as<TensorObject>()->tensor);
+    for (const Value& v : in.unpack(a[1]))
+      gradients.push_back(v.is_none() ? ops::Tensor() : tensor_of(in, v));
+    if (gradients.size() != tensors.size())
+      in.runtime_error("there are not as many gradients as tensors");
+    const ops::TensorList inputs = tensors_in(in, a[3]);
     s->emitter.begin("backward");
     ++s->backwards;
     s->guarded([&] {
@@ -390,6 +439,19 @@ void add_events(Session& session, lang::Module& module) {
 
 }  // namespace
 
+ops::TensorList tensors_in(Interp& interp, const Value& sequence) {
+  ops::TensorList tensors;
+  for (const Value& value : interp.unpack(sequence)) tensors.push_back(tensor_of(interp, value));
+  return tensors;
+}
+
+Value call_first(Interp& interp, const lang::CallArgs& args) {
+  if (args.positional == 0) interp.type_error("expected a function to call");
+  lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count,
+                      false};
+  return interp.call(args.values[0], rest);
+}
+
 void fill_torch_c(Session& session, lang::Module& module) {
   add_modes(session, module);
   add_events(session, module);
@@ -399,6 +461,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   fill_autograd(session, module);
   fill_reducer(session, module);
   fill_distributed(session, module);
+  add_compiling(session, module);
   add_random_functions(session, module);
 }
 

@@ -21,6 +21,12 @@ void fill_cuda(Session& session, lang::Module& module);
 /// (known_names.cc)
 void add_known_names(Session& session);
 
+/// Each item of a sequence, all tensors; a TypeError names what else is among them.
+/// Model code can call what torch._C has: nothing there trusts what it is given.
+ops::TensorList tensors_in(lang::Interp& interp, const lang::Value& sequence);
+/// The first argument, called with the rest. Errors: a TypeError where there is none.
+lang::Value call_first(lang::Interp& interp, const lang::CallArgs& args);
+
 /// The functions for random numbers of the host. (random_functions.cc)
 void add_random_functions(Session& session, lang::Module& module);
 

@@ -1,5 +1,7 @@
 #include "sim/torch/source/model_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -45,6 +47,19 @@ lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
 bool is_good_exit(const lang::UncaughtException& error) {
   return error.type_name == "SystemExit" &&
          (error.message.empty() || error.message == "0" || error.message == "None");
+}
+
+/// sys.exit(3), raise SystemExit("no data"): what a program did until then is its answer, and how
+/// it ended is noted. One that had asked for nothing yet (wrong arguments) has given none.
+bool is_noted_exit(const lang::UncaughtException& error, const Emitter& emitter,
+                   lang::Notes& notes) {
+  if (error.type_name != "SystemExit" || emitter.amounts().requests == 0) return false;
+  const bool is_number =
+      !error.message.empty() && error.message.find_first_not_of("0123456789") == std::string::npos;
+  notes.add(error.problems().front().at,
+            is_number ? fmt::format("the program ends itself with exit code {}", error.message)
+                      : fmt::format("the program ends itself with exit code 1: {}", error.message));
+  return true;
 }
 
 /// Masks whose count decides a size.
@@ -95,7 +110,10 @@ void ModelSource::run(Program& program, Sink& sink) {
   lang::Interp::Options options;
   options.limits = model_.limits;
   std::uint64_t printed = 0;
+  Session* running = nullptr;
   options.print = [&](std::string_view text) {
+    if (running != nullptr && running->c.tracer != nullptr)
+      running->interp.refuse("printing in compiled code is not modelled", kRunAsEager);
     printed += text.size();
     if (print_) print_(text);
   };
@@ -121,6 +139,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   {
     lang::Python interp(std::move(options));
     Session session(interp, emitter, model_.devices, model_.wheel);
+    running = &session;
     add_modules(session);
     session.c.backends = model_.backends;
     for (const auto& [name, value] : model_.environment) {
@@ -166,7 +185,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       emitter.stop();
       const bool is_oom =
           std::find(e.causes.begin(), e.causes.end(), "torch.OutOfMemoryError") != e.causes.end();
-      if (!is_oom && !is_good_exit(e)) throw with_way_out(e);
+      if (!is_oom && !is_good_exit(e) && !is_noted_exit(e, emitter, notes_)) throw with_way_out(e);
       ended_by_oom_ = is_oom;
       if (is_oom) oom_message_ = e.message;
     } catch (...) {

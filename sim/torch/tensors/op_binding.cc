@@ -9,6 +9,7 @@
 
 #include "sim/base/check.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -222,8 +223,55 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
 
 namespace {
 
+/// The arguments that are no tensors.
+struct SettingText {
+  std::string text;
+  void operator()(ops::None) { text += "None"; }
+  void operator()(const ops::Tensor&) { text += "tensor"; }
+  void operator()(const ops::TensorList& list) { text += fmt::format("{} tensors", list.size()); }
+  void operator()(ops::Device device) { text += fmt::format("device {}", device.index); }
+  void operator()(ops::ScalarType type) { text += ops::info(type).name; }
+  void operator()(ops::MemoryFormat format) {
+    text += fmt::format("format {}", static_cast<int>(format));
+  }
+  void operator()(const ops::Dims& dims) { text += to_string(dims); }
+  void operator()(const std::string& word) { text += word; }
+  template <class T>
+  void operator()(const std::vector<T>& numbers) {
+    text += fmt::format("{}", fmt::join(numbers, " "));
+  }
+  template <class T>
+  void operator()(T number) {
+    text += fmt::format("{}", number);
+  }
+};
+
+/// Tells whoever traces what an operator is called with, while it runs.
+class CallScope {
+ public:
+  CallScope(std::string_view name, const ops::Arguments& arguments)
+      : tracer_(arguments.context().tracer) {
+    if (tracer_ == nullptr) return;
+    SettingText settings{std::string(name)};
+    for (std::size_t i = 0; i < arguments.count(); ++i) {
+      settings.text += ", ";
+      std::visit(settings, arguments.value(i));
+    }
+    tracer_->begin_call(std::move(settings.text));
+  }
+  ~CallScope() {
+    if (tracer_ != nullptr) tracer_->end_call();
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  ops::Tracer* tracer_;
+};
+
 /// Errors: as the operator's; OpError where it takes no number in place of a tensor.
-ops::OpResult run(const ops::OpDef& def, ops::Arguments& arguments) {
+ops::OpResult run(const ops::OpDef& def, std::string_view name, ops::Arguments& arguments) {
+  const CallScope call(name, arguments);
   try {
     return def.run(arguments);
   } catch (const std::bad_variant_access&) {
@@ -257,7 +305,7 @@ Value BoundOp::call(CallArgs& args) {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
       ops::ValueWork work(is_known ? rule_ : nullptr, name_.ends_with('_'), arguments, count);
-      ops::OpResult made = run(*overload.def, arguments);
+      ops::OpResult made = run(*overload.def, name_, arguments);
       const std::size_t from = overload.generator_at;
       const auto* number =
           from < count ? std::get_if<std::int64_t>(&arguments.value(from)) : nullptr;

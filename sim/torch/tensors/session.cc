@@ -171,7 +171,7 @@ void Session::add_values() {
       interp.type_error("device() missing argument");
     ops::Device device = device_from(args.values[0]);
     if (args.positional > 1 && args.values[1].is_int()) {
-      device.index = static_cast<std::int8_t>(args.values[1].as_int());
+      if (device.is_cuda()) device = device_from(args.values[1]);
     }
     return wrap(device);
   };
@@ -185,17 +185,18 @@ void Session::add_values() {
       }));
   device_class->attrs.set(
       interp.intern("__exit__"),
-      interp.function("__exit__(self, *error)", [this](lang::Interp&, lang::Arguments&) {
+      interp.function("__exit__(self, *error)", [this](lang::Interp& in, lang::Arguments&) {
+        if (default_devices.empty()) in.runtime_error("the device was not entered");
         c.default_device = default_devices.back();
         default_devices.pop_back();
         return Value::none();
       }));
   size_class->attrs.set(interp.intern("numel"),
-                        interp.function("numel(self)", [](lang::Interp&, lang::Arguments& a) {
-                          std::int64_t n = 1;
+                        interp.function("numel(self)", [this](lang::Interp&, lang::Arguments& a) {
+                          ops::Dims sizes;
                           for (const Value& item : a.object<lang::Tuple>(0, "torch.Size").items)
-                            n *= item.as_int();
-                          return Value::integer(n);
+                            sizes.push_back(item.is_int() ? item.as_int() : 0);
+                          return Value::integer(guarded([&] { return ops::numel_of(sizes); }));
                         }));
 }
 

@@ -69,6 +69,10 @@ class MemoryFormatObject final : public lang::HostObject {
 inline constexpr const char* kWayOut =
     "declare it as a custom op: docs/scenario.md; docs/language.md lists what is modelled";
 
+/// What to do about compiled code that is not modelled.
+inline constexpr const char* kRunAsEager =
+    "'--compile eager' runs compiled code as eager, and says how far that errs: docs/compile.md";
+
 class GradientRules;
 class ModelWatch;
 class OpTable;
@@ -169,6 +173,7 @@ class Session {
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
   CompileMode compile = CompileMode::kRefuse;
+  bool has_compiled = false;  ///< something, in this process
   std::string
       allocator_conf;  ///< what the program's os.environ asks of the allocator; empty: nothing
   bool unknown_number = false;  ///< one is among the arguments of the call under way

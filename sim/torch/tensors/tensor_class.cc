@@ -17,8 +17,16 @@ using ops::Tensor;
 
 namespace {
 
-TensorObject& self_of(const Value& value) { return *value.as<TensorObject>(); }
-Tensor& tensor_of(const Value& value) { return self_of(value).tensor; }
+/// Model code can ask a property of Tensor about anything.
+TensorObject& self_of(Interp& interp, const Value& value) {
+  auto* object = value.as<TensorObject>();
+  if (object == nullptr)
+    interp.type_error("a property of Tensor doesn't apply to a '" + interp.type_name(value) +
+                      "' object");
+  return *object;
+}
+Tensor& tensor_of(Interp& interp, const Value& value) { return self_of(interp, value).tensor; }
+Tensor& self_of(const Arguments& a) { return a.object<TensorObject>(0, "Tensor").tensor; }
 
 /// What a program sees of a tensor that is spread over ranks is the whole.
 const ops::Dims& seen_sizes(const Tensor& t) { return t->spread ? t->spread->sizes : t.sizes(); }
@@ -30,25 +38,25 @@ std::int64_t seen_numel(const Tensor& t) { return ops::numel_of(seen_sizes(t)); 
 // ---- properties
 
 /// The gradient of a leaf that is spread is spread as the leaf is, unless it says how itself.
-Value get_grad(Interp& /*interp*/, const Value& self) {
-  const Tensor& tensor = tensor_of(self);
+Value get_grad(Interp& interp, const Value& self) {
+  const Tensor& tensor = tensor_of(interp, self);
   if (tensor->grad && tensor->spread && !tensor->grad->spread)
     tensor->grad->spread = tensor->spread;
-  return self_of(self).session().wrap(Tensor(tensor->grad));
+  return self_of(interp, self).session().wrap(Tensor(tensor->grad));
 }
 void set_grad(Interp& interp, const Value& self, Value value) {
   if (value.is_none()) {
-    tensor_of(self)->grad.reset();
+    tensor_of(interp, self)->grad.reset();
   } else if (const auto* grad = value.as<TensorObject>()) {
-    tensor_of(self)->grad = grad->tensor.ref();
+    tensor_of(interp, self)->grad = grad->tensor.ref();
   } else {
     interp.type_error("assigned grad expected to be a Tensor or None but got grad of type " +
                       interp.type_name(value));
   }
 }
 
-Value get_data(Interp& /*interp*/, const Value& self) {
-  return self_of(self).session().wrap(ops::Context::shallow_copy(tensor_of(self)));
+Value get_data(Interp& interp, const Value& self) {
+  return self_of(interp, self).session().wrap(ops::Context::shallow_copy(tensor_of(interp, self)));
 }
 /// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
 /// another.
@@ -56,7 +64,7 @@ void set_data(Interp& interp, const Value& self, Value value) {
   const auto* other = value.as<TensorObject>();
   if (other == nullptr)
     interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
-  const Tensor& tensor = tensor_of(self);
+  const Tensor& tensor = tensor_of(interp, self);
   const Tensor& from = other->tensor;
   if (tensor.dtype() != from.dtype() || !(tensor.device() == from.device()))
     tensor->grad_accumulator = nullptr;
@@ -70,8 +78,8 @@ void set_data(Interp& interp, const Value& self, Value value) {
   if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
 }
 
-Value get_requires_grad(Interp& /*interp*/, const Value& self) {
-  return Value::boolean(tensor_of(self).requires_grad());
+Value get_requires_grad(Interp& interp, const Value& self) {
+  return Value::boolean(tensor_of(interp, self).requires_grad());
 }
 void set_requires_grad_flag(Interp& interp, const Tensor& tensor, bool wanted) {
   if (tensor->grad_fn) {
@@ -89,12 +97,12 @@ void set_requires_grad_flag(Interp& interp, const Tensor& tensor, bool wanted) {
   tensor->requires_grad = wanted;
 }
 void set_requires_grad(Interp& interp, const Value& self, Value value) {
-  set_requires_grad_flag(interp, tensor_of(self), interp.truth(value));
+  set_requires_grad_flag(interp, tensor_of(interp, self), interp.truth(value));
 }
 
 /// x.real and x.imag are torch.real(x) and torch.imag(x).
-Value part_of(const Value& v, std::string_view name) {
-  Session& s = self_of(v).session();
+Value part_of(Interp& interp, const Value& v, std::string_view name) {
+  Session& s = self_of(interp, v).session();
   return s.interp.call(s.op_table().find("torch", name), {v});
 }
 
@@ -103,31 +111,48 @@ Value never(Interp& /*interp*/, const Value& /*tensor*/) { return Value::boolean
 
 constexpr lang::PropertyRow kProperties[] = {
     {"shape",
-     [](Interp&, const Value& v) { return self_of(v).session().size_of(seen_sizes(tensor_of(v))); },
+     [](Interp& interp, const Value& v) {
+       return self_of(interp, v).session().size_of(seen_sizes(tensor_of(interp, v)));
+     },
      nullptr},
     {"dtype",
-     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).dtype()); },
+     [](Interp& interp, const Value& v) {
+       return self_of(interp, v).session().wrap(tensor_of(interp, v).dtype());
+     },
      nullptr},
     {"device",
-     [](Interp&, const Value& v) { return self_of(v).session().wrap(tensor_of(v).device()); },
+     [](Interp& interp, const Value& v) {
+       return self_of(interp, v).session().wrap(tensor_of(interp, v).device());
+     },
      nullptr},
-    {"ndim", [](Interp&, const Value& v) { return Value::integer(tensor_of(v).dim()); }, nullptr},
-    {"is_cuda", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_cuda()); },
+    {"ndim",
+     [](Interp& interp, const Value& v) { return Value::integer(tensor_of(interp, v).dim()); },
      nullptr},
-    {"is_leaf", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_leaf()); },
+    {"is_cuda",
+     [](Interp& interp, const Value& v) { return Value::boolean(tensor_of(interp, v).is_cuda()); },
      nullptr},
-    {"is_sparse", [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).is_sparse()); },
+    {"is_leaf",
+     [](Interp& interp, const Value& v) { return Value::boolean(tensor_of(interp, v).is_leaf()); },
+     nullptr},
+    {"is_sparse",
+     [](Interp& interp, const Value& v) {
+       return Value::boolean(tensor_of(interp, v).is_sparse());
+     },
      nullptr},
     {"layout",
      [](Interp& interp, const Value& v) {
-       return interp.str(tensor_of(v).is_sparse() ? "torch.sparse_coo" : "torch.strided");
+       return interp.str(tensor_of(interp, v).is_sparse() ? "torch.sparse_coo" : "torch.strided");
      },
      nullptr},
     {"is_cpu",
-     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kHost); },
+     [](Interp& interp, const Value& v) {
+       return Value::boolean(tensor_of(interp, v).device() == ops::kHost);
+     },
      nullptr},
     {"is_meta",
-     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v).device() == ops::kMeta); },
+     [](Interp& interp, const Value& v) {
+       return Value::boolean(tensor_of(interp, v).device() == ops::kMeta);
+     },
      nullptr},
     {"is_quantized", &never, nullptr},
     {"is_nested", &never, nullptr},
@@ -141,13 +166,14 @@ constexpr lang::PropertyRow kProperties[] = {
     {"is_vulkan", &never, nullptr},
     {"is_sparse_csr", &never, nullptr},
     {"itemsize",
-     [](Interp&, const Value& v) {
-       return Value::integer(static_cast<std::int64_t>(ops::element_bytes(tensor_of(v).dtype())));
+     [](Interp& interp, const Value& v) {
+       return Value::integer(
+           static_cast<std::int64_t>(ops::element_bytes(tensor_of(interp, v).dtype())));
      },
      nullptr},
     {"nbytes",
-     [](Interp&, const Value& v) {
-       const Tensor& t = tensor_of(v);
+     [](Interp& interp, const Value& v) {
+       const Tensor& t = tensor_of(interp, v);
        return Value::integer(seen_numel(t) *
                              static_cast<std::int64_t>(ops::element_bytes(t.dtype())));
      },
@@ -156,17 +182,20 @@ constexpr lang::PropertyRow kProperties[] = {
     {"grad", get_grad, set_grad},
     {"data", get_data, set_data},
     {"retains_grad",
-     [](Interp&, const Value& v) { return Value::boolean(tensor_of(v)->retains_grad); }, nullptr},
+     [](Interp& interp, const Value& v) {
+       return Value::boolean(tensor_of(interp, v)->retains_grad);
+     },
+     nullptr},
     {"grad_fn",
      [](Interp& interp, const Value& v) {
-       const Tensor& t = tensor_of(v);
+       const Tensor& t = tensor_of(interp, v);
        return t->grad_fn ? interp.str(fmt::format("<{}>", t->grad_fn->name)) : Value::none();
      },
      nullptr},
     {"T",
-     [](Interp&, const Value& v) {
-       Session& s = self_of(v).session();
-       const Tensor& t = tensor_of(v);
+     [](Interp& interp, const Value& v) {
+       Session& s = self_of(interp, v).session();
+       const Tensor& t = tensor_of(interp, v);
        return s.guarded([&] {
          ops::Dims order;
          for (std::int64_t d = t.dim(); d-- > 0;) order.push_back(d);
@@ -175,9 +204,9 @@ constexpr lang::PropertyRow kProperties[] = {
      },
      nullptr},
     {"H",
-     [](Interp&, const Value& v) {
-       Session& s = self_of(v).session();
-       const Tensor& t = tensor_of(v);
+     [](Interp& interp, const Value& v) {
+       Session& s = self_of(interp, v).session();
+       const Tensor& t = tensor_of(interp, v);
        return s.guarded([&] {
          if (t.dim() != 0 && t.dim() != 2) {
            throw ops::OpError(fmt::format(
@@ -188,17 +217,17 @@ constexpr lang::PropertyRow kProperties[] = {
      },
      nullptr},
     {"mH",
-     [](Interp&, const Value& v) {
-       Session& s = self_of(v).session();
-       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
+     [](Interp& interp, const Value& v) {
+       Session& s = self_of(interp, v).session();
+       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(interp, v), -2, -1)); });
      },
      nullptr},
-    {"real", [](Interp&, const Value& v) { return part_of(v, "real"); }, nullptr},
-    {"imag", [](Interp&, const Value& v) { return part_of(v, "imag"); }, nullptr},
+    {"real", [](Interp& interp, const Value& v) { return part_of(interp, v, "real"); }, nullptr},
+    {"imag", [](Interp& interp, const Value& v) { return part_of(interp, v, "imag"); }, nullptr},
     {"mT",
-     [](Interp&, const Value& v) {
-       Session& s = self_of(v).session();
-       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(v), -2, -1)); });
+     [](Interp& interp, const Value& v) {
+       Session& s = self_of(interp, v).session();
+       return s.guarded([&] { return s.wrap(ops::transpose(s.c, tensor_of(interp, v), -2, -1)); });
      },
      nullptr},
 };
@@ -211,11 +240,17 @@ Value carried(Session& session, const Tensor& from, Tensor to) {
   return session.wrap(std::move(to));
 }
 
+/// The tensor whose method is called.
+const Tensor& receiver(Interp& interp, const lang::CallArgs& args) {
+  if (args.positional == 0) interp.type_error("a method of Tensor needs an argument");
+  return tensor_of(interp, args.values[0]);
+}
+
 /// x.to(...) and its short forms. Source: torch's parse_to_conversion.
 Value to_method(Session& session, lang::CallArgs& args) {
   Interp& interp = session.interp;
   ops::ToOptions options;
-  const Tensor& self = tensor_of(args.values[0]);
+  const Tensor& self = receiver(session.interp, args);
   const auto take = [&](const Value& given) {
     const Value& value = lang::plain_of(given);
     if (const auto* dtype = value.as<DTypeObject>()) {
@@ -283,7 +318,7 @@ void add_casts(Session& session) {
         session.interp.raw_function(
             cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
               return session.guarded([&] {
-                const Tensor& self = tensor_of(args.values[0]);
+                const Tensor& self = receiver(session.interp, args);
                 return carried(session, self, ops::to(session.c, self, type));
               });
             }));
@@ -300,9 +335,10 @@ Value backward_method(Session& session, Arguments& a) {
   }
   ops::TensorList inputs;
   if (a.has(4) && a[4].as<TensorObject>() != nullptr) {
-    inputs.push_back(tensor_of(a[4]));
+    inputs.push_back(tensor_of(session.interp, a[4]));
   } else if (a.has(4)) {
-    for (const Value& v : session.interp.unpack(a[4])) inputs.push_back(tensor_of(v));
+    for (const Value& v : session.interp.unpack(a[4]))
+      inputs.push_back(tensor_of(session.interp, v));
   }
   session.emitter.begin("backward");
   ++session.backwards;
@@ -311,7 +347,7 @@ Value backward_method(Session& session, Arguments& a) {
   return session.interp.run_as_python({a[0]}, [&]() -> Value {
     try {
       session.guarded([&] {
-        const Tensor& root = tensor_of(a[0]);
+        const Tensor& root = self_of(a);
         if (gradients.empty() && root.requires_grad() && root.numel() == 1) {
           const ops::LabelScope label(session.c, "ones_like");
           gradients.push_back(session.c.empty_like(root));
@@ -338,7 +374,7 @@ void add_method(Session& session, std::string_view signature, lang::HostFunction
 void add_queries(Session& session) {
   Session* s = &session;
   add_method(session, "size(self, dim=None)", [s](Interp&, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     const ops::Dims& sizes = seen_sizes(t);
     if (!a.has(1)) return s->size_of(sizes);
     return s->guarded([&] {
@@ -347,7 +383,7 @@ void add_queries(Session& session) {
     });
   });
   add_method(session, "stride(self, dim=None)", [s](Interp& interp, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     const ops::Dims& strides = seen_strides(t);
     if (a.has(1)) {
       return s->guarded([&] {
@@ -361,7 +397,7 @@ void add_queries(Session& session) {
   });
   const auto integer = [&](std::string_view signature, std::int64_t (*read)(const Tensor&)) {
     add_method(session, signature,
-               [read](Interp&, Arguments& a) { return Value::integer(read(tensor_of(a[0]))); });
+               [read](Interp&, Arguments& a) { return Value::integer(read(self_of(a))); });
   };
   integer("dim(self)", [](const Tensor& t) { return t.dim(); });
   integer("ndimension(self)", [](const Tensor& t) { return t.dim(); });
@@ -378,7 +414,7 @@ void add_queries(Session& session) {
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
     add_method(session, signature,
-               [read](Interp&, Arguments& a) { return Value::boolean(read(tensor_of(a[0]))); });
+               [read](Interp&, Arguments& a) { return Value::boolean(read(self_of(a))); });
   };
   flag("is_floating_point(self)", [](const Tensor& t) { return ops::is_floating(t.dtype()); });
   flag("_is_view(self)", [](const Tensor& t) { return static_cast<bool>(t->view_base); });
@@ -388,11 +424,11 @@ void add_queries(Session& session) {
        [](const Tensor& t) { return ops::is_pinned(t->storage->request()); });
   add_method(session, "is_contiguous(self, memory_format=None)", [](Interp&, Arguments& a) {
     const auto* format = a[1].as<MemoryFormatObject>();
-    return Value::boolean(tensor_of(a[0]).is_contiguous(
+    return Value::boolean(self_of(a).is_contiguous(
         format == nullptr ? ops::MemoryFormat::kContiguous : format->format));
   });
   add_method(session, "item(self)", [s](Interp& interp, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     if (t.numel() != 1) {
       interp.runtime_error(
           fmt::format("a Tensor with {} elements cannot be converted to Scalar", t.numel()));
@@ -401,21 +437,21 @@ void add_queries(Session& session) {
     return read_number(*s, t);
   });
   add_method(session, "tolist(self)", [s](Interp&, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     if (t.is_cuda()) s->c.recorder().copy(t.device(), ops::kHost, t.bytes(), true);
     return read_numbers(*s, t);
   });
   add_method(session, "__float__(self)", [s](Interp&, Arguments& a) {
-    s->c.read_value(tensor_of(a[0]));
-    return s->interp.call(s->interp.classes().real, {read_number(*s, tensor_of(a[0]))});
+    s->c.read_value(self_of(a));
+    return s->interp.call(s->interp.classes().real, {read_number(*s, self_of(a))});
   });
   add_method(session, "__int__(self)", [s](Interp&, Arguments& a) {
-    s->c.read_value(tensor_of(a[0]));
-    return s->interp.call(s->interp.classes().integer, {read_number(*s, tensor_of(a[0]))});
+    s->c.read_value(self_of(a));
+    return s->interp.call(s->interp.classes().integer, {read_number(*s, self_of(a))});
   });
   add_method(session, "__index__(self)", [s](Interp&, Arguments& a) {
-    s->c.read_value(tensor_of(a[0]));
-    const Value read = read_number(*s, tensor_of(a[0]));
+    s->c.read_value(self_of(a));
+    const Value read = read_number(*s, self_of(a));
     if (const auto* unknown = read.as<lang::Unknown>())
       unknown->refuse(s->interp, "a size or an index");
     return s->interp.call(s->interp.classes().integer, {read});
@@ -428,18 +464,18 @@ void add_autograd_methods(Session& session) {
              "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
              [s](Interp&, Arguments& a) { return backward_method(*s, a); });
   add_method(session, "requires_grad_(self, requires_grad=True)", [](Interp& interp, Arguments& a) {
-    set_requires_grad_flag(interp, tensor_of(a[0]), a.boolean(1));
+    set_requires_grad_flag(interp, self_of(a), a.boolean(1));
     return a[0];
   });
   add_method(session, "detach_(self)", [](Interp&, Arguments& a) {
-    Tensor& t = tensor_of(a[0]);
+    Tensor& t = self_of(a);
     t->requires_grad = false;
     t->output_nr = 0;
     t->grad_fn.reset();
     return a[0];
   });
   add_method(session, "record_stream(self, stream)", [s](Interp& interp, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     const Value id = interp.find_attr(a[1], interp.intern("_index"));
     if (!id.is_int()) interp.type_error("record_stream(): argument 's' must be Stream");
     if (t.is_cuda()) {
@@ -467,14 +503,13 @@ void add_copies(Session& session) {
   add_method(session, "cpu(self, memory_format=None)", [s](Interp&, Arguments& a) {
     ops::ToOptions options;
     options.device = ops::kHost;
-    return s->guarded(
-        [&] { return carried(*s, tensor_of(a[0]), ops::to(s->c, tensor_of(a[0]), options)); });
+    return s->guarded([&] { return carried(*s, self_of(a), ops::to(s->c, self_of(a), options)); });
   });
   for (const std::string_view same : {"share_memory_(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
   }
   add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {
-    const Tensor& t = tensor_of(a[0]);
+    const Tensor& t = self_of(a);
     if (ops::is_pinned(t->storage->request())) return a[0];
     return s->guarded([&] { return carried(*s, t, ops::pin_memory(s->c, t)); });
   });

@@ -34,7 +34,7 @@ constexpr Version k26{2, 6};
 }  // namespace
 
 TEST_CASE("an empty text gives PyTorch's defaults") {
-  const AllocatorSettings settings = read("");
+  const AllocatorSettings settings = read("", kDefaultWheel.pytorch);
   CHECK(settings == AllocatorSettings{});
   CHECK(settings.knobs->max_split_bytes == kUnlimitedBytes);
   CHECK(settings.knobs->large_segment_bytes == 20 * kMiB);

@@ -74,7 +74,7 @@ RunResult sample_result() {
 TEST_CASE(
     "the summary says whether it fits, the peaks, their holders, fragmentation and the curve") {
   CHECK(run_text(sample_result(), {"model.yaml", 1}, {100, false}) == R"(model.yaml
-Test GPU, 1.00 GiB; PyTorch 2.11; allocator settings: default
+Test GPU, 1.00 GiB; PyTorch 2.15; allocator settings: default
 FITS. At its highest the device holds 122 MiB; 902 MiB stay free.
 
 Peaks                           bytes  when

@@ -98,6 +98,22 @@ except torch.OutOfMemoryError:
 x = torch.zeros(1 << 26, device="cuda")
 raise SystemExit
 """,
+    "ended": """
+import sys
+import torch
+kept = torch.zeros(1 << 20, device="cuda")
+try:
+    more = torch.zeros(1 << 38, device="cuda")
+except torch.OutOfMemoryError:
+    sys.exit(3)
+""",
+    "told": """
+import torch
+kept = [torch.zeros(1 << n, device="cuda") for n in range(8, 20)]
+if len(kept) == 12:
+    raise SystemExit("no data")
+late = torch.zeros(1 << 22, device="cuda")
+""",
     "unseeded": """
 import random
 import numpy as np

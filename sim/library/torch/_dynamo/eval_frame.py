@@ -14,6 +14,11 @@ _RUN_AS_EAGER = "compiled code is run as eager, which errs by {} (docs/compile.m
 )
 
 
+_WAY_OUT = "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md"
+# Backends whose compiled code is modelled.
+_MODELLED = ("aot_eager",)
+
+
 class OptimizedModule(torch.nn.Module):
     """a module beside a compiled one, whose attributes are that module's own"""
 
@@ -26,7 +31,7 @@ class OptimizedModule(torch.nn.Module):
         super().__setattr__("_orig_mod", mod)
         super().__setattr__("_super_module_initialized", True)
         super().__setattr__("dynamo_ctx", dynamo_ctx)
-        super().__setattr__("forward", mod.__call__)
+        super().__setattr__("forward", dynamo_ctx.compiled(mod.__call__))
 
     def __len__(self):
         return len(self._orig_mod)
@@ -59,8 +64,12 @@ class OptimizedModule(torch.nn.Module):
 class OptimizeContext:
     """what optimize() returns: to be called with what is to be compiled, or entered"""
 
-    def __init__(self, fullgraph=False, dynamic=None):
+    def __init__(self, fullgraph=False, dynamic=None, backend=None):
         self.fullgraph, self.dynamic = fullgraph, dynamic
+        self.backend = backend  # None: the code runs as it stands
+
+    def compiled(self, fn):
+        return fn if self.backend is None else functools.partial(_C.call_compiled, fn)
 
     def __call__(self, fn):
         if isinstance(fn, torch.nn.Module):
@@ -70,9 +79,11 @@ class OptimizeContext:
         if not callable(fn):
             raise AssertionError(f"A callable function is expected, but {type(fn)} is provided.")
 
+        run = self.compiled(fn)
+
         @functools.wraps(fn)
         def compile_wrapper(*args, **kwargs):
-            return fn(*args, **kwargs)
+            return run(*args, **kwargs)
 
         compile_wrapper._torchdynamo_orig_callable = fn
         return compile_wrapper
@@ -107,7 +118,15 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
     if _C.compile_mode() == "refuse":
         _C.refuse(
             "torch.compile is not modelled",
-            "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md",
+            _WAY_OUT,
         )
-    _tidemark.note(_RUN_AS_EAGER)
-    return OptimizeContext(nopython, dynamic)
+    if _C.compile_mode() == "eager":
+        _tidemark.note(_RUN_AS_EAGER)
+        return OptimizeContext(nopython, dynamic)
+    if backend == "eager":
+        return OptimizeContext(nopython, dynamic)
+    if backend not in _MODELLED:
+        _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
+    if dynamic:
+        _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
+    return OptimizeContext(nopython, dynamic, backend)

@@ -192,11 +192,19 @@ def bincount(input, weights=None, minlength=0):
     most = input.max()
     if not both_first:
         most = None
+    bins = torch._C.count_of_bins(input, minlength)
     if weights is None:
-        return torch.empty(_max([1, minlength]), dtype=torch.int64, device=input.device)
+        counts = torch.empty(bins, dtype=torch.int64, device=input.device)
+        known = torch._C.known_integers(input)
+        if known is not None:
+            found = [0] * bins
+            for each in known:
+                found[each] += 1
+            torch._C.note_values(counts, found)
+        return counts
     dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64
     weights = weights.to(dtype)
-    return torch.empty(_max([1, minlength]), dtype=dtype, device=input.device)
+    return torch.empty(bins, dtype=dtype, device=input.device)
 
 
 def fill_diagonal_(input, fill_value, wrap=False):

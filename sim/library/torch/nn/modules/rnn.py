@@ -39,6 +39,10 @@ class RNNBase(Module):
         super().__init__()
         if proj_size != 0:
             _C.refuse("recurrent layers with proj_size are not modelled", "leave proj_size out")
+        if hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
         self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
         self.batch_first, self.dropout, self.bidirectional = batch_first, float(dropout), bidirectional
         self.num_directions = 2 if bidirectional else 1

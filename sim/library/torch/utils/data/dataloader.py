@@ -52,14 +52,6 @@ def _is_on_host(dataset):
     return type(dataset) is TensorDataset and not any(t.is_cuda for t in dataset.tensors)
 
 
-def _picked(tensor, index):
-    """samples picked and stacked; on the host only shapes matter, unless the numbers are known"""
-    first = tensor[index[0] : index[0] + 1]
-    if not first.is_floating_point() and torch._C.known_integers(first) is not None:
-        return torch.stack([tensor[i] for i in index], 0)
-    return torch.empty((len(index), *tensor.shape[1:]), dtype=tensor.dtype)
-
-
 class _MapFetcher:
     def __init__(self, dataset, auto_collation, collate_fn):
         self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
@@ -67,7 +59,7 @@ class _MapFetcher:
 
     def fetch(self, possibly_batched_index):
         if self.makes_whole:
-            return [_picked(t, possibly_batched_index) for t in self.dataset.tensors]
+            return [torch._C.picked_rows(t, possibly_batched_index) for t in self.dataset.tensors]
         if self.auto_collation:
             if hasattr(self.dataset, "__getitems__"):
                 data = self.dataset.__getitems__(possibly_batched_index)

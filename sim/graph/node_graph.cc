@@ -1,0 +1,91 @@
+#include "sim/graph/node_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace tidemark::graph {
+
+std::vector<std::vector<NodeId>> NodeGraph::users() const {
+  std::vector<std::vector<NodeId>> users(nodes.size());
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    for (const NodeId input : nodes[id].inputs) {
+      if (users[input].empty() || users[input].back() != id) users[input].push_back(id);
+    }
+  }
+  return users;
+}
+
+std::vector<NodeId> NodeGraph::needed_for(const std::vector<NodeId>& wanted,
+                                          const std::vector<NodeId>& given) const {
+  std::vector<bool> is_given(nodes.size());
+  for (const NodeId id : given) is_given[id] = true;
+  std::vector<bool> is_needed(nodes.size());
+  std::vector<NodeId> stack;
+  const auto need = [&](NodeId id) {
+    if (id == kNoNode || is_needed[id] || is_given[id]) return;
+    is_needed[id] = true;
+    stack.push_back(id);
+  };
+  for (const NodeId id : wanted) need(id);
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    for (const NodeId input : nodes[id].inputs) need(input);
+  }
+  std::vector<NodeId> order;
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    if (is_needed[id]) order.push_back(id);
+  }
+  return order;
+}
+
+void NodeGraph::merge_equal() {
+  std::vector<bool> is_of_result(roles.size());
+  for (const auto* list : {&outputs, &gradients}) {
+    for (const NodeId id : *list) {
+      if (id != kNoNode && nodes[id].storage != kNoStorage) is_of_result[nodes[id].storage] = true;
+    }
+  }
+  using Key = std::tuple<std::string_view, std::vector<NodeId>, std::uint64_t,
+                         std::vector<std::int64_t>, ops::ScalarType>;
+  std::map<Key, NodeId> seen;
+  std::vector<NodeId> same(nodes.size());
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    GraphNode& node = nodes[id];
+    same[id] = id;
+    for (NodeId& input : node.inputs) input = same[input];
+    const bool is_one = !node.has_parts && node.kind != NodeKind::kPart;
+    if (!is_one || (node.kind != NodeKind::kView && node.settings == 0)) continue;
+    if (node.storage != kNoStorage && is_of_result[node.storage]) continue;
+    std::vector<std::int64_t> place(node.sizes.begin(), node.sizes.end());
+    place.insert(place.end(), node.strides.begin(), node.strides.end());
+    place.push_back(node.offset);
+    const Key key{node.name, node.inputs, node.settings, std::move(place), node.dtype};
+    const auto [at, is_new] = seen.try_emplace(key, id);
+    if (is_new) continue;
+    same[id] = at->second;
+    // What looked into the other's memory looks into this one's.
+    const StorageId old = node.storage;
+    const StorageId kept = nodes[at->second].storage;
+    if (old == kept) continue;
+    for (NodeId later = id; later < nodes.size(); ++later) {
+      if (nodes[later].storage == old) nodes[later].storage = kept;
+    }
+  }
+  for (auto* list : {&outputs, &gradients}) {
+    for (NodeId& id : *list) {
+      if (id != kNoNode) id = same[id];
+    }
+  }
+}
+
+Bytes bytes_of(const GraphNode& node) {
+  if (node.has_parts) return 0;
+  Bytes bytes = ops::element_bytes(node.dtype);
+  for (const std::int64_t size : node.sizes) bytes *= static_cast<Bytes>(size);
+  return bytes;
+}
+
+}  // namespace tidemark::graph

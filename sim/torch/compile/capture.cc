@@ -1,0 +1,553 @@
+#include "sim/torch/compile/capture.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/ops/kernels.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::kNoNode;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::StorageId;
+using ops::Tensor;
+
+namespace {
+
+std::string_view name_of(ops::KernelKind kind) {
+  switch (kind) {
+    case ops::KernelKind::kPointwise:
+      return "pointwise";
+    case ops::KernelKind::kReduction:
+      return "sum";
+    case ops::KernelKind::kCopy:
+      return "clone";
+    case ops::KernelKind::kCast:
+      return "_to_copy";
+    case ops::KernelKind::kFill:
+      return "zeros";
+    case ops::KernelKind::kProduct:
+      return "mm";
+    case ops::KernelKind::kCat:
+      return "cat";
+  }
+  return "";
+}
+
+NodeKind node_kind(ops::KernelKind kind) {
+  switch (kind) {
+    case ops::KernelKind::kPointwise:
+      return NodeKind::kPointwise;
+    case ops::KernelKind::kReduction:
+      return NodeKind::kReduction;
+    case ops::KernelKind::kCopy:
+      return NodeKind::kCopy;
+    case ops::KernelKind::kCast:
+      return NodeKind::kCast;
+    case ops::KernelKind::kFill:
+      return NodeKind::kFill;
+    case ops::KernelKind::kProduct:
+      return NodeKind::kProduct;
+    case ops::KernelKind::kCat:
+      return NodeKind::kCat;
+  }
+  return NodeKind::kOpaque;
+}
+
+/// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward".
+std::string operator_name(std::string_view node) {
+  std::string name;
+  for (const char letter : node) {
+    const bool is_capital = letter >= 'A' && letter <= 'Z';
+    if (is_capital && !name.empty()) name += '_';
+    if (letter < '0' || letter > '9')
+      name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  return name;
+}
+
+/// Operators that PyTorch decomposes while it traces, and those whose results' sizes hang on
+/// numbers.
+bool is_unknown(std::string_view op) {
+  static constexpr std::string_view kParts[] = {
+      "batch_norm",   "rnn",           "lstm",          "gru",      "upsample",
+      "grid_sampler", "margin_loss",   "pack_padded",   "nonzero",  "masked_select",
+      "unique",       "embedding_bag", "count_nonzero", "ctc_loss", "_sync"};
+  return op != "soft_margin_loss" &&
+         std::any_of(std::begin(kParts), std::end(kParts), [op](std::string_view part) {
+           return op.find(part) != std::string_view::npos;
+         });
+}
+
+}  // namespace
+
+Capture::Capture(Session& session, const ops::TensorList& arguments)
+    : session_(session), c_(session.c) {
+  for (const Tensor& argument : arguments) arguments_.push_back(argument.impl());
+  ops::Thread& thread = c_.thread();
+  on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
+  pack_hooks_ = std::exchange(thread.pack_hooks, {});
+  cache_enabled_ = std::exchange(thread.autocast.cache_enabled, false);
+  session.emitter.pretend(this);
+  c_.tracer = this;
+}
+
+void Capture::stop() {
+  if (std::exchange(stopped_, true)) return;
+  c_.tracer = nullptr;
+  session_.emitter.pretend(nullptr);
+  session_.emitter.graph().on_backward = std::move(on_backward_);
+  c_.thread().pack_hooks = std::move(pack_hooks_);
+  c_.thread().autocast.cache_enabled = cache_enabled_;
+}
+
+// ---- scopes
+
+void Capture::push(Scope::Kind kind, std::string_view name, std::vector<NodeId> reads) {
+  Scope& scope = scopes_.emplace_back();
+  scope.kind = kind;
+  scope.name = name;
+  scope.reads = std::move(reads);
+  scope.first_storage = static_cast<StorageId>(storages_.size());
+  scope.first_node = static_cast<NodeId>(graph.nodes.size());
+}
+
+namespace {
+
+/// The type in which an element-wise operator computes.
+ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>& reads) {
+  std::vector<const Tensor*> defined;
+  for (const Tensor* tensor : reads) {
+    if (tensor->defined()) defined.push_back(tensor);
+  }
+  return defined.empty() ? ops::ScalarType::kFloat32 : ops::result_type(c, defined);
+}
+
+}  // namespace
+
+void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
+  if (!c_.thread().pack_hooks.empty())
+    refuse("a hook on saved tensors, as checkpointing sets them,");
+  if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
+    ++scope->inner;
+    return;
+  }
+  if (is_unknown(name)) refuse(name);
+  const std::uint64_t settings = settings_of(name, reads);
+  push(Scope::Kind::kOp, name, nodes_of(reads));
+  reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
+  scopes_.back().settings = settings;
+  scopes_.back().promoted = promoted(c_, reads);
+}
+
+void Capture::begin_call(std::string settings) {
+  // What is traced of these is what their kernels are on a device.
+  for (const std::string_view name :
+       {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
+    if (settings.starts_with(name)) refuse(name);
+  }
+  calls_.push_back({std::move(settings)});
+}
+
+std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
+  static constexpr std::string_view kNeverSame[] = {
+      "empty",       "empty_like", "new_empty", "native_dropout",    "bernoulli",
+      "multinomial", "normal",     "poisson",   "rrelu_with_noise_", "rand",
+      "randn",       "randint",    "randperm",  "rand_like",         "randn_like"};
+  if (std::find(std::begin(kNeverSame), std::end(kNeverSame), op) != std::end(kNeverSame)) return 0;
+  const bool on_device = std::all_of(reads.begin(), reads.end(), [](const Tensor* tensor) {
+    return !tensor->defined() || tensor->is_cuda() || (*tensor)->wrapped_number;
+  });
+  if (!on_device) return 0;
+  // A number that is no argument of a call is not known here.
+  const bool has_number = std::any_of(reads.begin(), reads.end(), [](const Tensor* tensor) {
+    return tensor->defined() && (*tensor)->wrapped_number;
+  });
+  if (calls_.empty()) return has_number ? 0 : 1;
+  Call& call = calls_.back();
+  const std::string text = fmt::format("{} {}", call.settings, call.operators++);
+  return std::hash<std::string>{}(text) | 1U;
+}
+
+void Capture::end_op() {
+  if (Scope* scope = top(); scope->inner > 0) {
+    --scope->inner;
+    return;
+  }
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  finish(std::move(scope));
+}
+
+void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*>& reads) {
+  if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
+    if (scope->inner_kernels++ == 0) scope->kernels.push_back(kind);
+    return;
+  }
+  push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  scopes_.back().kernels.push_back(kind);
+}
+
+void Capture::end_kernel() {
+  if (Scope* scope = top(); scope->inner_kernels > 0) {
+    --scope->inner_kernels;
+    return;
+  }
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  finish(std::move(scope));
+}
+
+/// A result that was kept is seen without its history. Source: torch's SavedVariable.
+NodeId Capture::detached(const Tensor& tensor) {
+  const NodeId base = node_of(tensor);
+  GraphNode node;
+  node.name = "detach";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  mark(tensor, id);
+  return id;
+}
+
+void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
+                             const ops::TensorList& saved) {
+  std::vector<NodeId> gradients;
+  for (const Tensor& tensor : incoming) {
+    if (tensor.defined() && tensor.is_cuda()) gradients.push_back(node_of(tensor));
+  }
+  std::vector<NodeId> reads = gradients;
+  const std::string name = operator_name(node.name);
+  const auto place = [this](NodeId id) {
+    return graph.nodes[id].name == "detach" ? graph.nodes[id].inputs.front() : id;
+  };
+  const auto is_own_part = [&](NodeId id) {
+    if (graph.nodes[id].kind != NodeKind::kPart) return false;
+    std::string_view maker = graph.nodes[graph.nodes[id].inputs.front()].name;
+    if (maker.starts_with('_')) maker.remove_prefix(1);
+    return name.starts_with(maker);
+  };
+  // Inputs in the order in which the operator took them, then results in that in which it gave
+  // them.
+  std::vector<NodeId> kept;
+  std::vector<NodeId> results;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (!saved[i].defined() || !saved[i].is_cuda()) continue;
+    const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
+    (is_own_part(place(id)) ? results : kept).push_back(id);
+  }
+  const std::vector<NodeId>& taken = reads_of_[node.vertex];
+  std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
+    return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);
+  });
+  reads.insert(reads.end(), kept.begin(), kept.end());
+  std::stable_sort(results.begin(), results.end(),
+                   [&](NodeId a, NodeId b) { return place(a) < place(b); });
+  reads.insert(reads.end(), results.begin(), results.end());
+  push(Scope::Kind::kBackward, session_.interp.text(session_.interp.intern(name)),
+       std::move(reads));
+  scopes_.back().incoming = std::move(gradients);
+}
+
+void Capture::end_backward(const ops::TensorList& grads) {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  // A gradient that begins as zeros is written into by the rest of the function.
+  const bool is_filled = std::any_of(grads.begin(), grads.end(), [&](const Tensor& grad) {
+    if (!is_made_here(grad) || storage_of(grad) < scope.first_storage) return false;
+    const NodeId maker = storages_[storage_of(grad)].maker;
+    return maker != kNoNode && graph.nodes[maker].kind == NodeKind::kFill;
+  });
+  if (!scope.asks_itself && !is_filled && reads_all(scope)) {
+    // Kernels and views, each an operator.
+    for (const Tensor& grad : grads) {
+      if (grad.defined() && grad.is_cuda()) mark(grad, node_of(grad));
+    }
+    name_single_kernel(scope);
+    keep_launches(scope);
+    return;
+  }
+  graph.nodes.resize(scope.first_node);
+  std::erase_if(views_, [&](const auto& entry) { return entry.first >= scope.first_node; });
+  for (auto& [base, views] : views_)
+    std::erase_if(views, [&](NodeId id) { return id >= scope.first_node; });
+  for (const Tensor& grad : grads) {
+    if (is_made_here(grad) && storage_of(grad) >= scope.first_storage) add_result(scope, grad);
+  }
+  finish(std::move(scope));
+}
+
+GraphNode* Capture::single_kernel(const Scope& scope) {
+  GraphNode* only = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].effects.empty()) continue;
+    if (only != nullptr) return nullptr;
+    only = &graph.nodes[id];
+  }
+  return only;
+}
+
+/// Whether all that was kept for a function is read by its kernels. What a single one leaves out
+/// it is given: it says only what decides over its memory (masked_fill's does not name the mask).
+bool Capture::reads_all(const Scope& scope) {
+  std::vector<bool> is_read(graph.nodes.size());
+  for (NodeId id = static_cast<NodeId>(graph.nodes.size()); id-- > scope.first_node;) {
+    for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+  }
+  // A view that was made before counts for what it looks into.
+  for (NodeId id = scope.first_node; id-- > 0;) {
+    if (is_read[id] && graph.nodes[id].effects.empty()) {
+      for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+    }
+  }
+  std::vector<NodeId> unread;
+  for (const NodeId id : scope.reads) {
+    const bool is_gradient =
+        std::find(scope.incoming.begin(), scope.incoming.end(), id) != scope.incoming.end();
+    if (!is_gradient && !is_read[id]) unread.push_back(id);
+  }
+  if (unread.empty()) return true;
+  GraphNode* only = single_kernel(scope);
+  if (only == nullptr) return false;
+  only->inputs.insert(only->inputs.end(), unread.begin(), unread.end());
+  if (only->kind == NodeKind::kCopy) only->kind = NodeKind::kPointwise;
+  return true;
+}
+
+/// A function of one loop is one operator, which has the gradients before what was kept.
+void Capture::name_single_kernel(const Scope& scope) {
+  GraphNode* only = single_kernel(scope);
+  if (only == nullptr || only->kind != NodeKind::kPointwise) return;
+  only->name = scope.name;
+  std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {
+    return std::find(scope.incoming.begin(), scope.incoming.end(), input) != scope.incoming.end();
+  });
+}
+
+/// The work of the whole is its last kernel's, where the kernels told none.
+void Capture::keep_launches(const Scope& scope) {
+  const auto launches = [](const std::vector<Effect>& effects) {
+    return std::any_of(effects.begin(), effects.end(),
+                       [](const Effect& e) { return e.kind == Effect::Kind::kLaunch; });
+  };
+  GraphNode* last = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (launches(graph.nodes[id].effects)) return;
+    if (!graph.nodes[id].effects.empty()) last = &graph.nodes[id];
+  }
+  if (last == nullptr) return;
+  for (const Effect& effect : scope.effects) {
+    if (effect.kind == Effect::Kind::kLaunch) last->effects.push_back(effect);
+  }
+}
+
+void Capture::add_result(Scope& scope, const Tensor& tensor) {
+  const bool is_there =
+      std::any_of(scope.results.begin(), scope.results.end(), [&](const Tensor& other) {
+        return other->storage == tensor->storage && other.sizes() == tensor.sizes() &&
+               other.strides() == tensor.strides() && other->offset == tensor->offset;
+      });
+  if (!is_there) scope.results.push_back(tensor);
+}
+
+void Capture::gives(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || !tensor.defined() || !tensor.is_cuda()) return;
+  if (scope->kind == Scope::Kind::kBackward || scope->inner > 0 || scope->inner_kernels > 0) return;
+  if (scope->kind == Scope::Kind::kOp && is_made_here(tensor) &&
+      storage_of(tensor) >= scope->first_storage) {
+    // The result itself, not what was kept of it before.
+    const auto kept = scope->results.end() - static_cast<std::ptrdiff_t>(scope->kept);
+    const auto same = std::remove_if(kept, scope->results.end(), [&](const Tensor& other) {
+      return other->storage == tensor->storage;
+    });
+    scope->kept -= static_cast<std::size_t>(scope->results.end() - same);
+    scope->results.erase(same, scope->results.end());
+    scope->results.insert(scope->results.end() - static_cast<std::ptrdiff_t>(scope->kept), tensor);
+    return;
+  }
+  add_result(*scope, tensor);
+}
+
+void Capture::keeps(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || scope->kind != Scope::Kind::kOp || scope->inner > 0) return;
+  if (!is_made_here(tensor) || storage_of(tensor) < scope->first_storage) return;
+  const std::size_t before = scope->results.size();
+  add_result(*scope, tensor);
+  scope->kept += scope->results.size() - before;
+}
+
+void Capture::writes(const Tensor& tensor) {
+  Scope* scope = top();
+  if (scope == nullptr || scope->inner > 0 || !tensor.is_cuda()) return;
+  const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
+  if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
+  if (!scope->effects.empty()) refuse(fmt::format("{} in place", scope->name));
+  if (tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
+    refuse(fmt::format("{} in place into a view", scope->name));
+  if (!is_made_here(tensor) && tensor.requires_grad())
+    refuse("writing into an input that requires grad");
+  scope->written.push_back(tensor);
+}
+
+NodeKind Capture::kind_of(const Scope& scope) {
+  if (scope.kind == Scope::Kind::kBackward) return NodeKind::kOpaque;
+  const bool asks = std::any_of(scope.effects.begin(), scope.effects.end(),
+                                [](const Effect& e) { return e.kind == Effect::Kind::kAllocate; });
+  if (!asks && scope.kernels.empty()) return NodeKind::kView;
+  if (scope.asks_itself || scope.kernels.size() != 1) return NodeKind::kOpaque;
+  return node_kind(scope.kernels.front());
+}
+
+void Capture::finish(Scope scope) {
+  if (!scope.written.empty() && scope.results.empty()) {
+    write_functionally(scope);
+    return;
+  }
+  std::vector<StorageId> hidden;
+  for (StorageId id = scope.first_storage; id < storages_.size(); ++id) {
+    const bool is_result = std::any_of(
+        scope.results.begin(), scope.results.end(),
+        [&](const Tensor& result) { return is_made_here(result) && storage_of(result) == id; });
+    const bool is_own = std::any_of(
+        scope.effects.begin(), scope.effects.end(),
+        [id](const Effect& e) { return e.kind == Effect::Kind::kAllocate && e.storage == id; });
+    if (is_own && storages_[id].is_live && !is_result) hidden.push_back(id);
+  }
+  if (scope.results.empty() && hidden.empty()) return;
+  GraphNode node;
+  node.name = scope.name;
+  node.settings = scope.settings;
+  if (scope.kind == Scope::Kind::kKernel && scope.kernels.front() == ops::KernelKind::kFill)
+    node.settings = 1;  // zeros
+  node.kind = kind_of(scope);
+  node.inputs = scope.reads;
+  node.effects = std::move(scope.effects);
+  const bool is_one = scope.results.size() == 1 && hidden.empty();
+  node.has_parts = !is_one;
+  if (is_one) {
+    const Tensor& result = scope.results.front();
+    describe(node, result);
+    if (is_made_here(result) && storage_of(result) >= scope.first_storage) {
+      node.storage = storage_of(result);
+    } else {
+      // A view: of what it reads, whatever else it takes.
+      const NodeId base = node.inputs.empty() ? node_of(result) : node.inputs.front();
+      node.inputs = {base};
+      node.storage = graph.nodes[base].storage;
+    }
+  }
+  const NodeId id = add_node(std::move(node));
+  if (is_one) {
+    const StorageId storage = graph.nodes[id].storage;
+    if (storage >= scope.first_storage) storages_[storage].maker = id;
+    mark(scope.results.front(), id);
+    return;
+  }
+  for (const Tensor& result : scope.results) add_part(id, result);
+  for (const StorageId storage : hidden) add_hidden_part(id, storage);
+}
+
+// ---- what is asked for
+
+void Capture::add_effect(const Effect& effect) {
+  Scope* scope = top();
+  if (scope == nullptr) return;
+  scope->effects.push_back(effect);
+  // A kernel's is the backward function's around it, too.
+  if (scopes_.size() > 1) scopes_[scopes_.size() - 2].effects.push_back(effect);
+}
+
+ops::RequestNumber Capture::allocate(Bytes bytes, ops::Device device) {
+  const auto storage = static_cast<StorageId>(storages_.size());
+  storages_.push_back({bytes});
+  graph.roles.push_back(ops::Role::kTemporary);
+  ++live_;
+  Effect effect;
+  effect.device = device;
+  effect.storage = storage;
+  effect.bytes = bytes;
+  if (Scope* scope = top()) {
+    if (scope->inner_kernels == 0 && scope->kind != Scope::Kind::kKernel) scope->asks_itself = true;
+    add_effect(effect);
+    // Kernels of a backward function may read it before the function has ended.
+    if (scope->kind != Scope::Kind::kBackward) return kPretended | storage;
+  }
+  GraphNode node;
+  node.name = c_.op_label;
+  node.settings = calls_.empty() ? 0 : settings_of(node.name, {});
+  node.kind = NodeKind::kFill;
+  node.effects.push_back(effect);
+  node.storage = storage;
+  node.dtype = ops::ScalarType::kUInt8;  // until somebody reads it
+  node.device = device;
+  storages_.back().maker = add_node(std::move(node));
+  return kPretended | storage;
+}
+
+void Capture::release(ops::RequestNumber request) {
+  const StorageId storage = number(request);
+  if (storage >= storages_.size() || !storages_[storage].is_live) return;
+  storages_[storage].is_live = false;
+  --live_;
+  Effect effect;
+  effect.kind = Effect::Kind::kFree;
+  effect.storage = storage;
+  Scope* scope = top();
+  if (scope == nullptr) {
+    // Asked for and given back behind an operator: its scratch.
+    const bool is_last =
+        graph.nodes.size() > 1 && storages_[storage].maker + 1 == graph.nodes.size();
+    if (!is_last || graph.nodes.back().kind != NodeKind::kFill || is_read_.count(storage) > 0)
+      return;
+    const Effect ask = graph.nodes.back().effects.front();
+    GraphNode& before = graph.nodes[graph.nodes.size() - 2];
+    if (before.effects.empty()) return;
+    graph.nodes.pop_back();
+    graph.nodes.back().effects.push_back(ask);
+    graph.nodes.back().effects.push_back(effect);
+    return;
+  }
+  if (storage >= scope->first_storage) scope->effects.push_back(effect);
+  if (scopes_.size() > 1 && storage >= scopes_[scopes_.size() - 2].first_storage)
+    scopes_[scopes_.size() - 2].effects.push_back(effect);
+}
+
+void Capture::set_role(ops::RequestNumber request, ops::Role role) {
+  ops::Role& held = graph.roles[number(request)];
+  held = std::max(held, role);
+}
+
+void Capture::launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+                     ops::KernelClass kind, ops::ScalarType precision) {
+  Effect effect;
+  effect.kind = Effect::Kind::kLaunch;
+  effect.device = device;
+  effect.flops = flops;
+  effect.bytes_moved = bytes_moved;
+  effect.kernel = kind;
+  effect.precision = precision;
+  add_effect(effect);
+}
+
+void Capture::workspace(ops::Device device, bool lt, std::int64_t calls) {
+  Effect effect;
+  effect.kind = lt ? Effect::Kind::kLtWorkspace : Effect::Kind::kWorkspace;
+  effect.device = device;
+  effect.calls = calls;
+  add_effect(effect);
+}
+
+void Capture::refuse(std::string_view what) {
+  session_.interp.refuse(fmt::format("{} in compiled code is not modelled", what), kRunAsEager);
+}
+
+}  // namespace tidemark::torch

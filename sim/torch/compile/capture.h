@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "sim/graph/node_graph.h"
+#include "sim/ops/tracer.h"
+#include "sim/torch/tensors/session.h"
+
+namespace tidemark::torch {
+
+/// Code that runs while this lives is captured: its operators become nodes of a graph, in-place
+/// ones as those that give a new tensor, and nothing is asked of a device. Tensors that exist
+/// already are the graph's inputs. Source: AOTAutograd's tracing; docs/compile.md.
+class Capture final : public ops::Tracer, public Pretender {
+ public:
+  /// `arguments`: what the code is called with; other tensors that it reads are its module's.
+  Capture(Session& session, const ops::TensorList& arguments);
+  ~Capture() override { stop(); }
+
+  /// The node of a tensor that the code reads or makes.
+  graph::NodeId node_of(const ops::Tensor& tensor);
+  /// An incoming gradient for a result.
+  ops::Tensor tangent_of(const ops::Tensor& result);
+  /// What the captured code made. Its own tensors are pretended ones.
+  [[nodiscard]] static bool is_made_here(const ops::Tensor& tensor) {
+    return tensor.defined() && tensor->storage && is_pretended(tensor->storage->request());
+  }
+  /// Some memory that the captured code made is still held.
+  [[nodiscard]] bool is_something_held() const { return live_ > 0; }
+  /// Nothing is captured any longer.
+  void stop();
+
+  graph::NodeGraph graph;
+  /// The graph's inputs in the order in which they were first read, and their nodes.
+  std::vector<std::pair<ops::Tensor, graph::NodeId>> inputs;
+  /// Inputs that are written into when all has been computed, and what with.
+  std::vector<std::pair<ops::Tensor, graph::NodeId>> written_inputs;
+
+  // ---- ops::Tracer
+  void begin_call(std::string settings) override;
+  void end_call() override { calls_.pop_back(); }
+  void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
+  void gives(const ops::Tensor& tensor) override;
+  void keeps(const ops::Tensor& tensor) override;
+  void writes(const ops::Tensor& tensor) override;
+  void end_op() override;
+  void begin_backward(const ops::Node& node, const ops::TensorList& incoming,
+                      const ops::TensorList& saved) override;
+  void end_backward(const ops::TensorList& grads) override;
+  void begin_kernel(ops::KernelKind kind, const std::vector<const ops::Tensor*>& reads) override;
+  void end_kernel() override;
+  void workspace(ops::Device device, bool lt, std::int64_t calls) override;
+
+  // ---- Pretender
+  ops::RequestNumber allocate(Bytes bytes, ops::Device device) override;
+  void release(ops::RequestNumber request) override;
+  void set_role(ops::RequestNumber request, ops::Role role) override;
+  void launch(ops::Device device, std::uint64_t flops, std::uint64_t bytes_moved,
+              ops::KernelClass kind, ops::ScalarType precision) override;
+  void refuse(std::string_view what) override;
+
+ private:
+  /// An operator, a backward function or a kernel under way. `inner`: calls within that are part of
+  /// it.
+  struct Scope {
+    enum class Kind : std::uint8_t { kOp, kBackward, kKernel };
+    Kind kind = Kind::kOp;
+    std::string_view name;
+    std::vector<graph::NodeId> reads;
+    std::vector<graph::Effect> effects;
+    std::vector<ops::Tensor> results;
+    ops::ScalarType promoted = ops::ScalarType::kFloat32;  ///< kOp: of what it reads
+    std::uint64_t settings = 0;                            ///< as GraphNode has them
+    std::vector<graph::NodeId> incoming;  ///< kBackward: gradients among what it reads
+    std::size_t kept = 0;                 ///< so many results, the last, were only kept
+    std::vector<ops::Tensor> written;
+    std::vector<ops::KernelKind> kernels;
+    graph::StorageId first_storage = 0;
+    graph::NodeId first_node = 0;
+    int inner = 0;
+    int inner_kernels = 0;
+    bool asks_itself = false;  ///< for memory, outside of kernels
+  };
+  /// A call of the program's under way, and how many operators it has made.
+  struct Call {
+    std::string settings;
+    int operators = 0;
+  };
+  struct Storage {
+    Bytes bytes;
+    graph::NodeId maker = graph::kNoNode;
+    bool is_live = true;
+  };
+
+  static graph::StorageId number(ops::RequestNumber request) { return request & ~kPretended; }
+  /// The memory of a tensor that was made here.
+  static graph::StorageId storage_of(const ops::Tensor& tensor) {
+    return number(tensor->storage->request());
+  }
+  [[nodiscard]] Scope* top() { return scopes_.empty() ? nullptr : &scopes_.back(); }
+  void push(Scope::Kind kind, std::string_view name, std::vector<graph::NodeId> reads);
+  [[nodiscard]] std::vector<graph::NodeId> nodes_of(const std::vector<const ops::Tensor*>& tensors);
+  void add_effect(const graph::Effect& effect);
+  [[nodiscard]] graph::GraphNode* single_kernel(const Scope& scope);
+  [[nodiscard]] bool reads_all(const Scope& scope);
+  void name_single_kernel(const Scope& scope);
+  void keep_launches(const Scope& scope);
+  void add_result(Scope& scope, const ops::Tensor& tensor);
+  void finish(Scope scope);
+  graph::NodeId add_node(graph::GraphNode node);
+  graph::NodeId detached(const ops::Tensor& tensor);
+  void add_part(graph::NodeId whole, const ops::Tensor& tensor);
+  void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
+  void write_functionally(const Scope& scope);
+  graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
+  [[nodiscard]] std::uint64_t settings_of(std::string_view op,
+                                          const std::vector<const ops::Tensor*>& reads);
+  [[nodiscard]] static graph::NodeKind kind_of(const Scope& scope);
+  graph::NodeId add_input(const ops::Tensor& tensor);
+  graph::NodeId view_of(graph::NodeId base, const ops::Tensor& tensor);
+  [[nodiscard]] graph::StorageId memory_of(const ops::Tensor& tensor) const;
+  void describe(graph::GraphNode& node, const ops::Tensor& tensor) const;
+  [[nodiscard]] bool is_seen_as(graph::NodeId id, const ops::Tensor& tensor) const;
+  void mark(const ops::Tensor& tensor, graph::NodeId id) const;
+
+  Session& session_;
+  ops::Context& c_;
+  std::vector<const ops::TensorImpl*> arguments_;
+  std::vector<Scope> scopes_;
+  std::vector<Call> calls_;
+  std::vector<Storage> storages_;
+  std::unordered_map<const ops::Storage*, graph::NodeId> input_storages_;
+  std::unordered_map<graph::StorageId, graph::NodeId> written_;  ///< the last that wrote there
+  std::unordered_map<graph::VertexId, std::vector<graph::NodeId>> reads_of_;  ///< by operator
+  std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
+  std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
+  std::function<void(graph::VertexId)> on_backward_;
+  std::vector<ops::PackHook> pack_hooks_;
+  bool cache_enabled_ = true;
+  std::size_t live_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace tidemark::torch

@@ -1,0 +1,212 @@
+// Capture's nodes: what tensors are in the graph, and what is added to it.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/torch/compile/capture.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::kNoNode;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::StorageId;
+using ops::Tensor;
+
+namespace {
+
+/// In TensorImpl::producer: the rest is a node's number, not a vertex's.
+constexpr std::uint32_t kOfNode = 0x80000000U;
+
+}  // namespace
+
+NodeId Capture::add_node(GraphNode node) {
+  node.module = c_.module_label;
+  graph.nodes.push_back(std::move(node));
+  return static_cast<NodeId>(graph.nodes.size() - 1);
+}
+
+void Capture::describe(GraphNode& node, const Tensor& tensor) const {
+  node.sizes = tensor.sizes();
+  node.strides = tensor.strides();
+  node.offset = tensor->offset;
+  node.dtype = tensor.dtype();
+  node.device = tensor.device();
+}
+
+bool Capture::is_seen_as(NodeId id, const Tensor& tensor) const {
+  const GraphNode& node = graph.nodes[id];
+  return node.sizes == tensor.sizes() && node.strides == tensor.strides() &&
+         node.offset == tensor->offset && node.dtype == tensor.dtype();
+}
+
+void Capture::mark(const Tensor& tensor, NodeId id) const { tensor->producer = kOfNode | id; }
+
+NodeId Capture::add_input(const Tensor& tensor) {
+  GraphNode node;
+  node.name = "input";
+  node.kind = NodeKind::kInput;
+  node.is_parameter =
+      std::find(arguments_.begin(), arguments_.end(), tensor.impl()) == arguments_.end();
+  node.storage = static_cast<StorageId>(storages_.size());
+  describe(node, tensor);
+  storages_.push_back({tensor->storage->bytes(), kNoNode, false});
+  graph.roles.push_back(ops::Role::kInput);
+  const NodeId id = add_node(std::move(node));
+  storages_.back().maker = id;
+  inputs.emplace_back(tensor, id);
+  input_storages_.emplace(tensor->storage.get(), id);
+  return id;
+}
+
+NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
+  if (is_seen_as(base, tensor)) return base;
+  for (const NodeId id : views_[base]) {
+    if (is_seen_as(id, tensor)) return id;
+  }
+  GraphNode node;
+  node.name = "view";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  views_[base].push_back(id);
+  return id;
+}
+
+/// The memory that a tensor looks into, as the graph names it; none of an input that nobody read.
+StorageId Capture::memory_of(const Tensor& tensor) const {
+  if (is_made_here(tensor)) return storage_of(tensor);
+  const auto input = input_storages_.find(tensor->storage.get());
+  return input != input_storages_.end() ? graph.nodes[input->second].storage : graph::kNoStorage;
+}
+
+NodeId Capture::node_of(const Tensor& tensor) {
+  if (tensor.is_sparse() || tensor->spread)
+    refuse(tensor.is_sparse() ? "a sparse tensor" : "a DTensor");
+  const bool is_marked = (tensor->producer & kOfNode) != 0 && tensor->producer != graph::kNoVertex;
+  const NodeId marked = is_marked ? tensor->producer & ~kOfNode : kNoNode;
+  const auto written = written_.find(memory_of(tensor));
+  if (written != written_.end() && (!is_marked || marked < written->second))
+    return view_of(written->second, tensor);
+  if (is_marked) return view_of(marked, tensor);
+  if (is_made_here(tensor)) {
+    // Of an operator that did not say what it gives: a factory.
+    const NodeId maker = storages_[storage_of(tensor)].maker;
+    is_read_.insert(storage_of(tensor));
+    GraphNode& node = graph.nodes[maker];
+    if (node.sizes.empty() && node.strides.empty() && node.dtype == ops::ScalarType::kUInt8)
+      describe(node, tensor);
+    const NodeId id = view_of(maker, tensor);
+    mark(tensor, id);
+    return id;
+  }
+  if (tensor.numel() == 0) refuse("a tensor without elements");
+  const auto known = input_storages_.find(tensor->storage.get());
+  return known != input_storages_.end() ? view_of(known->second, tensor) : add_input(tensor);
+}
+
+std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors) {
+  std::vector<NodeId> ids;
+  for (const Tensor* tensor : tensors) {
+    if (tensor->defined() && tensor->is_cuda()) ids.push_back(node_of(*tensor));
+  }
+  return ids;
+}
+
+Tensor Capture::tangent_of(const Tensor& result) {
+  const Tensor made =
+      c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
+  GraphNode& node = graph.nodes.back();
+  node.name = "tangent";
+  node.kind = NodeKind::kTangent;
+  node.effects.clear();
+  describe(node, made);
+  mark(made, static_cast<NodeId>(graph.nodes.size() - 1));
+  return made;
+}
+
+void Capture::add_part(NodeId whole, const Tensor& tensor) {
+  GraphNode part;
+  part.name = "getitem";
+  part.kind = NodeKind::kPart;
+  part.inputs = {whole};
+  describe(part, tensor);
+  const auto& inputs_of_whole = graph.nodes[whole].inputs;
+  const auto& effects = graph.nodes[whole].effects;
+  const bool is_own =
+      is_made_here(tensor) && std::any_of(effects.begin(), effects.end(), [&](const Effect& e) {
+        return e.kind == Effect::Kind::kAllocate && e.storage == storage_of(tensor);
+      });
+  part.storage = is_own ? storage_of(tensor) : graph.nodes[inputs_of_whole.front()].storage;
+  const NodeId id = add_node(std::move(part));
+  if (is_own) storages_[storage_of(tensor)].maker = id;
+  mark(tensor, id);
+}
+
+void Capture::add_hidden_part(NodeId whole, StorageId storage) {
+  GraphNode part;
+  part.name = "getitem";
+  part.kind = NodeKind::kPart;
+  part.inputs = {whole};
+  part.storage = storage;
+  part.dtype = ops::ScalarType::kUInt8;  // until somebody reads it
+  storages_[storage].maker = add_node(std::move(part));
+}
+
+NodeId Capture::add_computed(GraphNode node, const Tensor& like, ops::ScalarType dtype) {
+  describe(node, like);
+  node.dtype = dtype;
+  Effect ask;
+  ask.device = like.device();
+  ask.storage = node.storage = static_cast<StorageId>(storages_.size());
+  ask.bytes = graph::bytes_of(node);
+  storages_.push_back({ask.bytes, kNoNode, false});
+  graph.roles.push_back(ops::Role::kTemporary);
+  node.effects.push_back(ask);
+  const NodeId id = add_node(std::move(node));
+  storages_.back().maker = id;
+  return id;
+}
+
+/// What an operator writes is a new tensor, computed in the type that the operands ask for and then
+/// brought to the old one's. Source: torch's functionalization.
+void Capture::write_functionally(const Scope& scope) {
+  const Tensor& tensor = scope.written.front();
+  static constexpr std::string_view kKeepType[] = {"copy_", "fill_", "zero_", "normal_",
+                                                   "uniform_"};
+  const bool keeps_type =
+      std::find(std::begin(kKeepType), std::end(kKeepType), scope.name) != std::end(kKeepType);
+  GraphNode node;
+  node.name = scope.name;
+  node.kind = NodeKind::kPointwise;
+  node.inputs = scope.reads;
+  NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);
+  if (graph.nodes[id].dtype != tensor.dtype()) {
+    GraphNode cast;
+    cast.name = "_to_copy";
+    cast.kind = NodeKind::kCast;
+    cast.inputs = {id};
+    id = add_computed(std::move(cast), tensor, tensor.dtype());
+  }
+  written_[memory_of(tensor)] = id;
+  if (is_made_here(tensor)) {
+    mark(tensor, id);
+    return;
+  }
+  const auto before =
+      std::find_if(written_inputs.begin(), written_inputs.end(),
+                   [&](const auto& entry) { return entry.first->storage == tensor->storage; });
+  if (before == written_inputs.end()) {
+    written_inputs.emplace_back(tensor, id);
+  } else {
+    before->second = id;
+  }
+}
+
+}  // namespace tidemark::torch

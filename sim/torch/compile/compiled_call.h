@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sim/lang/runtime/objects.h"
+#include "sim/torch/tensors/session.h"
+
+namespace tidemark::torch {
+
+/// What torch.compile's backend makes of captured code.
+enum class Backend : std::uint8_t { kAotEager };
+
+/// A call of a compiled function: captured, cut into a forward and a backward pass, and the first
+/// of them run. The code is captured at every call, so that what it does besides happens each time,
+/// as PyTorch has it. Errors: as the code's; the program is refused where it does what is not
+/// modelled. Source: docs/compile.md.
+lang::Value call_compiled(Session& session, Backend backend, const lang::Value& function,
+                          lang::CallArgs& args);
+
+/// torch._C.call_compiled(backend, function, *args, **kwargs).
+void add_compiling(Session& session, lang::Module& module);
+
+}  // namespace tidemark::torch

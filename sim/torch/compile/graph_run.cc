@@ -1,0 +1,105 @@
+#include "sim/torch/compile/graph_run.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::NodeId;
+using graph::NodeKind;
+using ops::Tensor;
+
+GraphRun::GraphRun(ops::Context& c, const graph::NodeGraph& graph, const std::vector<NodeId>& order,
+                   const std::vector<NodeId>& results)
+    : c_(c), graph_(graph), order_(order), held_(graph.nodes.size()), last_uses_(order.size()) {
+  find_last_uses(results);
+}
+
+void GraphRun::find_last_uses(const std::vector<NodeId>& results) {
+  std::vector<bool> is_used(graph_.nodes.size());
+  for (const NodeId id : results) {
+    if (id != graph::kNoNode) is_used[id] = true;
+  }
+  for (std::size_t at = order_.size(); at-- > 0;) {
+    for (const NodeId input : graph_.nodes[order_[at]].inputs) {
+      if (is_used[input]) continue;
+      is_used[input] = true;
+      last_uses_[at].push_back(input);
+    }
+  }
+}
+
+void GraphRun::give(NodeId node, const Tensor& tensor) {
+  held_[node] = {{graph_.nodes[node].storage, tensor->storage}};
+}
+
+std::vector<GraphRun::Memory> GraphRun::effects_of(const GraphNode& node) {
+  std::vector<Memory> made;
+  for (const Effect& effect : node.effects) {
+    switch (effect.kind) {
+      case Effect::Kind::kAllocate: {
+        const Tensor memory = c_.scratch(effect.bytes, effect.device);
+        memory->storage->set_role(graph_.roles[effect.storage]);
+        made.emplace_back(effect.storage, memory->storage);
+        break;
+      }
+      case Effect::Kind::kFree:
+        std::erase_if(made, [&](const Memory& memory) { return memory.first == effect.storage; });
+        break;
+      case Effect::Kind::kWorkspace:
+        c_.cublas_workspace(effect.device, effect.calls);
+        break;
+      case Effect::Kind::kLtWorkspace:
+        c_.cublaslt_workspace(effect.device);
+        break;
+      case Effect::Kind::kLaunch:
+        c_.launch(effect.device, effect.flops, effect.bytes_moved, effect.kernel, effect.precision);
+        break;
+    }
+  }
+  return made;
+}
+
+void GraphRun::execute(NodeId id) {
+  const GraphNode& node = graph_.nodes[id];
+  if (!node.effects.empty()) {
+    const ops::LabelScope label(c_, node.name, node.module);
+    held_[id] = effects_of(node);
+    return;
+  }
+  for (const NodeId input : node.inputs) {
+    for (const Memory& memory : held_[input]) {
+      if (memory.first == node.storage || node.has_parts) held_[id].push_back(memory);
+    }
+    if (!held_[id].empty()) return;
+  }
+}
+
+void GraphRun::run() {
+  for (std::size_t at = 0; at < order_.size(); ++at) {
+    execute(order_[at]);
+    for (const NodeId id : last_uses_[at]) held_[id].clear();
+  }
+}
+
+const Ref<ops::Storage>& GraphRun::memory_of(NodeId node) const {
+  TIDEMARK_CHECK(held_[node].size() == 1, "a result of compiled code has no memory");
+  return held_[node].front().second;
+}
+
+Tensor GraphRun::take(NodeId node) const {
+  const GraphNode& of = graph_.nodes[node];
+  Ref<ops::TensorImpl> impl = make_ref<ops::TensorImpl>();
+  impl->sizes = of.sizes;
+  impl->strides = of.strides;
+  impl->offset = of.offset;
+  impl->dtype = of.dtype;
+  impl->device = of.device;
+  impl->storage = memory_of(node);
+  return Tensor(std::move(impl));
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Compiled programs modelled: Tidemark's events must be those of the real PyTorch 2.11, recorded by the oracle.
+
+    modelled_test.py TIDEMARK
+
+A line of modelled.txt is a recording, `NAME: SCRIPT OPTIONS`; NAME.events.gz has its events. Addresses and streams are
+compared by the order in which they first appear.
+"""
+
+import csv
+import gzip
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = sys.argv.pop(1)
+SETTING = ["--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--set", "backends.cudnn_sdp=false", "--compile", "model"]
+
+
+def events(text):
+    """(action, bytes, number of the stream, number of the address) of each event"""
+    streams, addresses = {}, {}
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["action"] != "snapshot"]
+    return [
+        (
+            row["action"],
+            int(row["bytes"]),
+            streams.setdefault(row["stream"], len(streams)),
+            addresses.setdefault(row["address"], len(addresses)),
+        )
+        for row in rows
+    ]
+
+
+def simulated(script):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "events.csv"
+        done = subprocess.run([PROGRAM, "run", HERE / script, *SETTING, "--events", path], capture_output=True, text=True)
+        if not path.exists():
+            raise AssertionError(done.stderr)
+        return events(path.read_text())
+
+
+class Modelled(unittest.TestCase):
+    def test_every_event_is_pytorchs(self):
+        lines = [x for x in (HERE / "modelled.txt").read_text().splitlines() if not x.startswith("#")]
+        self.assertTrue(lines)
+        for line in lines:
+            name, rest = line.split(": ")
+            with self.subTest(name):
+                expected = events(gzip.decompress((HERE / f"{name}.events.gz").read_bytes()).decode())
+                found = simulated(rest.split()[0])
+                for i, (want, have) in enumerate(zip(expected, found)):
+                    self.assertEqual(have, want, f"event {i}")
+                self.assertEqual(len(found), len(expected))
+
+
+if __name__ == "__main__":
+    unittest.main()
