@@ -59,6 +59,29 @@ class Differences(unittest.TestCase):
         self.assertEqual(compare.first_difference(frees, [e + ["relu"] for e in turned]), (0, "address"))
 
 
+class Chance(unittest.TestCase):
+    """addresses after autocast dropped its cache in the order of a hash table"""
+
+    def judged(self, expected, again, ours):
+        class Processes:
+            restart = staticmethod(lambda: None)
+            run = staticmethod(lambda case: {"events": again})
+
+        return compare.is_chance(Processes, None, expected, ours)
+
+    def events(self, first, second, request, size=8):
+        return [["free_completed", first, 8, 0, ""], ["free_completed", second, 8, 0, ""], ["alloc", request, size, 0, ""]]
+
+    def test_what_pytorch_does_otherwise_the_next_time_is_chance(self):
+        ours = [e + [compare.NO_ORDER] for e in self.events(1, 2, 1)[:2]] + [self.events(1, 2, 1)[2] + ["relu"]]
+        turned = self.events(1, 2, 2)
+        self.assertTrue(self.judged(turned, self.events(2, 1, 1), ours))
+        self.assertFalse(self.judged(turned, turned, ours))
+        self.assertFalse(self.judged(self.events(1, 2, 2, size=9), self.events(2, 1, 1), ours))
+        ordered = [e[:5] + ["relu"] for e in ours]
+        self.assertFalse(self.judged(turned, self.events(2, 1, 1), ordered))
+
+
 class Shrinking(unittest.TestCase):
     def test_what_does_not_matter_goes(self):
         case = Case("a = 1\ndef make():\n    b = 2\n    return bad(nn.Linear(3, 4), 5)\n", "for step in range(3):\n    x = 1\n    y = 2\n", conf="expandable_segments:True")

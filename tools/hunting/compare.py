@@ -21,7 +21,7 @@ class WrongRelease(Exception):
 @dataclasses.dataclass
 class Outcome:
     """`verdict`: exact, differs, refused (Tidemark names what it does not model), invalid (PyTorch raises, or gives no answer),
-    crashed (Tidemark ended in another way than its contract says)"""
+    crashed (Tidemark ended in another way than its contract says), chance (addresses that PyTorch itself gives otherwise the next time)"""
 
     verdict: str
     reason: str = ""  # of refused, invalid and crashed; of differs: in words
@@ -96,6 +96,34 @@ def first_difference(expected, ours):
     return None
 
 
+def requests(events, ours):
+    """events without addresses, frees without order sorted"""
+    out, frees = [], []
+    for event, own in zip(events, ours):
+        if NO_ORDER in own[5]:
+            frees.append((event[0], event[2], event[3]))
+            continue
+        out += sorted(frees) + [(event[0], event[2], event[3])]
+        frees = []
+    return out + sorted(frees)
+
+
+def is_chance(oracle, case, expected, ours, tries=8):
+    """Whether all that differs is addresses, and other processes of PyTorch give other ones, too: where a release takes the block that was
+    freed last, the order in which autocast's cache was dropped shows later."""
+    if len(expected) != len(ours) or not any(NO_ORDER in e[5] for e in ours) or requests(expected, ours) != requests(ours, ours):
+        return False
+    first = canonical(expected, ours)[0]
+    for _ in range(tries):
+        oracle.restart()
+        again = oracle.run(case)["events"]
+        if len(again) != len(ours) or requests(again, ours) != requests(ours, ours):
+            return False
+        if any(a[1] != b[1] and NO_ORDER not in own[5] for a, b, own in zip(first, canonical(again, ours)[0], ours)):
+            return True
+    return False
+
+
 def judge(oracle, program, case):
     """runs the case on both sides"""
     try:
@@ -118,6 +146,8 @@ def judge(oracle, program, case):
     if difference is None:
         return Outcome("exact", events=len(expected), expected=expected)
     at, kind = difference
+    if kind == "address" and is_chance(oracle, case, expected, rows):
+        return Outcome("chance", "PyTorch's own addresses are others in other processes", events=len(expected))
     return Outcome("differs", words(expected, rows, at), kind, at, len(expected), expected, rows)
 
 

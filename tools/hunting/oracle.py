@@ -69,8 +69,12 @@ class Oracle:
         server.wait()
         server.stdout.close()
 
-    def close(self):
+    def restart(self):
+        """the next program runs in a process of its own, whose addresses on the host are others"""
         for server in self.servers.values():
             self.stop(server)
         self.servers.clear()
+
+    def close(self):
+        self.restart()
         self.answers.cleanup()
