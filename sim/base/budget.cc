@@ -23,12 +23,20 @@ MemoryWatch::MemoryWatch(Tell tell, void* owner) : tell_(tell), owner_(owner), o
 
 MemoryWatch::~MemoryWatch() { watch_ = outer_; }
 
+MemoryPause::MemoryPause() noexcept : watch_(::tidemark::watch_) {
+  if (watch_ != nullptr) ++watch_->pauses_;
+}
+
+MemoryPause::~MemoryPause() {
+  if (watch_ != nullptr) --watch_->pauses_;
+}
+
 void take_memory(std::size_t bytes) {
   MemoryWatch* const watch = watch_;
   if (watch == nullptr) return;
   watch->taken_ += static_cast<std::int64_t>(bytes);
   const std::int64_t excess = watch->taken_ - static_cast<std::int64_t>(budget().memory);
-  if (excess <= 0 || watch->has_thrown_) return;
+  if (excess <= 0 || watch->has_thrown_ || watch->pauses_ > 0) return;
   const bool is_urgent = bytes >= kLargeRequest || excess > kGrace;
   if (is_urgent) {
     watch->taken_ -= static_cast<std::int64_t>(bytes);

@@ -28,11 +28,26 @@ class MemoryWatch {
  private:
   friend void take_memory(std::size_t bytes);
   friend void give_memory(std::size_t bytes) noexcept;
+  friend class MemoryPause;
   Tell tell_;
   void* owner_;
   MemoryWatch* outer_;
   std::int64_t taken_ = 0;
+  int pauses_ = 0;
   bool has_thrown_ = false;  // from then on the run is left, which needs memory too
+};
+
+/// While one lives, what its thread takes is counted and nothing is thrown: for what destructors
+/// do. The request after it is told.
+class MemoryPause {
+ public:
+  MemoryPause() noexcept;
+  ~MemoryPause();
+  MemoryPause(const MemoryPause&) = delete;
+  MemoryPause& operator=(const MemoryPause&) = delete;
+
+ private:
+  MemoryWatch* watch_;
 };
 
 /// What operator new takes from the system and gives back, in bytes. Errors: what Tell throws.

@@ -29,7 +29,7 @@ inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has
                                        true};
 
 inline constexpr OptionSpec kDeviceOption{
-    "device", "ID", "the device, whatever the scenario says; a script has none of its own", ""};
+    "device", "ID", "the device, whatever the scenario says; a script has none", ""};
 
 /// The option of commands that run scenarios on several streams.
 inline constexpr OptionSpec kEventPolicyOption{
@@ -37,7 +37,7 @@ inline constexpr OptionSpec kEventPolicyOption{
 
 /// What values that nobody knows are taken for.
 inline constexpr OptionSpec kAssumeOption{
-    "assume", "FILE:LINE=VALUE", "what is unknown: true, false, both, N, LOW..HIGH", "", true};
+    "assume", "FILE:LINE=VALUE", "what is unknown: true, false, both, N, LO..HI", "", true};
 
 /// What becomes of code that a program compiles.
 inline constexpr OptionSpec kCompileOption{

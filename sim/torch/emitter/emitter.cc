@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/budget.h"
 #include "sim/base/check.h"
 #include "sim/ops/node.h"
 
@@ -79,7 +80,10 @@ Emitter::Emitter(Program& program, Sink& sink) : program_(program), sink_(sink) 
 
 void Emitter::push(Verb verb, ops::Device device, std::uint16_t stream, std::uint32_t id,
                    Bytes bytes) {
-  if (chunk_.size() >= kChunk) flush();
+  if (chunk_.size() >= kChunk) {
+    const MemoryPause pause;  // a destructor may ask
+    flush();
+  }
   Instruction instruction;
   instruction.bytes = bytes;
   instruction.id = id;
