@@ -170,7 +170,7 @@ class Foreign(Folder):
         calls = ["torch.Tensor.float(5)", "torch.Tensor.float()", "torch.Tensor.to(5, 1)", "torch.Tensor.size(None)", "torch.Tensor.grad.__get__(5)",
                  "torch.nn.Module.named_parameters(torch.nn.Module)", "torch.nn.Module._set_backward_hooks(5, 5)", "bytes.strip()", "bytes.strip(bytes)",
                  "type(torch).__init__([], 1)", "torch.device.__exit__(torch.device('cpu'))", "torch._C.backward([1], [2])", "torch._C.gradients([x], [], [], True)",
-                 "torch._C.all_on_cuda([1])", "torch._C.flatten_weights([])", "torch._C.without_grad()", "torch._C.end_worker(0)", "torch._C.call_local()",
+                 "torch._C.all_on_cuda([1])", "torch._C.flatten_weights([])", "torch._C.without_grad()", "torch._C.end_worker(0)", "torch._C.call_local()", "torch._C.call_compiled()",
                  "torch._C.pop_saved_tensors_hooks()", "torch._C.seed_generator(-1, 1)", "torch._C.record_event(1, 1, 1)", "torch._C.stream_from_pool(0, -1)",
                  "torch._C.release_rule('x')", "torch._C.make_dtensor(x, 1, 1, 2)", "torch._C.unreached([1], [])", "torch._C.mark_gradient(1, 2)",
                  "_tidemark.set_construct(1, 2)", "torch.autograd.backward([1], [2])", "torch.Size([2 ** 62, 2 ** 62]).numel()", "torch.nn.LSTM(3, 3, -1)",

@@ -233,7 +233,8 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
 void add_compiling(Session& session, lang::Module& module) {
   module.set(session.interp.intern("call_compiled"),
              session.interp.raw_function(
-                 "call_compiled", [s = &session](lang::Interp&, lang::CallArgs& args) -> Value {
+                 "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
+                   if (args.positional == 0) in.type_error("expected a function to call");
                    const Value function = args.values[0];
                    lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords,
                                        args.keyword_count, false};
