@@ -22,14 +22,28 @@ namespace {
 
 constexpr std::string_view kTensor = "torch.Tensor";
 
+/// Backends that a CUDA wheel has not: their functions raise PyTorch's own error, which a program
+/// may handle.
+bool is_absent_backend(std::string_view owner) {
+  return owner == "torch.xpu" || owner == "torch.mps" || owner == "torch.mtia";
+}
+
+bool is_class_name(std::string_view name) { return name.front() >= 'A' && name.front() <= 'Z'; }
+
 /// What stands for a name that PyTorch has and the library does not: it can be named and handed on,
 /// and is refused when it is used.
 Value stand_in(Interp& interp, const KnownNames& owner, const KnownName& known) {
   if (known.kind == KnownName::Kind::kNone) return Value::none();
+  const std::string_view module = view(owner.owner);
+  const std::string_view name = interp.text(known.name);
+  if (is_absent_backend(module) && known.kind == KnownName::Kind::kCode && !is_class_name(name)) {
+    const Value failing =
+        interp.get_attr(interp.import("torch._absent_device"), interp.intern("failing"));
+    return interp.call(failing, {interp.str(std::string(module)), interp.str(std::string(name))});
+  }
   const Value make = interp.get_attr(interp.import("_placeholders"), interp.intern("make_known"));
-  return interp.call(make,
-                     {interp.str(fmt::format("{}.{}", view(owner.owner), interp.text(known.name))),
-                      Value::boolean(known.kind == KnownName::Kind::kValue)});
+  return interp.call(make, {interp.str(fmt::format("{}.{}", module, name)),
+                            Value::boolean(known.kind == KnownName::Kind::kValue)});
 }
 
 /// The names of a tensor that no class of it has yet.

@@ -101,7 +101,7 @@ std::string drawn(Bytewise& input) {
     out.member("action", action);
     out.member(action == "oom" ? "device_free" : "addr", input.pick(kAddresses));
     out.member("size", input.pick(kSizes));
-    out.member("stream", std::uint64_t{kind >> 6U});
+    out.member("stream", std::uint64_t{kind} >> 6U);
     if ((flags & 1U) != 0) {
       out.value("pool_id");
       out.pair(0, (kind >> 5U) & 1U);
