@@ -1,5 +1,9 @@
 #include "sim/base/budget.h"
 
+#include <malloc.h>
+
+#include <atomic>
+
 namespace tidemark {
 
 namespace {
@@ -7,6 +11,8 @@ namespace {
 // A request of less is granted a little longer, so that the run ends between two of its steps.
 constexpr std::size_t kLargeRequest = std::size_t{1} << 20U;
 constexpr std::int64_t kGrace = std::int64_t{256} << 20U;
+
+constinit std::atomic<bool> returns_large_{false};
 
 thread_local constinit MemoryWatch* watch_ = nullptr;
 
@@ -48,5 +54,14 @@ void take_memory(std::size_t bytes) {
 void give_memory(std::size_t bytes) noexcept {
   if (watch_ != nullptr) watch_->taken_ -= static_cast<std::int64_t>(bytes);
 }
+
+void return_large_memory() {
+#ifdef M_MMAP_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // a fixed one: left alone, it grows with what is freed
+#endif
+  returns_large_.store(true, std::memory_order_relaxed);
+}
+
+bool returns_large_memory() noexcept { return returns_large_.load(std::memory_order_relaxed); }
 
 }  // namespace tidemark

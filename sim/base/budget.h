@@ -54,4 +54,9 @@ class MemoryPause {
 void take_memory(std::size_t bytes);
 void give_memory(std::size_t bytes) noexcept;
 
+/// From now on megabytes that are given up go back to the system at once: for files of any size,
+/// whose tables grow one after another. Programs that make tensors, not tables, are faster without.
+void return_large_memory();
+[[nodiscard]] bool returns_large_memory() noexcept;
+
 }  // namespace tidemark

@@ -123,6 +123,7 @@ class DiffCommand final : public Command {
     constexpr std::size_t kTop = 10;
     const Side a_side(args, a_name, 'a');
     const Side b_side(args, b_name, 'b');
+    const RecordingBudget within(a_name);
     const MemoryPicture a = peak_of(load_recording(a_name, a_side.choice, err).snapshot);
     const MemoryPicture b = peak_of(load_recording(b_name, b_side.choice, err).snapshot);
     if (args.value("format") == "json") {

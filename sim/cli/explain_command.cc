@@ -44,6 +44,7 @@ class ExplainCommand final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    const RecordingBudget within(args.positional().front());
     const LoadedRecording loaded =
         load_recording(args.positional().front(), scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;

@@ -255,14 +255,21 @@ class ReplayCommand final : public Command {
     return played;
   }
 
-  static ExitCode run_snapshot(const Arguments& args, const std::string& name, Output& out,
-                               Output& err) {
+  /// The snapshot itself is given up: its requests are what is played.
+  static std::pair<RecordedRequests, std::vector<RecordedDevice>> requests_of(
+      const Arguments& args, const std::string& name, bool device_given, Output& err) {
     const Snapshot snapshot = load_snapshot(name, err);
     AgreementOptions range = recording_options(args, snapshot);
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
-    const bool device_given = args.has("device") || args.has("device-bytes");
-
     RecordedRequests recorded = recorded_requests(snapshot, range, device_given);
+    return {std::move(recorded), tidemark::devices_of(snapshot)};
+  }
+
+  static ExitCode run_snapshot(const Arguments& args, const std::string& name, Output& out,
+                               Output& err) {
+    const RecordingBudget within(name);
+    const bool device_given = args.has("device") || args.has("device-bytes");
+    auto [recorded, gpus] = requests_of(args, name, device_given, err);
     ReplayOptions options;
     const std::vector<DeviceSpec> devices =
         device_given ? devices_of(args) : std::vector<DeviceSpec>{recorded.device};
@@ -276,7 +283,7 @@ class ReplayCommand final : public Command {
     if (played.results.size() > 1 || device_given) note_other_rows(recorded);
     print(args,
           {name, &recorded.trace, &options, played.results, played.speeds, played.devices,
-           recorded.limited, &recorded.agreement, recorded.notes, tidemark::devices_of(snapshot)},
+           recorded.limited, &recorded.agreement, recorded.notes, gpus},
           out);
     return ExitCode::kDone;
   }

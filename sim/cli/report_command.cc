@@ -61,10 +61,13 @@ class ReportCommand final : public Command {
       return ExitCode::kDone;
     }
     if (args.has("where")) usage_error("--where", "is for a sweep; '" + name + "' holds none");
+    const RecordingBudget within(name);
     const LoadedRecording loaded = load_recording(name, scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;
-    const AgreementOptions range = recording_options(args, snapshot);
+    AgreementOptions range = recording_options(args, snapshot);
+    range.keep_events = true;
     const Agreement agreement = agreement_with_recording(snapshot, range);
+    range.keep_events = false;
     const Version version = agreement.settings.version;
     const auto program = program_of(name, scenario_choice(args));
     const Explanation explanation =
@@ -73,19 +76,20 @@ class ReportCommand final : public Command {
         setting_rows(snapshot, range, agreement, explanation.end);
 
     const std::vector<MemorySample> samples = recorded_amounts(snapshot, range.device, version);
-    std::vector<std::string> labels;
-    for (const Event& event : agreement.simulated_events) {
+    const auto label = [&](std::size_t i) -> std::string {
+      if (i >= agreement.simulated_events.size()) return {};
+      const Event& event = agreement.simulated_events[i];
       const bool known = event.id < agreement.origins.size();
-      labels.push_back(
-          std::string(action_name(event.action)) +
-          (known ? " " + stack_summary(snapshot, stack_of(agreement, snapshot, range.device, event))
-                 : ""));
-    }
+      return std::string(action_name(event.action)) +
+             (known ? " " + stack_summary(snapshot,
+                                          stack_of(agreement, snapshot, range.device, event))
+                    : "");
+    };
     // The host's changes are told by the first device's events.
     const std::span<const HostPoint> host =
         range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
-    HtmlReport report{name,   &explanation, loaded.verdict, &agreement,  samples,
-                      labels, settings,     host,           loaded.notes};
+    HtmlReport report{name,  &explanation, loaded.verdict, &agreement,  samples,
+                      label, settings,     host,           loaded.notes};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");

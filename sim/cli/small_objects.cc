@@ -12,7 +12,8 @@
 // through) are rounded up to a quarter of an octave and come from the second half of the range, one
 // after another, with one list a size for all threads. What is larger still, or finds no room in
 // the range, is malloc's. Memory is used again, never returned to the system: touching a page for
-// the first time costs more than all the rest, so the range asks for huge pages too.
+// the first time costs more than all the rest, so the range asks for huge pages too. After
+// return_large_memory() what is larger than a megabyte is malloc's, which returns it.
 
 #include <malloc.h>
 #include <sys/mman.h>
@@ -35,6 +36,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 16U;
 constexpr std::size_t kArena = std::size_t{1} << 34U;  ///< of small objects; as much of large ones
 constexpr std::size_t kHugePage = std::size_t{1} << 21U;
 constexpr std::size_t kHeader = kUnit;  ///< before a large object, so that it is aligned as others
+constexpr std::size_t kReturned = std::size_t{1} << 20U;
 constexpr std::size_t kLargestShared = std::size_t{1} << 26U;  ///< header included
 
 struct FreeObject {
@@ -110,7 +112,8 @@ void* take_given_back(std::size_t size) {
 }
 
 [[gnu::noinline]] void* take_large(std::size_t bytes) {
-  if (bytes > kLargestShared - kHeader) return from_malloc(bytes);
+  if (bytes > kLargestShared - kHeader || (bytes >= kReturned && tidemark::returns_large_memory()))
+    return from_malloc(bytes);
   // Up to the next of 5, 6, 7 and 8 eighths of a power of two.
   const auto octave = static_cast<std::size_t>(std::bit_width(bytes + kHeader - 1));
   const std::size_t step = std::size_t{1} << (octave - 3);

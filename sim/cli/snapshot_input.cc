@@ -1,5 +1,7 @@
 #include "sim/cli/snapshot_input.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "sim/cli/scenario_input.h"
@@ -36,6 +38,25 @@ class ReadLine {
 };
 
 }  // namespace
+
+RecordingBudget::RecordingBudget(std::string name)
+    : name_(std::move(name)),
+      watch_(
+          [](void* self, bool is_urgent) {
+            if (is_urgent) static_cast<const RecordingBudget*>(self)->refuse();
+          },
+          this) {
+  return_large_memory();
+}
+
+void RecordingBudget::refuse() const {
+  Problem problem;
+  problem.at.source = std::make_shared<SourceText>(SourceText{name_, {}, 1, 0});
+  problem.message = fmt::format("reading and playing it takes more than {} of the host's memory",
+                                format_bytes(Bytes{budget().memory}));
+  problem.hint = "'tidemark --max-memory SIZE COMMAND ...' gives it more";
+  throw InputError(std::move(problem));
+}
 
 Snapshot load_snapshot(const std::string& path, Output& err) {
   ReadLine line(err);

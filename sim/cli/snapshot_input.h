@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/budget.h"
 #include "sim/cli/command.h"
 #include "sim/format/snapshot.h"
 #include "sim/report/load_recording.h"
@@ -13,6 +14,19 @@
 #include "sim/study/trial/trial.h"
 
 namespace tidemark::cli {
+
+/// Holds what a command does with recordings, read and played, to --max-memory for as long as it
+/// lives: an InputError past it. What worker threads take is not counted: an allocator's state
+/// each. Large tables go back to the system.
+class RecordingBudget {
+ public:
+  explicit RecordingBudget(std::string name);
+
+ private:
+  [[noreturn]] void refuse() const;
+  std::string name_;  ///< of the recording, for the message
+  MemoryWatch watch_;
+};
 
 /// Reads a snapshot; on a terminal a long read shows how far it is.
 Snapshot load_snapshot(const std::string& path, Output& err);

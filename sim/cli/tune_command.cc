@@ -118,6 +118,7 @@ class TuneCommand final : public Command {
   static void read_snapshot_into(Subject& subject, const Arguments& args, Output& err) {
     refuse(args, {"set", "variant", "shuffles"}, "scenarios");
     refuse(args, {"alloc-conf"}, "request traces");
+    const RecordingBudget within(args.positional()[0]);
     const Snapshot snapshot = load_snapshot(args.positional()[0], err);
     AgreementOptions range = recording_options(args, snapshot);
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));

@@ -192,7 +192,7 @@ void PickleReader::memoize(std::uint64_t slot) {
   PickleValue& top = stack_.back();
   if (top.fresh_container()) top = {top.kind(), static_cast<std::int64_t>(slot) + 1};
   if (slot == memo_.size()) {
-    memo_.push_back(top);
+    memo_.push(top);
   } else {
     fail(fmt::format("byte {}: memo slot {} is set twice", position(), slot));
   }
@@ -201,9 +201,10 @@ void PickleReader::memoize(std::uint64_t slot) {
 void PickleReader::fetch(std::uint64_t slot) {
   if (slot >= memo_.size())
     fail(fmt::format("byte {}: memo slot {} was never set", position(), slot));
-  PickleValue& value = memo_[static_cast<std::size_t>(slot)];
+  const PickleValue value = memo_[static_cast<std::size_t>(slot)];
   push(value);
-  if (value.fresh_container()) value = {value.kind(), value.payload() | kFetchedBit};
+  if (value.fresh_container() && (value.payload() & kFetchedBit) == 0)
+    memo_.set(static_cast<std::size_t>(slot), {value.kind(), value.payload() | kFetchedBit});
 }
 
 std::size_t PickleReader::pop_mark() {
@@ -242,13 +243,12 @@ void PickleReader::close(PickleConsumer& consumer, std::size_t first, bool dict)
   const PickleValue result =
       dict ? consumer.dict(*this, container, items) : consumer.list(*this, container, items);
   stack_[first - 1] = result;
-  if (slot > 0) memo_[static_cast<std::size_t>(slot - 1)] = result;
+  if (slot > 0) memo_.set(static_cast<std::size_t>(slot - 1), result);
   stack_.resize(first);
 }
 
 void PickleReader::check_memory(const PickleConsumer& consumer) const {
-  const std::size_t used = stack_.capacity() * sizeof(PickleValue) +
-                           memo_.capacity() * sizeof(PickleValue) +
+  const std::size_t used = stack_.capacity() * sizeof(PickleValue) + memo_.memory_bytes() +
                            floats_.capacity() * sizeof(double) + buffer_.capacity() +
                            texts_.memory_bytes() + consumer.memory_bytes();
   if (used > limits_.memory_bytes) {

@@ -11,41 +11,10 @@
 #include "sim/base/bytes.h"
 #include "sim/base/problem.h"
 #include "sim/format/byte_source.h"
+#include "sim/format/pickle_memo.h"
+#include "sim/format/pickle_value.h"
 
 namespace tidemark {
-
-/// A value of a pickle while it is being read, eight bytes: plain values themselves, texts by
-/// number, and what a PickleConsumer made of a container.
-class PickleValue {
- public:
-  enum Kind : std::uint8_t {
-    kNone,
-    kBool,
-    kInt,      ///< 56 bits with sign
-    kWideInt,  ///< outside 56 bits: the value is not kept
-    kFloat,    ///< index for PickleReader::number()
-    kText,     ///< index into the Texts
-    kDict,     ///< a dict without items (yet)
-    kList,     ///< a list or tuple without items (yet)
-    kConsumer  ///< from here on: the consumer's own kinds
-  };
-  constexpr PickleValue() = default;
-  constexpr PickleValue(std::uint8_t kind, std::int64_t payload)
-      : bits_((static_cast<std::uint64_t>(payload) << 8U) | kind) {}
-  [[nodiscard]] constexpr std::uint8_t kind() const {
-    return static_cast<std::uint8_t>(bits_ & 0xffU);
-  }
-  [[nodiscard]] constexpr std::int64_t payload() const {
-    return static_cast<std::int64_t>(bits_) >> 8U;
-  }
-  [[nodiscard]] constexpr bool fresh_container() const {
-    return kind() == kDict || kind() == kList;
-  }
-
- private:
-  std::uint64_t bits_ = 0;
-};
-static_assert(sizeof(PickleValue) == 8);
 
 /// A text from a file as it may stand in a message: its first 80 characters, '?' for what is not
 /// plain ASCII.
@@ -107,7 +76,7 @@ struct PickleLimits {
 /// numbers, booleans, None. Executes nothing and has no way to: an opcode that names, calls or
 /// builds a Python object is refused.
 ///
-/// Memory: 8 bytes a memo entry and a value on the stack, and each different text once; input
+/// Memory: that of PickleMemo, 8 bytes a value on the stack, each different text once; input
 /// passes through a 1 MiB buffer. Refused beyond PickleLimits. Errors: InputError with one message
 /// that has the byte's position. Cost: linear in the bytes.
 class PickleReader {
@@ -153,7 +122,7 @@ class PickleReader {
   std::vector<double> floats_;
   std::vector<PickleValue> stack_;
   std::vector<std::size_t> marks_;
-  std::vector<PickleValue> memo_;
+  PickleMemo memo_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;  ///< of the next opcode in the buffer
   std::size_t opcode_at_ = 0;

@@ -43,6 +43,7 @@ class Converter {
     out_.capacity_bytes = recorded_capacity();
     capacity_ = out_.capacity_bytes;
     StartBuilder(snapshot_, options_, from_, out_).run();
+    make_room();
     begin();
     reserved_ = out_.start.reserved_bytes();
     for (at_ = from_; at_ < end_; ++at_) step(trace_[at_]);
@@ -61,6 +62,19 @@ class Converter {
     State state = State::kAllocated;
     StreamId waits_for = 0;
   };
+
+  /// Growing step by step, a table is held twice for a while.
+  void make_room() {
+    std::size_t requests = 0;
+    std::size_t frees = 0;
+    for (const SnapshotEvent& event : trace_.subspan(from_, end_ - from_)) {
+      if (event.action == Action::kAlloc || event.action == Action::kOom) ++requests;
+      if (event.action == Action::kFreeCompleted) ++frees;
+    }
+    out_.instructions.reserve(out_.instructions.size() + requests + frees + 1);
+    out_.origins.reserve(out_.origins.size() + requests);
+    if (options_.keep_recorded) out_.recorded.reserve(end_ - from_);
+  }
 
   /// Who holds what at the start, the blocks that are free but for another stream's work included.
   void begin() {
@@ -90,6 +104,7 @@ class Converter {
   }
 
   void record(const SnapshotEvent& event, RequestId id) {
+    if (!options_.keep_recorded) return;
     out_.recorded.push_back({event.address, event.bytes, id,
                              static_cast<std::uint32_t>(out_.instructions.size()), event.stream,
                              event.action, options_.device});
@@ -182,6 +197,7 @@ class Converter {
       case Action::kSegmentAlloc:
       case Action::kSegmentMap:
         reserved_ += event.bytes;
+        out_.gained_bytes += event.bytes;
         note_device_address(event);
         record(event, kNoRequest);
         break;

@@ -30,6 +30,8 @@ struct SnapshotProgramOptions {
   /// its settings' and device's doing. With true they are given back here too, by an empty_cache
   /// before the request.
   bool repeat_reclaims = true;
+  /// Whether SnapshotProgram::recorded is filled: as large as the program itself.
+  bool keep_recorded = true;
   /// A request's block size under the settings that recorded it. Needed for exact_start.
   std::function<Bytes(Bytes)> rounded;
 };
@@ -68,6 +70,7 @@ struct SnapshotProgram {
   std::vector<Event> recorded;  ///< the recorded events, with RequestIds; Event::instruction joins
   RecordedAddresses addresses;
   SnapshotState start;
+  Bytes gained_bytes = 0;                        ///< that the recorded events got from the driver
   bool warm = false;                             ///< memory was held at the start
   std::size_t start_blocks_of_unknown_size = 0;  ///< exact start: see notes
   /// What PyTorch could get: held plus free at the first oom; 0: none happened.

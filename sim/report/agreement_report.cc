@@ -8,8 +8,6 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::size_t kShownEvents = 4;
-
 std::string event_text(const Event& event) {
   std::string out = fmt::format("{} of {} bytes", action_name(event.action), event.bytes);
   if (event.action != Action::kOom) out += fmt::format(" at 0x{:x}", event.address);
@@ -24,15 +22,14 @@ std::string figures_row(std::string_view name, std::uint64_t recorded, std::uint
 
 std::string differences(const Agreement& agreement) {
   std::string out;
-  const std::size_t longest =
-      std::max(agreement.recorded_events.size(), agreement.simulated_events.size());
-  for (std::size_t i = *agreement.events.first, shown = 0; i < longest && shown < kShownEvents;
-       ++i, ++shown) {
+  const std::size_t shown =
+      std::max(agreement.recorded_from_first.size(), agreement.simulated_from_first.size());
+  for (std::size_t i = 0; i < shown; ++i) {
     const auto side = [i](const std::vector<Event>& events) {
       return i < events.size() ? event_text(events[i]) : std::string("nothing more");
     };
-    out += fmt::format("  event {}: recorded {}; simulated {}\n", i,
-                       side(agreement.recorded_events), side(agreement.simulated_events));
+    out += fmt::format("  event {}: recorded {}; simulated {}\n", *agreement.events.first + i,
+                       side(agreement.recorded_from_first), side(agreement.simulated_from_first));
   }
   return out;
 }

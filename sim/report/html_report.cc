@@ -50,8 +50,7 @@ void write_timeline(const HtmlReport& report, JsonWriter& json) {
     json.end_array();
   }
   json.key("label").begin_array(true);
-  for (const std::size_t event : events)
-    json.value(event < report.labels.size() ? report.labels[event] : std::string());
+  for (const std::size_t event : events) json.value(report.label(event));
   json.end_array().end_object();
 }
 

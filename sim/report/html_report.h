@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,10 +37,10 @@ struct HtmlReport {
   const Explanation* explanation = nullptr;
   std::optional<Verdict> verdict;  ///< of a run; a recording has none
   const Agreement* agreement = nullptr;
-  std::span<const MemorySample> samples;  ///< right after each simulated event
-  std::span<const std::string> labels;    ///< who made each event's block; one a sample
-  std::span<const SettingRow> settings;   ///< ranked
-  std::span<const HostPoint> host;        ///< of a run; a recording does not tell
+  std::span<const MemorySample> samples;          ///< right after each simulated event
+  std::function<std::string(std::size_t)> label;  ///< who made the block of a sample's event
+  std::span<const SettingRow> settings;           ///< ranked
+  std::span<const HostPoint> host;                ///< of a run; a recording does not tell
   std::vector<std::string> assumptions;
 };
 

@@ -8,6 +8,7 @@ SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std
   options.device = device;
   options.to_event = end;
   options.exact_start = exact;
+  options.keep_recorded = false;
   options.repeat_reclaims = exact && repeat_reclaims;
   options.rounded = [&settings](Bytes bytes) { return rounded_request(settings, bytes); };
   SnapshotProgram program = make_snapshot_program(snapshot, options);
@@ -16,12 +17,7 @@ SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std
 }
 
 Bytes reserved_in_all(const SnapshotProgram& program) {
-  Bytes bytes = program.start.reserved_bytes();
-  for (const Event& each : program.recorded) {
-    if (each.action == Action::kSegmentAlloc || each.action == Action::kSegmentMap)
-      bytes += each.bytes;
-  }
-  return bytes;
+  return program.start.reserved_bytes() + program.gained_bytes;
 }
 
 MomentTrials::MomentTrials(const Snapshot& snapshot, std::uint8_t device, std::size_t end,

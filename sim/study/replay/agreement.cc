@@ -14,6 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::size_t kShownBlocks = 8;
+constexpr std::size_t kShownEvents = 4;
 
 RecordingFigures figures_of(const SnapshotProgram& program) {
   RecordingFigures figures;
@@ -56,6 +57,8 @@ Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
   const std::span<const Instruction> all(program.instructions);
   execute_all(*allocator, all.first(program.start_instructions));
   Simulated simulated;
+  // As many as were recorded, where it agrees.
+  simulated.history.events.reserve(program.recorded.size());
   allocator->set_history(&simulated.history);
   execute_all(*allocator, all.subspan(program.start_instructions));
   simulated.statistics = allocator->statistics();
@@ -139,6 +142,21 @@ void compare_ends(const std::vector<EndBlock>& recorded, const std::vector<EndBl
   }
 }
 
+std::vector<Event> first_few(const std::vector<Event>& events, std::size_t first) {
+  const auto at = [&](std::size_t i) {
+    return events.begin() + static_cast<std::ptrdiff_t>(std::min(i, events.size()));
+  };
+  return {at(first), at(first + kShownEvents)};
+}
+
+bool goes_on_after_oom(const std::vector<Event>& events) {
+  const auto last_refused =
+      std::ranges::find(events.rbegin(), events.rend(), Action::kOom, &Event::action);
+  return last_refused != events.rend() &&
+         std::ranges::find(events.rbegin(), last_refused, Action::kAlloc, &Event::action) !=
+             last_refused;
+}
+
 Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Version version) {
   Agreement agreement;
   agreement.device = options.device;
@@ -158,6 +176,7 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   agreement.recorded = figures_of(program);
   const Bytes capacity = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
   Simulated simulated = simulate(program, options.device, agreement.settings, capacity);
+  program.instructions = {};
 
   RecordingFigures& figures = agreement.simulated;
   figures.events = simulated.history.events.size();
@@ -174,23 +193,34 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
     figures.end_blocks = simulated_blocks.size();
     compare_ends(recorded_blocks, simulated_blocks, agreement);
   }
-  agreement.recorded_events = std::move(program.recorded);
-  agreement.origins = std::move(program.origins);
-  agreement.simulated_events = std::move(simulated.history.events);
+  std::vector<Event> recorded = std::move(program.recorded);
+  std::vector<Event> played = std::move(simulated.history.events);
   // Which of several waiting blocks the allocator looks at first depends on streams that a
   // recording does not name.
   agreement.late_frees = program.late_frees;
   DiffOptions diff;
   diff.unordered_frees = program.late_frees > 0;
-  agreement.events = diff_events(agreement.recorded_events, agreement.simulated_events, diff);
-  const std::size_t common =
-      std::min(agreement.recorded_events.size(), agreement.simulated_events.size());
+  agreement.events = diff_events(recorded, played, diff);
+  agreement.goes_on_after_oom = goes_on_after_oom(recorded);
+  if (agreement.events.first) {
+    agreement.recorded_from_first = first_few(recorded, *agreement.events.first);
+    agreement.simulated_from_first = first_few(played, *agreement.events.first);
+  }
+  const std::size_t common = std::min(recorded.size(), played.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const Event& a = agreement.recorded_events[i];
+    const Event& a = recorded[i];
     if (a.action != Action::kAlloc) continue;
     ++agreement.allocations;
-    const Event& b = agreement.simulated_events[i];
+    const Event& b = played[i];
     if (b.action != Action::kAlloc || b.address != a.address) ++agreement.placed_differently;
+  }
+  if (options.keep_events) {
+    agreement.recorded_events = std::move(recorded);
+    agreement.simulated_events = std::move(played);
+    agreement.origins = std::move(program.origins);
+  } else {
+    agreement.events.a_order = {};
+    agreement.events.b_order = {};
   }
   return agreement;
 }

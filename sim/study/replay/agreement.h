@@ -38,9 +38,15 @@ struct Agreement {
   RecordingFigures recorded;
   RecordingFigures simulated;
   EventDiff events;  ///< a: recorded, b: simulated
+  /// The first few events from the first difference on.
+  std::vector<Event> recorded_from_first;
+  std::vector<Event> simulated_from_first;
+  /// All of them, and where their requests came from, by the events' ids; with
+  /// AgreementOptions::keep_events only.
   std::vector<Event> recorded_events;
   std::vector<Event> simulated_events;
-  std::vector<RequestOrigin> origins;  ///< by the events' ids
+  std::vector<RequestOrigin> origins;
+  bool goes_on_after_oom = false;      ///< an allocation follows the last recorded oom
   std::size_t placed_differently = 0;  ///< allocations at another address
   std::size_t allocations = 0;
   std::size_t differing_blocks = 0;  ///< of the final layout: address, size, state or live request
@@ -59,6 +65,7 @@ struct AgreementOptions {
   /// The release that recorded; none: what the recording's keys tell, and among those the one that
   /// agrees best.
   std::optional<Version> version;
+  bool keep_events = false;
 };
 
 /// Re-simulates a recording from its own settings, with the driver answering as it did, and

@@ -50,6 +50,7 @@ RecordedRequests recorded_requests(const Snapshot& snapshot, const AgreementOpti
   options.from_event = range.from_event;
   options.to_event = range.to_event;
   options.repeat_reclaims = !other_device;
+  options.keep_recorded = false;
   SnapshotProgram program = make_snapshot_program(snapshot, options);
   recorded.notes = caveats(program, other_device);
   recorded.limited = other_device || program.capacity_bytes != 0;
@@ -70,16 +71,12 @@ void note_other_rows(RecordedRequests& recorded) {
       "out-of-memory errors, and libraries that choose workspaces by what is free (cuDNN), may ask "
       "for other things under another setting");
   if (recorded.agreement.recorded.ooms > 0) {
-    const std::vector<Event>& events = recorded.agreement.recorded_events;
-    const auto last_refused =
-        std::ranges::find(events.rbegin(), events.rend(), Action::kOom, &Event::action);
-    const bool goes_on = std::ranges::find(events.rbegin(), last_refused, Action::kAlloc,
-                                           &Event::action) != last_refused;
     recorded.notes.emplace_back(
-        goes_on ? "after the recorded out-of-memory error every row goes on as the program did; "
-                  "served, it had gone another way"
-                : "the recording ends at its out-of-memory error: a setting that serves every "
-                  "recorded request need not serve what the program would have asked for next");
+        recorded.agreement.goes_on_after_oom
+            ? "after the recorded out-of-memory error every row goes on as the program did; "
+              "served, it had gone another way"
+            : "the recording ends at its out-of-memory error: a setting that serves every "
+              "recorded request need not serve what the program would have asked for next");
   }
 }
 

@@ -104,6 +104,7 @@ void check_all_cuts(const Shape& shape, std::uint64_t seeds,
       const Snapshot snapshot = read_back(recording, shape.conf, events * part / 10);
       AgreementOptions options;
       options.version = kVersion;
+      options.keep_events = true;
       const Agreement agreement = agreement_with_recording(snapshot, options);
       INFO("settings '" << shape.conf << "', seed " << seed << ", cut at " << part << "/10");
       std::string difference;
