@@ -40,6 +40,19 @@ std::vector<std::string>& user_read_paths() {
   return paths;
 }
 
+std::string project_of(const std::string& folder) {
+  const std::string home = home_folder();
+  for (std::string at = canonical_of(folder); !at.empty() && !lies_in(home, at);
+       at.resize(at.rfind('/'))) {
+    for (const std::string_view mark :
+         {".git", "pyproject.toml", "setup.py", "setup.cfg", "scenario.schema.json"}) {
+      std::error_code error;
+      if (fs::exists(fmt::format("{}/{}", at, mark), error)) return at;
+    }
+  }
+  return {};
+}
+
 ReadScope::ReadScope(const std::vector<std::string>& own, const std::vector<std::string>& code) {
   const auto add = [](const std::string& path, std::vector<std::string>& roots) {
     std::error_code error;

@@ -10,6 +10,11 @@ namespace tidemark {
 /// program sets them once, before it reads any; every thread reads them.
 std::vector<std::string>& user_read_paths();
 
+/// The project that a folder lies in: the nearest folder, itself or above it, that holds .git,
+/// pyproject.toml, setup.py, setup.cfg or the schema of scenarios (as the folder of scenarios and
+/// models does that comes with the program); never the home folder or one above it. Empty: none.
+std::string project_of(const std::string& folder);
+
 /// What a stranger's file may have read: regular files in its own folders, in the working folder
 /// unless that is the home folder or one above it, and in user_read_paths(). Links are followed
 /// first: where one leads decides. Of folders that hold code, Python's sources (.py) and the names

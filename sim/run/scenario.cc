@@ -51,6 +51,7 @@ class Reader {
       : source_(source),
         folder_(folder.empty() ? "." : std::move(folder)),
         scope_({folder_}),
+        code_scope_(code_scope(folder_)),
         fields_(root, {}, problems_, kScenarioMap) {}
 
   Scenario read() {
@@ -348,13 +349,17 @@ class Reader {
     });
   }
 
+  static ReadScope code_scope(const std::string& folder) {
+    const std::string project = project_of(folder);
+    return ReadScope({folder}, project.empty() ? std::vector<std::string>() : std::vector{project});
+  }
+
   /// The text of a file of code that the scenario names.
   std::shared_ptr<const SourceText> file_named(const yaml::Node& name, const std::string& key) {
     auto source = std::make_shared<SourceText>();
     source->name = joined_path(folder_, name.text);
-    const ReadScope scope({folder_}, {folder_of(source->name)});
-    refuse_outside(scope, name, key, source->name);
-    source->text = scope.read(source->name);
+    refuse_outside(code_scope_, name, key, source->name);
+    source->text = code_scope_.read(source->name);
     return source;
   }
   static void refuse_outside(const ReadScope& scope, const yaml::Node& name, const std::string& key,
@@ -460,7 +465,9 @@ class Reader {
   void read_import_path(yaml::Fields& map, const yaml::Node& path) {
     const auto add = [&](const yaml::Node& node) {
       if (node.is_text()) {
-        scenario_.model.import_folders.push_back(joined_path(folder_, node.text));
+        std::string folder = joined_path(folder_, node.text);
+        collect([&] { refuse_outside(code_scope_, node, "model.path", folder); });
+        scenario_.model.import_folders.push_back(std::move(folder));
       } else {
         map.report(node, "path", fmt::format("expected a folder, found {}", describe(node)));
       }
@@ -543,6 +550,7 @@ class Reader {
   const SourceText& source_;
   std::string folder_;
   ReadScope scope_;
+  ReadScope code_scope_;  ///< with the Python sources of the project around it
   std::vector<Problem> problems_;
   yaml::Fields fields_;
   Scenario scenario_;

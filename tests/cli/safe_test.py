@@ -75,20 +75,35 @@ class Reading(Folder):
                 loop = "" if "script" in key else "loop: pass\n"
                 self.refused(run("run", self.put("s.yaml", f"schema_version: 1\n{rest}{key}\n{loop}"), cwd=self.folder / "in"), outside)
 
-    def test_code_that_a_scenario_names_may_lie_elsewhere_and_opens_nothing_there(self):
+    def test_code_that_a_scenario_names_lies_in_its_project_or_where_the_user_says(self):
         (self.folder / "code").mkdir()
         (self.folder / "code" / "model.py").write_text("import other\nprint(other.x)\n", encoding="utf-8")
         (self.folder / "code" / "other.py").write_text("x = 'imported'\n", encoding="utf-8")
         (self.folder / "code" / "notes.txt").write_text("do not tell", encoding="utf-8")
-        for name in ("notes.txt", "other.py"):
-            scenario = self.put("s.yaml", "schema_version: 1\ndevice: h100\nmodel: {file: ../code/model.py}\n"
-                                          f"loop: print(open('../code/{name}').read())\n")
-            done = run("run", scenario, cwd=self.folder / "in")
-            with self.subTest(name):
-                if name == "other.py":
-                    self.assertIn("imported\nx = 'imported'", done.stdout, done.stderr)
-                else:
-                    self.refused(done, "outside of what may be read here", printed="imported\n")
+        head = "schema_version: 1\ndevice: h100\n"
+        outside = "outside of what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read"
+        for text in (head + "model: {file: ../code/model.py}\nloop: pass\n", head + "model: {code: import model, path: ../code}\nloop: pass\n",
+                     head + "script: ../code/model.py\n"):
+            with self.subTest(text):
+                scenario = self.put("s.yaml", text)
+                self.refused(run("run", scenario, cwd=self.folder / "in"), outside)
+                done = run("--allow-read", "../code", "run", scenario, cwd=self.folder / "in")
+                self.assertEqual((done.returncode, done.stdout.split("\n")[0]), (0, "imported"), done.stderr)
+                for mark in ("pyproject.toml", "scenario.schema.json"):
+                    (self.folder / mark).write_text("", encoding="utf-8")
+                    done = run("run", scenario, cwd=self.folder / "in")
+                    self.assertEqual((done.returncode, done.stdout.split("\n")[0]), (0, "imported"), done.stderr)
+                    (self.folder / mark).unlink()
+        (self.folder / "pyproject.toml").write_text("", encoding="utf-8")
+        scenario = self.put("s.yaml", head + "model: {file: ../code/model.py}\nloop: print(open('../code/notes.txt').read())\n")
+        self.refused(run("run", scenario, cwd=self.folder / "in"), "outside of what may be read here", printed="imported\n")
+
+    def test_the_home_folder_is_no_project(self):
+        (self.folder / "code").mkdir()
+        (self.folder / "code" / "model.py").write_text("", encoding="utf-8")
+        (self.folder / ".git").mkdir()
+        scenario = self.put("s.yaml", "schema_version: 1\ndevice: h100\nmodel: {file: ../code/model.py}\nloop: pass\n")
+        self.refused(run("run", scenario, cwd=self.folder / "in", env={**os.environ, "HOME": str(self.folder)}), "outside of what may be read here")
 
     def test_model_code_opens_and_imports_only_what_it_may(self):
         (self.folder / "in" / "leads_out.py").symlink_to(self.folder / "secret.txt")
@@ -206,7 +221,56 @@ class Costs(Folder):
         self.assertEqual(done.stdout.split("\n")[0], "made", done.stderr)
 
 
+def recording(events):
+    """A pickle as PyTorch writes one: each event has a list and 40 dicts of its own for its stack, of texts that all share."""
+    texts = ["device_traces", "segments", "action", "addr", "size", "stream", "time_us", "frames", "alloc", "free_requested", "free_completed",
+             "name", "filename", "line", "train.py", "forward"]
+    slot = {text: i for i, text in enumerate(texts)}
+    out = bytearray(b"\x80\x04}(\x8c\x05texts(" + b"".join(b"\x8c" + bytes([len(text)]) + text.encode() + b"\x94" for text in texts) + b"t")
+    get = {text: b"h" + bytes([i]) for text, i in slot.items()}
+    frame = b"}\x94(" + get["name"] + get["forward"] + get["filename"] + get["train.py"] + get["line"]
+    stack = get["frames"] + b"]\x94(" + b"".join(frame + b"K" + bytes([line]) + b"u" for line in range(40)) + b"e"
+    out += get["segments"] + b"]\x94" + get["device_traces"] + b"]\x94(]\x94"
+    for i in range(events):
+        action = ("alloc", "free_requested", "free_completed")[i % 3]
+        if i % 1000 == 0:
+            out += b"("
+        out += (b"}\x94(" + get["action"] + get[action] + get["addr"] + b"J" + (2 ** 20 * (1 + i // 3 % 500)).to_bytes(4, "little") + get["size"] + b"M\0\2"
+                + get["stream"] + b"K\0" + get["time_us"] + b"J" + i.to_bytes(4, "little") + stack + b"u")
+        if i % 1000 == 999 or i == events - 1:
+            out += b"e"
+    out += b"eu."
+    return bytes(out)
+
+
 class Snapshots(Folder):
+    def peak_of(self, *words):
+        """KiB, of one command."""
+        child = subprocess.Popen([TIDEMARK, *words], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 0)
+        return usage.ru_maxrss
+
+    def test_a_recording_takes_a_third_of_its_file(self):
+        large, small = self.folder / "large.pickle", self.folder / "small.pickle"
+        large.write_bytes(recording(100_000))
+        small.write_bytes(recording(30))
+        for words in (("replay",), ("explain",), ("diff", str(small))):
+            with self.subTest(words):
+                taken = self.peak_of(*words, str(large)) - self.peak_of(*words, str(small))
+                self.assertLess(taken * 1024 / large.stat().st_size, 1 / 3)
+
+    def test_a_recording_is_read_and_played_within_the_memory_allowed(self):
+        large = self.folder / "large.pickle"
+        large.write_bytes(recording(100_000))
+        for words in (("replay",), ("explain",), ("diff", str(large)), ("report", "-o", str(self.folder / "r.html")), ("tune",)):
+            with self.subTest(words):
+                done = run("--max-memory", "8MiB", *words, str(large))
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("more than 8.00 MiB of the host's memory", done.stderr)
+                self.assertIn("'tidemark --max-memory SIZE COMMAND ...' gives it more", done.stderr)
+
     def test_a_history_without_a_request_and_one_that_says_an_address_twice_are_read(self):
         def event(action, address, size):
             return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1, "frames": []}

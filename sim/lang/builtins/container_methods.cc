@@ -6,6 +6,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/list_slots.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
 
@@ -17,8 +18,6 @@ namespace {
 List& list_of(Arguments& args) { return args.object<List>(0, "list"); }
 Dict& dict_of(Arguments& args) { return args.object<Dict>(0, "dict"); }
 Set& set_of(Arguments& args) { return args.object<Set>(0, "set"); }
-
-std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
 
 // The position of an equal element from `begin` on and before `end`; nothing: there is none. Code
 // may run and change the items: the position was good when they were compared.
@@ -94,9 +93,7 @@ Value list_pop(Interp& in, Arguments& args) {
   const std::int64_t count = static_cast<std::int64_t>(list.items.size());
   if (i < 0) i += count;
   if (i < 0 || i >= count) in.raise(*in.classes().index_error, "pop index out of range");
-  Value out = std::move(list.items[static_cast<std::size_t>(i)]);
-  list.items.erase(list.items.begin() + i);
-  return out;
+  return taken_out(list.items, static_cast<std::size_t>(i));
 }
 
 constexpr FunctionRow kListMethods[] = {
@@ -119,7 +116,7 @@ constexpr FunctionRow kListMethods[] = {
        if (list.items.size() >= in.limits().sequence) in.too_long();
        const auto count = static_cast<std::int64_t>(list.items.size());
        if (i < 0) i = std::max<std::int64_t>(0, i + count);
-       list.items.insert(list.items.begin() + std::min(i, count), args.take(2));
+       put_in(list.items, static_cast<std::size_t>(std::min(i, count)), args.take(2));
        return Value::none();
      }},
     {"pop(self, index=-1, /)", list_pop},
@@ -129,8 +126,7 @@ constexpr FunctionRow kListMethods[] = {
        const std::optional<std::size_t> i = needed_position(in, list.items, args[1]);
        if (!i) in.value_error("list.remove(x): x not in list");
        if (*i >= list.items.size()) return Value::none();
-       const Value removed = std::move(list.items[*i]);
-       list.items.erase(list.items.begin() + offset(*i));
+       const Value removed = taken_out(list.items, *i);
        return Value::none();
      }},
     {"clear(self, /)",

@@ -6,6 +6,7 @@
 
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/list_slots.h"
 
 /// len, in, subscripts.
 namespace tidemark::lang {
@@ -474,8 +475,7 @@ void Interp::builtin_del_item(const Value& container, const Value& key) {
         }
         const std::int64_t wanted = index_of(*this, key, "list");
         const std::size_t i = checked_index(wanted, items.size(), "list assignment");
-        const Value removed = std::move(items[i]);
-        items.erase(items.begin() + static_cast<std::ptrdiff_t>(i));
+        const Value removed = taken_out(items, i);
         return;
       }
       case Kind::kDict: {

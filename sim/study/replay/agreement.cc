@@ -32,7 +32,10 @@ RecordingFigures figures_of(const SnapshotProgram& program) {
 
 /// What a program leaves behind.
 struct Simulated {
-  History history;
+  /// Events that are as the recorded ones and are not kept; `events` follow them.
+  std::size_t as_recorded = 0;
+  std::vector<Event> events;
+  [[nodiscard]] std::size_t event_count() const { return as_recorded + events.size(); }
   AllocatorStatistics statistics;
   std::vector<SegmentInfo> segments;
 };
@@ -41,6 +44,21 @@ struct Simulated {
 void execute_all(Allocator& allocator, std::span<const Instruction> instructions) {
   while (!instructions.empty())
     instructions = instructions.subspan(allocator.execute(instructions));
+}
+
+/// Events are taken out of `history` as far as they are as the recorded ones, and all of them after
+/// the first that is not.
+void take_events(const std::vector<Event>& recorded, History& history, Simulated& simulated) {
+  const DiffOptions all_columns;
+  auto next = history.events.begin();
+  while (simulated.events.empty() && next != history.events.end() &&
+         simulated.as_recorded < recorded.size() &&
+         !compare_events(recorded[simulated.as_recorded], *next, all_columns).any()) {
+    ++simulated.as_recorded;
+    ++next;
+  }
+  simulated.events.insert(simulated.events.end(), next, history.events.end());
+  history.events.clear();
 }
 
 Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
@@ -57,10 +75,13 @@ Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
   const std::span<const Instruction> all(program.instructions);
   execute_all(*allocator, all.first(program.start_instructions));
   Simulated simulated;
-  // As many as were recorded, where it agrees.
-  simulated.history.events.reserve(program.recorded.size());
-  allocator->set_history(&simulated.history);
-  execute_all(*allocator, all.subspan(program.start_instructions));
+  History history;
+  allocator->set_history(&history);
+  constexpr std::size_t kChunk = 8192;
+  for (std::size_t at = program.start_instructions; at < all.size(); at += kChunk) {
+    execute_all(*allocator, all.subspan(at, std::min(kChunk, all.size() - at)));
+    take_events(program.recorded, history, simulated);
+  }
   simulated.statistics = allocator->statistics();
   simulated.segments = allocator->segments();
   allocator->set_history(nullptr);
@@ -179,7 +200,7 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
   program.instructions = {};
 
   RecordingFigures& figures = agreement.simulated;
-  figures.events = simulated.history.events.size();
+  figures.events = simulated.event_count();
   figures.peak_reserved_bytes = static_cast<Bytes>(simulated.statistics.reserved_bytes.all.peak);
   figures.peak_requested_bytes = static_cast<Bytes>(simulated.statistics.requested_bytes.all.peak);
   figures.end_reserved_bytes = static_cast<Bytes>(simulated.statistics.reserved_bytes.all.current);
@@ -194,23 +215,34 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
     compare_ends(recorded_blocks, simulated_blocks, agreement);
   }
   std::vector<Event> recorded = std::move(program.recorded);
-  std::vector<Event> played = std::move(simulated.history.events);
   // Which of several waiting blocks the allocator looks at first depends on streams that a
   // recording does not name.
   agreement.late_frees = program.late_frees;
   DiffOptions diff;
   diff.unordered_frees = program.late_frees > 0;
-  agreement.events = diff_events(recorded, played, diff);
+  std::vector<Event> played;
+  const bool is_equal = simulated.events.empty() && simulated.as_recorded == recorded.size();
+  if (is_equal && !options.keep_events) {
+    agreement.events.a_events = agreement.events.b_events = recorded.size();
+    agreement.events.a = agreement.events.b = event_totals(recorded);
+  } else {
+    played = std::move(simulated.events);
+    played.insert(played.begin(), recorded.begin(),
+                  recorded.begin() + static_cast<std::ptrdiff_t>(simulated.as_recorded));
+    agreement.events = diff_events(recorded, played, diff);
+  }
   agreement.goes_on_after_oom = goes_on_after_oom(recorded);
   if (agreement.events.first) {
     agreement.recorded_from_first = first_few(recorded, *agreement.events.first);
     agreement.simulated_from_first = first_few(played, *agreement.events.first);
   }
-  const std::size_t common = std::min(recorded.size(), played.size());
+  const std::size_t common =
+      played.empty() ? simulated.as_recorded : std::min(recorded.size(), played.size());
   for (std::size_t i = 0; i < common; ++i) {
     const Event& a = recorded[i];
     if (a.action != Action::kAlloc) continue;
     ++agreement.allocations;
+    if (i < simulated.as_recorded) continue;
     const Event& b = played[i];
     if (b.action != Action::kAlloc || b.address != a.address) ++agreement.placed_differently;
   }
