@@ -90,16 +90,24 @@ void note_signal(int signal) { noted_signal_ = signal; }
 
 }  // namespace
 
+std::vector<std::string> own_folders(std::string_view folder, std::string_view source_folder) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    folders.push_back((self.parent_path().parent_path() / "share" / "tidemark" / folder).string());
+  folders.emplace_back(source_folder);
+  return folders;
+}
+
 std::string script_path(std::string_view option, const char* variable, std::string_view folder,
                         std::string_view source_folder, std::string_view script) {
   std::vector<fs::path> folders;
   if (const char* given = std::getenv(variable); given != nullptr && *given != '\0') {
     folders.emplace_back(given);
   } else {
-    std::error_code error;
-    const fs::path self = fs::read_symlink("/proc/self/exe", error);
-    if (!error) folders.push_back(self.parent_path().parent_path() / "share" / "tidemark" / folder);
-    folders.emplace_back(source_folder);
+    for (std::string& each : own_folders(folder, source_folder))
+      folders.emplace_back(std::move(each));
   }
   for (const fs::path& each : folders) {
     std::error_code error;

@@ -11,6 +11,10 @@
 
 namespace tidemark::cli {
 
+/// Where a folder that comes with the program may be: installed (share/tidemark/FOLDER), or in the
+/// source tree.
+std::vector<std::string> own_folders(std::string_view folder, std::string_view source_folder);
+
 /// A file of a folder that lies beside the program: in $VARIABLE, where the program was installed
 /// (share/tidemark/FOLDER), or in the source tree. `option` is for messages. Errors: IoError.
 std::string script_path(std::string_view option, const char* variable, std::string_view folder,

@@ -7,6 +7,7 @@
 #include "sim/base/budget.h"
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
+#include "sim/cli/process.h"
 #include "sim/format/read_scope.h"
 
 namespace tidemark::cli {
@@ -50,6 +51,8 @@ std::vector<std::string> take_permissions(const std::vector<std::string>& words)
   if (seconds) budget().seconds = static_cast<double>(*seconds);
   user_read_paths().clear();
   if (arguments.has("allow-read")) user_read_paths() = arguments.values("allow-read");
+  for (std::string& folder : own_folders("configs", TIDEMARK_SOURCE_CONFIGS))
+    user_read_paths().push_back(std::move(folder));
   return {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()};
 }
 

@@ -221,7 +221,7 @@ class Costs(Folder):
         self.assertEqual(done.stdout.split("\n")[0], "made", done.stderr)
 
 
-def recording(events):
+def recording(file, events):
     """A pickle as PyTorch writes one: each event has a list and 40 dicts of its own for its stack, of texts that all share."""
     texts = ["device_traces", "segments", "action", "addr", "size", "stream", "time_us", "frames", "alloc", "free_requested", "free_completed",
              "name", "filename", "line", "train.py", "forward"]
@@ -238,14 +238,19 @@ def recording(events):
         out += (b"}\x94(" + get["action"] + get[action] + get["addr"] + b"J" + (2 ** 20 * (1 + i // 3 % 500)).to_bytes(4, "little") + get["size"] + b"M\0\2"
                 + get["stream"] + b"K\0" + get["time_us"] + b"J" + i.to_bytes(4, "little") + stack + b"u")
         if i % 1000 == 999 or i == events - 1:
-            out += b"e"
-    out += b"eu."
-    return bytes(out)
+            file.write(out + b"e")
+            out.clear()
+    file.write(b"eu.")
 
 
 class Snapshots(Folder):
+    def recorded(self, name, events):
+        with (self.folder / name).open("wb") as file:
+            recording(file, events)
+        return self.folder / name
+
     def peak_of(self, *words):
-        """KiB, of one command."""
+        """KiB, of one command. What this process holds is the least that is told."""
         child = subprocess.Popen([TIDEMARK, *words], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -253,17 +258,14 @@ class Snapshots(Folder):
         return usage.ru_maxrss
 
     def test_a_recording_takes_a_third_of_its_file(self):
-        large, small = self.folder / "large.pickle", self.folder / "small.pickle"
-        large.write_bytes(recording(100_000))
-        small.write_bytes(recording(30))
+        large, small = self.recorded("large.pickle", 150_000), self.recorded("small.pickle", 30)
         for words in (("replay",), ("explain",), ("diff", str(small))):
             with self.subTest(words):
                 taken = self.peak_of(*words, str(large)) - self.peak_of(*words, str(small))
                 self.assertLess(taken * 1024 / large.stat().st_size, 1 / 3)
 
     def test_a_recording_is_read_and_played_within_the_memory_allowed(self):
-        large = self.folder / "large.pickle"
-        large.write_bytes(recording(100_000))
+        large = self.recorded("large.pickle", 100_000)
         for words in (("replay",), ("explain",), ("diff", str(large)), ("report", "-o", str(self.folder / "r.html")), ("tune",)):
             with self.subTest(words):
                 done = run("--max-memory", "8MiB", *words, str(large))
@@ -308,7 +310,7 @@ class Faults(Folder):
         event = b"}(\x8c\x06action\x8c\x05alloc\x8c\x04addrK\x00\x8c\x04sizeM\x00\x02u"
         snapshot = self.folder / "in" / "s.pickle"
         snapshot.write_bytes(b"\x80\x04}(\x8c\x08segments]\x8c\x0ddevice_traces](](" + event * 1_000_000 + b"eeu.")
-        done = run("replay", str(snapshot), limits=[(resource.RLIMIT_AS, 300 << 20)])
+        done = run("replay", str(snapshot), limits=[(resource.RLIMIT_AS, 100 << 20)])
         self.assertEqual((done.returncode, done.stderr), (2, "error: the host has too little memory for this run\n"))
 
     def test_a_sweep_does_with_the_threads_that_it_gets(self):
