@@ -63,7 +63,7 @@ std::string in_rows(const std::vector<std::string>& items, std::size_t width) {
 constexpr OptionSpec kProgramOptions[] = {
     {"help", "", "this text, or a command's", ""},
     {"version", "", "the program's version", ""},
-    {"max-memory", "SIZE", "for model code, recordings", "2GiB"},
+    {"max-memory", "SIZE", "for models, recordings", "2GiB"},
     {"max-seconds", "N", "likewise", "600"},
     {"allow-read", "FOLDER", "for model code, too", "", true},
 };

@@ -66,8 +66,9 @@ class ReportCommand final : public Command {
     const Snapshot& snapshot = loaded.snapshot;
     AgreementOptions range = recording_options(args, snapshot);
     range.keep_events = true;
-    const Agreement agreement = agreement_with_recording(snapshot, range);
+    Agreement agreement = agreement_with_recording(snapshot, range);
     range.keep_events = false;
+    const std::vector<Told> told = told_of(agreement);
     const Version version = agreement.settings.version;
     const auto program = program_of(name, scenario_choice(args));
     const Explanation explanation =
@@ -77,12 +78,11 @@ class ReportCommand final : public Command {
 
     const std::vector<MemorySample> samples = recorded_amounts(snapshot, range.device, version);
     const auto label = [&](std::size_t i) -> std::string {
-      if (i >= agreement.simulated_events.size()) return {};
-      const Event& event = agreement.simulated_events[i];
-      const bool known = event.id < agreement.origins.size();
-      return std::string(action_name(event.action)) +
+      if (i >= told.size()) return {};
+      const bool known = told[i].id < agreement.origins.size();
+      return std::string(action_name(told[i].action)) +
              (known ? " " + stack_summary(snapshot,
-                                          stack_of(agreement, snapshot, range.device, event))
+                                          stack_of(agreement, snapshot, range.device, told[i].id))
                     : "");
     };
     // The host's changes are told by the first device's events.
@@ -105,6 +105,21 @@ class ReportCommand final : public Command {
   }
 
  private:
+  /// What a page tells of an event.
+  struct Told {
+    RequestId id = kNoRequest;
+    Action action = Action::kAlloc;
+  };
+  /// Of the simulated events, which are given up with the recorded ones.
+  static std::vector<Told> told_of(Agreement& agreement) {
+    std::vector<Told> told;
+    told.reserve(agreement.simulated_events.size());
+    for (const Event& event : agreement.simulated_events) told.push_back({event.id, event.action});
+    agreement.simulated_events = {};
+    agreement.recorded_events = {};
+    return told;
+  }
+
   /// The fewest refused first, then those that reserve least. A program that fails is played to its
   /// end; else its requests, all of which were made, are played again.
   static std::vector<SettingRow> setting_rows(const Snapshot& snapshot,
@@ -143,9 +158,9 @@ class ReportCommand final : public Command {
 
   /// The stack of the request that an event belongs to, when it was recorded.
   static StackId stack_of(const Agreement& agreement, const Snapshot& snapshot, std::uint8_t device,
-                          const Event& event) {
-    if (event.id == kNoRequest || event.id >= agreement.origins.size()) return 0;
-    const RequestOrigin& origin = agreement.origins[event.id];
+                          RequestId id) {
+    if (id == kNoRequest || id >= agreement.origins.size()) return 0;
+    const RequestOrigin& origin = agreement.origins[id];
     return origin.event == RequestOrigin::kNoEvent ? origin.stack
                                                    : snapshot.trace(device)[origin.event].stack;
   }
