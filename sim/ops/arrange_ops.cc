@@ -228,7 +228,7 @@ std::span<const OpDef> arrange_ops() {
                           [](Backward& b) { b.grads[0] = zeros_like(b.c, b.grad()); });
        },
        kDrawn},
-      {"meshgrid(Tensor[] tensors, *, str indexing='ij')", "torch",
+      {"meshgrid(Tensor[] *tensors, *, str indexing='ij')", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));
        },

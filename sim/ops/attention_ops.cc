@@ -156,7 +156,7 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
                               const Tensor& value, double dropout) {
   const std::int64_t d = query.size(-1);
   if (d % 8 == 0) return flash_attention(c, query, key, value, dropout);
-  const Dims pad{0, 8 - d % 8};
+  const Pads pad{0, 8 - d % 8};
   const Tensor q = constant_pad(c, query, pad);
   const Tensor k = constant_pad(c, key, pad);
   const Tensor v = constant_pad(c, value, pad);

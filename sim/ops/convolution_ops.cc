@@ -68,7 +68,7 @@ Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tenso
   options.padding = Dims::filled(dims, 0);
   return with_batch(c, input, spatial, false, [&](const Tensor& batched) {
     if (padding == "valid") return convolved(batched);
-    Dims extra = Dims::filled(2 * dims, 0);
+    Pads extra(2 * dims, 0);
     bool symmetric = true;
     for (std::size_t i = 0; i < dims; ++i) {
       if (options.stride[i] != 1)

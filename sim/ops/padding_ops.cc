@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-Dims padded_sizes(const Tensor& self, const Dims& pad) {
+Dims padded_sizes(const Tensor& self, const Pads& pad) {
   const std::size_t n = self.sizes().size();
   Dims sizes = self.sizes();
   for (std::size_t i = 0; i * 2 < pad.size(); ++i) {
@@ -24,7 +24,7 @@ Dims padded_sizes(const Tensor& self, const Dims& pad) {
 
 }  // namespace
 
-Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
+Tensor constant_pad_kernel(Context& c, const Tensor& self, const Pads& pad) {
   if (pad.size() % 2 != 0) {
     throw OpError(fmt::format("Length of pad must be even but instead it equals {}", pad.size()));
   }
@@ -58,10 +58,10 @@ Tensor constant_pad_kernel(Context& c, const Tensor& self, const Dims& pad) {
                     self.device());
 }
 
-Tensor constant_pad(Context& c, const Tensor& self, const Dims& pad) {
+Tensor constant_pad(Context& c, const Tensor& self, const Pads& pad) {
   Op op(c, "constant_pad_nd", "ConstantPadNdBackward0", {&self});
   return op.result(constant_pad_kernel(c, self, pad), [pad](Backward& b) {
-    Dims negated = pad;
+    Pads negated = pad;
     for (std::int64_t& p : negated) p = -p;
     const LabelScope label(b.c, "constant_pad_nd");
     b.grads[0] = constant_pad_kernel(b.c, b.grad(), negated);
@@ -72,7 +72,7 @@ namespace {
 
 /// reflection_pad and replication_pad of 1 to 3 dimensions: one output; backward a zero-filled
 /// input.
-Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_view name,
+Tensor mirror_pad(Context& c, const Tensor& self, const Pads& pad, std::string_view name,
                   std::string_view node, bool reflect) {
   const std::size_t n = self.sizes().size();
   for (std::size_t i = 0; reflect && i * 2 < pad.size(); ++i) {
@@ -103,7 +103,7 @@ Tensor mirror_pad(Context& c, const Tensor& self, const Dims& pad, std::string_v
 
 }  // namespace
 
-Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& mode) {
+Tensor pad(Context& c, const Tensor& self, const Pads& pad, const std::string& mode) {
   if (mode == "constant") return constant_pad(c, self, pad);
   const std::int64_t spatial = static_cast<std::int64_t>(pad.size()) / 2;
   if (pad.size() % 2 != 0 || spatial < 1 || spatial > 3 ||
@@ -131,11 +131,13 @@ Tensor pad(Context& c, const Tensor& self, const Dims& pad, const std::string& m
 std::span<const OpDef> padding_ops() {
   static constexpr std::string_view kSource = "docs/rules/shapes.md#3";
   static constexpr OpDef kOps[] = {
-      {"_nn_pad(Tensor input, int[] pad, str mode='constant', number? value=None)", "torch",
-       [](Arguments& a) -> OpResult { return pad(a.context(), a.tensor(0), a.dims(1), a.text(2)); },
+      {"_nn_pad(Tensor input, sizes[] pad, str mode='constant', number? value=None)", "torch",
+       [](Arguments& a) -> OpResult {
+         return pad(a.context(), a.tensor(0), a.sizes(1), a.text(2));
+       },
        kSource},
-      {"constant_pad_nd(Tensor input, int[] pad, number value=0)", "torch",
-       [](Arguments& a) -> OpResult { return constant_pad(a.context(), a.tensor(0), a.dims(1)); },
+      {"constant_pad_nd(Tensor input, sizes[] pad, number value=0)", "torch",
+       [](Arguments& a) -> OpResult { return constant_pad(a.context(), a.tensor(0), a.sizes(1)); },
        kSource},
   };
   return kOps;

@@ -235,7 +235,7 @@ bool nearest(const ValueCall& call, Numbers& out) {
 
 /// Known numbers within others that are all one.
 bool padded(const ValueCall& call, double value, Numbers& out) {
-  const auto* pad = std::get_if<Dims>(&call.plain(1));
+  const auto* pad = std::get_if<std::vector<std::int64_t>>(&call.plain(1));
   if (pad == nullptr) return false;
   View view = call.view(0);
   const std::size_t rank = view.sizes.size();

@@ -85,3 +85,8 @@ def kept(x):
 
 for _ in range(2):
     kept(torch.ones(300, device="cuda"))
+
+# Five dimensions have ten paddings; three tensors make a mesh.
+padded = F.pad(torch.ones(1, 2, 3, 2, 2, device="cuda", requires_grad=True), (0, 0, 0, 0, 1, 1, 0, 0, 2, 0))
+padded.sum().backward()
+print(padded.shape, [tuple(part.shape) for part in torch.meshgrid(one, torch.arange(2), torch.arange(3), indexing="ij")])

@@ -182,15 +182,21 @@ _of_two = {
 }
 
 
-def _number(value):
-    """numpy's number of a Python one"""
-    return value if isinstance(value, bool) else int64(value) if isinstance(value, int) else float64(value)
+def _number(value, *operands):
+    """numpy's number of a Python one, which came of these"""
+    if isinstance(value, bool):
+        return value
+    kinds = [each._name for each in operands if isinstance(each, generic)]
+    kind = _common(kinds) if kinds else ""
+    if isinstance(value, int):
+        return _scalars[kind](value) if "int" in kind else int64(value)
+    return _scalars[kind](value) if "float" in kind else float64(value)
 
 
 def apply2(name, a, b):
     """two numbers, or a number and an array, or two arrays"""
     if _plain(a, b):
-        return _number(_of_two[name](a, b))
+        return _number(_of_two[name](a, b), a, b)
     a, b = _pair(a, b)
     a, b = (_as_tensor(a, b), b) if isinstance(b, torch.Tensor) else (a, _as_tensor(b, a))
     if name == "true_divide" and not a.is_floating_point():
@@ -200,7 +206,7 @@ def apply2(name, a, b):
 
 def apply1(name, x, floating=True):
     if _plain(x):
-        return _number(_of_one[name](x) if name in _of_one else getattr(math, name)(x))
+        return _number(_of_one[name](x) if name in _of_one else getattr(math, name)(float(x)), x)
     t = tensor_of(x)
     if floating and not t.is_floating_point():
         t = t.double()
@@ -209,7 +215,8 @@ def apply1(name, x, floating=True):
 
 def known_of(tensor):
     """its numbers in their order; None: they are not known"""
-    return None if _C.known_integers(tensor) is None else tensor.flatten().tolist()
+    tensor = tensor.reshape(-1)
+    return None if _C.known_integers(tensor) is None else tensor.tolist()
 
 
 def _middle(values):

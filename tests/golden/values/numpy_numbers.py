@@ -1,0 +1,14 @@
+"""numpy's numbers keep their type; arrays of tensors without dimensions; places between points."""
+import numpy as np
+import torch
+
+quarter = torch.tensor(0.25)
+print(np.array([quarter]), np.concatenate([np.array([1.0, 2.0]), [((1 - quarter) / quarter) ** 0.5]]))
+print(np.interp(np.float32(1.5), [0, 1, 2], [5, 6, 7]), np.interp(1.2, [0, 1], [3, 4]))
+single = np.array([1.0, 2.0], dtype=np.float32)
+print(np.log(single[1]), np.sqrt(np.float32(3)), np.maximum(single[1], 1e-10).dtype, np.log(single[1]).dtype)
+print(np.sqrt(4).dtype, np.exp(np.int64(2)))
+steps = torch.linspace(1, 0, 6)[:-1]
+betas = torch.sin(steps * 3 / 2) ** 2
+angles = torch.atan2(betas, (1 - betas**2) ** 0.5).to("cuda")
+print([(angles == angle).nonzero().tolist() for angle in angles])
