@@ -263,6 +263,8 @@ class ReplayCommand final : public Command {
     const bool device_given = args.has("device") || args.has("device-bytes");
 
     RecordedRequests recorded = recorded_requests(snapshot, range, device_given);
+    for (std::string& note : other_release_notes(args, snapshot))
+      recorded.notes.push_back(std::move(note));
     ReplayOptions options;
     const std::vector<DeviceSpec> devices =
         device_given ? devices_of(args) : std::vector<DeviceSpec>{recorded.device};
