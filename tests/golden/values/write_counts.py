@@ -216,7 +216,7 @@ def fused_steps_are_not_noticed():
 
 def norms():
     made = (nn.GroupNorm(1, 3), nn.RMSNorm(3), nn.InstanceNorm1d(3, affine=True), nn.BatchNorm2d(3), nn.Bilinear(2, 2, 2))
-    return ([p._version for m in made for p in m.parameters()], nn.LayerNorm(3).weight.tolist(), made[3].running_var.tolist())
+    return ([p._version for m in made for p in m.parameters()], made[3].running_var.tolist())
 
 
 def lists():

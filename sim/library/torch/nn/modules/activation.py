@@ -200,12 +200,12 @@ class GLU(Module):
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
-        self.num_parameters, self.init = num_parameters, init
+        self.num_parameters = num_parameters
         self.weight = Parameter(torch.empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self):
-        torch._C.fill_constant(self.weight, self.init)
+        torch._C.forget(self.weight)
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -265,8 +265,8 @@ class MultiheadAttention(Module):
             if weight is not None:
                 init.xavier_uniform_(weight)
         if self.in_proj_bias is not None:
-            init.constant_(self.in_proj_bias, 0.0)
-            init.constant_(self.out_proj.bias, 0.0)
+            torch._C.forget(self.in_proj_bias)
+            torch._C.forget(self.out_proj.bias)
         for bias in (self.bias_k, self.bias_v):
             if bias is not None:
                 init.xavier_normal_(bias)

@@ -51,8 +51,8 @@ class _NormBase(Module):
     def reset_parameters(self):
         self.reset_running_stats()
         if self.affine:
-            _C.fill_constant(self.weight, 1.0)
-            _C.fill_constant(self.bias, 0.0)
+            _C.forget(self.weight)
+            _C.forget(self.bias)
 
     def _check_input_dim(self, input):
         if input.dim() not in self.ranks:

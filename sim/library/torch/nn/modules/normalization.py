@@ -6,11 +6,11 @@ from torch.nn.modules.module import Module
 
 
 def _begin(norm):
-    """a norm begins with ones and zeros"""
+    """ones and zeros, which are written; weights are not known"""
     if norm.weight is not None:
-        _C.fill_constant(norm.weight, 1.0)
+        _C.forget(norm.weight)
         if getattr(norm, "bias", None) is not None:
-            _C.fill_constant(norm.bias, 0.0)
+            _C.forget(norm.bias)
 
 
 class LayerNorm(Module):
