@@ -262,6 +262,8 @@ class ReplayCommand final : public Command {
     AgreementOptions range = recording_options(args, snapshot);
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
     RecordedRequests recorded = recorded_requests(snapshot, range, device_given);
+    for (std::string& note : other_release_notes(args, snapshot))
+      recorded.notes.push_back(std::move(note));
     return {std::move(recorded), tidemark::devices_of(snapshot)};
   }
 

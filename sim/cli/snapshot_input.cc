@@ -4,9 +4,12 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/study/replay/recording_range.h"
+#include "sim/study/validate/validation.h"
 
 namespace tidemark::cli {
 
@@ -91,6 +94,15 @@ void write_folder(const std::string& folder,
   if (error) throw IoError(folder + ": " + error.message());
   const SignalsHeld all_or_none;
   for (const auto& [name, content] : files) write_whole_file(folder + "/" + name, content);
+}
+
+std::vector<std::string> other_release_notes(const Arguments& args, const Snapshot& snapshot) {
+  if (!args.has("pytorch")) return {};
+  const Version version = parse_version("--pytorch", args.value("pytorch"));
+  const Releases releases = releases_of(snapshot);
+  if (releases.contain(version)) return {};
+  return {fmt::format("the recording is of PyTorch {}, and played under the allocator of {}",
+                      to_string(releases), to_string(version))};
 }
 
 AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot) {

@@ -49,6 +49,9 @@ inline constexpr OptionSpec kVariantOption{"variant", "NAME", "a scenario: one o
 void write_folder(const std::string& folder,
                   const std::vector<std::pair<std::string, std::string>>& files);
 
+/// What is to be told where --pytorch names a release that did not write the recording.
+std::vector<std::string> other_release_notes(const Arguments& args, const Snapshot& snapshot);
+
 /// The options --gpu (default: the worst), --from and --to of commands that read snapshots.
 AgreementOptions recording_options(const Arguments& args, const Snapshot& snapshot);
 

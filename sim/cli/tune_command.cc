@@ -124,6 +124,8 @@ class TuneCommand final : public Command {
     if (args.has("pytorch")) range.version = parse_version("--pytorch", args.value("pytorch"));
     RecordedRequests recorded = recorded_requests(snapshot, range, args.has("device"));
     note_other_rows(recorded);
+    for (std::string& note : other_release_notes(args, snapshot))
+      recorded.notes.push_back(std::move(note));
     ReplayOptions options;
     options.device = args.has("device") ? load_device(args.value("device")).spec : recorded.device;
     subject.trace = std::move(recorded.trace);

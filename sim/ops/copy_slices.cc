@@ -121,6 +121,11 @@ void copy_slices_backward(Backward& b, Node& fn, const Geometry& base, const Geo
 
 }  // namespace
 
+void count_write(const Tensor& tensor) {
+  if (!tensor->version) tensor->version = make_ref<VersionCounter>();
+  ++tensor->version->value;
+}
+
 void share_version(const Tensor& tensor, const Tensor& other) {
   if (!tensor->version) tensor->version = make_ref<VersionCounter>();
   other->version = tensor->version;

@@ -18,6 +18,8 @@ void rebase_view(Context& c, const Tensor& view, Ref<Node> fn);
 /// Where a view's base was written since the view got its history, the view gets a new one: a
 /// strided look at the base.
 void refresh_view_history(Context& c, const Tensor& view);
+/// `tensor` was written in place.
+void count_write(const Tensor& tensor);
 /// Makes `other` count its writes together with `tensor`.
 void share_version(const Tensor& tensor, const Tensor& other);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/ops/copy_slices.h"
 #include "sim/ops/cub.h"
 #include "sim/ops/families.h"
 #include "sim/ops/indexing_ops.h"
@@ -226,7 +227,7 @@ OpResult run_embedding(Arguments& a) {
     indices = contiguous(c, indices);
     const LabelScope label(c, "embedding_renorm_");
     find_unique_rows(c, indices);
-    if (const auto& version = a.tensor(1)->version) ++version->value;
+    count_write(a.tensor(1));
   }
   EmbeddingOptions options;
   options.padding_idx = a.optional_integer(2).value_or(-1);

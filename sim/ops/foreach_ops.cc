@@ -1,3 +1,4 @@
+#include "sim/ops/copy_slices.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
@@ -28,17 +29,27 @@ void pass_over(Context& c, const TensorList& tensors, unsigned times) {
 }
 
 /// Writes over every list that it is given, as far as is known.
-OpResult nothing(Arguments& a) {
+OpResult write_over(Arguments& a, bool is_counted) {
   for (std::size_t i = 0; i < a.count(); ++i) {
     const auto* list = std::get_if<TensorList>(&a.value(i));
     if (list == nullptr) continue;
     for (const Tensor& t : *list) {
-      if (i == 0 && t->version) ++t->version->value;
+      if (i == 0 && is_counted) count_write(t);
       if (t->storage && t->storage->known()) t->storage->set_known(nullptr);
     }
   }
   pass_over(a.context(), a.tensors(0), 2);
   return OpResult::plain(None{});
+}
+
+OpResult nothing(Arguments& a) { return write_over(a, true); }
+
+/// PyTorch does not count the writes of its fused kernels: autograd does not notice them.
+OpResult unnoticed(Arguments& a) { return write_over(a, false); }
+
+/// _foreach_zero_, counted on the host, where it is one zero_() after the other.
+OpResult zero(Arguments& a) {
+  return write_over(a, !a.tensors(0).empty() && !a.tensors(0).front().is_cuda());
 }
 
 /// One new tensor an entry, all made before anything is computed.
@@ -115,7 +126,7 @@ std::span<const OpDef> foreach_ops() {
       {"_foreach_sign_(Tensor[] self)", "torch", nothing, kSource},
       {"_foreach_sqrt_(Tensor[] self)", "torch", nothing, kSource},
       {"_foreach_reciprocal_(Tensor[] self)", "torch", nothing, kSource},
-      {"_foreach_zero_(Tensor[] self)", "torch", nothing, kSource},
+      {"_foreach_zero_(Tensor[] self)", "torch", zero, kSource},
       {"_foreach_copy_(Tensor[] self, Tensor[] src)", "torch", nothing, kSource},
       {"_foreach_lerp_(Tensor[] self, Tensor[] tensors1, any weight)", "torch", nothing, kSource},
       {"_foreach_addcmul_(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, any value=1)", "torch",
@@ -126,8 +137,8 @@ std::span<const OpDef> foreach_ops() {
       {"_foreach_minimum_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_max_(Tensor[] self, any other)", "torch", nothing, kSource},
       {"_foreach_clamp_min_(Tensor[] self, any other)", "torch", nothing, kSource},
-      {"_fused_update_(Tensor[] self, any grads=None)", "torch", nothing, kSource},
-      {"_amp_unscale_(Tensor[] self)", "torch", nothing, kSource},
+      {"_fused_update_(Tensor[] self, any grads=None)", "torch", unnoticed, kSource},
+      {"_amp_unscale_(Tensor[] self)", "torch", unnoticed, kSource},
       {"_foreach_add(Tensor[] self, any other, *, any alpha=1)", "torch",
        [](Arguments& a) { return list_like(a, 0, "_foreach_add"); }, kSource},
       {"_foreach_sub(Tensor[] self, any other, *, any alpha=1)", "torch",

@@ -17,8 +17,11 @@ void check_version(const Node& node, const SavedTensor& saved) {
   if (saved.is_result) {
     from = fmt::format(", which is output 0 of {},", node.name);
   } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
+    // (Asked for its history, a view of what was written over gets a new one.)
+    const bool is_old =
+        saved.tensor->view_base && saved.tensor->history_version != saved.version->value;
     from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
-                       saved.tensor->grad_fn->name);
+                       is_old ? "AsStridedBackward0" : saved.tensor->grad_fn->name);
   }
   throw OpError(fmt::format(
       "one of the variables needed for gradient computation has been modified by an inplace "

@@ -126,7 +126,7 @@ void Op::rebase(const Tensor& self) {
   work_.writes(self);
   if (c_.tracer != nullptr) c_.tracer->writes(self);
   if (self->storage && self->storage->known()) self->storage->set_known(nullptr);
-  if (self->version) ++self->version->value;
+  count_write(self);
   if (!node_) return;
   if (self->requires_grad && !self->grad_fn) {
     throw OpError("a leaf Variable that requires grad is being used in an in-place operation.");

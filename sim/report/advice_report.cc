@@ -68,7 +68,7 @@ class Writer {
       out_ += fmt::format("\n{} Peak reserved {}; {} stay free.\n", good("FITS.", style_),
                           exact_bytes(now.peak_reserved), human_bytes(now.spare));
     } else {
-      out_ += fmt::format("\n{} It needs {} beside the CUDA context's {}.\n",
+      out_ += fmt::format("\n{} With room for all it reserves {} beside the CUDA context's {}.\n",
                           bad("DOES NOT FIT.", style_), exact_bytes(now.need),
                           human_bytes(advice_.context));
     }

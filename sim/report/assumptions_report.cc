@@ -102,15 +102,6 @@ std::vector<std::string> assumption_lines(const RunResult& result) {
   return lines;
 }
 
-/// How what was assumed may be set. What a check for faults says cannot be.
-std::string_view way_to_set(const std::vector<AssumptionResult>& assumptions) {
-  const auto is_check = [](const AssumptionResult& each) { return each.is_check; };
-  if (std::all_of(assumptions.begin(), assumptions.end(), is_check)) return {};
-  return std::any_of(assumptions.begin(), assumptions.end(), is_check)
-             ? "  Each but checks for faults may be set: --assume FILE:LINE=true, false or both\n"
-             : "  Each may be set: --assume FILE:LINE=true, false or both\n";
-}
-
 std::string assumptions_text(const RunResult& result, const TextStyle& style) {
   std::vector<std::string> conditions;
   for (const AssumptionResult& each : result.assumptions)
@@ -122,7 +113,7 @@ std::string assumptions_text(const RunResult& result, const TextStyle& style) {
   if (!notes.empty()) out += (out.empty() ? "" : "\n") + listed("Rests on", notes);
   if (!conditions.empty()) {
     out += (out.empty() ? "" : "\n") + listed("Assumed, since values are not known", conditions);
-    out += way_to_set(result.assumptions);
+    out += "  Each may be set: --assume FILE:LINE=true, false or both\n";
   }
   if (result.alternatives.empty()) return out;
   return out + (out.empty() ? "" : "\n") + alternatives_text(result.alternatives, style);

@@ -1,10 +1,13 @@
 #include "sim/run/run.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/alloc/settings_parser.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
@@ -123,6 +126,36 @@ std::vector<NoteResult> told(const std::vector<lang::Note>& notes) {
   return out;
 }
 
+/// Whether a file's name ends with a path as the user gives it.
+bool is_called(std::string_view name, std::string_view path) {
+  if (!name.ends_with(path)) return false;
+  return path.empty() || name.size() == path.size() || name[name.size() - path.size() - 1] == '/';
+}
+
+/// What is said of a place at which the run asks nothing that it does not know is told.
+void note_unused(const std::vector<std::string>& assume, RunResult& result) {
+  std::vector<NoteResult> unused;
+  for (const std::string& text : assume) {
+    if (text == lang::kAssumeZeros) continue;
+    const lang::GivenValue given = lang::parse_given_value(text);
+    const auto is_there = [&](const auto& each) {
+      return each.line == given.line && is_called(each.file, given.file);
+    };
+    const bool is_used = given.is_condition ? std::ranges::any_of(result.assumptions, is_there)
+                                            : std::ranges::any_of(result.notes, is_there);
+    if (!is_used) {
+      unused.push_back({{},
+                        0,
+                        0,
+                        fmt::format("assume: {} is without effect: nothing there depends on a "
+                                    "value that is not known",
+                                    text),
+                        1});
+    }
+  }
+  result.notes.insert(result.notes.end(), unused.begin(), unused.end());
+}
+
 /// The scenario under the allocator that its code asks for, where it gives none itself; else
 /// std::nullopt. `conf`: of the code's os.environ. Errors: as parse_settings().
 std::optional<Scenario> as_asked(const Scenario& scenario, const std::string& conf) {
@@ -162,6 +195,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
   result.assumptions = told(source.assumptions());
   result.notes = told(source.notes());
+  note_unused(assume, result);
   return result;
 }
 

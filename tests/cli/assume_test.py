@@ -3,14 +3,18 @@
 
     assume_test.py PATH/TO/tidemark
 """
+import html
+import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-TIDEMARK = sys.argv.pop(1)
+TIDEMARK = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAD = "import math, torch\nx = torch.randn(4, 8, device='cuda')\n"
 
 
@@ -87,6 +91,102 @@ class Assumptions(unittest.TestCase):
                                  "torch.allclose(x, x + 1), loss.item() < math.inf, torch.equal(x, x))\n")
         self.assertEqual(report["printed"], "False True True True True\n")
         self.assertEqual({kind for _, _, _, kind, _ in self.told(report)}, {"check"})
+
+    def test_what_a_check_for_faults_says_may_be_set(self):
+        body = ("loss = x.sum()\ndef tell(name, says):\n    print(name, bool(says))\n"
+                "tell('nan', math.isnan(loss.item()))\ntell('finite', bool(torch.isfinite(x).all()))\ntell('close', torch.allclose(x, x + 1))\n"
+                "tell('below', loss.item() < math.inf)\ntell('itself', loss.item() == loss.item() or 0)\n"
+                "tell('some', bool(torch.isinf(x).any() or torch.isnan(x).any()))\ntell('count', torch.isnan(x).sum().item())\n"
+                "tell('list', any(torch.isnan(x[0]).tolist()))\n")
+        usual = {6: "nan False", 7: "finite True", 8: "close True", 9: "below True", 11: "some False", 12: "count False", 13: "list False"}
+        for line, says in usual.items():
+            name, direction = says.split()
+            other = {"True": "False", "False": "True"}[direction]
+            report = self.run_script(body, "--assume", "s.py:%d=%s" % (line, other.lower()))
+            printed = report["printed"].splitlines()
+            self.assertIn(name + " " + other, printed)
+            for each in usual:
+                if each != line:
+                    self.assertIn(usual[each], printed)
+            # (`any` of eight elements ends with the first of them.)
+            self.assertEqual({a["kind"] for a in report["assumptions"] if a["line"] == line}, {"given"})
+        report = self.run_script("n = torch.isnan(x).sum().item()\nprint(torch.zeros(n).shape)\n", "--assume", "s.py:3=7")
+        self.assertEqual(report["printed"], "torch.Size([7])\n")
+
+    def test_a_step_that_found_infinity_is_left_out_when_one_says_so(self):
+        body = ("w = torch.nn.Linear(512, 512, device='cuda')\no = torch.optim.Adam(w.parameters())\ns = torch.amp.GradScaler('cuda')\n"
+                "for _ in range(3):\n    s.scale(w(torch.zeros(2, 512, device='cuda')).sum()).backward()\n"
+                "    s.step(o)\n    s.update()\n    o.zero_grad()\nprint(len(o.state), s.get_scale())\n")
+        report = self.run_script(body)
+        self.assertEqual(report["printed"], "2 65536.0\n")
+        self.assertEqual(self.told(report), [(8, "s.step(o)", False, "check", 3)])
+        self.assertEqual([note["text"] for note in report["notes"]], ["the scale of GradScaler is read: it is taken not to have grown"])
+        left_out = self.run_script(body, "--assume", "s.py:8=true")
+        self.assertEqual(left_out["printed"], "0 8192.0\n")
+        self.assertEqual(self.told(left_out), [(8, "s.step(o)", True, "given", 3)])
+        both = self.run_script(body, "--assume", "s.py:8=both")["alternatives"]
+        self.assertEqual([one["is_shown"] for one in both], [False, True])  # with states is the worst
+        self.assertGreater(both[1]["peak_allocated_bytes"], both[0]["peak_allocated_bytes"] + 2 * 2**20)
+
+    def test_the_scenarios_key_says_what_the_option_says(self):
+        body = HEAD + "keep = []\n" + "".join(
+            "if x.sum() > %d:\n    keep.append(torch.zeros(2**%d, device='cuda'))\n" % (i, 20 + i) for i in range(3)) + (
+                "n = int(x.argmax())\nprint(len(keep), torch.zeros(n).shape[0])\n")
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "s.py").write_text(body, encoding="utf-8")
+
+            def report(assume, *options):
+                (root / "s.yaml").write_text("schema_version: 1\ndevice: h100-sxm-80gb\nscript: s.py\nassume: %s\n" % assume, encoding="utf-8")
+                done = subprocess.run([TIDEMARK, "run", "s.yaml", "--format", "json", *options], capture_output=True, text=True,
+                                      check=False, cwd=folder)
+                return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+            self.assertEqual(report("[s.py:10=5]")["printed"], "0 5\n")
+            self.assertEqual(report("[s.py:10=5, s.py:4=true, s.py:6=false]")["printed"], "1 5\n")
+            both = report("[s.py:10=5, s.py:4=both, s.py:6=both]")
+            self.assertEqual(len(both["alternatives"]), 4)
+            self.assertEqual([one["assume"] for one in both["alternatives"] if one["is_shown"]], [["s.py:10=5", "s.py:4=true", "s.py:6=true"]])
+            self.assertEqual([one["assume"][0] for one in report("s.py:10=2..9")["alternatives"]], ["s.py:10=2", "s.py:10=9"])
+            self.assertIn("a size depends on a value that is not known", report("s.py:4=true"))
+            self.assertEqual(report("zeros")["printed"], "0 0\n")
+            self.assertIn("assume: 's.py=5': no place and value", report("s.py=5"))
+            # The option is added to the key.
+            self.assertEqual(report("s.py:10=5", "--set", "assume=[s.py:10=6, s.py:8=true]")["printed"], "1 6\n")
+
+    def test_as_many_ways_are_run_as_is_stated_and_no_more(self):
+        body = "keep = []\n" + "".join("if x.sum() > %d: keep.append(torch.zeros(2**%d, device='cuda'))\n" % (i, 20 + i) for i in range(12))
+        for branches, ways in ((1, 2), (2, 4), (4, 16)):
+            options = [word for i in range(branches) for word in ("--assume", "s.py:%d=both" % (4 + i))]
+            report = self.run_script(body, *options)
+            self.assertEqual(len(report["alternatives"]), ways)
+            self.assertEqual([one["assume"] for one in report["alternatives"] if one["is_shown"]],
+                             [["s.py:%d=true" % (4 + i) for i in range(branches)]])
+            self.assertEqual(report["devices"][0]["peak_allocated"]["bytes"], max(one["peak_allocated_bytes"] for one in report["alternatives"]))
+        for branches in (5, 12):
+            options = [word for i in range(branches) for word in ("--assume", "s.py:%d=both" % (4 + i))]
+            self.assertIn("assume: more than 16 alternatives; give some of them one value", self.run_script(body, *options))
+
+    def test_what_is_given_is_told_and_so_is_what_has_no_effect(self):
+        report = self.run_script("n = int((x > 0).sum())\nif n > 3:\n    pass\n", "--assume", "s.py:3=7", "--assume", "s.py:9=true")
+        self.assertEqual([(note.get("line"), note["text"]) for note in report["notes"]], [
+            (3, "the number that is read here is given: 7"),
+            (None, "assume: s.py:9=true is without effect: nothing there depends on a value that is not known")])
+
+    def test_the_page_of_a_run_tells_what_it_rests_on(self):
+        if importlib.util.find_spec("plotly") is None and not (ROOT / "build/plotly/plotly").is_dir():
+            self.skipTest("plotly is not installed (tools/setup gets it)")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "s.py"
+            path.write_text(HEAD + "import random\nrandom.random()\nif x.sum() > 5:\n    y = torch.zeros(2**20, device='cuda')\n"
+                            "if torch.isnan(x.sum()):\n    pass\n", encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "report", path, "--device", "h100-sxm-80gb", "-o", path.with_suffix(".html")], cwd=ROOT,
+                                  capture_output=True, text=True, check=False, env={**os.environ, "TIDEMARK_PYTHON": sys.executable})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            page = html.unescape(path.with_suffix(".html").read_text(encoding="utf-8"))
+        self.assertIn("x.sum() > 5: false, 1 time", page)
+        self.assertIn("torch.isnan(x.sum()): false, 1 time", page)
+        self.assertIn("random is used without a seed", page)
 
     def test_a_text_whose_tokens_nobody_knows_runs_to_its_bound(self):
         report = self.run_script(
@@ -191,11 +291,9 @@ class Assumptions(unittest.TestCase):
             self.assertIn("Assumed, since values are not known\n  s.py:3:4: x.sum() > 5: false, 1 time\n",
                           tell("run", "s.py", "--device", "h100-sxm-80gb"))
             self.assertIn("  Each may be set: --assume FILE:LINE=true, false or both\n", tell("run", "s.py", "--device", "h100-sxm-80gb"))
-            for more, way in (("", ""), ("if x.mean() > 3:\n    pass\n", "  Each but checks for faults may be set: ")):
-                (pathlib.Path(folder) / "c.py").write_text(HEAD + "if not torch.isfinite(x.sum()):\n    pass\n" + more, encoding="utf-8")
-                text = tell("run", "c.py", "--device", "h100-sxm-80gb")
-                self.assertIn("  c.py:3:8: torch.isfinite(x.sum()): true, 1 time\n" + ("" if more else "\n"), text)
-                self.assertIn(way, text)
+            (pathlib.Path(folder) / "c.py").write_text(HEAD + "if not torch.isfinite(x.sum()):\n    pass\n", encoding="utf-8")
+            self.assertIn("  c.py:3:8: torch.isfinite(x.sum()): true, 1 time\n  Each may be set: --assume FILE:LINE=true, false or both\n",
+                          tell("run", "c.py", "--device", "h100-sxm-80gb"))
             tell("sweep", "s.yaml", "--out", "r.sqlite")
             rows = tell("results", "r.sqlite", "--format", "csv", "--columns", "assumed").splitlines()
         self.assertEqual(rows, ["assumed", "1", "1"])

@@ -49,6 +49,13 @@ class Recordings(unittest.TestCase):
         gpus = json.loads(run(two, "--format", "json")[1])["gpus"]
         self.assertEqual([(gpu["device"], gpu["peak_reserved_bytes"], gpu["refused"]) for gpu in gpus], [(1, 136314880, 0), (0, 102760448, 0)])
 
+    def test_a_recording_of_another_release_than_is_asked_for_is_flagged(self):
+        recording = "tests/golden/recordings/releases/2.15.0-oom.pickle.gz"
+        note = "Note: the recording is of PyTorch 2.13 to 2.15, and played under the allocator of 2.6.\n"
+        self.assertIn(note, run(recording, "--pytorch", "2.6")[1])
+        for same in ((), ("--pytorch", "2.14")):
+            self.assertNotIn("the recording is of", run(recording, *same)[1])
+
 
 class Files(unittest.TestCase):
     def test_files_equal_what_the_real_allocator_left(self):

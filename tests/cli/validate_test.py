@@ -76,6 +76,15 @@ class Recorded(unittest.TestCase):
                 done = tidemark("validate", windows / program, "--device", "h100-sxm-80gb", "--against", "snapshot:%s" % snapshot)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_the_other_side_of_another_release_is_refused(self):
+        done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "recorded:%s" % RECORDED, "--set", "pytorch=2.8")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("mlp: the scenario asks for PyTorch 2.8, the other side is of 2.11.0", done.stderr)
+        snapshot = "tests/golden/recordings/releases/2.15.0-two.pickle.gz"
+        done = tidemark("validate", SCENARIOS / "mlp.yaml", "--against", "snapshot:%s" % snapshot, "--set", "pytorch=2.8")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("mlp: the scenario asks for PyTorch 2.8, the recording is of 2.13 to 2.15", done.stderr)
+
 
 PROBE = {"schema_version": 1, "kind": "probe", "device": "NVIDIA A100-SXM4-80GB", "compute_capability": "8.0", "sm_count": 108,
          "pretend": False, "total_bytes": 85100068864, "driver": "580.1", "cuda": "13.0", "context_bytes": 500000000,

@@ -144,6 +144,10 @@ class Routes(unittest.TestCase):
         frozen = tidemark.from_torch(torch_models.ConvNet(), IMAGES).text
         self.assertEqual(frozen.count("requires_grad_(False)"), 2)
 
+    def test_the_release_is_that_of_the_pytorch_that_runs(self):
+        scenario = tidemark.from_torch(nn.Linear(4, 4), (torch.zeros(2, 4),))
+        self.assertTrue(torch.__version__.startswith(tidemark.run(scenario).document["devices"][0]["pytorch"] + "."))
+
     def test_a_layer_of_torch_nn_alone_is_a_model(self):
         self.assertTrue(tidemark.run(tidemark.from_torch(nn.Linear(4, 4), (torch.zeros(2, 4),))).fits)
 

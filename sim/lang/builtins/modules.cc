@@ -525,8 +525,7 @@ Value of_unknown(Interp& in, const FunctionRow& row, const Unknown& number) {
   const std::string_view name = function_name(row.signature);
   if (name.starts_with("is") && name != "isqrt") {
     const bool says = name == "isfinite" || name == "isclose";
-    number.decisions().note_check(in, says);
-    return Value::boolean(says);
+    return Value::boolean(number.decisions().decide_check(in, says));
   }
   const bool is_whole = name == "floor" || name == "ceil" || name == "trunc";
   return number.another(in, is_whole ? Unknown::Type::kInt : Unknown::Type::kReal);

@@ -137,16 +137,22 @@ bool Decisions::decide(Interp& interp) {
   return condition.wanted;
 }
 
-void Decisions::note_check(Interp& interp, bool says) {
+bool Decisions::decide_check(Interp& interp, bool says) {
   const Frame* user = users_frame(interp);
-  note(users_place(interp), user == nullptr ? std::string() : text_at(*user, user->at), says, true,
-       false);
+  const SourceSpan at = users_place(interp);
+  std::string text = user == nullptr ? std::string() : text_at(*user, user->at);
+  const GivenValue* given = given_at(at, true);
+  if (given != nullptr) says = given_direction(*given);
+  note(at, std::move(text), says, given == nullptr, given != nullptr);
+  return says;
 }
 
 std::optional<double> Decisions::given_number(Interp& interp) const {
   if (given_.empty()) return std::nullopt;
   const GivenValue* given = given_at(users_place(interp), false);
-  return given == nullptr ? std::nullopt : std::optional(given->number);
+  if (given == nullptr) return std::nullopt;
+  lang::note(interp, fmt::format("the number that is read here is given: {}", given->number));
+  return given->number;
 }
 
 void Decisions::refuse_number(Interp& interp, std::string_view what, const Location& read) {
@@ -220,8 +226,7 @@ Value Unknown::compare(Interp& interp, CompareOp op, const Value& other) {
       says = is_itself || !is_below;
       break;
   }
-  decisions_.note_check(interp, says);
-  return Value::boolean(says);
+  return Value::boolean(decisions_.decide_check(interp, says));
 }
 
 std::optional<std::uint64_t> Unknown::hash(Interp& interp) { refuse(interp, "a key"); }

@@ -47,8 +47,8 @@ class Decisions {
   /// The direction of the condition that the program is at. Errors: a refusal, for a `while` whose
   /// end nothing else decides.
   bool decide(Interp& interp);
-  /// A check for faults said what it does without one.
-  void note_check(Interp& interp, bool says);
+  /// What a check for faults says: `says`, as it does without one, or what the user gives.
+  bool decide_check(Interp& interp, bool says);
   /// The number that the user gives for what the program reads where it is; nullopt: none.
   std::optional<double> given_number(Interp& interp) const;
   /// A size or an index depends on what is not known. `what`: "a size or an index".

@@ -10,6 +10,7 @@
 #include "sim/base/check.h"
 #include "sim/graph/backward_plan.h"
 #include "sim/ops/complex_ops.h"
+#include "sim/ops/copy_slices.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/sparse.h"
@@ -113,6 +114,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
     if (!before.is_sparse() && !grad.is_sparse()) {
       c.launch(grad.device(), 0, 3 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
       ops::works_on(c, {&before, &grad}, {&before});
+      if (!c.grad_enabled()) ops::count_write(before);
     }
     if (before.is_sparse() || grad.is_sparse()) {
       kept = ops::accumulate_sparse_gradient(c, before, grad);

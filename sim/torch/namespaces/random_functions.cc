@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "sim/ops/copy_slices.h"
 #include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/namespaces/torch_c.h"
@@ -26,7 +27,7 @@ const Tensor& tensor_at(const Arguments& a, std::size_t i) {
 /// What is written over is not known any more; who saved it notices.
 void overwrite(const Tensor& tensor) {
   if (tensor->storage) tensor->storage->set_known(nullptr);
-  if (tensor->version) ++tensor->version->value;
+  ops::count_write(tensor);
 }
 
 /// Draws for a tensor of the host; on a device and elsewhere nothing is known.

@@ -18,6 +18,17 @@ using ops::Tensor;
 
 namespace {
 
+/// Somebody acts by numbers that a check for faults is taken to give: tells so, or makes them what
+/// the user says they are.
+void check(Session& session, Numbers& numbers) {
+  const std::size_t count = numbers.size();
+  bool any = false;
+  for (std::size_t i = 0; i < count && !any; ++i) any = numbers.at(i) != 0;
+  std::optional<double> given = session.decisions->given_number(session.interp);
+  if (!given && session.decisions->decide_check(session.interp, any) != any) given = any ? 0 : 1;
+  for (std::size_t i = 0; i < count && given; ++i) numbers.set(i, *given);
+}
+
 /// What is known of a tensor, for somebody who acts by it.
 std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
   std::optional<Numbers> numbers = session.c.look_at(tensor);
@@ -26,8 +37,8 @@ std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
     std::string unseeded = unseeded_note(session);
     if (!unseeded.empty()) lang::note(session.interp, std::move(unseeded));
   }
-  if (tensor->storage->known()->is_assumed && session.decisions != nullptr && numbers->size() == 1)
-    session.decisions->note_check(session.interp, numbers->at(0) != 0);
+  if (tensor->storage->known()->is_assumed && session.decisions != nullptr)
+    check(session, *numbers);
   return numbers;
 }
 

@@ -134,6 +134,12 @@ constexpr lang::PropertyRow kProperties[] = {
     {"is_leaf",
      [](Interp& interp, const Value& v) { return Value::boolean(tensor_of(interp, v).is_leaf()); },
      nullptr},
+    {"_version",
+     [](Interp& interp, const Value& v) {
+       const Tensor& tensor = tensor_of(interp, v);
+       return Value::integer(tensor->version ? std::int64_t{tensor->version->value} : 0);
+     },
+     nullptr},
     {"is_sparse",
      [](Interp& interp, const Value& v) {
        return Value::boolean(tensor_of(interp, v).is_sparse());

@@ -1,3 +1,4 @@
+import _tidemark
 import torch
 
 
@@ -17,7 +18,7 @@ class _Replicator:
 
 
 class GradScaler:
-    """gradients never overflow here: every step is taken"""
+    """gradients are taken not to overflow, unless the user says that a step's do: then it is left out"""
 
     _allows_fp16 = False
 
@@ -31,6 +32,7 @@ class GradScaler:
         )
         self._scale, self._growth_tracker = None, None
         self._states = []
+        self._may_have_grown, self._left_out = False, False
 
     def _state_of(self, optimizer):
         for known, state in self._states:
@@ -124,7 +126,14 @@ class GradScaler:
             return result
         if state["stage"] == "ready":
             self.unscale_(optimizer)
-        result = optimizer.step(*args, **kwargs)
+        for found in state["found_inf_per_device"].values():
+            torch._C.forget(found)
+            torch._C.assume(found, 0.0)
+        result = None
+        if sum(found.item() for found in state["found_inf_per_device"].values()):
+            self._left_out = True
+        else:
+            result = optimizer.step(*args, **kwargs)
         state["stage"] = "stepped"
         return result
 
@@ -137,16 +146,67 @@ class GradScaler:
             combined = found_infs[0]
             for i in range(1, len(found_infs)):
                 combined += found_infs[i]
+            self._follow()
+        else:
+            self._may_have_grown = False
+            self._init_scale = new_scale if isinstance(new_scale, float) else new_scale.item()
         self._states = []
 
+    def _follow(self):
+        """the scale after a step; its growth is not counted, so that one step is like another"""
+        if self._left_out:
+            self._init_scale *= self._backoff_factor
+        self._may_have_grown, self._left_out = True, False
+
     def get_scale(self):
-        return self._init_scale if self._enabled else 1.0
+        if not self._enabled:
+            return 1.0
+        if self._may_have_grown:
+            _tidemark.note("the scale of GradScaler is read: it is taken not to have grown")
+        return self._init_scale
+
+    def get_growth_factor(self):
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor):
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self):
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor):
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self):
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval):
+        self._growth_interval = new_interval
+
+    def _get_growth_tracker(self):
+        return torch._C.unknown_number(True) if self._enabled and self._may_have_grown else 0
 
     def is_enabled(self):
         return self._enabled
 
     def state_dict(self):
-        return {"scale": self.get_scale()}
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker()
+        }
 
     def load_state_dict(self, state_dict):
+        if not self._enabled:
+            return
+        if len(state_dict) == 0:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved "
+                "from a disabled instance of GradScaler."
+            )
         self._init_scale = state_dict["scale"]
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._may_have_grown = True

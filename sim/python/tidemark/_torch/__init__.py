@@ -81,6 +81,7 @@ def _scenario(
         "schema_version: 1",
         f"name: {json.dumps(name)}",
         f"device: {json.dumps(device)}",
+        f"pytorch: {json.dumps('.'.join(torch.__version__.split('.')[:2]))}",
         "model:",
         "  function: build",
         "  code: |",

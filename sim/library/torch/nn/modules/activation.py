@@ -205,7 +205,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        torch._C.forget(self.weight)
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -264,6 +264,9 @@ class MultiheadAttention(Module):
         ):
             if weight is not None:
                 init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            torch._C.forget(self.in_proj_bias)
+            torch._C.forget(self.out_proj.bias)
         for bias in (self.bias_k, self.bias_v):
             if bias is not None:
                 init.xavier_normal_(bias)

@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 import torch.nn.functional as F
 from torch.nn import Parameter
 from torch.nn.modules.lazy import _LazyNorm
@@ -42,10 +43,16 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self):
-        """values alone"""
+        if self.track_running_stats:
+            _C.fill_constant(self.running_mean, 0.0)
+            _C.fill_constant(self.running_var, 1.0)
+            _C.fill_constant(self.num_batches_tracked, 0.0)
 
     def reset_parameters(self):
         self.reset_running_stats()
+        if self.affine:
+            _C.forget(self.weight)
+            _C.forget(self.bias)
 
     def _check_input_dim(self, input):
         if input.dim() not in self.ranks:

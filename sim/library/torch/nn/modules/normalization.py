@@ -5,6 +5,14 @@ from torch.nn import Parameter
 from torch.nn.modules.module import Module
 
 
+def _begin(norm):
+    """ones and zeros, which are written; weights are not known"""
+    if norm.weight is not None:
+        _C.forget(norm.weight)
+        if getattr(norm, "bias", None) is not None:
+            _C.forget(norm.bias)
+
+
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
@@ -22,7 +30,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        _begin(self)
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -43,7 +51,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        _begin(self)
 
     def forward(self, x):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -64,7 +72,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """values alone"""
+        _begin(self)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
