@@ -61,6 +61,7 @@ struct ReleaseRules {
   bool open_slice_is_whole = true;
   bool multinomial_extremes_first = false;
   bool multinomial_normalises_in_place = false;
+  bool host_draws_by_mkl = false;
   bool index_put_extremes_first = false;
   bool numbers_fill_by_index = false;
   bool embedding_sorts_row_bits = false;

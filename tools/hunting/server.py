@@ -44,6 +44,24 @@ def without_found_inf():
     torch.amp.GradScaler._maybe_opt_step = steps
 
 
+def without_counted_batches():
+    """no kernel counts the batches: a momentum of None would divide by the zero that .item() reads"""
+    forward = nn.modules.batchnorm._BatchNorm.forward
+
+    def given_a_momentum(self, input):
+        if self.momentum is not None or self.num_batches_tracked is None:
+            return forward(self, input)
+        if self.training and self.track_running_stats:
+            float(self.num_batches_tracked)
+        self.momentum = 0.1
+        try:
+            return forward(self, input)
+        finally:
+            self.momentum = None
+
+    nn.modules.batchnorm._BatchNorm.forward = given_a_momentum
+
+
 def flatten(trace, stacks):
     events, ops, phase = [], [], ""
     for e in trace:
@@ -133,6 +151,7 @@ def run(job):
 
 def serve():
     without_found_inf()
+    without_counted_batches()
     torch._dynamo.config.suppress_errors = True
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
