@@ -104,6 +104,7 @@ struct ReleaseRules {
   bool autocast_caches_in_inference = false;
   bool autocast_copies_have_history = true;
   bool half_conv3d_by_cudnn = true;
+  bool channels_last_depthwise_of_any_type = true;
   bool has_fused_adagrad = false;
   bool collectives_record_streams = false;
   bool all_gather_through_flat = true;

@@ -143,6 +143,7 @@ def run(job):
     except BaseException as error:  # noqa: BLE001  whatever the program does is its answer
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename in ("<code>", "<loop>")]
         answer["error"] = "%s: %s (line %s)" % (type(error).__name__, str(error)[:500], lines[-1:] or "?")
+        answer["raised_by"] = traceback.extract_tb(error.__traceback__)[-1].name
     trace = torch.cuda.memory._snapshot()["device_traces"][0]
     answer.pop("kept", None)
     answer["events"], answer["ops"] = flatten(trace, job["stacks"])

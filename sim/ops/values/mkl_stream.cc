@@ -81,13 +81,10 @@ class StreamRecipe final : public Recipe {
 
 }  // namespace
 
-bool is_drawn_by_mkl(Draw kind) {
-  return kind == Draw::kExponential || kind == Draw::kBernoulli;
-}
+bool is_drawn_by_mkl(Draw kind) { return kind == Draw::kExponential || kind == Draw::kBernoulli; }
 
 std::unique_ptr<Recipe> draw_by_mkl(Generator& generator, const DrawSpec& spec, ScalarType dtype) {
-  const bool has_two_words =
-      spec.kind == Draw::kExponential && dtype == ScalarType::kFloat64;
+  const bool has_two_words = spec.kind == Draw::kExponential && dtype == ScalarType::kFloat64;
   const DrawSpec word{Draw::kBetween, 0, 1, 0, kOneWord};
   auto seed = generator.draw(word, ScalarType::kInt32, has_two_words ? 2 : 1);
   return std::make_unique<StreamRecipe>(spec, std::move(seed), has_two_words);

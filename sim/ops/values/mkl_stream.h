@@ -4,7 +4,8 @@
 
 #include "sim/ops/values/generator.h"
 
-/// Random numbers that PyTorch up to 2.6 takes from MKL: one stream a call, seeded by the generator.
+/// Random numbers that PyTorch up to 2.6 takes from MKL: one stream a call, seeded by the
+/// generator.
 namespace tidemark::ops {
 
 /// Whether MKL has such numbers: bernoulli_(p), and with it dropout, and exponential_.
