@@ -5,6 +5,7 @@ nothing. Names of operators come from a second run with stacks, on request.
 """
 
 import gc
+import importlib.metadata
 import json
 import os
 import random
@@ -60,6 +61,15 @@ def without_counted_batches():
             self.momentum = None
 
     nn.modules.batchnorm._BatchNorm.forward = given_a_momentum
+
+
+def give_wheels_cudnn():
+    """PyTorch chooses by cuDNN's version: the pretend one says that it is the one that the wheel asks for"""
+    for need in importlib.metadata.requires("torch") or ():
+        found = re.match(r"nvidia-cudnn[\w-]* ?\(?==(\d+)\.(\d+)\.(\d+)", need)
+        if found:
+            major, minor, patch = map(int, found.groups())
+            os.environ.setdefault("FAKECUDA_CUDNN_VERSION", str(major * 10000 + minor * 100 + patch))
 
 
 def flatten(trace, stacks):
@@ -151,6 +161,7 @@ def run(job):
 
 
 def serve():
+    give_wheels_cudnn()
     without_found_inf()
     without_counted_batches()
     torch._dynamo.config.suppress_errors = True
