@@ -93,17 +93,6 @@ Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
                    });
 }
 
-Tensor repeat_interleave(Context& c, const Tensor& given, std::int64_t repeats,
-                         std::optional<std::int64_t> dim) {
-  const Tensor self = dim ? given : flatten(c, given, 0, -1);
-  const std::int64_t d = wrap_dim(dim.value_or(0), self.dim());
-  Dims wide = self.sizes();
-  wide.insert(static_cast<std::size_t>(d) + 1, repeats);
-  const Tensor expanded = expand(c, unsqueeze(c, self, d + 1), wide);
-  const Tensor copied = clone(c, expanded, MemoryFormat::kContiguous);
-  return flatten(c, copied, d, d + 1);
-}
-
 TensorList meshgrid(Context& c, const TensorList& tensors, bool swap) {
   std::vector<Tensor> order(tensors);
   if (swap && order.size() > 1) std::swap(order[0], order[1]);
@@ -225,11 +214,6 @@ std::span<const OpDef> arrange_ops() {
          Dims repeats = a.dims(1);
          while (repeats.size() < a.tensor(0).sizes().size()) repeats.insert(0, 1);
          return repeat(a.context(), a.tensor(0), repeats);
-       },
-       kSource},
-      {"repeat_interleave(Tensor input, int repeats, int? dim=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return repeat_interleave(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2));
        },
        kSource},
       {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "

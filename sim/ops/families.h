@@ -17,6 +17,7 @@ std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
 std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
 std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
 std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
+std::span<const OpDef> repeating_ops();   ///< repeating_ops.cc: repeat_interleave
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
 std::span<const OpDef> margin_losses();   ///< margin_losses.cc: losses on distances and margins
 std::span<const OpDef> loss_ops();        ///< loss_table.cc
@@ -34,10 +35,11 @@ std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
 std::span<const OpDef> norm_ops();        ///< layer_norm, rms_norm, group_norm
 std::span<const OpDef> product_ops();  ///< product_ops.cc: addmv, addr and the rest of the products
-std::span<const OpDef> distance_ops();        ///< distance_ops.cc: cdist, pdist
-std::span<const OpDef> class_losses();        ///< class_losses.cc: margins between classes, CTC
-std::span<const OpDef> scatter_reduce_ops();  ///< scatter_reduce_ops.cc: writes that reduce
-std::span<const OpDef> window_ops();          ///< window_ops.cc: unfold, as_strided, views in place
+std::span<const OpDef> grouped_product_ops();  ///< grouped_product_ops.cc: grouped_mm
+std::span<const OpDef> distance_ops();         ///< distance_ops.cc: cdist, pdist
+std::span<const OpDef> class_losses();         ///< class_losses.cc: margins between classes, CTC
+std::span<const OpDef> scatter_reduce_ops();   ///< scatter_reduce_ops.cc: writes that reduce
+std::span<const OpDef> window_ops();  ///< window_ops.cc: unfold, as_strided, views in place
 std::span<const OpDef>
 unpooling_ops();  ///< unpooling_ops.cc: unpooling, affine grids, weight norm, packing
 std::span<const OpDef> complex_ops();   ///< complex_ops.cc: complex numbers and their parts

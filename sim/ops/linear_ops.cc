@@ -18,8 +18,6 @@
 
 namespace tidemark::ops {
 
-namespace {
-
 void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
   const auto flops = 2ULL * static_cast<std::uint64_t>(out.numel()) *
                      static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
@@ -27,6 +25,8 @@ void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out
            out.dtype());
   works_on(c, {&a, &b}, {&out});
 }
+
+namespace {
 
 /// A matrix that cuBLAS can read needs one dense dimension and a leading dimension that is large
 /// enough.

@@ -29,6 +29,8 @@ Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, co
 /// the workspace is there.
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b);
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b);
+/// The clock's part of a product that is `out`.
+void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out);
 /// The same for matrices or batches of them, into `out`.
 void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b);
 /// A matrix with a vector, into `out` where there is one.

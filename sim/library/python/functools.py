@@ -78,7 +78,10 @@ def _cached(function, maxsize, typed):
         if maxsize != 0:
             results[key] = value
             if maxsize is not None and len(results) > maxsize:
-                del results[next(iter(results))]
+                oldest = next(iter(results))
+                result = results.pop(oldest)
+                del oldest  # the arguments go before the result
+                del result
         return value
 
     def cache_clear():

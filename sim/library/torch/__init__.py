@@ -3,7 +3,7 @@ import torch
 import torch._C as _C
 from torch._absent import *
 from torch._absent import (
-    _check, _check_is_size, _check_value, _check_with,
+    _check, _check_is_size, _check_tensor_all, _check_tensor_all_with, _check_value, _check_with,
 )
 from torch._legacy_types import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,

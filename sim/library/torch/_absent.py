@@ -71,6 +71,20 @@ def _check_value(cond, message=None):
         raise ValueError(message() if message is not None else "Expected cond to be True, but got False.")
 
 
+def _check_tensor_all_with(error_type, cond, message=None):
+    import torch
+
+    if not isinstance(cond, torch.Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype != torch.bool:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
+    _check_with(error_type, torch._is_all_true(cond).item(), message)
+
+
+def _check_tensor_all(cond, message=None):
+    _check_tensor_all_with(RuntimeError, cond, message)
+
+
 def _check_is_size(i, message=None, *, max=None):
     _check(i >= 0, message)
 

@@ -150,18 +150,84 @@ bool repeated(const ValueCall& call, Numbers& out) {
   return true;
 }
 
+/// Which of a dimension's places each place of the result comes from.
+std::vector<std::int64_t> repeated_places(const Numbers& repeats, std::int64_t length) {
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const std::size_t at = repeats.size() == 1 ? 0 : static_cast<std::size_t>(i);
+    from.insert(from.end(), static_cast<std::size_t>(repeats.whole[at]), i);
+  }
+  return from;
+}
+
+/// repeat_interleave(repeats), of a tensor and a number, of two tensors.
 bool repeated_each(const ValueCall& call, Numbers& out) {
   const auto x = call.own(0);
-  const std::int64_t times = call.integer(1, 1);
-  if (!x || times < 1) return false;
+  if (!x) return false;
+  if (call.given.size() == 2) {
+    const auto from = repeated_places(*x, static_cast<std::int64_t>(x->size()));
+    if (from.size() != out.size()) return false;
+    for (std::size_t i = 0; i < out.size(); ++i) out.set_whole(i, from[i]);
+    return true;
+  }
   std::int64_t inner = 1;
+  std::int64_t length = static_cast<std::int64_t>(x->size());
   if (!call.is_none(2)) {
     const std::size_t dim = call.dim(2, call.sizes.size());
     for (std::size_t d = dim + 1; d < call.sizes.size(); ++d) inner *= call.sizes[d];
+    length = call.view(0).sizes.empty() ? 1 : call.view(0).sizes[dim];
   }
+  Numbers repeats;
+  if (call.is_tensor(1)) {
+    const auto given = call.own(1);
+    if (!given) return false;
+    repeats = *given;
+  } else {
+    repeats.dtype = ScalarType::kInt64;
+    repeats.whole.assign(1, call.integer(1, 1));
+  }
+  const auto from = repeated_places(repeats, length);
+  const auto along = static_cast<std::int64_t>(from.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
-    const std::int64_t from = at / inner / times * inner + at % inner;
+    const std::int64_t place = from[static_cast<std::size_t>(at / inner % along)];
+    const std::int64_t source = (at / inner / along * length + place) * inner + at % inner;
+    copy_one(*x, static_cast<std::size_t>(source), out, i);
+  }
+  return true;
+}
+
+/// interpolate: of the modes that take each number from one place.
+bool nearest(const ValueCall& call, Numbers& out) {
+  constexpr std::size_t kScale = 2;
+  constexpr std::size_t kMode = 3;
+  const auto* mode = std::get_if<std::string>(&call.plain(kMode));
+  if (mode == nullptr || (*mode != "nearest" && *mode != "nearest-exact")) return false;
+  const auto x = call.own(0);
+  const View& view = call.view(0);
+  if (!x || call.sizes.size() != view.sizes.size()) return false;
+  const float before = *mode == "nearest" ? 0.0F : 0.5F;
+  const auto* scales = std::get_if<std::vector<double>>(&call.plain(kScale));
+  const Dims steps = contiguous_strides(view.sizes);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t from = 0;
+    for (std::size_t d = call.sizes.size(); d-- > 0;) {
+      const std::int64_t at = rest % call.sizes[d];
+      rest /= call.sizes[d];
+      std::int64_t place = at;
+      if (d >= 2) {
+        float scale = static_cast<float>(view.sizes[d]) / static_cast<float>(call.sizes[d]);
+        if (scales != nullptr) {
+          scale = static_cast<float>(1.0 / (*scales)[scales->size() == 1 ? 0 : d - 2]);
+        } else if (!call.is_none(kScale)) {
+          scale = static_cast<float>(1.0 / call.number(kScale));
+        }
+        place = static_cast<std::int64_t>((static_cast<float>(at) + before) * scale);
+        place = std::min(place, view.sizes[d] - 1);
+      }
+      from += place * steps[d];
+    }
     copy_one(*x, static_cast<std::size_t>(from), out, i);
   }
   return true;
@@ -222,6 +288,7 @@ std::span<const ValueRule> arranging_values() {
       rule("repeat", repeated),
       rule("tile", repeated),
       rule("repeat_interleave", repeated_each),
+      rule("interpolate", nearest),
   };
   return kRules;
 }

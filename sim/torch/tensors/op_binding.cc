@@ -23,7 +23,7 @@ namespace {
 /// x.view(2, 3): the numbers from `next` on are one list; torch.einsum(text, a, b): so are the
 /// tensors. Returns false where a list is not what is given.
 bool take_rest(Session& session, const Parameter& parameter, const CallArgs& args,
-               std::size_t& next, Argument& out) {
+               std::size_t& next, Argument& out, Integers integers) {
   if (!parameter.rest) return false;
   const auto count_while = [&](const auto& fits) {
     std::size_t end = next;
@@ -32,12 +32,14 @@ bool take_rest(Session& session, const Parameter& parameter, const CallArgs& arg
   };
   if (parameter.type == ParameterType::kInts) {
     // A bool is the next parameter: x.sum(1, True).
-    const std::size_t end = count_while([&session](const Value& value) {
-      return !value.is_bool() && whole_number(session, value).has_value();
-    });
-    if (end == next) return false;
     ops::Dims dims;
-    for (; next < end; ++next) dims.push_back(*whole_number(session, args.values[next]));
+    while (next < args.positional && !args.values[next].is_bool()) {
+      const auto number = whole_number(session, args.values[next], integers);
+      if (!number) break;
+      dims.push_back(*number);
+      ++next;
+    }
+    if (dims.empty()) return false;
     out = dims;
     return true;
   }
@@ -83,7 +85,7 @@ void BoundOp::parse() {
 }
 
 bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argument>& out,
-                   std::string* why) const {
+                   std::string* why, Integers integers) const {
   const auto& parameters = overload.parameters;
   out.resize(parameters.size());
   std::size_t next = 0;
@@ -92,7 +94,7 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
     const Parameter& parameter = parameters[i];
     const Value* given = nullptr;
     if (!parameter.keyword_only && next < args.positional) {
-      if (take_rest(session_, parameter, args, next, out[i])) continue;
+      if (take_rest(session_, parameter, args, next, out[i], integers)) continue;
       given = &args.values[next++];
     } else {
       given = args.keyword(parameter.name);
@@ -111,7 +113,7 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
         return false;
       }
       out[i] = *parameter.fallback;
-    } else if (!to_argument(session_, parameter, *given, out[i])) {
+    } else if (!to_argument(session_, parameter, *given, out[i], integers)) {
       *why = fmt::format("argument '{}' cannot be {}", session_.interp.text(parameter.name),
                          session_.interp.type_name(*given));
       return false;
@@ -235,6 +237,18 @@ ops::OpResult run(const ops::OpDef& def, std::string_view name, ops::Arguments& 
 
 }  // namespace
 
+const BoundOp::Overload* BoundOp::fitting(CallArgs& args, std::vector<Argument>& out,
+                                          std::string* why) {
+  for (const Integers integers : {Integers::kPlain, Integers::kRead}) {
+    for (const Overload& overload : overloads_) {
+      session_.unknown_number = false;
+      if (session_.guarded([&] { return bind(overload, args, out, why, integers); }))
+        return &overload;
+    }
+  }
+  return nullptr;
+}
+
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
   if (!session_.unwaited.empty() && !only_looks(name_)) {
@@ -247,9 +261,8 @@ Value BoundOp::call(CallArgs& args) {
   }
   std::string why;
   std::vector<Argument> values;
-  for (const Overload& overload : overloads_) {
-    session_.unknown_number = false;
-    if (!session_.guarded([&] { return bind(overload, args, values, &why); })) continue;
+  if (const Overload* const found = fitting(args, values, &why)) {
+    const Overload& overload = *found;
     const bool is_known = !std::exchange(session_.unknown_number, false);
     // The size of what these make is the number itself.
     if (!is_known && session_.decisions != nullptr &&

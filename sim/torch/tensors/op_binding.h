@@ -40,7 +40,9 @@ class BoundOp {
     std::size_t generator_at;  ///< which parameter says where random numbers come from
   };
   bool bind(const Overload& overload, lang::CallArgs& args, std::vector<ops::Argument>& out,
-            std::string* why) const;
+            std::string* why, Integers integers = Integers::kPlain) const;
+  /// The first overload that takes the arguments, which become `out`; null: none.
+  const Overload* fitting(lang::CallArgs& args, std::vector<ops::Argument>& out, std::string* why);
   /// Reads the signatures, at the first call. Requires: well-formed ones (InternalError otherwise:
   /// the text is ours).
   void parse();

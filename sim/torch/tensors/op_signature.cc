@@ -211,15 +211,15 @@ bool to_tensors(const Value& value, Argument& out) {
   return true;
 }
 
-bool to_ints(Session& session, const Value& value, Argument& out) {
+bool to_ints(Session& session, const Value& value, Argument& out, Integers integers) {
   ops::Dims dims;
-  if (const std::optional<std::int64_t> number = whole_number(session, value)) {
+  if (const std::optional<std::int64_t> number = whole_number(session, value, integers)) {
     dims.push_back(*number);
   } else {
     const std::vector<Value>* const items = items_of(value);
     if (items == nullptr) return false;
     for (const Value& item : *items) {
-      const std::optional<std::int64_t> each = whole_number(session, item);
+      const std::optional<std::int64_t> each = whole_number(session, item, integers);
       if (!each) return false;
       dims.push_back(*each);
     }
@@ -228,12 +228,12 @@ bool to_ints(Session& session, const Value& value, Argument& out) {
   return true;
 }
 
-bool to_sizes(Session& session, const Value& value, Argument& out) {
+bool to_sizes(Session& session, const Value& value, Argument& out, Integers integers) {
   const std::vector<Value>* const items = items_of(value);
   if (items == nullptr) return false;
   std::vector<std::int64_t> sizes;
   for (const Value& item : *items) {
-    const std::optional<std::int64_t> each = whole_number(session, item);
+    const std::optional<std::int64_t> each = whole_number(session, item, integers);
     if (!each) return false;
     sizes.push_back(*each);
   }
@@ -318,22 +318,26 @@ std::vector<Parameter> parse_parameters(lang::Interp& interp, std::string_view s
   return parameters;
 }
 
-std::optional<std::int64_t> whole_number(Session& session, const Value& given) {
+std::optional<std::int64_t> whole_number(Session& session, const Value& given, Integers integers) {
   const Value& value = lang::plain_of(given);
   if (value.is_integral()) return value.as_int();
   if (const auto* unknown = value.as<lang::Unknown>();
       unknown != nullptr && unknown->kind() != lang::Unknown::Type::kReal)
     unknown->refuse(session.interp, "a size");
   const auto* object = value.as<TensorObject>();
-  if (object == nullptr || object->tensor.numel() != 1 || object->tensor.is_cuda() ||
+  if (object == nullptr || object->tensor.numel() != 1 ||
       ops::is_differentiable(object->tensor.dtype()))
     return std::nullopt;
+  if (integers == Integers::kRead && object->tensor.dtype() != ops::ScalarType::kBool)
+    return session.interp.call_method(value, session.interp.intern("__index__")).as_int();
+  if (object->tensor.is_cuda()) return std::nullopt;
   const auto known = session.c.look_at(object->tensor);
   if (!known) return std::nullopt;
   return known->whole.front();
 }
 
-bool to_argument(Session& session, const Parameter& parameter, const Value& given, Argument& out) {
+bool to_argument(Session& session, const Parameter& parameter, const Value& given, Argument& out,
+                 Integers integers) {
   const Value& value = lang::plain_of(given);  // a member of an enumeration of texts or numbers
   if (value.is_none()) {
     if (!parameter.optional && parameter.type != ParameterType::kAny) return false;
@@ -359,6 +363,11 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kInt:
       if (const auto* unknown = value.as<lang::Unknown>())
         unknown->refuse(session.interp, "a size or an index");
+      if (integers == Integers::kRead && value.as<TensorObject>() != nullptr) {
+        const std::optional<std::int64_t> read = whole_number(session, value, integers);
+        if (read) out = *read;
+        return read.has_value();
+      }
       if (!value.is_integral()) return false;
       out = value.as_int();
       return true;
@@ -379,11 +388,11 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kTensorList:
       return to_tensors(value, out);
     case ParameterType::kInts:
-      return to_ints(session, value, out);
+      return to_ints(session, value, out, integers);
     case ParameterType::kFloats:
       return to_floats(value, out);
     case ParameterType::kSizes:
-      return to_sizes(session, value, out);
+      return to_sizes(session, value, out, integers);
     case ParameterType::kDType:
       return to_dtype(session.interp, value, out);
     case ParameterType::kDevice:

@@ -46,12 +46,16 @@ struct Parameter {
 /// Requires: a well-formed one (InternalError otherwise: the text is ours).
 std::vector<Parameter> parse_parameters(lang::Interp& interp, std::string_view signature);
 
+/// Whether a tensor of one integer may stand where an integer is asked for: PyTorch reads it.
+enum class Integers : std::uint8_t { kPlain, kRead };
+
 /// Makes an argument of `value`. Returns false where the parameter does not take it.
 bool to_argument(Session& session, const Parameter& parameter, const lang::Value& value,
-                 ops::Argument& out);
+                 ops::Argument& out, Integers integers = Integers::kPlain);
 
-/// A whole number, or a tensor of the host that holds one which is known.
-/// Errors: a refusal of an integer that is not known.
-std::optional<std::int64_t> whole_number(Session& session, const lang::Value& given);
+/// A whole number, or a tensor of the host that holds one which is known; with Integers::kRead any
+/// tensor of one integer. Errors: a refusal of an integer that is not known.
+std::optional<std::int64_t> whole_number(Session& session, const lang::Value& given,
+                                         Integers integers = Integers::kPlain);
 
 }  // namespace tidemark::torch

@@ -60,7 +60,8 @@ constexpr std::array<std::string_view, 13> kInPlace{"add_",
                                                     "bitwise_xor_"};
 constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt", "ge"};
 
-bool is_operand(const Value& value) {
+bool is_operand(const Value& given) {
+  const Value& value = lang::plain_of(given);  // numpy's numbers are numbers
   return value.is_number() || value.as<TensorObject>() != nullptr ||
          value.as<lang::Unknown>() != nullptr || value.as<lang::Complex>() != nullptr;
 }

@@ -216,11 +216,12 @@ class Module(_C.ModuleBase):
         if memo is None:
             memo = set()
         if self not in memo:
-            memo.add(self)
+            if remove_duplicate:
+                memo.add(self)
             yield prefix, self
             for name, module in self._module_items():
                 if module is not None:
-                    yield from module.named_modules(memo, prefix + ("." if prefix else "") + name)
+                    yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
 
     def modules(self):
         for name, module in self.named_modules():
@@ -232,11 +233,9 @@ class Module(_C.ModuleBase):
         return iter([p for name, p in self._parameter_items() if p is not None])
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        if recurse:
+        if recurse and remove_duplicate:
             return iter(self._named_parameter_list(prefix))
-        return iter(
-            [(prefix + ("." if prefix else "") + name, p) for name, p in self._parameter_items() if p is not None]
-        )
+        return self._named_members(lambda module: module._parameter_items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
         if recurse:
@@ -244,9 +243,20 @@ class Module(_C.ModuleBase):
         return iter([b for name, b in self._buffer_items() if b is not None])
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        if recurse:
+        if recurse and remove_duplicate:
             return iter(self._named_buffer_list(prefix))
-        return iter([(prefix + ("." if prefix else "") + name, b) for name, b in self._buffer_items() if b is not None])
+        return self._named_members(lambda module: module._buffer_items(), prefix, recurse, remove_duplicate)
+
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
+        memo = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for module_prefix, module in modules:
+            for name, member in get_members_fn(module):
+                if member is None or member in memo:
+                    continue
+                if remove_duplicate:
+                    memo.add(member)
+                yield module_prefix + ("." if module_prefix else "") + name, member
 
     @property
     def _parameters(self):
