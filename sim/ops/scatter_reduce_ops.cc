@@ -157,8 +157,8 @@ Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const 
   Tensor out = in_place ? self : clone_in(c, expand(self, shape), MemoryFormat::kPreserve);
   {
     const std::int64_t n = numel_of(shape);
-    const Tensor dense = contiguous(c, expand(mask, shape));
     const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
+    const Tensor dense = contiguous(c, expand(mask, shape));
     if (n > 0) {
       c.scratch(scan_bytes(c, n, 8), self.device());
       contiguous(c, source);  // for the length of the kernel

@@ -1,4 +1,7 @@
 """Grouped products, as mixtures of experts take them, repeats by numbers, and tensors that stand for integers."""
+import functools
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -61,3 +64,24 @@ for refused in (lambda: x.repeat_interleave(repeats, 1), lambda: x.repeat_interl
 one = torch.tensor(1)
 print(x.narrow(0, one, 2).shape, x.select(0, one).shape, len(x.split(one)), x.topk(one * 2)[0].shape, torch.eye(one * 3).shape,
       F.pad(x, (one, one)).shape, F.one_hot(torch.tensor([0, 1]), one * 4).shape, len(x.chunk(one * 2)))
+
+# A mask of rows chooses where values go: the count comes before the dense mask.
+wide = torch.zeros(2, 5, 8, device="cuda")
+chosen = torch.tensor([[True, False, True, False, True], [False, True, False, True, True]]).cuda()
+wide = wide.masked_scatter(chosen[:, :, None], torch.ones(6, 8, device="cuda"))
+
+# numpy's numbers are numbers in place too; the names of shared parameters are all there.
+wide *= np.sqrt(4.0)
+wide += np.float32(3)
+layer = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+layer[1].weight = layer[0].weight
+print(wide.dtype, [name for name, _ in layer.named_parameters()], [name for name, _ in layer.named_parameters(remove_duplicate=False)])
+
+
+@functools.lru_cache(maxsize=1)
+def kept(x):
+    return x + 1
+
+
+for _ in range(2):
+    kept(torch.ones(300, device="cuda"))

@@ -1,5 +1,6 @@
 # Masks, positions and segments that programs make on the device and then look at.
 import torch
+from torch.nn import functional
 
 d = "cuda"
 n = 256
@@ -44,3 +45,13 @@ while (remaining > 0).any():
     remaining -= 2
     steps += 1
 print(steps, remaining.tolist(), torch.tensor(3, device=d).item() * [1], range(10)[int(lengths[1]):int(lengths[0])])
+
+# Masks that are resampled to the nearest, and repeated by what they count.
+holes = torch.zeros(2, 1, 6, 8, device="cuda")
+holes[:, :, 1:4, 2:5] = 1
+for small in (functional.interpolate(holes, size=(3, 3)), functional.interpolate(holes, size=(4, 11), mode="nearest-exact"),
+              functional.interpolate(holes, scale_factor=0.7), functional.interpolate(holes, scale_factor=(0.5, 1.3)),
+              functional.interpolate(holes, size=7)):
+    print(tuple(small.shape), small.bool()[0, 0].long().tolist(), bool(small.bool().any()))
+lengths = holes[0, 0].sum(1).long()
+print(torch.repeat_interleave(lengths).tolist(), torch.arange(6, device="cuda").repeat_interleave(lengths).tolist())
