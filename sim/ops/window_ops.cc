@@ -7,6 +7,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -80,7 +81,64 @@ bool may_overlap(const Dims& sizes, const Dims& strides) {
   return false;
 }
 
-/// Source: torch's as_strided_backward: the gradient is written into a storage of zeros.
+/// Where a tensor lies in its storage, without what reads no further: dimensions of one element.
+struct Geometry {
+  Dims sizes;
+  Dims strides;
+  std::int64_t offset = 0;
+
+  /// How many elements of the storage it reaches over, from `start` on.
+  [[nodiscard]] std::int64_t reach(std::int64_t start) const {
+    std::int64_t end = offset - start + 1;
+    for (std::size_t i = 0; i < sizes.size(); ++i) end += (sizes[i] - 1) * strides[i];
+    return end;
+  }
+};
+
+Geometry without_ones(const Dims& sizes, const Dims& strides, std::int64_t offset) {
+  Geometry out;
+  out.offset = offset;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) continue;
+    out.sizes.push_back(sizes[i]);
+    out.strides.push_back(strides[i]);
+  }
+  return out;
+}
+
+/// The gradient of as_strided, which saw `seen` in the storage of `whole`: zeros for as much of the
+/// storage as both reach over, the gradient written or, where elements are seen twice, added there;
+/// where the input itself has them twice, divided by how often. Source: as_strided_backward.
+Tensor as_strided_gradient(Context& c, Tensor grad, const Geometry& whole, Geometry seen) {
+  for (std::size_t i = seen.sizes.size(); i-- > 0;) {
+    if (seen.strides[i] != 0) continue;
+    grad = sum_kernel(c, grad, {static_cast<std::int64_t>(i)}, false);
+    seen.sizes.erase(i);
+    seen.strides.erase(i);
+  }
+  const std::int64_t start = std::min(whole.offset, seen.offset);
+  const std::int64_t size = std::max(whole.reach(start), seen.reach(start));
+  const Tensor storage = zeros(c, {size}, grad.dtype(), grad.device());
+  const bool adds = may_overlap(seen.sizes, seen.strides);
+  const bool shares = may_overlap(whole.sizes, whole.strides);
+  Tensor positions;
+  if (adds || shares) positions = c.empty({size}, ScalarType::kInt64, grad.device());
+  const auto places = [&](const Geometry& of) {
+    return reshape_kernel(c, Context::alias(positions, of.sizes, of.strides, of.offset - start),
+                          Dims{-1});
+  };
+  if (adds) {
+    const Tensor values = reshape_kernel(c, grad, Dims{-1});
+    places(seen);
+  }
+  if (shares) {
+    const Tensor count = zeros_like(c, storage);
+    const Tensor indices = places(whole);
+    c.empty({1}, grad.dtype(), grad.device());
+  }
+  return Context::alias(storage, whole.sizes, whole.strides, whole.offset - start);
+}
+
 Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims& strides,
                   std::optional<std::int64_t> offset) {
   if (sizes.size() != strides.size()) {
@@ -100,20 +158,17 @@ Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims&
         self->storage->bytes()));
   }
   Op op(c, "as_strided", "AsStridedBackward0", {&self});
-  if (op.records() && !self.is_contiguous()) {
-    throw NotModelled(
-        "the gradient of as_strided of a tensor that is not contiguous is not modelled; call "
-        ".contiguous() first");
-  }
   return op.result(
       as_view(self, Context::alias(self, sizes, strides, start)),
-      [all = self.sizes(), sizes, strides](Backward& b) {
-        b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
-        if (!may_overlap(sizes, strides)) return;
-        // Positions in the storage, and those that the view has, one after another.
-        const Tensor positions = b.c.empty({numel_of(all)}, ScalarType::kInt64, b.grad().device());
-        const Tensor seen = b.c.empty({numel_of(sizes)}, ScalarType::kInt64, b.grad().device());
-        reshape_kernel(b.c, b.grad(), Dims{-1});
+      [all = self.sizes(), whole = without_ones(self.sizes(), self.strides(), self->offset),
+       seen = without_ones(sizes, strides, start)](Backward& b) {
+        if (numel_of(seen.sizes) == 0 || numel_of(all) == 0) {
+          b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
+          return;
+        }
+        const Tensor grad = reshape_kernel(b.c, b.grad(), seen.sizes);
+        const Tensor gradient = as_strided_gradient(b.c, grad, whole, seen);
+        b.grads[0] = as_view(gradient, reshape_kernel(b.c, gradient, all));
       });
 }
 
