@@ -66,10 +66,13 @@ bool good_depthwise_workload(const Tensor& input, std::int64_t stride, const Ten
 bool use_cudnn_depthwise(const Context& c, const Tensor& input, const Tensor& weight,
                          const ConvolutionOptions& o) {
   if (!c.backends.cudnn) return false;
+  const bool is_plain = cudnn_format(input, weight) == MemoryFormat::kContiguous;
   // Whatever the type: bfloat16 on devices that know none included.
-  if (cudnn_format(input, weight) != MemoryFormat::kContiguous) return true;
-  return use_cudnn(c, input, weight, o) && input.dtype() == ScalarType::kFloat16 &&
-         weight.dtype() == ScalarType::kFloat16 && input.dim() == 4 && !o.is_dilated() &&
+  if (!is_plain && c.rules().channels_last_depthwise_of_any_type) return true;
+  if (!use_cudnn(c, input, weight, o)) return false;
+  if (!is_plain) return true;
+  return input.dtype() == ScalarType::kFloat16 && weight.dtype() == ScalarType::kFloat16 &&
+         input.dim() == 4 && !o.is_dilated() &&
          (o.stride[0] == o.stride[1] || input.size(2) == 1) && input.size(1) >= 32 &&
          good_depthwise_workload(input, o.stride[1], weight);
 }

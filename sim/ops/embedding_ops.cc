@@ -76,6 +76,9 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   const Tensor partial_sums = by_segment
                                   ? c.empty({parts}, index, device)
                                   : c.empty({parts, width}, accumulate_type(grad.dtype()), device);
+  // Half types: blocks add into sums of single precision. Source: oracle.
+  if (by_segment && accumulate_type(grad.dtype()) != grad.dtype())
+    zeros(c, {rows, width}, accumulate_type(grad.dtype()), device);
   return out;
 }
 

@@ -90,6 +90,7 @@ constexpr Unproven kUnproven[] = {
     {"greater"},
     {"greater_"},
     {"greater_equal_"},
+    {"grouped_mm"},
     {"gt_"},
     {"hardshrink"},
     {"hardshrink_"},

@@ -4,35 +4,10 @@
 
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_work.h"
+#include "sim/ops/saved_version.h"
 #include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
-
-namespace {
-
-/// Source: torch's SavedVariable::unpack.
-void check_version(const Node& node, const SavedTensor& saved) {
-  if (!saved.version || saved.version->value == saved.written) return;
-  std::string from;
-  if (saved.is_result) {
-    from = fmt::format(", which is output 0 of {},", node.name);
-  } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
-    // (Asked for its history, a view of what was written over gets a new one.)
-    const bool is_old =
-        saved.tensor->view_base && saved.tensor->history_version != saved.version->value;
-    from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
-                       is_old ? "AsStridedBackward0" : saved.tensor->grad_fn->name);
-  }
-  throw OpError(fmt::format(
-      "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly "
-      "detection to find the operation that failed to compute its gradient, with "
-      "torch.autograd.set_detect_anomaly(True, check_nan=False).",
-      class_name(saved.tensor), to_string(saved.tensor.sizes()), from, saved.version->value,
-      saved.written));
-}
-
-}  // namespace
 
 std::string class_name(const Tensor& tensor) {
   struct Row {
@@ -57,6 +32,28 @@ std::string class_name(const Tensor& tensor) {
     if (row.type == tensor.dtype()) name = row.name;
   }
   return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "", name);
+}
+
+/// Source: torch's SavedVariable::unpack.
+void check_version(const Node& node, const SavedTensor& saved) {
+  if (saved.packed || !saved.version || saved.version->value == saved.written) return;
+  std::string from;
+  if (saved.is_result) {
+    from = fmt::format(", which is output 0 of {},", node.name);
+  } else if (saved.tensor.defined() && saved.tensor->grad_fn) {
+    // (Asked for its history, a view of what was written over gets a new one.)
+    const bool is_old =
+        saved.tensor->view_base && saved.tensor->history_version != saved.version->value;
+    from = fmt::format(", which is output {} of {},", saved.tensor->output_nr,
+                       is_old ? "AsStridedBackward0" : saved.tensor->grad_fn->name);
+  }
+  throw OpError(fmt::format(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly "
+      "detection to find the operation that failed to compute its gradient, with "
+      "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+      class_name(saved.tensor), to_string(saved.tensor.sizes()), from, saved.version->value,
+      saved.written));
 }
 
 Tensor SavedTensor::unpack() const {
@@ -86,7 +83,7 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   Backward call{c, node, incoming, {}, {}};
   call.saved.reserve(node.saved.size());
   for (const SavedTensor& s : node.saved) {
-    if (!s.packed) check_version(node, s);
+    if (!node.on_release) check_version(node, s);  // custom functions: where they ask for it
     call.saved.push_back(s.unpack());
   }
   call.grads.resize(node.next.size());

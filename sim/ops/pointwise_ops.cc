@@ -407,9 +407,46 @@ void addcdiv_backward(Backward& b) {
   }
 }
 
+/// As C++ names it.
+std::string_view compiled_name(ScalarType type) {
+  struct Row {
+    ScalarType type;
+    std::string_view name;
+  };
+  static constexpr Row kRows[] = {
+      {ScalarType::kFloat32, "float"},
+      {ScalarType::kFloat64, "double"},
+      {ScalarType::kFloat16, "c10::Half"},
+      {ScalarType::kBFloat16, "c10::BFloat16"},
+      {ScalarType::kInt64, "long int"},
+      {ScalarType::kInt32, "int"},
+      {ScalarType::kInt16, "short int"},
+      {ScalarType::kInt8, "signed char"},
+      {ScalarType::kUInt8, "unsigned char"},
+      {ScalarType::kBool, "bool"},
+      {ScalarType::kComplex64, "c10::complex<float>"},
+  };
+  for (const Row& row : kRows) {
+    if (row.type == type) return row.name;
+  }
+  return "c10::complex<double>";
+}
+
+/// Nothing is promoted. Source: Lerp.cpp, TORCH_META_FUNC(lerp_Tensor).
+void check_lerp_types(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  const auto check = [&](const Tensor& other, std::string_view name) {
+    if (other.dtype() == self.dtype()) return;
+    throw OpError(fmt::format("expected dtype {} for `{}` but got dtype {}",
+                              compiled_name(self.dtype()), name, compiled_name(other.dtype())));
+  };
+  check(end, "end");
+  if (weight.dim() > 0) check(weight, "weight");
+}
+
 }  // namespace
 
 Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  check_lerp_types(self, end, weight);
   const bool number = weight->wrapped_number;
   Op op(c, "lerp", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
   op.save_if(op.needs(2), 0, end);
@@ -419,6 +456,7 @@ Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& wei
 }
 
 Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  check_lerp_types(self, end, weight);
   const bool number = weight->wrapped_number;
   Op op(c, "lerp_", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
   check_in_place(c, self, {&end, &weight});

@@ -61,6 +61,7 @@ struct ReleaseRules {
   bool open_slice_is_whole = true;
   bool multinomial_extremes_first = false;
   bool multinomial_normalises_in_place = false;
+  bool host_draws_by_mkl = false;
   bool index_put_extremes_first = false;
   bool numbers_fill_by_index = false;
   bool embedding_sorts_row_bits = false;
@@ -103,6 +104,7 @@ struct ReleaseRules {
   bool autocast_caches_in_inference = false;
   bool autocast_copies_have_history = true;
   bool half_conv3d_by_cudnn = true;
+  bool channels_last_depthwise_of_any_type = true;
   bool has_fused_adagrad = false;
   bool collectives_record_streams = false;
   bool all_gather_through_flat = true;

@@ -59,12 +59,36 @@ class Differences(unittest.TestCase):
         self.assertEqual(compare.first_difference(frees, [e + ["relu"] for e in turned]), (0, "address"))
 
 
+class Refused(unittest.TestCase):
+    """what PyTorch refuses counts as a difference where Tidemark runs it"""
+
+    def judged(self, error, refusal):
+        class Refusing:
+            torch = "2.11.0"
+            run = staticmethod(lambda case: {"events": [], "error": error})
+
+        run, compare.run_tidemark = compare.run_tidemark, lambda *_: ([], refusal, "")
+        try:
+            return compare.judge(Refusing, "", draw.draw("1", 0)).verdict
+        finally:
+            compare.run_tidemark = run
+
+    def test_what_both_refuse_is_no_valid_draw(self):
+        self.assertEqual(self.judged("ValueError: no", "error: no"), "invalid")
+
+    def test_what_tidemark_runs_is_a_difference(self):
+        self.assertEqual(self.judged("ValueError: no", ""), "accepted")
+
+    def test_what_fails_for_want_of_a_gpu_is_none(self):
+        self.assertEqual(self.judged("RuntimeError: cuDNN version incompatibility: ...", ""), "invalid")
+
+
 class Chance(unittest.TestCase):
     """addresses after autocast dropped its cache in the order of a hash table"""
 
     def judged(self, expected, again, ours):
         class Processes:
-            restart = staticmethod(lambda: None)
+            start_anew = staticmethod(lambda case: None)
             run = staticmethod(lambda case: {"events": again})
 
         return compare.is_chance(Processes, None, expected, ours)

@@ -12,6 +12,9 @@ from .oracle import OracleFailed
 
 # PyTorch drops autocast's weight cache in the order of a hash table keyed by addresses of the host: a set, no sequence.
 NO_ORDER = "autocast cache cleared"
+# What fails because there is no GPU: errors of the pretend libraries, no answers of PyTorch.
+NO_GPU = ("cuDNN version incompatibility", "nvmlDeviceGetGpuFabricInfoV_", "cudnn/RNN.cpp")
+NO_GPU_IN = "flatten_parameters"  # of recurrent layers: the pretend cuDNN has no layout of their weights
 
 
 class WrongRelease(Exception):
@@ -20,12 +23,12 @@ class WrongRelease(Exception):
 
 @dataclasses.dataclass
 class Outcome:
-    """`verdict`: exact, differs, refused (Tidemark names what it does not model), invalid (PyTorch raises, or gives no answer),
-    crashed (Tidemark ended in another way than its contract says), chance (addresses that PyTorch itself gives otherwise the next time)"""
+    """`verdict`: exact, differs, refused (Tidemark names what it does not model), invalid (both raise, or PyTorch gives no answer),
+    accepted (PyTorch raises and Tidemark runs it), crashed (Tidemark ended in another way than its contract says), chance (addresses that PyTorch itself gives otherwise the next time)"""
 
     verdict: str
-    reason: str = ""  # of refused, invalid and crashed; of differs: in words
-    kind: str = ""  # of differs: action, bytes, address, stream, missing or extra
+    reason: str = ""  # of refused, invalid, accepted and crashed; of differs: in words
+    kind: str = ""  # of differs: action, bytes, address, stream, missing or extra; of accepted: the error's class
     at: int = -1  # the first differing event
     events: int = 0
     expected: list = dataclasses.field(default_factory=list)  # events of PyTorch
@@ -115,7 +118,7 @@ def is_chance(oracle, case, expected, ours, tries=8):
         return False
     first = canonical(expected, ours)[0]
     for _ in range(tries):
-        oracle.restart()
+        oracle.start_anew(case)
         again = oracle.run(case)["events"]
         if len(again) != len(ours) or requests(again, ours) != requests(ours, ours):
             return False
@@ -136,7 +139,9 @@ def judge(oracle, program, case):
     if answer["error"]:
         if crash:
             return Outcome("crashed", crash)
-        return Outcome("invalid", answer["error"] + ("" if refusal else " [Tidemark runs it]"))
+        if refusal or answer.get("raised_by") == NO_GPU_IN or any(word in answer["error"] for word in NO_GPU):
+            return Outcome("invalid", answer["error"])
+        return Outcome("accepted", answer["error"], refusal_class(answer["error"]))
     expected = answer["events"]
     if crash:
         return Outcome("crashed", crash)

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "validation"))
 from pretend import device as pretend_device  # noqa: E402
 
-KEPT = 6  # processes; each holds some 500 MB
+KEPT = 8  # processes; each holds some 500 MB and takes seconds to start
 
 
 class OracleFailed(Exception):
@@ -69,12 +69,14 @@ class Oracle:
         server.wait()
         server.stdout.close()
 
-    def restart(self):
-        """the next program runs in a process of its own, whose addresses on the host are others"""
+    def start_anew(self, case):
+        """the next run of the case is in another process, whose addresses on the host are others"""
+        server = self.servers.pop((case.device, case.total), None)
+        if server:
+            self.stop(server)
+
+    def close(self):
         for server in self.servers.values():
             self.stop(server)
         self.servers.clear()
-
-    def close(self):
-        self.restart()
         self.answers.cleanup()

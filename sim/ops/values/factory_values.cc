@@ -173,7 +173,9 @@ DrawPlan coin_of_each(const Arguments& a, const Tensor& result) {
 /// bernoulli_(p): one probability for all, or a tensor of them.
 DrawPlan coins(const Arguments& a, const Tensor& result) {
   if (a.is_tensor(1)) return uniform_for(a.tensor(1), result.numel());
-  return of_result(result, Draw::kBernoulli, a.number(1), 1);
+  DrawPlan plan = of_result(result, Draw::kBernoulli, a.number(1), 1);
+  plan.is_result = true;
+  return plan;
 }
 bool lands(const View& probabilities, const ValueCall& call, Numbers& out) {
   const auto p = numbers_of(broadcast_view(probabilities, call.sizes));
@@ -183,13 +185,7 @@ bool lands(const View& probabilities, const ValueCall& call, Numbers& out) {
   return true;
 }
 bool each_lands(const ValueCall& call, Numbers& out) { return lands(call.view(0), call, out); }
-bool coins_land(const ValueCall& call, Numbers& out) {
-  if (call.given[1].is_tensor) return lands(call.view(1), call, out);
-  const auto drawn = numbers_of(call.given.back().views.front());
-  if (!drawn) return false;
-  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, drawn->at(i));
-  return true;
-}
+bool coins_land(const ValueCall& call, Numbers& out) { return lands(call.view(1), call, out); }
 
 /// Without replacement the largest of p / q with q exponential; with it, places in the running sum.
 DrawPlan choices(const Arguments& a, const Tensor& result) {

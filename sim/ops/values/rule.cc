@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/ops/releases.h"
+#include "sim/ops/values/mkl_stream.h"
+
 namespace tidemark::ops {
 
 namespace {
@@ -177,15 +180,24 @@ void ValueWork::draw(const Tensor& result, const Arguments& arguments, Generator
     generator.is_known = false;
     return;
   }
-  if (!generator.is_known || plan.numel > kMostOnHost) {
+  const bool is_known = generator.is_known && plan.numel <= kMostOnHost;
+  const bool by_mkl = plan.numel > 0 && is_drawn_by_mkl(plan.spec.kind) &&
+                      arguments.context().rules().host_draws_by_mkl;
+  if (!is_known && !by_mkl) {
     generator.advance(plan.spec, plan.dtype, plan.numel);
     return;
   }
   Noted noted;
   noted.is_random = true;
-  noted.recipe = generator.draw(plan.spec, plan.dtype, plan.numel);
-  if (rule_->make == nullptr) {
-    note_in_memory_order(result, std::move(noted), before_);
+  noted.recipe = by_mkl ? draw_by_mkl(generator, plan.spec, plan.dtype)
+                        : generator.draw(plan.spec, plan.dtype, plan.numel);
+  if (!is_known) return;
+  if (rule_->make == nullptr || plan.is_result) {
+    if (by_mkl) {
+      note_numbers(result, std::move(noted), before_);
+    } else {
+      note_in_memory_order(result, std::move(noted), before_);
+    }
     return;
   }
   if (!is_known_) return;

@@ -60,6 +60,7 @@ bool make_of_two(OfTwo function, const ValueCall& call, Numbers& out);
 struct DrawPlan {
   enum class What : std::uint8_t { kNothing, kNumbers, kUnknown };
   What what = What::kNumbers;  ///< kUnknown: how far the generator goes on is not known either
+  bool is_result = false;      ///< what is drawn is the result, although the rule has a `make`
   DrawSpec spec;
   ScalarType dtype = ScalarType::kFloat32;
   std::int64_t numel = 0;

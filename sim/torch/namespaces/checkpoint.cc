@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "sim/ops/saved_version.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -128,7 +129,9 @@ std::vector<Value> CheckpointFrame::saved_arguments() {
     if (value.tag() != lang::Tag::kEllipsis) continue;
     if (!saver_ || next >= saver_->saved.size())
       session_.interp.runtime_error("the region's arguments are not there any more");
-    value = session_.wrap(saver_->saved[next++].unpack());
+    const ops::SavedTensor& saved = saver_->saved[next++];
+    ops::check_version(*saver_, saved);
+    value = session_.wrap(saved.unpack());
   }
   return values;
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "sim/ops/op.h"
+#include "sim/ops/saved_version.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -41,6 +42,7 @@ class NodeObject final : public lang::HostObject {
         continue;
       }
       const std::size_t at = next++;
+      ops::check_version(*node_, node_->saved[at]);
       if (at < unpacked_.size()) {
         values.push_back(session_.wrap(std::move(unpacked_[at])));
         continue;

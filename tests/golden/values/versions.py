@@ -1,6 +1,7 @@
 # Tensors saved for backward and written over since: PyTorch's error with its text; and what may be written.
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 
 def told(name, function):
@@ -117,7 +118,50 @@ def cat_input():
     y.sum().backward()
 
 
+class Keeps(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+class Looks(Keeps):
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * x
+
+
+def written_after(function):
+    x = leaf(3) * 1
+    y = function(x)
+    x.add_(1)
+    y.sum().backward()
+
+
+def custom_does_not_look():
+    written_after(Keeps.apply)
+
+
+def custom_looks():
+    written_after(Looks.apply)
+
+
+def add_one(x):
+    x += x.exp()
+    return x
+
+
+def checkpoint_writes_argument():
+    checkpoint(add_one, leaf(3) * 1, use_reentrant=False).sum().backward()
+
+
 for function in (exp_changed, product_changed, product_not_needed, sum_changed, written_slice, view_written, detached_shares,
                  data_does_not_count, relu_in_place, running_state, leaf_in_place,
-                 view_of_leaf_in_place, backward_twice, max_pool_input, softmax_output, cat_input):
+                 view_of_leaf_in_place, backward_twice, max_pool_input, softmax_output, cat_input,
+                 custom_does_not_look, custom_looks, checkpoint_writes_argument):
     told(function.__name__, function)
