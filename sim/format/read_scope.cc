@@ -36,7 +36,7 @@ std::string home_folder() {
 }  // namespace
 
 std::vector<std::string>& user_read_paths() {
-  static std::vector<std::string> paths;
+  static std::vector<std::string> paths{TIDEMARK_SOURCE_CONFIGS};
   return paths;
 }
 

@@ -6,8 +6,9 @@
 
 namespace tidemark {
 
-/// Files and folders that the user lets scenarios and programs read, wherever these lie. The
-/// program sets them once, before it reads any; every thread reads them.
+/// Files and folders that the user lets scenarios and programs read, wherever these lie; at first
+/// the folder of scenarios and models that the sources come with. The program sets them once,
+/// before it reads any; every thread reads them.
 std::vector<std::string>& user_read_paths();
 
 /// The project that a folder lies in: the nearest folder, itself or above it, that holds .git,
