@@ -6,6 +6,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
+#include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
 
@@ -67,8 +68,6 @@ void check(const Tensor& a, const Tensor& b, const Tensor& offs) {
 /// The kernel's arguments and its workspace. An old or consumer GPU, and every type but bfloat16,
 /// has a product of its own for each group.
 void grouped_scratch(Context& c, const Tensor& a, std::int64_t groups) {
-  constexpr std::int64_t kHopperBytesPerSm = 512;
-  constexpr std::int64_t kBlackwellBytesPerSm = 5376;
   const int major = c.spec().compute_capability / 10;
   if (a.dtype() != ScalarType::kBFloat16 || (major != 9 && major != 10)) {
     return c.cublas_workspace(a.device());
@@ -76,7 +75,8 @@ void grouped_scratch(Context& c, const Tensor& a, std::int64_t groups) {
   // Three pointers, aligned in pairs, three strides and three sizes a group.
   const std::int64_t arguments = (groups + groups % 2) * 24 + groups * 36;
   const Tensor table = c.scratch(static_cast<Bytes>(arguments), a.device());
-  const std::int64_t per_sm = major == 9 ? kHopperBytesPerSm : kBlackwellBytesPerSm;
+  const bool larger = c.rules().grouped_products_larger;
+  const std::int64_t per_sm = major == 9 ? (larger ? 640 : 512) : (larger ? 6912 : 5376);
   c.scratch(static_cast<Bytes>(per_sm * c.spec().sm_count), a.device());
 }
 
@@ -150,13 +150,15 @@ OpResult run(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> grouped_product_ops() {
+  static constexpr Releases kPrivate{{2, 8}, kNewestVersion};
+  static constexpr Releases kPublic{{2, 10}, kNewestVersion};
   static constexpr OpDef kOps[] = {
       {"_grouped_mm(Tensor input, Tensor mat2, Tensor? offs=None, Tensor? bias=None, dtype? "
        "out_dtype=None)",
-       "torch", run, kSource},
+       "torch", run, kSource, kPrivate},
       {"grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None, dtype? "
        "out_dtype=None)",
-       "F", run, kSource},
+       "F", run, kSource, kPublic},
   };
   return kOps;
 }
