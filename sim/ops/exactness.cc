@@ -90,7 +90,7 @@ constexpr Unproven kUnproven[] = {
     {"greater"},
     {"greater_"},
     {"greater_equal_"},
-    {"grouped_mm"},
+    {"grouped_mm", {{2, 10}, kNewestVersion}},
     {"gt_"},
     {"hardshrink"},
     {"hardshrink_"},
