@@ -178,6 +178,19 @@ Tensor indexed_first(const Tensor& self, const Positions& at) {
   return permute(self, order);
 }
 
+/// How many elements lie together behind the indexed dimensions.
+std::int64_t slice_of(const Tensor& self, const Positions& at) {
+  std::int64_t slice = 1;
+  bool behind = !at.adjacent;
+  for (std::size_t i = 0; i < self.sizes().size(); ++i) {
+    const bool indexed = i < at.tensors.size() && at.tensors[i].defined();
+    if (indexed && at.adjacent) slice = 1;
+    behind = behind || indexed;
+    if (behind && !indexed) slice *= self.sizes()[i];
+  }
+  return slice;
+}
+
 /// Values are added in the order of their positions, which are sorted first. Source:
 /// index_put_with_sort_kernel. `checked`: the positions are compared with the bounds.
 void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
@@ -190,11 +203,10 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
   if (count == 0 || self.numel() == 0) return;
   const auto column = [&] { return c.empty(at.shape, ScalarType::kInt64, self.device()); };
   Tensor linear;
-  std::int64_t rows = 1;
+  const std::int64_t highest = (self.numel() - 1) / slice_of(self, at);
   for (std::size_t i = 0; i < at.tensors.size(); ++i) {
     const Tensor& t = at.tensors[i];
     if (!t.defined()) continue;
-    rows *= self.sizes()[i];
     if (!t.is_cuda()) {
       // Counted out on the host, then copied.
       const Tensor scaled = column();
@@ -228,7 +240,7 @@ void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const
   const Tensor sorted = column();
   const Tensor original = column();
   const Tensor range = column();
-  c.scratch(sort_bytes(c, count, 8, 8, bits_of(rows)), self.device());
+  c.scratch(sort_bytes(c, count, 8, 8, bits_of(highest)), self.device());
 }
 
 bool is_lone_mask(const TensorList& indices) {
