@@ -479,13 +479,15 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     if (!t.requires_grad()) {
-      throw ops::OpError("element 0 of tensors does not require grad and does not have a grad_fn");
+      throw ops::OpError("element " + std::to_string(i) +
+                         " of tensors does not require grad and does not have a grad_fn");
     }
     if (i < gradients.size() && gradients[i].defined()) {
       if (!(gradients[i].sizes() == t.sizes())) {
         throw ops::OpError("Mismatch in shape: grad_output[" + std::to_string(i) +
-                           "] has a shape of " + to_string(gradients[i].sizes()) + " and output[" +
-                           std::to_string(i) + "] has a shape of " + to_string(t.sizes()) + ".");
+                           "] has a shape of torch.Size(" + to_string(gradients[i].sizes()) +
+                           ") and output[" + std::to_string(i) + "] has a shape of torch.Size(" +
+                           to_string(t.sizes()) + ").");
       }
       starts.push_back(gradients[i]);
     } else {

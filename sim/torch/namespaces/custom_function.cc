@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -227,16 +229,29 @@ Value gradients_of(Session& session, Arguments& a) {
       interp.runtime_error("there are not as many gradients as outputs");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Tensor& tensor = outputs[i];
+      if (!tensor.requires_grad()) {
+        throw ops::OpError(fmt::format(
+            "element {} of tensors does not require grad and does not have a grad_fn", i));
+      }
       roots.push_back(ops::gradient_edge(c, tensor));
       const auto* start = given[i].as<TensorObject>();
+      if (start != nullptr && !(start->tensor.sizes() == tensor.sizes())) {
+        throw ops::OpError(fmt::format(
+            "Mismatch in shape: grad_output[{}] has a shape of torch.Size({}) and output[{}] has a "
+            "shape of torch.Size({}).",
+            i, to_string(start->tensor.sizes()), i, to_string(tensor.sizes())));
+      }
       starts.push_back(start != nullptr ? start->tensor : c.empty_like(tensor));
     }
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
     options.rules = session.gradient_rules.get();
-    for (const Tensor& tensor : tensors_in(interp, a[2]))
+    for (const Tensor& tensor : tensors_in(interp, a[2])) {
+      if (!tensor.requires_grad())
+        throw ops::OpError("One of the differentiated Tensors does not require grad");
       options.inputs.push_back(ops::gradient_edge(c, tensor));
+    }
     return session.tuple_of(run_backward(c, session.emitter.graph(), roots, starts, options));
   });
 }

@@ -35,13 +35,33 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None
+    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
+    is_grads_batched=False, materialize_grads=False
 ):
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    if is_grads_batched:
+        _C.refuse("grad(is_grads_batched=True) is not modelled", "ask for one gradient at a time")
     if create_graph:
         _C.refuse("grad(create_graph=True) is not modelled", "gradients of gradients are outside the model")
     t_outputs = _tensors(outputs)
     starts = _starts(t_outputs, [None] * len(t_outputs) if grad_outputs is None else _tensors(grad_outputs))
-    return _C.gradients(t_outputs, starts, _tensors(inputs), bool(retain_graph))
+    t_inputs = _tensors(inputs)
+    if not t_inputs:
+        raise ValueError("grad requires non-empty inputs.")
+    if len(starts) != len(t_outputs):
+        raise RuntimeError(f"got {len(t_outputs)} tensors and {len(starts)} gradients")
+    gradients = _C.gradients(t_outputs, starts, t_inputs, bool(retain_graph))
+    if materialize_grads:
+        return tuple(
+            [torch.zeros_like(x, requires_grad=False) if each is None else each for each, x in zip(gradients, t_inputs)]
+        )
+    if not allow_unused and any([each is None for each in gradients]):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior."
+        )
+    return gradients
 
 
 def _profiler_enabled():
