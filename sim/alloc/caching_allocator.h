@@ -250,8 +250,8 @@ class CachingAllocator final : public Allocator {
   void drop_uses(BlockIndex index);
 
   // caching_audit.cc
-  /// Validates when as many instructions as there are blocks were executed since the last time:
-  /// what that costs is in proportion to the run.
+  /// Validates when as many instructions were executed since the last time as there are blocks, and
+  /// some more a lane: what that costs is in proportion to the run.
   void audit_after(std::size_t executed);
   void validate_block(BlockIndex index) const;
   void validate_lanes(std::int64_t free_blocks) const;

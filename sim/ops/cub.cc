@@ -60,9 +60,17 @@ Bytes tile_states(const Context& c, std::int64_t count, std::int64_t tile, Bytes
 
 }  // namespace
 
-Bytes scan_bytes(const Context& c, std::int64_t count, Bytes width) {
-  if (width == 4) return tile_states(c, count, 1920, 8);
-  return tile_states(c, count, width < 4 ? 7680 : 896, 16);
+Bytes scan_bytes(const Context& c, std::int64_t count, ScalarType type) {
+  constexpr std::int64_t kThreads = 128;
+  const Bytes width = element_bytes(type);
+  // 15 values of four bytes a thread, as many bytes of larger ones, at most twice as many smaller.
+  const std::int64_t each = std::min<std::int64_t>(30, 60 / static_cast<std::int64_t>(width));
+  const std::int64_t tile = kThreads * each;
+  const bool is_number = !is_half(type) && !is_complex(type);
+  if (is_number) return tile_states(c, count, tile, std::max<Bytes>(4, 2 * width));
+  // Of types that are C++ classes: a status, a sum and a sum so far a tile, each in its own place.
+  const auto tiles = static_cast<Bytes>(ceil_div(count, tile) + 32);
+  return aligned(4 * tiles) + 2 * aligned(width * tiles) + 2 * kAlignment - 1;
 }
 
 Bytes select_bytes(const Context& c, std::int64_t count) {
@@ -88,7 +96,7 @@ Bytes scan_by_key_bytes(const Context& c, std::int64_t count) {
 void scan_kernel(Context& c, const Tensor& x, std::int64_t dim) {
   if (x.dim() == 0 || x.numel() == 0 || !x.is_cuda()) return;
   if (x.size(dim) != x.numel()) return;
-  c.scratch(scan_bytes(c, x.numel(), element_bytes(x.dtype())), x.device());
+  c.scratch(scan_bytes(c, x.numel(), x.dtype()), x.device());
 }
 
 Bytes sort_bytes(const Context& c, std::int64_t count, Bytes key_width, Bytes value_width,

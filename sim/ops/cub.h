@@ -8,7 +8,7 @@ namespace tidemark::ops {
 // after the outputs, freed when the algorithm returns. `width`: bytes of a value or key. Source:
 // docs/rules/indexing.md#3, and PyTorch observed at many counts and on five devices.
 
-Bytes scan_bytes(const Context& c, std::int64_t count, Bytes width);
+Bytes scan_bytes(const Context& c, std::int64_t count, ScalarType type);
 Bytes scan_by_key_bytes(const Context& c, std::int64_t count);
 Bytes unique_bytes(const Context& c, std::int64_t count, Bytes width);
 Bytes unique_by_key_bytes(const Context& c, std::int64_t count, Bytes width);

@@ -65,7 +65,7 @@ Tensor sorted_gradient(Context& c, std::int64_t count, ScalarType index, const T
   }
   const Tensor parts_per_segment = c.empty({segments}, index, device);
   const Tensor part_offsets = c.empty({segments}, index, device);
-  c.scratch(scan_bytes(c, segments, index_bytes), device);
+  c.scratch(scan_bytes(c, segments, index), device);
   const Tensor part_count = c.scratch(8, device);
   const std::int64_t parts = count / kRowsPerPart + segments;
   const Tensor part_starts = c.empty({parts}, index, device);

@@ -442,7 +442,7 @@ Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
     b.grads[0] = zeros_like(b.c, expand(b.saved[1], shape));
     const std::int64_t count = numel_of(shape);
     const Tensor running = b.c.empty({count}, ScalarType::kInt64, b.grad().device());
-    if (count > 0) b.c.scratch(scan_bytes(b.c, count, 8), b.grad().device());
+    if (count > 0) b.c.scratch(scan_bytes(b.c, count, ScalarType::kInt64), b.grad().device());
   });
 }
 

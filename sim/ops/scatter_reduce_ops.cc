@@ -160,7 +160,7 @@ Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const 
     const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
     const Tensor dense = contiguous(c, expand(mask, shape));
     if (n > 0) {
-      c.scratch(scan_bytes(c, n, 8), self.device());
+      c.scratch(scan_bytes(c, n, ScalarType::kInt64), self.device());
       contiguous(c, source);  // for the length of the kernel
     }
   }
