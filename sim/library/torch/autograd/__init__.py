@@ -39,7 +39,9 @@ def grad(
     is_grads_batched=False, materialize_grads=False
 ):
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if is_grads_batched:
         _C.refuse("grad(is_grads_batched=True) is not modelled", "ask for one gradient at a time")
     if create_graph:
