@@ -13,7 +13,8 @@ from .oracle import OracleFailed
 # PyTorch drops autocast's weight cache in the order of a hash table keyed by addresses of the host: a set, no sequence.
 NO_ORDER = "autocast cache cleared"
 # What fails because there is no GPU: errors of the pretend libraries, no answers of PyTorch.
-NO_GPU = ("cuDNN version incompatibility", "nvmlDeviceGetGpuFabricInfoV_", "cudnn/RNN.cpp")
+# (Up to 2.4 multinomial reads from the device whether its numbers are probabilities: zero, which is no.)
+NO_GPU = ("cuDNN version incompatibility", "nvmlDeviceGetGpuFabricInfoV_", "cudnn/RNN.cpp", "probability tensor contains either")
 NO_GPU_IN = "flatten_parameters"  # of recurrent layers: the pretend cuDNN has no layout of their weights
 
 
