@@ -251,7 +251,7 @@ class CachingAllocator final : public Allocator {
 
   // caching_audit.cc
   /// Validates when as many instructions were executed since the last time as there are blocks, and
-  /// some more a lane: what that costs is in proportion to the run.
+  /// some more a lane, the more the longer the run: what that costs is in proportion to the run.
   void audit_after(std::size_t executed);
   void validate_block(BlockIndex index) const;
   void validate_lanes(std::int64_t free_blocks) const;
@@ -347,6 +347,7 @@ class CachingAllocator final : public Allocator {
   std::map<BlockIndex, std::vector<StreamId>> capture_uses_;
   std::vector<BlockIndex> scratch_;
   std::size_t unaudited_ = 0;  ///< instructions since the last audit
+  std::size_t audits_ = 0;
 };
 
 }  // namespace tidemark

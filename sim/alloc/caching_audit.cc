@@ -47,10 +47,12 @@ std::string place(const Block& block) {
 }  // namespace
 
 void CachingAllocator::audit_after(std::size_t executed) {
-  constexpr std::size_t kPerLane = 16;  // a lane's bins are looked at even where they are empty
+  // A lane's bins are looked at even where they are empty: a long run waits longer and longer.
+  constexpr std::size_t kLongest = 512;
   unaudited_ += executed;
-  if (unaudited_ < blocks_.size() + kPerLane * lanes_.size()) return;
+  if (unaudited_ < blocks_.size() + std::min(audits_, kLongest) * lanes_.size()) return;
   unaudited_ = 0;
+  ++audits_;
   validate();
 }
 
