@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ void CachingAllocator::audit_after(std::size_t executed) {
   // A lane's bins are looked at even where they are empty: a long run waits longer and longer.
   constexpr std::size_t kLongest = 512;
   unaudited_ += executed;
-  if (unaudited_ < blocks_.size() + std::min(audits_, kLongest) * lanes_.size()) return;
+  if (unaudited_ < blocks_.size() + std::min(audits_ * audits_, kLongest) * lanes_.size()) return;
   unaudited_ = 0;
   ++audits_;
   validate();
