@@ -160,6 +160,17 @@ OpResult zero(Arguments& a) {
 
 OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
 
+/// What NAME(..., out=tensor) does to a tensor of the result's size.
+OpResult fill(Context& c, std::string_view name, const Dims& sizes, const Tensor& out) {
+  if (!(out.sizes() == sizes)) {
+    throw NotModelled(
+        fmt::format("{} into out= of size {} is not modelled where the result has size {}", name,
+                    to_string(out.sizes()), to_string(sizes)));
+  }
+  Op op(c, name, "", {}, {});
+  return op.in_place(out, [](Backward& /*b*/) {});
+}
+
 }  // namespace
 
 std::span<const OpDef> factory_ops() {
@@ -257,6 +268,12 @@ std::span<const OpDef> factory_ops() {
        [](Arguments& a) -> OpResult {
          return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
                      a.context().default_dtype, 2);
+       },
+       kSource},
+      {"eye(int n, int? m=None, *, Tensor out)", "torch",
+       [](Arguments& a) -> OpResult {
+         return fill(a.context(), "eye",
+                     {a.integer(0), a.optional_integer(1).value_or(a.integer(0))}, a.tensor(2));
        },
        kSource},
       {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "

@@ -80,6 +80,9 @@ void BoundOp::parse() {
     overload.takes_tensors = std::any_of(
         overload.parameters.begin(), overload.parameters.end(),
         [](const Parameter& p) { return p.rest && p.type == ParameterType::kTensorList; });
+    const lang::Name out = session_.interp.intern("out");
+    has_out_ = has_out_ || std::any_of(overload.parameters.begin(), overload.parameters.end(),
+                                       [out](const Parameter& p) { return p.is_called(out); });
     overloads_.push_back(std::move(overload));
   }
 }
@@ -255,7 +258,7 @@ Value BoundOp::call(CallArgs& args) {
     for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
       wait_for(session_, args.values[i]);
   }
-  if (args.keyword_count > 0) {
+  if (args.keyword_count > 0 && !has_out_) {
     if (const Value* out = args.keyword(session_.interp.intern("out")))
       return call_into(args, Value(*out));
   }

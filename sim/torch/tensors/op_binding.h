@@ -57,6 +57,7 @@ class BoundOp {
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
   std::vector<Overload> overloads_;       ///< of defs_, once parsed
+  bool has_out_ = false;                  ///< an overload names out= itself
   const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 

@@ -90,3 +90,7 @@ for _ in range(2):
 padded = F.pad(torch.ones(1, 2, 3, 2, 2, device="cuda", requires_grad=True), (0, 0, 0, 0, 1, 1, 0, 0, 2, 0))
 padded.sum().backward()
 print(padded.shape, [tuple(part.shape) for part in torch.meshgrid(one, torch.arange(2), torch.arange(3), indexing="ij")])
+
+# A matrix is made in memory that is there.
+square = torch.randn(6, 6, device="cuda")
+print((torch.eye(6, out=torch.empty_like(square)) - square @ square.T).norm().shape, torch.eye(2, 3, out=torch.empty(2, 3)).tolist())
