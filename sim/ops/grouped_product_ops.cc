@@ -75,9 +75,11 @@ void grouped_scratch(Context& c, const Tensor& a, std::int64_t groups) {
   // Three pointers, aligned in pairs, three strides and three sizes a group.
   const std::int64_t arguments = (groups + groups % 2) * 24 + groups * 36;
   const Tensor table = c.scratch(static_cast<Bytes>(arguments), a.device());
-  const bool larger = c.rules().grouped_products_larger;
-  const std::int64_t per_sm = major == 9 ? (larger ? 640 : 512) : (larger ? 6912 : 5376);
-  c.scratch(static_cast<Bytes>(per_sm * c.spec().sm_count), a.device());
+  // Descriptors of the tiles to be copied, so many a multiprocessor.
+  constexpr std::int64_t kTensorMap = 128;  // bytes of a CUtensorMap
+  const bool more = c.rules().grouped_mm_more_tensor_maps;
+  const std::int64_t maps = major == 9 ? (more ? 5 : 4) : (more ? 54 : 42);
+  c.scratch(static_cast<Bytes>(maps * kTensorMap * c.spec().sm_count), a.device());
 }
 
 Tensor kernel(Context& c, const Tensor& a, const Tensor& b, const Tensor& offs) {

@@ -76,7 +76,7 @@ struct ReleaseRules {
   bool quantile_ranks_first = false;
   bool max_unpool_reads_strides = false;
   bool bmm_of_one_multiplies = false;
-  bool grouped_products_larger = false;  ///< a larger workspace of grouped_mm
+  bool grouped_mm_more_tensor_maps = false;  ///< of a multiprocessor
   bool linear_gives_views = true;
   bool attention_drops_projections = false;
   AddmmBias addmm_bias = AddmmBias::kRow;

@@ -41,9 +41,19 @@ bool MomentTrials::serves(Bytes bytes, StreamId stream, std::span<const RequestI
 }
 
 Bytes MomentTrials::largest_served(StreamId stream) {
+  const MemorySample now =
+      simulated(program_, settings_, capacity_, true,
+                [](Allocator& allocator, const Refusals&) { return allocator.sample(); });
+  const Bytes most = std::min(capacity_, DeviceMemory::kMostBytes);
+  // What is active stays; what the driver has, or one block has, is served as a rule.
+  const Bytes room = most - std::min(most, now.active);
+  const Bytes likely = std::max(most - std::min(most, now.reserved), now.largest_free);
   for (const Bytes unit : {kMiB, kMinBlockBytes}) {
-    Bytes low = 0;                                                   // served, or nothing
-    Bytes high = unit == kMiB ? capacity_ / unit + 1 : kMiB / unit;  // refused
+    Bytes low = 0;                                              // served, or nothing
+    Bytes high = unit == kMiB ? room / unit + 1 : kMiB / unit;  // refused
+    // Segments come in steps of 2 MiB.
+    const Bytes first = unit == kMiB ? likely / (2 * kMiB) * 2 : 0;
+    if (first > 0 && first < high) (serves(first * unit, stream) ? low : high) = first;
     while (low + 1 < high) {
       const Bytes middle = low + (high - low) / 2;
       (serves(middle * unit, stream) ? low : high) = middle;

@@ -66,7 +66,7 @@ class MomentTrials {
   /// Whether a request would be served, had `freed` been freed right before it.
   [[nodiscard]] bool serves(Bytes bytes, StreamId stream, std::span<const RequestId> freed = {});
   /// The largest request, in whole MiB or where that is none in 512 bytes, that is served; found by
-  /// halving.
+  /// halving what lies between the driver's free memory and all that is not active.
   [[nodiscard]] Bytes largest_served(StreamId stream);
 
  private:

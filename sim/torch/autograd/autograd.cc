@@ -471,11 +471,8 @@ TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vect
   return BackwardPass(c, graph, roots, options).run(std::move(gradients));
 }
 
-void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
-              const TensorList& gradients, bool retain_graph, const TensorList& inputs,
-              GradientRules* rules) {
-  TensorList starts;
-  std::vector<Edge> roots;
+BackwardStart backward_start(Context& c, const TensorList& tensors, const TensorList& gradients) {
+  BackwardStart start;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     if (!t.requires_grad()) {
@@ -489,15 +486,22 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
                            ") and output[" + std::to_string(i) + "] has a shape of torch.Size(" +
                            to_string(t.sizes()) + ").");
       }
-      starts.push_back(gradients[i]);
+      start.gradients.push_back(gradients[i]);
     } else {
       if (t.numel() != 1)
         throw ops::OpError("grad can be implicitly created only for scalar outputs");
       const LabelScope label(c, "ones_like");
-      starts.push_back(c.empty_like(t));
+      start.gradients.push_back(c.empty_like(t));
     }
-    roots.push_back(ops::gradient_edge(c, t));
+    start.roots.push_back(ops::gradient_edge(c, t));
   }
+  return start;
+}
+
+void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
+              const TensorList& gradients, bool retain_graph, const TensorList& inputs,
+              GradientRules* rules) {
+  BackwardStart start = backward_start(c, tensors, gradients);
   BackwardOptions options;
   options.retain_graph = retain_graph;
   options.rules = rules;
@@ -507,7 +511,7 @@ void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors
     }
     options.inputs.push_back(ops::gradient_edge(c, input));
   }
-  run_backward(c, graph, roots, starts, options);
+  run_backward(c, graph, start.roots, std::move(start.gradients), options);
 }
 
 }  // namespace tidemark::torch

@@ -43,6 +43,18 @@ ops::TensorList run_backward(ops::Context& c, const graph::OpGraph& graph,
                              const std::vector<ops::Edge>& roots, ops::TensorList gradients,
                              const BackwardOptions& options);
 
+/// Where a backward pass begins: edges of tensors, and the gradients that come in there.
+struct BackwardStart {
+  std::vector<ops::Edge> roots;
+  ops::TensorList gradients;
+};
+
+/// The start at `tensors`; where `gradients` has none, ones are made for a scalar. Errors: OpError
+/// with PyTorch's words for a tensor without history, for one with more than one element and no
+/// gradient, and for a gradient of another shape.
+BackwardStart backward_start(ops::Context& c, const ops::TensorList& tensors,
+                             const ops::TensorList& gradients);
+
 /// tensor.backward(gradient): the starting gradient is made first (ones, for a scalar) and dropped
 /// last. `inputs`: the only leaves whose .grad is wanted, if there are any. Errors: OpError with
 /// PyTorch's words for a tensor without history or with more than one element; NotModelled for an

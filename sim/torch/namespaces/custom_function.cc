@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "sim/ops/op.h"
 #include "sim/ops/saved_version.h"
@@ -221,28 +220,12 @@ Value gradients_of(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   ops::Context& c = session.c;
   return session.guarded([&]() -> Value {
-    std::vector<ops::Edge> roots;
-    ops::TensorList starts;
-    const ops::TensorList outputs = tensors_in(interp, a[0]);
-    const std::vector<Value> given = interp.unpack(a[1]);
-    if (given.size() != outputs.size())
-      interp.runtime_error("there are not as many gradients as outputs");
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor& tensor = outputs[i];
-      if (!tensor.requires_grad()) {
-        throw ops::OpError(fmt::format(
-            "element {} of tensors does not require grad and does not have a grad_fn", i));
-      }
-      roots.push_back(ops::gradient_edge(c, tensor));
-      const auto* start = given[i].as<TensorObject>();
-      if (start != nullptr && !(start->tensor.sizes() == tensor.sizes())) {
-        throw ops::OpError(fmt::format(
-            "Mismatch in shape: grad_output[{}] has a shape of torch.Size({}) and output[{}] has a "
-            "shape of torch.Size({}).",
-            i, to_string(start->tensor.sizes()), i, to_string(tensor.sizes())));
-      }
-      starts.push_back(start != nullptr ? start->tensor : c.empty_like(tensor));
+    ops::TensorList given;
+    for (const Value& each : interp.unpack(a[1])) {
+      const auto* start = each.as<TensorObject>();
+      given.push_back(start != nullptr ? start->tensor : Tensor());
     }
+    BackwardStart start = backward_start(c, tensors_in(interp, a[0]), given);
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
@@ -252,7 +235,8 @@ Value gradients_of(Session& session, Arguments& a) {
         throw ops::OpError("One of the differentiated Tensors does not require grad");
       options.inputs.push_back(ops::gradient_edge(c, tensor));
     }
-    return session.tuple_of(run_backward(c, session.emitter.graph(), roots, starts, options));
+    return session.tuple_of(
+        run_backward(c, session.emitter.graph(), start.roots, std::move(start.gradients), options));
   });
 }
 
