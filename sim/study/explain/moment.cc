@@ -1,5 +1,7 @@
 #include "sim/study/explain/moment.h"
 
+#include <utility>
+
 namespace tidemark {
 
 SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std::size_t end,
@@ -41,23 +43,28 @@ bool MomentTrials::serves(Bytes bytes, StreamId stream, std::span<const RequestI
 }
 
 Bytes MomentTrials::largest_served(StreamId stream) {
-  const MemorySample now =
-      simulated(program_, settings_, capacity_, true,
-                [](Allocator& allocator, const Refusals&) { return allocator.sample(); });
   const Bytes most = std::min(capacity_, DeviceMemory::kMostBytes);
-  // What is active stays; what the driver has, or one block has, is served as a rule.
-  const Bytes room = most - std::min(most, now.active);
-  const Bytes likely = std::max(most - std::min(most, now.reserved), now.largest_free);
+  // The driver has what no segment in use holds, once free segments are given back.
+  const auto [active, likely] = simulated(
+      program_, settings_, capacity_, true, [most](Allocator& allocator, const Refusals&) {
+        const MemorySample now = allocator.sample();
+        Bytes in_use = 0;
+        for (const SegmentInfo& each : allocator.segments())
+          in_use += each.active_bytes > 0 ? each.total_bytes : 0;
+        return std::pair(now.active, std::max(most - std::min(most, in_use), now.largest_free));
+      });
+  const Bytes room = most - std::min(most, active);  // what is active stays
   for (const Bytes unit : {kMiB, kMinBlockBytes}) {
     Bytes low = 0;                                              // served, or nothing
     Bytes high = unit == kMiB ? room / unit + 1 : kMiB / unit;  // refused
+    const auto ask = [&](Bytes units) {
+      if (low < units && units < high) (serves(units * unit, stream) ? low : high) = units;
+    };
     // Segments come in steps of 2 MiB.
-    const Bytes first = unit == kMiB ? likely / (2 * kMiB) * 2 : 0;
-    if (first > 0 && first < high) (serves(first * unit, stream) ? low : high) = first;
-    while (low + 1 < high) {
-      const Bytes middle = low + (high - low) / 2;
-      (serves(middle * unit, stream) ? low : high) = middle;
-    }
+    if (unit == kMiB) ask(likely / (2 * kMiB) * 2);
+    if (low > 0) ask(low + 1);
+    // A GPU has less than 2^19 MiB; what is said to have more is not worth as many runs.
+    while (low + 1 < high && high - low > high >> 19U) ask(low + (high - low) / 2);
     if (low > 0) return low * unit;
   }
   return 0;

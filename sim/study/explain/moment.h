@@ -65,8 +65,9 @@ class MomentTrials {
 
   /// Whether a request would be served, had `freed` been freed right before it.
   [[nodiscard]] bool serves(Bytes bytes, StreamId stream, std::span<const RequestId> freed = {});
-  /// The largest request, in whole MiB or where that is none in 512 bytes, that is served; found by
-  /// halving what lies between the driver's free memory and all that is not active.
+  /// The largest request, in whole MiB or where that is none in 512 bytes, that is served; from 512
+  /// GiB on, to 19 bits. The search starts at what no segment in use holds, or at the largest free
+  /// block.
   [[nodiscard]] Bytes largest_served(StreamId stream);
 
  private:
