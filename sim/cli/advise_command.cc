@@ -27,19 +27,21 @@ class AdviseCommand final : public Command {
         "Tries every remedy known, alone and together, and says what each saves and what it costs. "
         "A change is free (the same numbers in about the same time), costs time, changes rounding, "
         "is another training, or another device. Times are simulated; bytes are exact.",
-        {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"}},
-        {{"device", "ID", "the GPU that it is to fit on, whatever the scenario says", ""},
-         {"capacity", "AMOUNT", "the memory of that GPU, whatever it has: 24GiB", ""},
-         kHeadroomOption,
-         {"allow", "free|time|numerics|training|device", "the dearest change to be tried",
-          "device"},
-         {"over", "WHAT", "also how far each lets batch, length or layers go", ""},
-         {"write", "FILE", "write the scenario with the change applied", ""},
-         {"pick", "N", "which change of the table to write", "1"},
-         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
-         {"variant", "NAME", "one of the scenario's variants", ""},
-         {"threads", "N", "runs at a time; 0: one a processor", "0"},
-         {"format", "text|json", "how to print", "text"}},
+        {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"},
+         kScriptArguments},
+        with_program_options(
+            {{"device", "ID", "the GPU that it is to fit on, whatever the scenario says", ""},
+             {"capacity", "AMOUNT", "the memory of that GPU, whatever it has: 24GiB", ""},
+             kHeadroomOption,
+             {"allow", "free|time|numerics|training|device", "the dearest change to be tried",
+              "device"},
+             {"over", "WHAT", "also how far each lets batch, length or layers go", ""},
+             {"write", "FILE", "write the scenario with the change applied", ""},
+             {"pick", "N", "which change of the table to write", "1"},
+             {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             {"variant", "NAME", "one of the scenario's variants", ""},
+             {"threads", "N", "runs at a time; 0: one a processor", "0"},
+             {"format", "text|json", "how to print", "text"}}),
         {{"tidemark advise s.yaml --device rtx-4090", "what makes it fit there"},
          {"tidemark advise s.yaml --headroom 5% --allow time", "the same numbers, 5 % kept free"},
          {"tidemark advise s.yaml --over batch", "how large the batch may be with each change"},
@@ -56,7 +58,7 @@ class AdviseCommand final : public Command {
     const auto pick = static_cast<std::size_t>(args.number("pick", 1, 1000).value_or(1));
     if (args.has("pick") && !args.has("write"))
       usage_error("--pick", "says what to write", "give --write FILE");
-    std::vector<Override> overrides = scenario_overrides(args);
+    std::vector<Override> overrides = script_overrides(args);
     if (const auto capacity = args.bytes("capacity"))
       overrides.push_back({"device.total", std::to_string(*capacity)});
     const std::string& path = args.positional()[0];

@@ -58,11 +58,10 @@ class CalibrateCommand final : public Command {
     return {"calibrate",
             "measure a GPU and write what run --calibration loads",
             "Runs tidemark-probe (built in validation/cuda) on the GPU at hand, or takes what it "
-            "printed elsewhere, and\n"
-            "writes context bytes, latencies of driver calls by size, launch overhead and achieved "
-            "rates, each entry marked\n"
-            "measured, interpolated or assumed, with a receipt. It holds for that card alone. Exit "
-            "code 77: no GPU, or no probe.",
+            "printed elsewhere, and writes context bytes, latencies of driver calls by size, "
+            "launch overhead and achieved rates, each entry marked measured, interpolated or "
+            "assumed, with a receipt. It holds for that card alone. Exit code 77: no GPU, or no "
+            "probe.",
             {},
             {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
              {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},

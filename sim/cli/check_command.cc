@@ -21,8 +21,8 @@ class CheckCommand final : public Command {
     return {"check",
             "read a scenario and tell every problem, without running it",
             "Reads the scenario, its device and settings, and the grammar of its code. What only "
-            "running can find (shapes,\n"
-            "undefined names, operators that are not modelled) is for 'tidemark run'.",
+            "running can find (shapes, undefined names, operators that are not modelled) is for "
+            "'tidemark run'.",
             {{"SCENARIO", "a scenario in YAML; - for standard input"}},
             {{"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
              {"variant", "NAME", "read one of the scenario's variants", ""},

@@ -4,6 +4,7 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/diff_report.h"
 #include "sim/report/explain_report.h"
 
@@ -18,13 +19,11 @@ class DiffCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {"diff",
             "compare two event traces, or two runs, traces or memory snapshots",
-            "Compares action, bytes, address, stream and id of every event. Exit code 1 when they "
-            "differ.\n"
-            "Memory snapshots, scenarios and request traces, in any pair: which call sites or "
-            "modules hold more\n"
-            "at their peaks, and what moved in reserved memory and why. One scenario alone is both "
-            "sides, of which\n"
-            "--set-a, --set-b, --variant-a and --variant-b say what they differ in.",
+            "Compares action, bytes, address, stream and id of every event. Exit code 1 when "
+            "they differ. Memory snapshots, scenarios and request traces, in any pair: which "
+            "call sites or modules hold more at their peaks, and what moved in reserved memory "
+            "and why. One scenario alone is both sides, of which --set-a, --set-b, --variant-a "
+            "and --variant-b say what they differ in.",
             {{"A",
               "an event trace in CSV (run --events; - for standard input), or a snapshot, a "
               "scenario, a .tmt"},
@@ -101,7 +100,7 @@ class DiffCommand final : public Command {
       const std::vector<std::string>& own = args.values(std::string("set-") + letter);
       const std::string& variant = args.value(std::string("variant-") + letter);
       if (looks_like_scenario(path)) {
-        choice = scenario_choice(args);
+        choice = {scenario_overrides(args), args.value("variant")};
         if (args.has("device")) name += " --device " + args.value("device");
         add_names(args.values("set"));
       }
@@ -124,8 +123,14 @@ class DiffCommand final : public Command {
     const Side a_side(args, a_name, 'a');
     const Side b_side(args, b_name, 'b');
     const RecordingBudget within(a_name);
-    const MemoryPicture a = peak_of(load_recording(a_name, a_side.choice, err).snapshot);
-    const MemoryPicture b = peak_of(load_recording(b_name, b_side.choice, err).snapshot);
+    const auto picture = [&](const std::string& name, const Side& side) {
+      const LoadedRecording loaded = load_recording(name, side.choice, err);
+      for (const std::string& line : assumption_lines(loaded.basis))
+        err.print("{}: {}\n", side.name, line);
+      return peak_of(loaded.snapshot);
+    };
+    const MemoryPicture a = picture(a_name, a_side);
+    const MemoryPicture b = picture(b_name, b_side);
     if (args.value("format") == "json") {
       out.write(picture_diff_json(a, b, kTop));
     } else {

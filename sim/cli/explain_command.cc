@@ -1,6 +1,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/explain_report.h"
 
 namespace tidemark::cli {
@@ -15,29 +16,28 @@ class ExplainCommand final : public Command {
     return {
         "explain",
         "tell what holds the memory of a recorded run, and why",
-        "Tells the peaks of allocated and of reserved memory, who held them and why reserved grew. "
-        "Rebuilds one\n"
-        "moment by re-simulation: what is live and who made it, what is free and who pins it. At "
-        "an "
-        "out-of-memory\n"
-        "error: its class with the proof, and what would have served the request; of a scenario, "
-        "what lets the program\n"
-        "run to its end. --churn: growth by step, churners, lifetimes.",
+        "Tells the peaks of allocated and of reserved memory, who held them and why reserved "
+        "grew. Rebuilds one moment by re-simulation: what is live and who made it, what is free "
+        "and who pins it. At an out-of-memory error: its class with the proof, and what would "
+        "have served the request; of a scenario, what lets the program run to its end. --churn: "
+        "growth by step, churners, lifetimes.",
         {{"RUN",
-          "a memory snapshot of PyTorch or of run --snapshot, a scenario, or a request trace"}},
-        {{"at", "WHEN",
-          "peak (reserved), allocated, oom, an event's number, step:N, time:1.5s or mark:TEXT "
-          "(default: oom, else peak)",
-          ""},
-         {"device-bytes", "N",
-          "what PyTorch can get of the device: tells the largest request served", ""},
-         {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
-         {"top", "N", "rows of each list", "10"},
-         {"gpu", "N", "which of the devices (default: the worst)", ""},
-         kSetOption,
-         kVariantOption,
-         kDeviceOption,
-         {"format", "text|json", "how to print", "text"}},
+          "a memory snapshot of PyTorch or of run --snapshot, a scenario, or a request trace"},
+         kScriptArguments},
+        with_program_options(
+            {{"at", "WHEN",
+              "peak (reserved), allocated, oom, an event's number, step:N, time:1.5s or mark:TEXT "
+              "(default: oom, else peak)",
+              ""},
+             {"device-bytes", "N",
+              "what PyTorch can get of the device: tells the largest request served", ""},
+             {"churn", "", "also what the whole recording asked for and kept, by call site", ""},
+             {"top", "N", "rows of each list", "10"},
+             {"gpu", "N", "which of the devices (default: the worst)", ""},
+             kSetOption,
+             kVariantOption,
+             kDeviceOption,
+             {"format", "text|json", "how to print", "text"}}),
         {{"tidemark explain snapshot.pickle", "the answer"},
          {"tidemark explain snapshot.pickle --at step:3 --churn", "another moment, and leaks"},
          {"tidemark explain scenario.yaml --set device=rtx-3060", "a run that has not been made"}}};
@@ -62,9 +62,10 @@ class ExplainCommand final : public Command {
     if (json && args.has("churn")) {
       out.write(churn_json(churn_of(snapshot, range.device), top));
     } else if (json) {
-      out.write(explain_json(explanation, top));
+      out.write(explain_json(explanation, loaded.basis, top));
     } else {
-      for (const std::string& note : loaded.notes) out.print("{}\n", note);
+      if (!loaded.ending.empty()) out.print("{}\n", loaded.ending);
+      for (const std::string& line : assumption_lines(loaded.basis)) out.print("{}\n", line);
       out.write(explain_text(explanation, top, style));
       if (args.has("churn")) out.write(churn_text(churn_of(snapshot, range.device), top, style));
     }

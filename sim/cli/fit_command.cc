@@ -15,17 +15,20 @@ class FitCommand final : public Command {
         "Runs whole steps, to the scenario's end, optimizer included. A value fits when no request "
         "is refused and the headroom stays free. The answer and the value above it have been run, "
         "and so have some values around them: more may fit where less does not.",
-        {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"}},
-        {{"over", "WHAT",
-          "batch, length, layers, device, a parameter's name, or the path of an integer", "batch"},
-         kHeadroomOption,
-         {"window", "N", "values tried on either side of the answer", "2"},
-         {"highest", "N", "no value above is tried", "1048576"},
-         {"device", "ID", "the device, whatever the scenario says; all: every GPU, by its memory",
-          ""},
-         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
-         {"variant", "NAME", "one of the scenario's variants", ""},
-         {"format", "text|json", "how to print", "text"}},
+        {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"},
+         kScriptArguments},
+        with_program_options(
+            {{"over", "WHAT",
+              "batch, length, layers, device, a parameter's name, or the path of an integer",
+              "batch"},
+             kHeadroomOption,
+             {"window", "N", "values tried on either side of the answer", "2"},
+             {"highest", "N", "no value above is tried", "1048576"},
+             {"device", "ID",
+              "the device, whatever the scenario says; all: every GPU, by its memory", ""},
+             {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             {"variant", "NAME", "one of the scenario's variants", ""},
+             {"format", "text|json", "how to print", "text"}}),
         {{"tidemark fit configs/scenarios/gpt2.yaml", "the largest batch"},
          {"tidemark fit s.yaml --over length --headroom 5%", "the longest sequence, 5 % kept free"},
          {"tidemark fit s.yaml --over device", "the smallest GPU, and two above it"},
@@ -44,8 +47,9 @@ class FitCommand final : public Command {
       usage_error("--device all", "runs the scenario as it stands on every GPU",
                   "leave --over out, or name one device");
     // A script has no device of its own; those that are tried take its place.
-    std::vector<Override> overrides =
-        is_every_device ? parse_overrides(args.values("set")) : scenario_overrides(args);
+    std::vector<Override> overrides = script_overrides(args);
+    if (is_every_device)
+      std::erase_if(overrides, [](const Override& each) { return each.path == "device"; });
     if (is_every_device || options.over == "device")
       overrides.insert(overrides.begin(), {"device", "h100-sxm-80gb"});
     const ScenarioSource source =

@@ -1,6 +1,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/graph_report.h"
 #include "sim/run/run.h"
 #include "sim/study/trial/trial.h"
@@ -37,18 +38,19 @@ class GraphCommand final : public Command {
         "for. Arrows: data and gradients solid, saved for backward dashed, views of the same "
         "memory dotted, memory written over bold. Without --depth, modules are collapsed until the "
         "picture can be read.",
-        {{"SCENARIO", "a scenario in YAML, or a training script in Python; - for standard input"}},
-        {{"step", "N", "which step", "0"},
-         {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},
-         {"depth", "N", "a box for each module N levels deep", ""},
-         {"ops", "", "a box for each operator call", ""},
-         {"stage", "joint|partitioned",
-          "what compiled code is made into, as text: takes --compile model", ""},
-         {"output", "FILE", "write there instead of to standard output", ""},
-         {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
-         {"variant", "NAME", "one of the scenario's variants", ""},
-         kDeviceOption,
-         kCompileOption},
+        {{"SCENARIO", "a scenario in YAML, or a training script in Python; - for standard input"},
+         kScriptArguments},
+        with_program_options(
+            {{"step", "N", "which step (default: 0, or all of a program without steps)", ""},
+             {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},
+             {"depth", "N", "a box for each module N levels deep", ""},
+             {"ops", "", "a box for each operator call", ""},
+             {"stage", "joint|partitioned",
+              "what compiled code is made into, as text: takes --compile model", ""},
+             {"output", "FILE", "write there instead of to standard output", ""},
+             {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             {"variant", "NAME", "one of the scenario's variants", ""},
+             kDeviceOption}),
         {{"tidemark graph configs/scenarios/gpt2.yaml | dot -Tsvg >gpt2.svg",
           "GPT-2 by its modules"},
          {"tidemark graph s.yaml --phase backward --depth 2", "the second level, backward alone"},
@@ -66,7 +68,7 @@ class GraphCommand final : public Command {
       drawing.depth = static_cast<std::uint32_t>(*depth);
     if (drawing.each_op && drawing.depth) usage_error("--depth", "cannot stand beside --ops");
     const Scenario scenario = read_scenario(
-        open_scenario(args.positional()[0], scenario_overrides(args), args.value("variant")));
+        open_scenario(args.positional()[0], script_overrides(args), args.value("variant")));
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     graph::Details details;
     RunOptions options;
@@ -74,7 +76,8 @@ class GraphCommand final : public Command {
     options.keep_live = false;
     options.keep_times = false;
     options.details = &details;
-    tidemark::run(scenario, options);
+    const RunResult result = tidemark::run(scenario, options);
+    for (const std::string& line : assumption_lines(result)) err.print("{}\n", line);
     const std::string text = args.has("stage") ? compiled_text(details, args.value("stage"))
                                                : graph_dot(details, drawing);
     if (args.has("output")) {

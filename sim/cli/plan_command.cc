@@ -9,6 +9,7 @@
 #include "sim/device/device.h"
 #include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/plan_text.h"
 #include "sim/report/torch_job.h"
 #include "sim/run/record.h"
@@ -31,9 +32,8 @@ class PlanCommand final : public Command {
         "plan",
         "write what a scenario asks of a device as a plan, for the harness on a real GPU",
         "A plan is text (docs/formats/plan.md): requests and frees with the places and driver "
-        "calls that Tidemark\n"
-        "decides, kernels by kind, operands and work, stream order, marks. validation/cuda "
-        "executes it on a real device.",
+        "calls that Tidemark decides, kernels by kind, operands and work, stream order, marks. "
+        "validation/cuda executes it on a real device.",
         {{"SCENARIO", "a scenario in YAML, a training script, or a request trace (.tmt)"}},
         {{"out", "FILE", "where it goes (.gz packs it); not given: standard output", ""},
          {"job", "FILE", "write the program too, as validation/torch runs it under PyTorch", ""},
@@ -44,7 +44,7 @@ class PlanCommand final : public Command {
         {{"tidemark plan configs/scenarios/gpt2.yaml --out gpt2.plan.gz", "for validation/cuda"}}};
   }
 
-  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output&) const override {
+  [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& path = args.positional()[0];
     const std::string name = input_name(path);
     std::string plan;
@@ -59,7 +59,7 @@ class PlanCommand final : public Command {
         usage_error("--alloc-conf", "is for request traces", "--set allocator.conf=...");
       const Scenario scenario =
           load_scenario(path, scenario_overrides(args), args.value("variant"));
-      plan = plan_of(scenario, name);
+      plan = plan_of(scenario, name, err);
       if (args.has("job")) {
         write_whole_file(args.value("job"),
                          torch_job_json(scenario, name, "run_scenario.py " + name, "all"));
@@ -90,7 +90,7 @@ AllocatorSettings trace_settings(const std::string& conf, Version version) {
   return parse_settings("--alloc-conf", conf, version).settings;
 }
 
-std::string plan_of(const Scenario& scenario, const std::string& name) {
+std::string plan_of(const Scenario& scenario, const std::string& name, Output& err) {
   if (scenario.device_count > 1)
     throw InputError(Problem{{}, name, "a plan is for one device", {}});
   KernelDetails kernels;
@@ -101,6 +101,7 @@ std::string plan_of(const Scenario& scenario, const std::string& name) {
                              "the code asks for memory figures, which a plan cannot answer",
                              "take the question out of the loop"});
   }
+  for (const std::string& line : assumption_lines(recording)) err.print("{}\n", line);
   ReplayOptions options = options_of(scenario.device);
   options.other_bytes = scenario.other_bytes;
   options.memory_fraction = scenario.memory_fraction;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/cli/output.h"
 #include "sim/format/request_trace.h"
 #include "sim/run/scenario.h"
 
@@ -9,7 +10,8 @@ namespace tidemark::cli {
 
 /// A scenario's plan (docs/formats/plan.md) for its own device. Errors: InputError where the code
 /// asks for memory figures, or needs several devices: a plan is fixed beforehand.
-std::string plan_of(const Scenario& scenario, const std::string& name);
+/// What it rests on is told on `err`.
+std::string plan_of(const Scenario& scenario, const std::string& name, Output& err);
 
 /// A .tmt, packed or not, by its name.
 bool is_trace(const std::string& path);

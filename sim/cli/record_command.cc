@@ -35,13 +35,10 @@ class RecordCommand final : public Command {
         "record",
         "run a script under the real PyTorch on a pretend GPU of any size",
         "Runs a user's own script, unmodified, with its real PyTorch and no GPU, and tells what "
-        "its allocator did:\n"
-        "the peaks, and whether and where it runs out of memory. It writes the memory snapshot "
-        "that a GPU would have\n"
-        "given, for 'replay' (other settings) and 'explain'. Python's own PyTorch is used where it "
-        "has CUDA, else\n"
-        "one is installed into the cache (needs g++, Python's venv, 3 GB). Nothing is computed: "
-        "values are zero, what\n"
+        "its allocator did: the peaks, and whether and where it runs out of memory. It writes "
+        "the memory snapshot that a GPU would have given, for 'replay' (other settings) and "
+        "'explain'. Python's own PyTorch is used where it has CUDA, else one is installed into "
+        "the cache (needs g++, Python's venv, 3 GB). Nothing is computed: values are zero, what "
         "depends on them is not seen, nor what libraries allocate within kernels.",
         {{"COMMAND", "after --: python SCRIPT, python -m MODULE or SCRIPT, and its arguments", true,
           true}},

@@ -140,13 +140,12 @@ class ReplayCommand final : public Command {
     return {
         "replay",
         "play a request trace or a snapshot under one setting or many",
-        "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells what "
-        "the allocator\n"
-        "did with it. A PyTorch memory snapshot (.pickle, plain or gzip; nothing in it is "
-        "executed) is first\n"
-        "re-simulated from its own settings and compared with what was recorded, event by event. "
-        "With several --alloc-conf: a table, one row a setting; 'backend:naive' (a cudaMalloc a\n"
-        "tensor) and 'backend:ideal' (live bytes alone) are the bounds to compare with.",
+        "Plays what a program asked of the allocator (a .tmt trace, plain or gzip) and tells "
+        "what the allocator did with it. A PyTorch memory snapshot (.pickle, plain or gzip; "
+        "nothing in it is executed) is first re-simulated from its own settings and compared "
+        "with what was recorded, event by event. With several --alloc-conf: a table, one row a "
+        "setting; 'backend:naive' (a cudaMalloc a tensor) and 'backend:ideal' (live bytes alone) "
+        "are the bounds to compare with.",
         {{"TRACE", "a request trace (- for standard input) or a memory snapshot"}},
         {{"alloc-conf", "CONF", "PYTORCH_ALLOC_CONF; several: a table", "", true},
          {"grid", "", "a snapshot: compare settings worth trying, the best first", ""},

@@ -8,6 +8,7 @@
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/html_report.h"
 #include "sim/report/sweep_page.h"
 #include "sim/study/replay/recorded_requests.h"
@@ -24,24 +25,23 @@ class ReportCommand final : public Command {
         "report",
         "write one HTML page on a recorded or simulated run, or on a sweep",
         "One self-contained page that needs no network: the answer first, then memory over time, "
-        "free memory,\n"
-        "addresses, call sites and other settings; of a sweep: how far each device goes, what the "
-        "settings change,\n"
-        "a map of two axes, peaks against the devices, the best combinations. Needs Python and the "
-        "script of plotly,\n"
-        "which tools/setup gets.",
-        {{"RUN", "a memory snapshot, a scenario in YAML, a request trace, or results of a sweep"}},
-        {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
-         {"at", "WHEN",
-          "the moment shown: peak, allocated, oom, an event's number, step:N, time:1.5s or "
-          "mark:TEXT "
-          "(default: oom, else peak)",
-          ""},
-         {"gpu", "N", "which device (default: the worst)", ""},
-         {"where", "EXPR", "a sweep: only cells for which this SQL expression holds", ""},
-         kSetOption,
-         kVariantOption,
-         kDeviceOption},
+        "free memory, addresses, call sites and other settings; of a sweep: how far each device "
+        "goes, what the settings change, a map of two axes, peaks against the devices, the best "
+        "combinations. Needs Python and the script of plotly, which tools/setup gets.",
+        {{"RUN", "a memory snapshot, a scenario in YAML, a request trace, or results of a sweep"},
+         kScriptArguments},
+        with_program_options(
+            {{"output", "FILE", "where the page goes (-o for short)", "report.html", false, 'o'},
+             {"at", "WHEN",
+              "the moment shown: peak, allocated, oom, an event's number, step:N, time:1.5s or "
+              "mark:TEXT "
+              "(default: oom, else peak)",
+              ""},
+             {"gpu", "N", "which device (default: the worst)", ""},
+             {"where", "EXPR", "a sweep: only cells for which this SQL expression holds", ""},
+             kSetOption,
+             kVariantOption,
+             kDeviceOption}),
         {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"},
          {"tidemark report results.sqlite -o report.html", "the page of a sweep"}}};
   }
@@ -88,8 +88,9 @@ class ReportCommand final : public Command {
     // The host's changes are told by the first device's events.
     const std::span<const HostPoint> host =
         range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
-    HtmlReport report{name,  &explanation, loaded.verdict, &agreement,  samples,
-                      label, settings,     host,           loaded.notes};
+    HtmlReport report{name,       &explanation, loaded.verdict,
+                      &agreement, samples,      label,
+                      settings,   host,         assumption_lines(loaded.basis)};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");

@@ -202,7 +202,7 @@ class RunCommand final : public Command {
         "simulate a scenario: does it fit, the peaks, and what held the memory",
         "Plays model and loop against PyTorch's caching allocator; tells what a GPU would see.",
         {{"SCENARIO", "a scenario (docs/scenario.md) or a script; -: standard input"},
-         {"ARGS", "of a script; '--' stands before those that begin with a dash", false, true}},
+         kScriptArguments},
         {{"set", "KEY=VALUE", "override a parameter or a key: train.steps=10", "", true},
          {"variant", "NAME", "run one of the scenario's variants", ""},
          {"list-variants", "", "print the names of the scenario's variants, and run nothing", ""},

@@ -54,6 +54,11 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   return overrides;
 }
 
+std::vector<OptionSpec> with_program_options(std::vector<OptionSpec> own) {
+  own.insert(own.end(), {kPackagesOption, kEnvOption, kAssumeOption, kCompileOption});
+  return own;
+}
+
 std::vector<Override> script_overrides(const Arguments& args) {
   std::vector<Override> overrides = scenario_overrides(args);
   const std::vector<std::string>& words = args.positional();

@@ -21,13 +21,13 @@ std::vector<Override> scenario_overrides(const Arguments& args);
 /// Errors: InputError where what runs is no script.
 std::vector<Override> script_overrides(const Arguments& args);
 
-/// The option that every command on scenarios has beside --set.
 /// Where imports look, and what a script is given.
 inline constexpr OptionSpec kPackagesOption{
     "packages", "FOLDER", "a folder of installed packages, or a checkout", "", true};
 inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has for a script", "",
                                        true};
 
+/// The option that every command on scenarios has beside --set.
 inline constexpr OptionSpec kDeviceOption{
     "device", "ID", "the device, whatever the scenario says; a script has none", ""};
 
@@ -43,6 +43,13 @@ inline constexpr OptionSpec kAssumeOption{
 inline constexpr OptionSpec kCompileOption{
     "compile", "refuse|eager|model", "compiled code: run as eager, or compiled as PyTorch does",
     ""};
+
+/// A script's own arguments, behind its name.
+inline constexpr ArgumentSpec kScriptArguments{
+    "ARGS", "of a script; '--' stands before those that begin with a dash", false, true};
+
+/// A command's options, and those on what a program gets and is taken for.
+std::vector<OptionSpec> with_program_options(std::vector<OptionSpec> own);
 
 /// The forms in which tables are printed.
 inline constexpr std::string_view kTableFormats = "text|csv|json|markdown|latex";

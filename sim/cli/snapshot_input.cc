@@ -69,7 +69,7 @@ Snapshot load_snapshot(const std::string& path, Output& err) {
 }
 
 ScenarioChoice scenario_choice(const Arguments& args) {
-  return {scenario_overrides(args), args.value("variant")};
+  return {script_overrides(args), args.value("variant")};
 }
 
 LoadedRecording load_recording(const std::string& path, const ScenarioChoice& choice, Output& err) {

@@ -7,6 +7,7 @@
 #include "sim/device/device.h"
 #include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/tune_report.h"
 #include "sim/study/advice/tune.h"
 #include "sim/study/replay/recorded_requests.h"
@@ -31,21 +32,23 @@ class TuneCommand final : public Command {
         "of them. Where a scenario's steps differ (lists of batches or lengths), the best are "
         "played in other orders too, and judged by the worst. Of settings within a hundredth "
         "of one another the simplest is best.",
-        {{"WORKLOAD", "a scenario or script, a request trace (.tmt), or a memory snapshot"}},
-        {{"device", "ID", "the GPU, whatever the workload says; of a trace: h100", ""},
-         {"alloc-conf", "CONF", "a trace: the setting that it has now", ""},
-         {"pytorch", "VERSION", "a trace or snapshot: the release to tune for", ""},
-         {"shuffles", "N", "a scenario: orders drawn beside smallest and largest first", "3"},
-         {"gpu", "N", "a snapshot: which of its devices (default: the worst)", ""},
-         {"from", "WHEN", "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT",
-          ""},
-         {"to", "WHEN", "a snapshot: end there, in the same words", ""},
-         kSetOption,
-         kVariantOption,
-         {"write", "FILE", "write the best as a line PYTORCH_ALLOC_CONF=...", ""},
-         {"limit", "N", "rows of the table; 0: all", "10"},
-         {"threads", "N", "replays at a time; 0: one a processor", "0"},
-         {"format", "text|json", "how to print", "text"}},
+        {{"WORKLOAD", "a scenario or script, a request trace (.tmt), or a memory snapshot"},
+         kScriptArguments},
+        with_program_options(
+            {{"device", "ID", "the GPU, whatever the workload says; of a trace: h100", ""},
+             {"alloc-conf", "CONF", "a trace: the setting that it has now", ""},
+             {"pytorch", "VERSION", "a trace or snapshot: the release to tune for", ""},
+             {"shuffles", "N", "a scenario: orders drawn beside smallest and largest first", "3"},
+             {"gpu", "N", "a snapshot: which of its devices (default: the worst)", ""},
+             {"from", "WHEN",
+              "a snapshot: begin at an event's number, step:N, time:1.5s or mark:TEXT", ""},
+             {"to", "WHEN", "a snapshot: end there, in the same words", ""},
+             kSetOption,
+             kVariantOption,
+             {"write", "FILE", "write the best as a line PYTORCH_ALLOC_CONF=...", ""},
+             {"limit", "N", "rows of the table; 0: all", "10"},
+             {"threads", "N", "replays at a time; 0: one a processor", "0"},
+             {"format", "text|json", "how to print", "text"}}),
         {{"tidemark tune configs/scenarios/batch_order.yaml", "also in other orders of its steps"},
          {"tidemark tune snapshot.pickle --from step:2", "a recorded run, its warm-up left out"},
          {"tidemark tune s.yaml --write conf.env", "then: env $(cat conf.env) python train.py"}}};
@@ -108,9 +111,10 @@ class TuneCommand final : public Command {
             option == "pytorch" ? "give --set pytorch='\"2.9\"'" : "give --set allocator.conf=...");
     }
     const ScenarioSource source =
-        open_scenario(args.positional()[0], scenario_overrides(args), args.value("variant"));
+        open_scenario(args.positional()[0], script_overrides(args), args.value("variant"));
     subject.device = device_text(read_scenario(source).device);
     subject.workload = tune_workload(source, shuffles);
+    subject.notes = assumption_lines(subject.workload.basis);
     if (subject.workload.orders.size() == 1)
       subject.no_orders = "the scenario lists no batches, lengths or sides that differ";
   }

@@ -66,15 +66,13 @@ class ValidateCommand final : public Command {
     return {
         "validate",
         "compare scenarios with what the real PyTorch does, or did",
-        "Simulates each scenario and compares every event with a measurement of the same program: "
-        "'torch' runs the\n"
-        "scenario's own model and loop under PyTorch now, on the pretend GPU or a real one, and "
-        "plays a request trace\n"
-        "through PyTorch's allocator; 'cuda' executes its plan with the harness of "
-        "validation/cuda; 'recorded:FOLDER' takes\n"
+        "Simulates each scenario and compares every event with a measurement of the same "
+        "program: 'torch' runs the scenario's own model and loop under PyTorch now, on the "
+        "pretend GPU or a real one, and plays a request trace through PyTorch's allocator; "
+        "'cuda' executes its plan with the harness of validation/cuda; 'recorded:FOLDER' takes "
         "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
-        "case differs, 77\n"
-        "when there is no PyTorch or no device (docs/validation.md says how to get one).",
+        "case differs, 77 when there is no PyTorch or no device (docs/validation.md says how to "
+        "get one).",
         {{"SCENARIO", "scenarios in YAML, training scripts, or request traces (.tmt)", true, true}},
         {{"against", "TARGET", "torch, cuda, recorded:FOLDER or snapshot:FILE", "torch"},
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
@@ -201,7 +199,7 @@ class ValidateCommand final : public Command {
       return Measured{{}, std::move(snapshot), std::move(wheels)};
     }
     if (target.kind == Target::Kind::kCuda) {
-      run = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, of.name),
+      run = run_under_cuda(runner, scenario_variables(scenario), plan_of(scenario, of.name, err),
                            of.name, folder);
     } else if (target.kind == Target::Kind::kRecorded) {
       run = read_measured_run(target.path, of.name);

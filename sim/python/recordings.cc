@@ -13,6 +13,7 @@
 #include "sim/python/bindings.h"
 #include "sim/python/columns.h"
 #include "sim/python/errors.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/explain_report.h"
 #include "sim/report/load_recording.h"
 #include "sim/report/replay_report.h"
@@ -184,6 +185,7 @@ std::vector<std::pair<std::string, std::size_t>> replay_phases(const Replay& rep
 /// A recording at one moment, and over its whole length.
 struct Explained {
   Explanation explanation;
+  RunBasis basis;  ///< of a run
   std::optional<ChurnReport> churn;
 };
 
@@ -194,7 +196,8 @@ Explained explained(const LoadedRecording& recording, const ScenarioSource* prog
   const std::uint8_t device = device_of(recording.snapshot, gpu);
   if (!device_bytes && device < recording.capacity_bytes.size())
     device_bytes = recording.capacity_bytes[device];
-  Explained out{explain(recording.snapshot, {device, at, device_bytes, program}), {}};
+  Explained out{
+      explain(recording.snapshot, {device, at, device_bytes, program}), recording.basis, {}};
   if (churn) out.churn = churn_of(recording.snapshot, device);
   return out;
 }
@@ -215,7 +218,9 @@ Explained explain_run(const Run& run, const std::string& at, std::optional<Bytes
 
 std::string explained_text(const Explained& explained, std::size_t top, std::size_t width) {
   const TextStyle style{width, false};
-  std::string text = explain_text(explained.explanation, top, style);
+  std::string text;
+  for (const std::string& line : assumption_lines(explained.basis)) text += line + "\n";
+  text += explain_text(explained.explanation, top, style);
   if (explained.churn) text += churn_text(*explained.churn, top, style);
   return text;
 }
@@ -260,7 +265,7 @@ void bind_recordings(nb::module_& module) {
       .def(
           "document",
           [](const Explained& explained, std::size_t top) {
-            return explain_json(explained.explanation, top);
+            return explain_json(explained.explanation, explained.basis, top);
           },
           nb::arg("top"))
       .def("churn", &churn_document, nb::arg("top"))

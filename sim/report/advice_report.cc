@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/duration.h"
 #include "sim/report/run_report.h"
 
@@ -197,7 +198,8 @@ void write_changes(std::string_view key, const std::vector<AdvisedChange>& chang
 
 std::string advice_text(const Advice& advice, const AdviceReportOptions& options,
                         const TextStyle& style) {
-  return Writer(advice, options, style).text();
+  const std::string basis = assumptions_text(advice.basis, style);
+  return Writer(advice, options, style).text() + (basis.empty() ? "" : "\n" + basis);
 }
 
 std::string advice_json(const Advice& advice, const AdviceReportOptions& options) {
@@ -219,7 +221,9 @@ std::string advice_json(const Advice& advice, const AdviceReportOptions& options
   write_changes("useless", advice.useless, json);
   json.key("not_for").begin_array();
   for (const Remedy* remedy : advice.not_for) json.value(remedy->id);
-  json.end_array().end_object().finish();
+  json.end_array();
+  write_assumptions(advice.basis, json);
+  json.end_object().finish();
   return text;
 }
 

@@ -72,29 +72,30 @@ std::string alternatives_text(const std::vector<AlternativeResult>& all, const T
                verdict_of(one)});
   }
   return table.text(style.width) +
-         fmt::format("  Between them: allocated {}, reserved {}; the rest is about the worst\n",
-                     interval(all, &AlternativeResult::peak_allocated),
-                     interval(all, &AlternativeResult::peak_reserved));
+         wrapped(
+             fmt::format("  Between them: allocated {}, reserved {}; the rest is about the worst",
+                         interval(all, &AlternativeResult::peak_allocated),
+                         interval(all, &AlternativeResult::peak_reserved)),
+             style.width, 2);
 }
 
 /// Empty where all operators are.
-std::string unproven_line(const RunResult& result) {
-  if (result.unproven_operators.empty()) return {};
-  return fmt::format("Not yet known to be exact under PyTorch {}: {}",
-                     to_string(result.devices.front().settings.version),
-                     joined(result.unproven_operators));
+std::string unproven_line(const RunBasis& basis) {
+  if (basis.unproven_operators.empty()) return {};
+  return fmt::format("Not yet known to be exact under PyTorch {}: {}", to_string(basis.pytorch),
+                     joined(basis.unproven_operators));
 }
 
 }  // namespace
 
-std::vector<std::string> assumption_lines(const RunResult& result) {
+std::vector<std::string> assumption_lines(const RunBasis& basis) {
   std::vector<std::string> lines;
-  if (std::string line = unproven_line(result); !line.empty()) lines.push_back(std::move(line));
-  for (const AssumptionResult& each : result.assumptions) {
+  if (std::string line = unproven_line(basis); !line.empty()) lines.push_back(std::move(line));
+  for (const AssumptionResult& each : basis.assumptions) {
     if (!each.is_given) lines.push_back("Assumed, since values are not known: " + line_of(each));
   }
-  for (const NoteResult& each : result.notes) lines.push_back("Rests on: " + line_of(each));
-  for (const AlternativeResult& one : result.alternatives) {
+  for (const NoteResult& each : basis.notes) lines.push_back("Rests on: " + line_of(each));
+  for (const AlternativeResult& one : basis.alternatives) {
     lines.push_back(fmt::format("{}: reserved {}, {}{}", joined(one.assume),
                                 human_bytes(one.peak_reserved), verdict_of(one),
                                 one.is_shown ? "; shown here, the worst" : ""));
@@ -102,32 +103,32 @@ std::vector<std::string> assumption_lines(const RunResult& result) {
   return lines;
 }
 
-std::string assumptions_text(const RunResult& result, const TextStyle& style) {
+std::string assumptions_text(const RunBasis& basis, const TextStyle& style) {
   std::vector<std::string> conditions;
-  for (const AssumptionResult& each : result.assumptions)
+  for (const AssumptionResult& each : basis.assumptions)
     if (!each.is_given) conditions.push_back(line_of(each));
   std::vector<std::string> notes;
-  for (const NoteResult& each : result.notes) notes.push_back(line_of(each));
-  std::string out = unproven_line(result);
+  for (const NoteResult& each : basis.notes) notes.push_back(line_of(each));
+  std::string out = unproven_line(basis);
   if (!out.empty()) out = wrapped(out, style.width, 2);
   if (!notes.empty()) out += (out.empty() ? "" : "\n") + listed("Rests on", notes);
   if (!conditions.empty()) {
     out += (out.empty() ? "" : "\n") + listed("Assumed, since values are not known", conditions);
     out += "  Each may be set: --assume FILE:LINE=true, false or both\n";
   }
-  if (result.alternatives.empty()) return out;
-  return out + (out.empty() ? "" : "\n") + alternatives_text(result.alternatives, style);
+  if (basis.alternatives.empty()) return out;
+  return out + (out.empty() ? "" : "\n") + alternatives_text(basis.alternatives, style);
 }
 
-void write_assumptions(const RunResult& result, JsonWriter& json) {
-  if (!result.unproven_operators.empty()) {
+void write_assumptions(const RunBasis& basis, JsonWriter& json) {
+  if (!basis.unproven_operators.empty()) {
     json.key("unproven_operators").begin_array(true);
-    for (const std::string& name : result.unproven_operators) json.value(name);
+    for (const std::string& name : basis.unproven_operators) json.value(name);
     json.end_array();
   }
-  if (!result.assumptions.empty()) {
+  if (!basis.assumptions.empty()) {
     json.key("assumptions").begin_array();
-    for (const AssumptionResult& each : result.assumptions) {
+    for (const AssumptionResult& each : basis.assumptions) {
       json.begin_object().member("file", each.file).member("line", std::uint64_t{each.line});
       json.member("column", std::uint64_t{each.column}).member("text", each.text);
       json.member("direction", each.direction);
@@ -136,9 +137,9 @@ void write_assumptions(const RunResult& result, JsonWriter& json) {
     }
     json.end_array();
   }
-  if (!result.notes.empty()) {
+  if (!basis.notes.empty()) {
     json.key("notes").begin_array();
-    for (const NoteResult& each : result.notes) {
+    for (const NoteResult& each : basis.notes) {
       json.begin_object();
       if (each.line > 0) {
         json.member("file", each.file).member("line", std::uint64_t{each.line});
@@ -148,9 +149,9 @@ void write_assumptions(const RunResult& result, JsonWriter& json) {
     }
     json.end_array();
   }
-  if (result.alternatives.empty()) return;
+  if (basis.alternatives.empty()) return;
   json.key("alternatives").begin_array();
-  for (const AlternativeResult& one : result.alternatives) {
+  for (const AlternativeResult& one : basis.alternatives) {
     json.begin_object().key("assume").begin_array(true);
     for (const std::string& text : one.assume) json.value(text);
     json.end_array();

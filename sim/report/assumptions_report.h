@@ -13,10 +13,10 @@ namespace tidemark {
 
 /// For people: the operators, one line a condition that nobody gave, what each alternative comes
 /// to. Empty: the run rests on nothing.
-std::string assumptions_text(const RunResult& result, const TextStyle& style);
+std::string assumptions_text(const RunBasis& basis, const TextStyle& style);
 /// The same, one text a line, for pages.
-std::vector<std::string> assumption_lines(const RunResult& result);
+std::vector<std::string> assumption_lines(const RunBasis& basis);
 /// Members of the object under way, where there is anything. Schema: docs/formats/json.md, "run".
-void write_assumptions(const RunResult& result, JsonWriter& json);
+void write_assumptions(const RunBasis& basis, JsonWriter& json);
 
 }  // namespace tidemark

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/oom_report.h"
 #include "sim/report/peaks_report.h"
 #include "sim/report/run_report.h"
@@ -155,13 +156,14 @@ std::string explain_text(const Explanation& explanation, std::size_t top, const 
   return out;
 }
 
-std::string explain_json(const Explanation& explanation, std::size_t top) {
+std::string explain_json(const Explanation& explanation, const RunBasis& basis, std::size_t top) {
   const MemoryPicture& picture = explanation.picture;
   std::string out;
   JsonWriter json(out);
   json.begin_object()
       .member("schema_version", kReportSchemaVersion)
       .member("event", std::uint64_t{picture.event});
+  write_assumptions(basis, json);
   json.member("step", std::uint64_t{picture.step}).member("alloc_conf", picture.setting);
   json.member("reserved_bytes", picture.reserved_bytes)
       .member("active_bytes", picture.active_bytes);

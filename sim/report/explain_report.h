@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/report/text.h"
+#include "sim/run/run_result.h"
 #include "sim/study/explain/explanation.h"
 
 namespace tidemark {
@@ -11,8 +12,9 @@ namespace tidemark {
 /// What holds the memory and why: the answer first, then purposes, call sites, pinned segments.
 /// `top`: rows of each list.
 std::string explain_text(const Explanation& explanation, std::size_t top, const TextStyle& style);
-/// Schema: docs/formats/json.md, "explain".
-std::string explain_json(const Explanation& explanation, std::size_t top);
+/// `basis`: of the run that is explained; of a recording empty. Schema: docs/formats/json.md,
+/// "explain".
+std::string explain_json(const Explanation& explanation, const RunBasis& basis, std::size_t top);
 
 /// Growth by call site, churners, lifetimes, sizes that rounding would merge.
 std::string churn_text(const ChurnReport& report, std::size_t top, const TextStyle& style);

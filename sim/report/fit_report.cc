@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/assumptions_report.h"
 #include "sim/report/run_report.h"
 
 namespace tidemark {
@@ -47,6 +48,23 @@ std::vector<std::string> row(std::vector<std::string> first, const FitProbe& pro
   return first;
 }
 
+/// What the answer rests on: the run of the value that was found, else the first.
+const RunBasis& basis_of(const FitResult& result) {
+  const auto found = std::ranges::find(result.probes, result.best.value_or(0), &FitProbe::value);
+  return (found == result.probes.end() ? result.probes.front() : *found).basis;
+}
+
+const RunBasis& basis_of(const std::vector<DeviceProbe>& devices) {
+  const auto found =
+      std::ranges::find_if(devices, [](const DeviceProbe& one) { return one.probe.fits; });
+  return (found == devices.end() ? devices.front() : *found).probe.basis;
+}
+
+void add_basis(std::string& out, const RunBasis& basis, const TextStyle& style) {
+  const std::string text = assumptions_text(basis, style);
+  if (!text.empty()) out += "\n" + text;
+}
+
 }  // namespace
 
 std::string fit_text(const FitResult& result, const FitOptions& options, const TextStyle& style) {
@@ -73,6 +91,7 @@ std::string fit_text(const FitResult& result, const FitOptions& options, const T
     out += fmt::format("Smaller, yet do not fit: {}\n", fmt::join(result.holes, ", "));
   if (!result.islands.empty())
     out += fmt::format("Larger, yet fit: {}\n", fmt::join(result.islands, ", "));
+  add_basis(out, basis_of(result), style);
   return out;
 }
 
@@ -97,6 +116,7 @@ std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const FitO
     if (!each->probe.fits) holes += (holes.empty() ? "" : ", ") + each->device;
   }
   if (!holes.empty()) out += fmt::format("Larger, yet do not fit: {}\n", holes);
+  add_basis(out, basis_of(devices), style);
   return out;
 }
 
@@ -132,6 +152,7 @@ std::string fit_json(const FitResult& result, const FitOptions& options) {
     json.end_object();
   }
   json.end_array();
+  write_assumptions(basis_of(result), json);
   json.end_object();
   json.finish();
   return text;
@@ -164,6 +185,7 @@ std::string fit_devices_json(const std::vector<DeviceProbe>& devices, const FitO
     json.end_object();
   }
   json.end_array();
+  write_assumptions(basis_of(devices), json);
   json.end_object();
   json.finish();
   return text;

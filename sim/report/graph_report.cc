@@ -41,11 +41,15 @@ class Drawing {
  public:
   Drawing(const Details& details, const GraphOptions& options)
       : details_(details), options_(options), is_shown_(details.phases.size(), false) {
+    const bool has_steps = std::ranges::any_of(details.phases, [](const std::string& phase) {
+      return !split_phase_name(phase).step.empty();
+    });
+    step_ = !options.step.empty() || !has_steps ? options.step : "0";
     bool any = false;
     for (std::size_t i = 0; i < details.phases.size(); ++i) {
       const PhaseName name = split_phase_name(details.phases[i]);
       const std::string_view step = name.step.substr(0, name.step.find('.'));
-      is_shown_[i] = step == options.step && (options.phase.empty() || name.phase == options.phase);
+      is_shown_[i] = step == step_ && (options.phase.empty() || name.phase == options.phase);
       any = any || is_shown_[i];
     }
     if (!any) refuse();
@@ -91,7 +95,7 @@ class Drawing {
     throw InputError(Problem{{},
                              options_.phase.empty() ? "--step" : "--phase",
                              fmt::format("there is no phase '{}{}{}'", options_.phase,
-                                         options_.phase.empty() ? "" : " ", options_.step),
+                                         options_.phase.empty() ? "" : " ", step_),
                              hint});
   }
 
@@ -178,13 +182,15 @@ class Drawing {
   }
   [[nodiscard]] std::string title() const {
     return fmt::format(
-        "{}, step {}{}\nboxes: bytes asked for; solid: data, dashed: saved for backward, dotted: "
+        "{}{}{}\nboxes: bytes asked for; solid: data, dashed: saved for backward, dotted: "
         "the same memory, bold: written over",
-        options_.title, options_.step, options_.phase.empty() ? "" : ", " + options_.phase);
+        options_.title, step_.empty() ? "" : ", step " + step_,
+        options_.phase.empty() ? "" : ", " + options_.phase);
   }
 
   const Details& details_;
   const GraphOptions& options_;
+  std::string step_;            ///< empty: the program has none
   std::vector<bool> is_shown_;  ///< by phase
   std::vector<Box> boxes_;
   std::vector<std::uint32_t> box_of_;  ///< by vertex

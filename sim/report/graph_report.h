@@ -11,7 +11,8 @@ namespace tidemark {
 /// Which part of a run's graph is drawn, and how much of it is one box.
 struct GraphOptions {
   std::string title;
-  std::string step = "0";              ///< as the phases' names have it
+  /// As the phases' names have it; empty: step 0, or all of a program without steps.
+  std::string step;
   std::string phase;                   ///< "backward"; empty: every phase of the step
   bool each_op = false;                ///< a box an operator call
   std::optional<std::uint32_t> depth;  ///< a box a module that deep; else the deepest that gives at

@@ -79,8 +79,8 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
   loaded.host = host_points(result);
   loaded.verdict = verdict_of(result);
-  loaded.notes.push_back(verdict_line(*loaded.verdict, result.devices.size()));
-  for (std::string& line : assumption_lines(result)) loaded.notes.push_back(std::move(line));
+  loaded.ending = verdict_line(*loaded.verdict, result.devices.size());
+  loaded.basis = result;
   return loaded;
 }
 

@@ -31,7 +31,8 @@ struct LoadedRecording {
   std::vector<Bytes> capacity_bytes;  ///< by device: what PyTorch could get of it; empty: not known
   std::vector<HostPoint> host;        ///< of a run
   std::optional<Verdict> verdict;     ///< of a run
-  std::vector<std::string> notes;     ///< of a run: how it ended, what it rests on
+  std::string ending;                 ///< of a run: how it ended, in a line
+  RunBasis basis;                     ///< of a run
 };
 
 /// A run as a snapshot of it would tell. Requires: the run kept its events.

@@ -16,13 +16,10 @@ namespace tidemark {
 ///
 /// It is what run() would give the allocator as long as no request is refused and `asks` is false:
 /// where a replay tells of a refused request, or the code asks for memory figures, run() decides.
-struct Recording {
+struct Recording : RunBasis {
   Program program;
   std::vector<Instruction> instructions;
-  std::vector<AssumptionResult> assumptions;  ///< RunResult's
-  std::vector<NoteResult> notes;              ///< RunResult's
   std::string allocator_conf;  ///< what the code's own os.environ asks; empty: nothing
-  std::vector<std::string> unproven_operators;  ///< RunResult's
   bool asks = false;  ///< the code read memory figures, all 0 here, or asked what had ended: all
 };
 

@@ -126,6 +126,14 @@ std::vector<NoteResult> told(const std::vector<lang::Note>& notes) {
   return out;
 }
 
+RunBasis basis_of(const torch::ModelSource& source, const Scenario& scenario) {
+  return {scenario.wheel.pytorch,
+          ops::unproven(source.operators(), scenario.wheel.pytorch),
+          told(source.assumptions()),
+          told(source.notes()),
+          {}};
+}
+
 /// Whether a file's name ends with a path as the user gives it.
 bool is_called(std::string_view name, std::string_view path) {
   if (!name.ends_with(path)) return false;
@@ -192,9 +200,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.printed = std::move(printed);
   result.packages = packages_read(*files, scenario.packages);
   result.took_default_pytorch = !scenario.names_pytorch;
-  result.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
-  result.assumptions = told(source.assumptions());
-  result.notes = told(source.notes());
+  static_cast<RunBasis&>(result) = basis_of(source, scenario);
   note_unused(assume, result);
   return result;
 }
@@ -223,10 +229,9 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
   model.kernels = kernels;
   torch::ModelSource source(std::move(model), {});
   source.run(recording.program, recorder);
-  recording.assumptions = told(source.assumptions());
-  recording.notes = told(source.notes());
+  static_cast<RunBasis&>(recording) = basis_of(source, scenario);
+  recording.alternatives = std::move(alternatives);
   recording.allocator_conf = source.allocator_conf();
-  recording.unproven_operators = ops::unproven(source.operators(), scenario.wheel.pytorch);
   return recording;
 }
 
@@ -238,10 +243,8 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
   Simulator simulator = simulator_of(scenario, recording.program, options);
   if (simulator.execute(recording.instructions).failed_at) return std::nullopt;
   RunResult result = simulator.finish();
-  result.assumptions = recording.assumptions;
-  result.notes = recording.notes;
+  static_cast<RunBasis&>(result) = recording;
   result.took_default_pytorch = !scenario.names_pytorch;
-  result.unproven_operators = recording.unproven_operators;
   return result;
 }
 

@@ -188,11 +188,22 @@ struct AlternativeResult {
   friend bool operator==(const AlternativeResult&, const AlternativeResult&) = default;
 };
 
+/// What a run rests on. Plain data.
+struct RunBasis {
+  Version pytorch;  ///< the release that ran it
+  /// Operators that the program called, of which it is not yet known whether they ask what that
+  /// release does; by name.
+  std::vector<std::string> unproven_operators;
+  std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made
+  std::vector<NoteResult> notes;                ///< in the order in which they were first made
+  std::vector<AlternativeResult> alternatives;  ///< in order; empty where there is one way only
+};
+
 /// All that a run tells. Plain data.
 ///
 /// Where `repeats` is not empty, the devices' events, phases and points (and what is beside them)
 /// are those of the turns that were simulated; everything else is of the whole run.
-struct RunResult {
+struct RunResult : RunBasis {
   std::vector<DeviceResult> devices;
   HostResult host;
   Program program;                 ///< texts of the labels, category of each request
@@ -200,15 +211,9 @@ struct RunResult {
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
   bool took_default_pytorch = false;  ///< the scenario names no release
-  /// Operators that the program called, of which it is not yet known whether they ask what that
-  /// release does; by name.
-  std::vector<std::string> unproven_operators;
-  bool ended_by_oom = false;                    ///< the program did not handle its last failure
-  std::string printed;                          ///< what the model code printed
-  std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made
-  std::vector<NoteResult> notes;                ///< in the order in which they were first made
-  std::vector<AlternativeResult> alternatives;  ///< in order; empty where there is one way only
-  std::vector<PackageUse> packages;             ///< that it read, by name
+  bool ended_by_oom = false;          ///< the program did not handle its last failure
+  std::string printed;                ///< what the model code printed
+  std::vector<PackageUse> packages;   ///< that it read, by name
   std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
 };
 

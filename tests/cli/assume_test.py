@@ -298,6 +298,51 @@ class Assumptions(unittest.TestCase):
             rows = tell("results", "r.sqlite", "--format", "csv", "--columns", "assumed").splitlines()
         self.assertEqual(rows, ["assumed", "1", "1"])
 
+    def test_turns_that_are_left_out_are_counted(self):
+        body = ("import os\nw = torch.zeros(8, 8, device='cuda', requires_grad=True)\nfor i in range(20):\n"
+                "    if (x @ w).sum().item() > 3:\n        pass\n    os.environ.get('NAME')\n")
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text(HEAD + body, encoding="utf-8")
+            text = subprocess.run([TIDEMARK, "run", "s.py", "--device", "t4"], capture_output=True, text=True, check=True,
+                                  cwd=folder).stdout
+        self.assertIn("exactly: not simulated again", text)
+        self.assertIn("(x @ w).sum().item() > 3: false, 20 times\n", text)
+        self.assertIn("environment variable NAME is read: it is not set, 20 times\n", text)
+        # What holds so often in a row is no turn like the one before.
+        report = self.run_script(body, "--assume", "s.py:6=true*7")
+        self.assertEqual([(a["direction"], a["times"]) for a in report["assumptions"]], [(True, 18), (False, 2)])
+
+    def test_every_command_that_runs_a_script_says_what_it_rests_on(self):
+        body = "if x.sum().item() > 3:\n    z = torch.zeros(1 << 28, device='cuda')\n"
+        commands = {"advise": [], "fit": ["--over", "device"], "tune": ["--threads", "1"], "explain": [], "graph": ["--depth", "1"],
+                    "plan": ["--out", "plan"], "diff": ["--set-b", "device=a100-sxm4-40gb"]}
+        for command, options in commands.items():
+            with self.subTest(command), tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "s.py").write_text(HEAD + body, encoding="utf-8")
+                def said(*more):
+                    done = subprocess.run([TIDEMARK, command, "s.py", "--device", "t4", *options, *more], capture_output=True,
+                                          text=True, check=False, cwd=folder)
+                    self.assertIn(done.returncode, (0, 1), done.stderr)
+                    return done.stdout + done.stderr
+                self.assertIn("x.sum().item() > 3: false, 1 time", said())
+                if command in ("plan", "diff"):
+                    continue
+                both = said("--assume", "s.py:3=both")
+                if command != "graph":
+                    self.assertIn("s.py:3=true", both)
+                if command in ("fit", "advise"):
+                    alternatives = json.loads(said("--assume", "s.py:3=both", "--format", "json"))
+                    self.assertEqual([one["assume"] for one in alternatives["alternatives"]], [["s.py:3=true"], ["s.py:3=false"]])
+
+    def test_a_script_gets_its_arguments_from_every_command(self):
+        body = "import sys\ny = torch.zeros(int(sys.argv[2]), 1 << 20, device='cuda')\n"
+        for command, shown in {"run": "512 MiB", "advise": "514 MiB", "tune": "514 MiB", "explain": "512 MiB"}.items():
+            with self.subTest(command), tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "s.py").write_text(HEAD + body, encoding="utf-8")
+                done = subprocess.run([TIDEMARK, command, "s.py", "--device", "t4", "--", "--n", "128"], capture_output=True,
+                                      text=True, check=True, cwd=folder)
+                self.assertIn(shown, done.stdout)
+
     def test_explain_says_how_a_run_ended_and_what_it_rests_on(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "s.py").write_text(

@@ -15,12 +15,33 @@ struct Note {
   std::uint64_t times = 0;  ///< how often it was noted
 };
 
+/// `times` of each.
+template <class Counted>
+std::vector<std::uint64_t> counts_of(const std::vector<Counted>& all) {
+  std::vector<std::uint64_t> counts;
+  for (const Counted& each : all) counts.push_back(each.times);
+  return counts;
+}
+/// Adds `times` times what was counted since `then`, when there were no more than now.
+template <class Counted>
+void count_left_out(std::vector<Counted>& all, const std::vector<std::uint64_t>& then,
+                    std::uint64_t times) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i].times += times * (all[i].times - (i < then.size() ? then[i] : 0));
+}
+
 /// Keeps account of what is noted; a text at a place is one note.
 class Notes {
  public:
   void add(SourceSpan at, std::string text);
   /// In the order in which they were first made.
   [[nodiscard]] const std::vector<Note>& all() const { return notes_; }
+  /// How often each was noted.
+  [[nodiscard]] std::vector<std::uint64_t> counts() const { return counts_of(notes_); }
+  /// What was noted since `then` is taken for noted so many times more.
+  void leave_out(const std::vector<std::uint64_t>& then, std::uint64_t times) {
+    count_left_out(notes_, then, times);
+  }
 
  private:
   std::vector<Note> notes_;

@@ -6,6 +6,7 @@
 
 #include "sim/lang/runtime/class.h"
 #include "sim/lang/runtime/interp.h"
+#include "sim/lang/runtime/notes.h"
 
 /// Numbers that the program has and Tidemark does not know: a loss that was read back, a norm.
 namespace tidemark::lang {
@@ -56,6 +57,14 @@ class Decisions {
 
   /// In the order in which they were first made.
   [[nodiscard]] const std::vector<Assumption>& assumptions() const { return assumptions_; }
+  /// How often each was asked.
+  [[nodiscard]] std::vector<std::uint64_t> counts() const { return counts_of(assumptions_); }
+  /// What was asked since `then` is taken for asked so many times more.
+  void leave_out(const std::vector<std::uint64_t>& then, std::uint64_t times) {
+    count_left_out(assumptions_, then, times);
+  }
+  /// Of each value that holds so often: how often it has.
+  [[nodiscard]] const std::vector<std::uint64_t>& held() const { return held_; }
 
  private:
   [[nodiscard]] const GivenValue* given_at(const SourceSpan& at, bool is_condition) const;

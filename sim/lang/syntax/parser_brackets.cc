@@ -141,7 +141,7 @@ Expr* Parser::comprehension(ComprehensionKind form, Expr* element, Expr* value,
   return out;
 }
 
-Expr* Parser::call(Expr* callee) {
+Expr* Parser::call(Expr* callee, std::uint32_t begin) {
   const Nested nested(*this);
   const Token open = take();
   std::vector<Expr*> arguments;
@@ -210,18 +210,14 @@ Expr* Parser::call(Expr* callee) {
   std::vector<Name> names;
   names.reserve(keywords.size());
   for (const Keyword& keyword : keywords) names.push_back(keyword.name);
-  return make(CallExpr{{ExprKind::kCall, {callee->place.begin, last_end()}},
-                       callee,
-                       seq(arguments),
-                       seq(keywords),
-                       seq(names),
-                       spread});
+  return make(CallExpr{
+      {ExprKind::kCall, since(begin)}, callee, seq(arguments), seq(keywords), seq(names), spread});
 }
 
-Expr* Parser::subscript(Expr* object) {
+Expr* Parser::subscript(Expr* object, std::uint32_t begin) {
   const Nested nested(*this);
   take();
-  const std::uint32_t begin = current().at.begin;
+  const std::uint32_t first = current().at.begin;
   Expr* index = subscript_item();
   if (kind() == Tok::kComma || index->kind == ExprKind::kStarred) {
     std::vector<Expr*> items = {index};
@@ -231,14 +227,13 @@ Expr* Parser::subscript(Expr* object) {
       items.push_back(subscript_item());
       star = star || items.back()->kind == ExprKind::kStarred;
     }
-    index = make(SequenceExpr{{ExprKind::kTuple, {begin, last_end()}}, seq(items), star});
+    index = make(SequenceExpr{{ExprKind::kTuple, since(first)}, seq(items), star});
   }
   if (kind() != Tok::kRightBracket) {
     fail(current().at, fmt::format("expected ',' or ']', found {}", found()));
   }
   take();
-  return make(
-      SubscriptExpr{{ExprKind::kSubscript, {object->place.begin, last_end()}}, object, index});
+  return make(SubscriptExpr{{ExprKind::kSubscript, since(begin)}, object, index});
 }
 
 Expr* Parser::subscript_item() {

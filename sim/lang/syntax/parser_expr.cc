@@ -116,7 +116,7 @@ Expr* Parser::star_or_expression() {
   if (kind() != Tok::kStar) return named_expression();
   const std::uint32_t begin = take().at.begin;
   Expr* value = operation(kLowestLevel);
-  return make(StarredExpr{{ExprKind::kStarred, {begin, value->place.end}}, value});
+  return make(StarredExpr{{ExprKind::kStarred, since(begin)}, value});
 }
 
 Expr* Parser::named_expression() {
@@ -127,14 +127,14 @@ Expr* Parser::named_expression() {
   }
   take();
   Expr* assigned = expression();
-  return make(NamedExpr{{ExprKind::kNamed, {value->place.begin, assigned->place.end}},
-                        static_cast<NameExpr*>(value),
-                        assigned});
+  return make(NamedExpr{
+      {ExprKind::kNamed, since(value->place.begin)}, static_cast<NameExpr*>(value), assigned});
 }
 
 Expr* Parser::expression() {
   const Nested nested(*this);
   if (kind() == Tok::kLambda) return lambda();
+  const std::uint32_t begin = current().at.begin;
   Expr* value = disjunction();
   if (kind() != Tok::kIf) return value;
   take();
@@ -145,10 +145,7 @@ Expr* Parser::expression() {
   }
   take();
   Expr* otherwise = expression();
-  return make(ConditionalExpr{{ExprKind::kConditional, {value->place.begin, otherwise->place.end}},
-                              test,
-                              value,
-                              otherwise});
+  return make(ConditionalExpr{{ExprKind::kConditional, since(begin)}, test, value, otherwise});
 }
 
 Expr* Parser::lambda() {
@@ -161,26 +158,25 @@ Expr* Parser::lambda() {
   function->code = new_code(Code::Form::kLambda, function->name, word.at);
   function->code->parameters = function->parameters;
   function->code->value = function->value;
-  return make(
-      LambdaExpr{{ExprKind::kLambda, {word.at.begin, function->value->place.end}}, function});
+  return make(LambdaExpr{{ExprKind::kLambda, since(word.at.begin)}, function});
 }
 
 Expr* Parser::disjunction() {
+  const std::uint32_t begin = current().at.begin;
   Expr* first = conjunction();
   if (kind() != Tok::kOr) return first;
   std::vector<Expr*> operands = {first};
   while (accept(Tok::kOr)) operands.push_back(conjunction());
-  return make(BoolExpr{
-      {ExprKind::kBool, {first->place.begin, operands.back()->place.end}}, true, seq(operands)});
+  return make(BoolExpr{{ExprKind::kBool, since(begin)}, true, seq(operands)});
 }
 
 Expr* Parser::conjunction() {
+  const std::uint32_t begin = current().at.begin;
   Expr* first = inversion();
   if (kind() != Tok::kAnd) return first;
   std::vector<Expr*> operands = {first};
   while (accept(Tok::kAnd)) operands.push_back(inversion());
-  return make(BoolExpr{
-      {ExprKind::kBool, {first->place.begin, operands.back()->place.end}}, false, seq(operands)});
+  return make(BoolExpr{{ExprKind::kBool, since(begin)}, false, seq(operands)});
 }
 
 Expr* Parser::inversion() {
@@ -188,10 +184,11 @@ Expr* Parser::inversion() {
   const Nested nested(*this);
   const std::uint32_t begin = take().at.begin;
   Expr* operand = inversion();
-  return make(NotExpr{{ExprKind::kNot, {begin, operand->place.end}}, operand});
+  return make(NotExpr{{ExprKind::kNot, since(begin)}, operand});
 }
 
 Expr* Parser::comparison() {
+  const std::uint32_t begin = current().at.begin;
   Expr* left = operation(kLowestLevel);
   std::vector<Comparison> steps;
   while (true) {
@@ -229,10 +226,7 @@ Expr* Parser::comparison() {
         [[fallthrough]];
       default:
         if (steps.empty()) return left;
-        return make(
-            CompareExpr{{ExprKind::kCompare, {left->place.begin, steps.back().right->place.end}},
-                        left,
-                        seq(steps)});
+        return make(CompareExpr{{ExprKind::kCompare, since(begin)}, left, seq(steps)});
     }
     take();
     if (relation == Relation::kIsNot || relation == Relation::kNotIn) take();
@@ -241,6 +235,7 @@ Expr* Parser::comparison() {
 }
 
 Expr* Parser::operation(int level) {
+  const std::uint32_t begin = current().at.begin;
   Expr* left = factor();
   std::uint32_t chain = 0;
   while (true) {
@@ -254,8 +249,7 @@ Expr* Parser::operation(int level) {
       left = joined;
       continue;
     }
-    left = make(BinaryExpr{
-        {ExprKind::kBinary, {left->place.begin, right->place.end}}, found.op, left, right});
+    left = make(BinaryExpr{{ExprKind::kBinary, since(begin)}, found.op, left, right});
   }
 }
 
@@ -277,7 +271,7 @@ Expr* Parser::factor() {
   const Nested nested(*this);
   const std::uint32_t begin = take().at.begin;
   Expr* operand = factor();
-  const Place place{begin, operand->place.end};
+  const Place place = since(begin);
   if (op == UnaryOp::kNeg && operand->kind == ExprKind::kConstant) {
     const Literal& value = static_cast<ConstantExpr*>(operand)->literal;
     if (value.kind == Literal::Kind::kInt)
@@ -289,15 +283,13 @@ Expr* Parser::factor() {
 }
 
 Expr* Parser::power() {
+  const std::uint32_t begin = current().at.begin;
   Expr* base = primary();
   if (kind() != Tok::kDoubleStar) return base;
   const Nested nested(*this);
   take();
   Expr* exponent = factor();
-  return make(BinaryExpr{{ExprKind::kBinary, {base->place.begin, exponent->place.end}},
-                         BinaryOp::kPow,
-                         base,
-                         exponent});
+  return make(BinaryExpr{{ExprKind::kBinary, since(begin)}, BinaryOp::kPow, base, exponent});
 }
 
 Expr* Parser::primary() {
@@ -305,20 +297,19 @@ Expr* Parser::primary() {
     take();
     return primary();
   }
+  const std::uint32_t begin = current().at.begin;
   Expr* value = atom();
   for (std::uint32_t chain = 0;; ++chain) {
     if (chain > kMaxChain) fail(current().at, "the expression is too long", "split it into parts");
     if (kind() == Tok::kDot) {
       take();
       const Token member = expect(Tok::kName, "after '.'");
-      value = make(AttributeExpr{{ExprKind::kAttribute, {value->place.begin, member.at.end}},
-                                 value,
-                                 member.name,
-                                 member.at});
+      value =
+          make(AttributeExpr{{ExprKind::kAttribute, since(begin)}, value, member.name, member.at});
     } else if (kind() == Tok::kLeftParen) {
-      value = call(value);
+      value = call(value, begin);
     } else if (kind() == Tok::kLeftBracket) {
-      value = subscript(value);
+      value = subscript(value, begin);
     } else {
       return value;
     }

@@ -58,6 +58,8 @@ class Parser {
   }
   Token expect(Tok wanted, std::string_view where);
   [[nodiscard]] std::uint32_t last_end() const { return at_ == 0 ? 0 : tokens_[at_ - 1].at.end; }
+  /// From a token's begin up to the last one taken, brackets included.
+  [[nodiscard]] Place since(std::uint32_t begin) const { return {begin, last_end()}; }
   [[nodiscard]] std::string found() const;
   [[nodiscard]] std::string_view text(Place place) const {
     return std::string_view(tree_.source->text).substr(place.begin, place.end - place.begin);
@@ -153,8 +155,8 @@ class Parser {
   Expr* bracketed();
   Expr* braced();
   Expr* number();
-  Expr* call(Expr* callee);
-  Expr* subscript(Expr* object);
+  Expr* call(Expr* callee, std::uint32_t begin);
+  Expr* subscript(Expr* object, std::uint32_t begin);
   Expr* subscript_item();
   Expr* comprehension(ComprehensionKind form, Expr* element, Expr* value, std::uint32_t begin);
   bool starts_expression() const;

@@ -51,7 +51,7 @@ class Adviser {
   }
 
   Advice run() {
-    out_.before = standing_of(source_);
+    out_.before = standing_of(source_, &out_.basis);
     if (!out_.before.error.empty()) {
       throw InputError(Problem{
           {}, source_.text->name, out_.before.error, "run it with `tidemark run` to see where"});
@@ -64,11 +64,13 @@ class Adviser {
   }
 
  private:
-  Standing standing_of(const ScenarioSource& source) const {
+  /// `basis`, if not null, takes what the run rests on.
+  Standing standing_of(const ScenarioSource& source, RunBasis* basis = nullptr) const {
     Standing standing;
     const Trial trial = try_scenario(source, false, true);
     standing.error = trial.error;
     if (!standing.error.empty()) return standing;
+    if (basis != nullptr) *basis = trial.result;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
     standing.meets = trial.fits() && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     standing.peak_reserved = standing.need = trial.peak_reserved;

@@ -41,6 +41,7 @@ struct AdvisedChange : Combination {
 /// What can be done about a scenario's memory, each change simulated.
 struct Advice {
   Standing before;
+  RunBasis basis;      ///< of the run as given
   std::string device;  ///< its name
   Bytes total = 0;     ///< of the device
   Bytes context = 0;   ///< of it, gone once a context exists

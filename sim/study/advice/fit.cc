@@ -38,6 +38,7 @@ class Search {
     probe.retries = trial.retries;
     probe.peak_reserved = trial.peak_reserved;
     probe.spare = trial.spare;
+    probe.basis = trial.result;
     return probe;
   }
 

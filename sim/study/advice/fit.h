@@ -17,6 +17,7 @@ struct FitProbe {
   Bytes peak_reserved = 0;
   Bytes spare = 0;
   std::string error;  ///< the scenario could not be run with it
+  RunBasis basis;     ///< of that run
 };
 
 struct FitOptions {

@@ -39,6 +39,7 @@ class ProgramPlayer {
   [[nodiscard]] PlayFigures play(const AllocatorSettings& settings,
                                  std::optional<Bytes> total = std::nullopt) const;
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  [[nodiscard]] const RunBasis& basis() const { return recording_; }
 
  private:
   Scenario scenario_;

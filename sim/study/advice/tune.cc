@@ -340,6 +340,7 @@ TuneWorkload tune_workload(const ScenarioSource& source, unsigned shuffles) {
   for (StepOrder& order : step_orders(source, shuffles)) {
     const auto player =
         std::make_shared<const ProgramPlayer>(read_scenario(overridden(source, order.overrides)));
+    if (workload.orders.empty()) workload.basis = player->basis();
     workload.orders.push_back(
         {std::move(order.name), [player](const AllocatorSettings& s) { return player->play(s); },
          [player](const AllocatorSettings& s) { return player->play(s, kRoomyBytes); }});

@@ -28,6 +28,7 @@ struct TuneWorkload {
   std::vector<TuneOrder> orders;  ///< at least one; the first: as given
   AllocatorSettings given;        ///< what it has; keys that are not searched stay
   bool has_limit = false;         ///< less than the whole device may be taken
+  RunBasis basis;                 ///< of a scenario's code, in the order as given
 };
 
 /// A scenario in the orders that its steps can come in (step_orders()). One run of the code an

@@ -59,6 +59,8 @@ class Watch final : public lang::LoopWatch {
     ops::Context::Looks looks;
     std::vector<StateImage::Digest> numbers;  ///< known of storages, in the image's order
     std::vector<ops::GeneratorState> generators;
+    std::vector<std::uint64_t> decided;  ///< how often each assumption was made
+    std::vector<std::uint64_t> noted;
   };
   struct Hash {
     std::size_t operator()(const StateImage::Digest& digest) const { return digest.low; }
@@ -86,7 +88,11 @@ class Watch final : public lang::LoopWatch {
                 session_.c.early_backwards,
                 session_.c.looks(),
                 {},
-                generators()};
+                generators(),
+                {},
+                {}};
+    if (session_.decisions != nullptr) state.decided = session_.decisions->counts();
+    if (notes() != nullptr) state.noted = notes()->counts();
     for (const TensorWriter::KnownNumbers& known : writer.known_numbers())
       state.numbers.push_back(known.digest);
     if (!image.is_whole()) return 0;
@@ -102,6 +108,8 @@ class Watch final : public lang::LoopWatch {
     }
     return count;
   }
+
+  [[nodiscard]] lang::Notes* notes() const { return session_.interp.options().notes; }
 
   /// Of all generators of the host.
   [[nodiscard]] std::vector<ops::GeneratorState> generators() const {
@@ -153,6 +161,8 @@ class Watch final : public lang::LoopWatch {
     }
     for (std::size_t i = 0; i < then.generators.size(); ++i)
       session_.c.generator(i).leave_out(then.generators[i], repeat.times);
+    if (session_.decisions != nullptr) session_.decisions->leave_out(then.decided, repeat.times);
+    if (notes() != nullptr) notes()->leave_out(then.noted, repeat.times);
     return static_cast<std::int64_t>(repeat.times) * period;
   }
 

@@ -174,6 +174,9 @@ void TensorWriter::write_session() {
   c.for_each_workspace([this](const ops::Tensor& workspace) { tensor(workspace.impl()); });
   image().put(static_cast<std::uint8_t>(session_.current_device.index));
   image().put(session_.moves_module ? 1 : 0);
+  if (session_.decisions != nullptr) {
+    for (const std::uint64_t held : session_.decisions->held()) image().put(held);
+  }
 }
 
 }  // namespace tidemark::torch
