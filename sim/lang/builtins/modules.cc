@@ -321,78 +321,90 @@ AttrMap* attributes_of(const Value& owner) {
   return instance == nullptr ? nullptr : &instance->attrs();
 }
 
-/// What the module _attribute_tables is made of: names, get, set and remove, of an object or a
-/// class; and the class of such tables' base, a dict to isinstance().
+/// What the module _attribute_tables is made of: names, get, set, remove and size, of an object or
+/// a class; and the class of such tables' base, a dict to isinstance().
 void add_attribute_access(Interp& in, Module& module) {
   const auto access = [&](std::string_view signature, HostFunction body) -> Value {
     return in.function(signature, std::move(body));
   };
   module.set(
       in.intern("attribute_access"),
-      in.tuple({access("names(owner, table)",
-                       [](Interp& interp, Arguments& args) {
-                         std::vector<Value> names;
-                         if (const auto* global = args[0].as<Module>()) {
-                           if (global->list_missing) {  // all that it has not made yet
-                             for (const std::string_view name : global->list_missing())
-                               interp.find_attr(args[0], interp.intern(name));
-                           }
-                           for (const AttrMap::Entry& entry : global->entries()) {
-                             if (!entry.value.empty())
-                               names.push_back(interp.str(std::string(interp.text(entry.name))));
-                           }
-                           return interp.list(std::move(names));
-                         }
-                         const AttrMap* table = attributes_of(args[0]);
-                         if (table == nullptr) return interp.list(std::move(names));
-                         names.reserve(table->size());
-                         for (const AttrMap::Entry& entry : table->entries()) {
-                           const std::string_view name = interp.text(entry.name);
-                           if (!name.starts_with('<'))
-                             names.push_back(interp.str(std::string(name)));
-                         }
-                         return interp.list(std::move(names));
-                       }),
-                access("get(owner, table, name)",
-                       [](Interp& interp, Arguments& args) {
-                         const Name name = interp.intern(args.text(2));
-                         if (args[0].as<Module>() != nullptr) {
-                           Value found = interp.find_attr(args[0], name);
-                           return found.empty() ? Value::not_implemented() : found;
-                         }
-                         const AttrMap* table = attributes_of(args[0]);
-                         const Value* own = table == nullptr ? nullptr : table->find(name);
-                         return own == nullptr ? Value::not_implemented() : *own;
-                       }),
-                access("set(owner, table, name, value)",
-                       [](Interp& interp, Arguments& args) {
-                         const Name name = interp.intern(args.text(2));
-                         if (auto* global = args[0].as<Module>()) {
-                           global->set(name, args.take(3));
-                         } else if (auto* instance = args[0].as<Instance>()) {
-                           instance->set_own(name, args.take(3));
-                         } else if (args[0].as<Function>() != nullptr) {
-                           interp.set_attr(args[0], name, args.take(3));
-                         } else if (auto* container = args[0].as<Container>()) {
-                           container->set_own(name, args.take(3));
-                         } else {
-                           interp.type_error(
-                               "'mappingproxy' object does not support item assignment");
-                         }
-                         return Value::none();
-                       }),
-                access("remove(owner, table, name)", [](Interp& interp, Arguments& args) {
-                  if (args[0].as<ClassObject>() != nullptr)
-                    interp.type_error("'mappingproxy' object does not support item deletion");
-                  const Name name = interp.intern(args.text(2));
-                  if (auto* global = args[0].as<Module>()) {
-                    global->set(name, {});
+      in.tuple(
+          {access("names(owner, table)",
+                  [](Interp& interp, Arguments& args) {
+                    std::vector<Value> names;
+                    if (const auto* global = args[0].as<Module>()) {
+                      if (global->list_missing) {  // all that it has not made yet
+                        for (const std::string_view name : global->list_missing())
+                          interp.find_attr(args[0], interp.intern(name));
+                      }
+                      for (const AttrMap::Entry& entry : global->entries()) {
+                        if (!entry.value.empty())
+                          names.push_back(interp.str(std::string(interp.text(entry.name))));
+                      }
+                      return interp.list(std::move(names));
+                    }
+                    const AttrMap* table = attributes_of(args[0]);
+                    if (table == nullptr) return interp.list(std::move(names));
+                    names.reserve(table->size());
+                    for (const AttrMap::Entry& entry : table->entries()) {
+                      const std::string_view name = interp.text(entry.name);
+                      if (!name.starts_with('<')) names.push_back(interp.str(std::string(name)));
+                    }
+                    return interp.list(std::move(names));
+                  }),
+           access("get(owner, table, name)",
+                  [](Interp& interp, Arguments& args) {
+                    const Name name = interp.intern(args.text(2));
+                    if (args[0].as<Module>() != nullptr) {
+                      Value found = interp.find_attr(args[0], name);
+                      return found.empty() ? Value::not_implemented() : found;
+                    }
+                    const AttrMap* table = attributes_of(args[0]);
+                    const Value* own = table == nullptr ? nullptr : table->find(name);
+                    return own == nullptr ? Value::not_implemented() : *own;
+                  }),
+           access("set(owner, table, name, value)",
+                  [](Interp& interp, Arguments& args) {
+                    const Name name = interp.intern(args.text(2));
+                    if (auto* global = args[0].as<Module>()) {
+                      global->set(name, args.take(3));
+                    } else if (auto* instance = args[0].as<Instance>()) {
+                      instance->set_own(name, args.take(3));
+                    } else if (args[0].as<Function>() != nullptr) {
+                      interp.set_attr(args[0], name, args.take(3));
+                    } else if (auto* container = args[0].as<Container>()) {
+                      container->set_own(name, args.take(3));
+                    } else {
+                      interp.type_error("'mappingproxy' object does not support item assignment");
+                    }
                     return Value::none();
-                  }
-                  AttrMap* table = attributes_of(args[0]);
-                  if (table != nullptr) table->remove(name);
-                  return Value::none();
-                })}));
+                  }),
+           access("remove(owner, table, name)",
+                  [](Interp& interp, Arguments& args) {
+                    if (args[0].as<ClassObject>() != nullptr)
+                      interp.type_error("'mappingproxy' object does not support item deletion");
+                    const Name name = interp.intern(args.text(2));
+                    if (auto* global = args[0].as<Module>()) {
+                      global->set(name, {});
+                      return Value::none();
+                    }
+                    AttrMap* table = attributes_of(args[0]);
+                    if (table != nullptr) table->remove(name);
+                    return Value::none();
+                  }),
+           // With those that names() does not list: whether any came or went.
+           access("size(owner, table)", [](Interp&, Arguments& args) {
+             const auto* global = args[0].as<Module>();
+             const AttrMap* table = global == nullptr ? attributes_of(args[0]) : nullptr;
+             const auto held =
+                 global == nullptr
+                     ? static_cast<std::ptrdiff_t>(table == nullptr ? 0 : table->size())
+                     : std::ranges::count_if(global->entries(), [](const AttrMap::Entry& entry) {
+                         return !entry.value.empty();
+                       });
+             return Value::integer(held);
+           })}));
   const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
   base->allocate = [](Interp& interp, Ref<ClassObject> type) {
     return make_ref<Instance>(interp.heap(), std::move(type));
@@ -419,7 +431,7 @@ Value same_elements(Interp& in, const Value& what) {
     in.refuse(fmt::format("copy.copy() of a {} is not supported", in.text(type->name())));
   }
   if (from.attrs() != nullptr) {
-    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    const std::vector<AttrMap::Entry> own = from.attrs()->listed();
     for (const AttrMap::Entry& entry : own) copy->set_own(entry.name, entry.value);
   }
   return copy;

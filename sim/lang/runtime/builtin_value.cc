@@ -89,7 +89,7 @@ Value BuiltinValue::deep_copy(Interp& interp, DeepCopies& copies) {
   if (in_code(known(name::kDeepcopy))) return Instance::deep_copy(interp, copies);
   const Ref<BuiltinValue> copy = make_ref<BuiltinValue>(heap(), Ref<ClassObject>(&type()), plain);
   copies.add(Value(Ref<Instance>(this)), Value(copy));
-  const std::vector<AttrMap::Entry> own = attrs().entries();
+  const std::vector<AttrMap::Entry> own = attrs().listed();
   for (const AttrMap::Entry& entry : own)
     copy->set_own(entry.name, interp.deep_copy(entry.value, copies));
   return copy;

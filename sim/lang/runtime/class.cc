@@ -33,6 +33,10 @@ std::size_t AttrMap::index_of(Name name) const {
 }
 
 void AttrMap::rebuild() {
+  if (removed_ > 0) {
+    std::erase_if(entries_, [](const Entry& entry) { return entry.name == kRemoved; });
+    removed_ = 0;
+  }
   slots_.clear();
   if (entries_.size() <= kLinear) return;
   std::size_t size = 32;
@@ -67,8 +71,14 @@ Value AttrMap::remove(Name name) {
   const std::size_t found = index_of(name);
   if (found == kNone) return {};
   Value removed = std::move(entries_[found].value);
-  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(found));
-  rebuild();
+  if (slots_.empty()) {
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(found));
+    return removed;
+  }
+  // Its slot stays, for those that lie behind it.
+  entries_[found].name = kRemoved;
+  ++removed_;
+  if (removed_ > entries_.size() / 2) rebuild();
   return removed;
 }
 
@@ -77,11 +87,12 @@ void AttrMap::clear(Heap& heap) {
   std::vector<Entry> taken = std::move(entries_);
   entries_.clear();
   slots_.clear();
+  removed_ = 0;
   for (Entry& entry : taken) heap.drop(std::move(entry.value));
 }
 
 void AttrMap::traverse(Visitor& visitor) const {
-  for (const Entry& entry : entries_) visitor.visit(entry.value);
+  for (const Entry& entry : entries()) visitor.visit(entry.value);
 }
 
 const Value* DeepCopies::find(const Value& original) const {
@@ -190,10 +201,10 @@ void set_in_order(AttrMap& attrs, ClassObject& type, Name name, Value value) {
 }
 
 void drop_in_order(Heap& heap, AttrMap& attrs, const ClassObject& type) {
-  const std::vector<AttrMap::Entry>& own = attrs.entries();
   const std::vector<Name>& order = type.instance_order;
-  bool same = own.size() <= order.size();
-  for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i].name == order[i];
+  bool same = attrs.size() <= order.size();
+  std::size_t i = 0;
+  for (const AttrMap::Entry& entry : attrs.entries()) same = same && entry.name == order[i++];
   if (!same) {
     for (const Name name : order) {
       if (Value* value = attrs.find(name)) heap.drop(std::move(*value));

@@ -43,6 +43,44 @@ class AttrMap {
     Name name{};
     Value value;
   };
+  /// Those that are there, in order. Setting or removing one ends it.
+  class Entries {
+   public:
+    class Iterator {
+     public:
+      using value_type = Entry;
+      using difference_type = std::ptrdiff_t;
+      Iterator() = default;
+      Iterator(const Entry* at, const Entry* end) : at_(at), end_(end) { skip(); }
+      const Entry& operator*() const { return *at_; }
+      Iterator& operator++() {
+        ++at_;
+        skip();
+        return *this;
+      }
+      Iterator operator++(int) {
+        const Iterator before = *this;
+        ++*this;
+        return before;
+      }
+      bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+     private:
+      void skip() {
+        while (at_ != end_ && at_->name == kRemoved) ++at_;
+      }
+      const Entry* at_ = nullptr;
+      const Entry* end_ = nullptr;
+    };
+    explicit Entries(const std::vector<Entry>& all) : all_(all) {}
+    [[nodiscard]] Iterator begin() const { return {all_.data(), all_.data() + all_.size()}; }
+    [[nodiscard]] Iterator end() const {
+      return {all_.data() + all_.size(), all_.data() + all_.size()};
+    }
+
+   private:
+    const std::vector<Entry>& all_;
+  };
   [[nodiscard]] const Value* find(Name name) const {
     const std::size_t i = may_have(name) ? index_of(name) : kNone;
     return i == kNone ? nullptr : &entries_[i].value;
@@ -53,16 +91,19 @@ class AttrMap {
   }
   /// The new value is in place before the old one is dropped.
   void set(Name name, Value value);
-  /// The removed value, empty when there was none; the caller drops it.
+  /// The removed value, empty when there was none; the caller drops it. Cost: constant, over many.
   Value remove(Name name);
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] Entries entries() const { return Entries(entries_); }
+  /// A copy, for whoever sets or removes some meanwhile.
+  [[nodiscard]] std::vector<Entry> listed() const { return {entries().begin(), entries().end()}; }
+  [[nodiscard]] std::size_t size() const { return entries_.size() - removed_; }
   /// Drops all, in order.
   void clear(Heap& heap);
   void traverse(Visitor& visitor) const;
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr Name kRemoved{~std::uint32_t{0}};  // the name of an entry that is gone
   static std::uint64_t bit(Name name) {
     return std::uint64_t{1} << (static_cast<std::uint32_t>(name) % 64);
   }
@@ -72,6 +113,7 @@ class AttrMap {
   std::uint64_t ever_ = 0;  // bits of all names ever set: most searches end here
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> slots_;  // entry index + 1, open addressing; empty for up to 8 entries
+  std::size_t removed_ = 0;           // entries that are gone; none where there are no slots
 };
 
 /// Makes the object that a call of a class initialises: Python's __new__. `type` is the class

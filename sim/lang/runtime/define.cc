@@ -281,7 +281,7 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   close_subclass(in, *type);
   if (parts.own_cell) parts.own_cell->value = type;
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
-  const std::vector<AttrMap::Entry> members = type->attrs.entries();
+  const std::vector<AttrMap::Entry> members = type->attrs.listed();
   for (const AttrMap::Entry& member : members) {
     auto* object = member.value.as<Instance>();
     if (object == nullptr || object->kind() != Kind::kInstance) continue;

@@ -174,7 +174,7 @@ Value Instance::deep_copy(Interp& interp, DeepCopies& copies) {
   Ref<Instance> copy = type->allocate != nullptr ? type->allocate(interp, type)
                                                  : make_ref<Instance>(interp.heap(), type);
   copies.add(self, Value(copy));
-  const std::vector<AttrMap::Entry> own = attrs_.entries();
+  const std::vector<AttrMap::Entry> own = attrs_.listed();
   for (const AttrMap::Entry& entry : own) {
     copy->set_own(entry.name, interp.deep_copy(entry.value, copies));
   }

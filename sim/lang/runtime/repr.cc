@@ -270,7 +270,7 @@ Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
   }
   const auto copy_attributes = [&](const Container& from, Container& to) {
     if (from.attrs() == nullptr) return;
-    const std::vector<AttrMap::Entry> own = from.attrs()->entries();
+    const std::vector<AttrMap::Entry> own = from.attrs()->listed();
     for (const AttrMap::Entry& entry : own) to.set_own(entry.name, deep_copy(entry.value, copies));
   };
   Object* object = value.object();

@@ -14,12 +14,14 @@ class _View:
         return len(self._table)
 
     def __iter__(self):
-        names = self._table._names()
+        table = self._table
+        names = table._names()
+        size = table._size()
         for name in names:
-            if len(self._table) != len(names):
+            if table._size() != size and len(table) != len(names):
                 raise RuntimeError("dictionary changed size during iteration")
             yield self._one(name)
-        if len(self._table) != len(names):
+        if table._size() != size and len(table) != len(names):
             raise RuntimeError("dictionary changed size during iteration")
 
     def __reversed__(self):
@@ -53,6 +55,9 @@ class AttributeTable(_tidemark.mapping_base):
 
     def _names(self):
         return self._access[0](self._owner, self._of)
+
+    def _size(self):
+        return self._access[4](self._owner, self._of)
 
     def _find(self, key):
         found = self._access[1](self._owner, self._of, key) if isinstance(key, str) else NotImplemented

@@ -117,33 +117,38 @@ void add_tables(Session& session, lang::ClassObject& base) {
   const auto access = [&](std::string_view signature, lang::HostFunction body) -> Value {
     return interp.function(signature, std::move(body));
   };
-  base.attrs.set(interp.intern("_table_access"),
-                 interp.tuple({access("names(owner, table)",
-                                      [](Interp& in, Arguments& a) {
-                                        const lang::AttrMap& table = table_of(a);
-                                        std::vector<Value> names;
-                                        names.reserve(table.size());
-                                        for (const auto& entry : table.entries())
-                                          names.push_back(in.str(std::string(in.text(entry.name))));
-                                        return in.list(std::move(names));
-                                      }),
-                               access("get(owner, table, name)",
-                                      [](Interp& in, Arguments& a) {
-                                        const Value* found = table_of(a).find(in.intern(a.text(2)));
-                                        return found == nullptr ? Value::not_implemented() : *found;
-                                      }),
-                               access("set(owner, table, name, value)",
-                                      [](Interp& in, Arguments& a) {
-                                        const auto* tensor = a[3].as<TensorObject>();
-                                        if (tensor != nullptr && a.text(1) == "_buffers")
-                                          tensor->tensor->storage->set_role(ops::Role::kParameter);
-                                        table_of(a).set(in.intern(a.text(2)), a.take(3));
-                                        return Value::none();
-                                      }),
-                               access("remove(owner, table, name)", [](Interp& in, Arguments& a) {
-                                 table_of(a).remove(in.intern(a.text(2)));
-                                 return Value::none();
-                               })}));
+  base.attrs.set(
+      interp.intern("_table_access"),
+      interp.tuple({access("names(owner, table)",
+                           [](Interp& in, Arguments& a) {
+                             const lang::AttrMap& table = table_of(a);
+                             std::vector<Value> names;
+                             names.reserve(table.size());
+                             for (const auto& entry : table.entries())
+                               names.push_back(in.str(std::string(in.text(entry.name))));
+                             return in.list(std::move(names));
+                           }),
+                    access("get(owner, table, name)",
+                           [](Interp& in, Arguments& a) {
+                             const Value* found = table_of(a).find(in.intern(a.text(2)));
+                             return found == nullptr ? Value::not_implemented() : *found;
+                           }),
+                    access("set(owner, table, name, value)",
+                           [](Interp& in, Arguments& a) {
+                             const auto* tensor = a[3].as<TensorObject>();
+                             if (tensor != nullptr && a.text(1) == "_buffers")
+                               tensor->tensor->storage->set_role(ops::Role::kParameter);
+                             table_of(a).set(in.intern(a.text(2)), a.take(3));
+                             return Value::none();
+                           }),
+                    access("remove(owner, table, name)",
+                           [](Interp& in, Arguments& a) {
+                             table_of(a).remove(in.intern(a.text(2)));
+                             return Value::none();
+                           }),
+                    access("size(owner, table)", [](Interp&, Arguments& a) {
+                      return Value::integer(static_cast<std::int64_t>(table_of(a).size()));
+                    })}));
 }
 
 }  // namespace

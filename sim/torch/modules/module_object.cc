@@ -348,7 +348,7 @@ Value ModuleObject::deep_copy(Interp& interp, lang::DeepCopies& copies) {
   copies.add(self, Value(copy));
   // In the order of a module's __dict__. What a copy runs may change the module.
   const auto copy_all = [&](const lang::AttrMap& from, lang::AttrMap& to) {
-    const std::vector<lang::AttrMap::Entry> entries = from.entries();
+    const std::vector<lang::AttrMap::Entry> entries = from.listed();
     for (const auto& entry : entries) to.set(entry.name, interp.deep_copy(entry.value, copies));
   };
   copy_all(parameters, copy->parameters);
