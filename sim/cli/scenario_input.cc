@@ -33,6 +33,8 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   if (args.has("packages")) {
     std::string folders;
     for (const std::string& folder : args.values("packages")) {
+      if (!std::filesystem::is_directory(folder))
+        usage_error("--packages", "'" + folder + "' is no folder");
       user_read_paths().push_back(folder);
       folders += folders.empty() ? "[" : ", ";
       folders += yaml::quoted(std::filesystem::absolute(folder).lexically_normal().string());

@@ -45,6 +45,7 @@ LoadedRecording recording_of_trace(const std::string& path) {
           {options.device.total_bytes - options.device.context_bytes},
           {},
           {},
+          {},
           {}};
 }
 
@@ -88,7 +89,7 @@ LoadedRecording load_recording(const std::string& path, const ScenarioChoice& ch
                                const ReadProgress& progress) {
   if (looks_like_scenario(path))
     return recording_of(run(load_scenario(path, choice.overrides, choice.variant), {}), path);
-  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}, {}, {}, {}};
+  if (looks_like_snapshot(path)) return {read_snapshot_file(path, progress), {}, {}, {}, {}, {}};
   if (first_bytes(path, 12) == "index,action") {
     Problem problem;
     problem.path = path;

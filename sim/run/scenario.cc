@@ -372,6 +372,8 @@ class Reader {
   std::string folder_named(const yaml::Node& name, const std::string& key) {
     std::string path = joined_path(folder_, name.text);
     refuse_outside(scope_, name, key, path);
+    if (!std::filesystem::is_directory(path))
+      throw InputError(Problem{name.at, key, "'" + name.text + "' is no folder", {}});
     return path;
   }
 
