@@ -190,6 +190,13 @@ bool adds_by_cublaslt(const Context& c, const Tensor& self, const Dims& sizes, s
 
 }  // namespace
 
+void add_product_kernel(Context& c, const Tensor& out, const Tensor& self, const Tensor& a,
+                        const Tensor& b, double beta) {
+  const bool is_own = out.impl() == self.impl();
+  gemm(c, out, a, b,
+       !is_own && out.dim() == 2 && adds_by_cublaslt(c, self, out.sizes(), a.size(1), beta));
+}
+
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
   if (mat1.dim() != 2 || mat2.dim() != 2) {

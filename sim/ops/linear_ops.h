@@ -33,6 +33,9 @@ Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b);
 void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out);
 /// The same for matrices or batches of them, into `out`.
 void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b);
+/// The same, of beta * self + a @ b.
+void add_product_kernel(Context& c, const Tensor& out, const Tensor& self, const Tensor& a,
+                        const Tensor& b, double beta);
 /// A matrix with a vector, into `out` where there is one.
 Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector, Tensor out = {});
 

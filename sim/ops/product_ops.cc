@@ -163,6 +163,42 @@ Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const T
   });
 }
 
+/// beta * added + first @ second, written into `out`. `added` is copied there first, which asks for
+/// nothing; undefined: nothing is added. No autocast.
+Tensor product_into(Context& c, std::string_view name, const Tensor& added, double beta,
+                    const Tensor& first, const Tensor& second, const Tensor& out) {
+  const bool has_history = first.requires_grad() || second.requires_grad() || out.requires_grad() ||
+                           (added.defined() && added.requires_grad());
+  if (c.grad_enabled() && has_history) {
+    throw OpError(
+        fmt::format("{}(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the arguments requires grad.",
+                    name));
+  }
+  const std::int64_t dims = name.find("bmm") == std::string_view::npos ? 2 : 3;
+  if (first.dim() != dims || second.dim() != dims || first.size(-1) != second.size(-2) ||
+      first.size(0) != (dims == 3 ? second.size(0) : first.size(0))) {
+    throw OpError(fmt::format("{}: shapes cannot be multiplied ({} and {})", name,
+                              to_string(first.sizes()), to_string(second.sizes())));
+  }
+  if (first.dtype() != second.dtype() || out.dtype() != first.dtype()) {
+    throw OpError(fmt::format("Expected out tensor to have dtype {}, but got {} instead",
+                              info(first.dtype()).name, info(out.dtype()).name));
+  }
+  Dims sizes = first.sizes();
+  sizes.back() = second.size(-1);
+  const bool is_matrix = out.stride(-1) == 1 || out.stride(-2) == 1;
+  if (!(out.sizes() == sizes) || !is_matrix) {
+    throw NotModelled(
+        fmt::format("{} into out= of size {} and strides {} is not modelled where the result has "
+                    "size {}",
+                    name, to_string(out.sizes()), to_string(out.strides()), to_string(sizes)));
+  }
+  Op op(c, name, "", {}, {&first, &second, added.defined() ? &added : &first});
+  add_product_kernel(c, out, added.defined() ? added : out, first, second, beta);
+  return op.in_place(out, [](Backward& /*b*/) {});
+}
+
 /// Of real vectors what dot does, but its gradients come in the other order.
 Tensor vdot(Context& c, Tensor self, Tensor other) {
   const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
@@ -215,6 +251,12 @@ OpResult run_in_place(Arguments& a) {
                       {a.number(3), a.number(4)});
 }
 
+template <int kAdded>  // Parameters before the first factor.
+OpResult run_into(Arguments& a, std::string_view name, const Tensor& out) {
+  return product_into(a.context(), name, kAdded == 0 ? Tensor() : a.tensor(0),
+                      kAdded == 0 ? 0 : a.number(3), a.tensor(kAdded), a.tensor(kAdded + 1), out);
+}
+
 }  // namespace
 
 std::span<const OpDef> product_ops() {
@@ -235,6 +277,16 @@ std::span<const OpDef> product_ops() {
        run_in_place, kSource},
       {"baddbmm_(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
        "method", run_in_place, kSource},
+      {"mm(Tensor input, Tensor mat2, *, Tensor out)", "torch",
+       [](Arguments& a) { return run_into<0>(a, "mm", a.tensor(2)); }, kSource},
+      {"bmm(Tensor input, Tensor mat2, *, Tensor out)", "torch",
+       [](Arguments& a) { return run_into<0>(a, "bmm", a.tensor(2)); }, kSource},
+      {"addmm(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1, Tensor "
+       "out)",
+       "torch", [](Arguments& a) { return run_into<1>(a, "addmm", a.tensor(5)); }, kSource},
+      {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1, "
+       "Tensor out)",
+       "torch", [](Arguments& a) { return run_into<1>(a, "baddbmm", a.tensor(5)); }, kSource},
       {"vdot(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return vdot(a.context(), a.tensor(0), a.tensor(1)); },
        kSource},

@@ -55,6 +55,7 @@ def cpython(parts, folder):
 
 
 def simulated(parts, folder):
+    (folder / "packages").mkdir(exist_ok=True)
     command = [PROGRAM, "run", "main.py", "--device", "h100-sxm-80gb", "--packages", "packages", "--format", "json"]
     done = run([*command, "--", *parts.get("arguments", "").split()], folder)
     return json.loads(done.stdout).get("printed", "")

@@ -1,0 +1,1 @@
+from torch.ao import nn, quantization
