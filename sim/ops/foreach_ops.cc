@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernel_shape.h"
@@ -28,6 +32,21 @@ void pass_over(Context& c, const TensorList& tensors, unsigned times) {
   taker->take_shape(shape);
 }
 
+/// Source: check_foreach_api_restrictions.
+void check_lists(const Arguments& a) {
+  std::optional<std::size_t> count;
+  for (std::size_t i = 0; i < a.count(); ++i) {
+    const auto* list = std::get_if<TensorList>(&a.value(i));
+    if (list == nullptr) continue;
+    if (list->empty()) throw OpError("Tensor list must have at least one tensor.");
+    if (count && *count != list->size()) {
+      throw OpError(fmt::format("Tensor lists must have the same number of tensors, got {} and {}",
+                                *count, list->size()));
+    }
+    count = list->size();
+  }
+}
+
 /// Writes over every list that it is given, as far as is known.
 OpResult write_over(Arguments& a, bool is_counted) {
   for (std::size_t i = 0; i < a.count(); ++i) {
@@ -42,18 +61,23 @@ OpResult write_over(Arguments& a, bool is_counted) {
   return OpResult::plain(None{});
 }
 
-OpResult nothing(Arguments& a) { return write_over(a, true); }
+OpResult nothing(Arguments& a) {
+  check_lists(a);
+  return write_over(a, true);
+}
 
 /// PyTorch does not count the writes of its fused kernels: autograd does not notice them.
 OpResult unnoticed(Arguments& a) { return write_over(a, false); }
 
 /// _foreach_zero_, counted on the host, where it is one zero_() after the other.
 OpResult zero(Arguments& a) {
-  return write_over(a, !a.tensors(0).empty() && !a.tensors(0).front().is_cuda());
+  check_lists(a);
+  return write_over(a, !a.tensors(0).front().is_cuda());
 }
 
 /// One new tensor an entry, all made before anything is computed.
 OpResult list_like(Arguments& a, std::size_t list, std::string_view name) {
+  check_lists(a);
   Context& c = a.context();
   const LabelScope label(c, name);
   TensorList out;
@@ -66,6 +90,7 @@ OpResult list_like(Arguments& a, std::size_t list, std::string_view name) {
 /// Partial results by chunk of 65 536 elements, then one scalar a tensor. Source:
 /// docs/rules/optimizers.md#4.
 OpResult foreach_norm(Arguments& a) {
+  check_lists(a);
   Context& c = a.context();
   const LabelScope label(c, "_foreach_norm");
   const TensorList& tensors = a.tensors(0);
@@ -96,6 +121,7 @@ std::span<const OpDef> foreach_ops() {
   static constexpr OpDef kOps[] = {
       {"_foreach_add_(Tensor[] self, Tensor[] other, *, any alpha=1)", "torch",
        [](Arguments& a) -> OpResult {
+         check_lists(a);
          for (std::size_t i = 0; i < a.tensors(0).size(); ++i) {
            const Tensor& x = a.tensors(0)[i];
            if (x.is_sparse() && a.tensors(1)[i].is_sparse()) {

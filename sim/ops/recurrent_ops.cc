@@ -150,7 +150,6 @@ Tensor layer_output(Context& c, const RecurrentOptions& o, const Tensor& input, 
 
 std::vector<CellParameters> gather(const TensorList& flat, bool has_biases) {
   const std::size_t each = has_biases ? 4 : 2;
-  if (flat.size() % each != 0) throw OpError("got an incorrect number of RNN parameters");
   std::vector<CellParameters> out;
   for (std::size_t i = 0; i < flat.size(); i += each) {
     out.push_back({flat[i], flat[i + 1], has_biases ? flat[i + 2] : Tensor(),
@@ -171,11 +170,6 @@ TensorList native(Context& c, const Tensor& given, const HiddenState& hidden,
     states.emplace_back(std::move(hx[i]), o.kind == CellKind::kLstm ? std::move(cx[i]) : Tensor());
   }
   const std::size_t directions = o.bidirectional ? 2 : 1;
-  if (states.size() != parameters.size() ||
-      states.size() != static_cast<std::size_t>(o.layers) * directions) {
-    throw OpError(fmt::format("Expected hidden size ({}, ...), got {} states",
-                              static_cast<std::size_t>(o.layers) * directions, states.size()));
-  }
   std::vector<HiddenState> last;
   Tensor output = input;
   for (std::int64_t layer = 0; layer < o.layers; ++layer) {
@@ -215,8 +209,41 @@ HiddenState recurrent_cell(Context& c, CellKind kind, Tensor input, HiddenState 
   return next;
 }
 
+namespace {
+
+/// What layers are given fits together, as far as the memory that they ask for depends on it.
+void check_layers(const Tensor& input, const HiddenState& hidden, const TensorList& parameters,
+                  const RecurrentOptions& o) {
+  const std::size_t each = o.has_biases ? 4 : 2;
+  const std::size_t directions = o.bidirectional ? 2 : 1;
+  const std::size_t layers = parameters.size() / (each * directions);
+  if (o.layers < 1 || static_cast<std::uint64_t>(o.layers) != layers ||
+      parameters.size() != layers * each * directions) {
+    throw OpError("got an incorrect number of RNN parameters");
+  }
+  if (input.dim() != 3) {
+    throw OpError(fmt::format("RNN: Expected input to be 3-D, got {}-D tensor", input.dim()));
+  }
+  const auto check_state = [&](const Tensor& state) {
+    if (state.dim() == 3 && static_cast<std::size_t>(state.size(0)) == layers * directions) return;
+    throw OpError(fmt::format("Expected hidden size ({}, ...), got {}", layers * directions,
+                              to_string(state.sizes())));
+  };
+  check_state(std::get<0>(hidden));
+  if (o.kind == CellKind::kLstm) check_state(std::get<1>(hidden));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::int64_t dims = i % each < 2 ? 2 : 1;
+    if (parameters[i].dim() == dims) continue;
+    throw OpError(fmt::format("RNN: Expected parameter {} to be {}-D, got {}-D tensor", i, dims,
+                              parameters[i].dim()));
+  }
+}
+
+}  // namespace
+
 TensorList recurrent(Context& c, const Tensor& input, const HiddenState& hidden,
                      const TensorList& parameters, const RecurrentOptions& options) {
+  check_layers(input, hidden, parameters, options);
   if (input.is_cuda() && c.backends.cudnn && is_floating(input.dtype())) {
     return cudnn_recurrent(c, input, hidden, parameters, options);
   }
@@ -259,6 +286,7 @@ OpResult run_cell(Arguments& a) {
 template <CellKind kKind>
 OpResult run_step(Arguments& a) {
   if constexpr (kKind == CellKind::kLstm) {
+    if (a.tensors(1).size() != 2) throw OpError("lstm expects two hidden states");
     HiddenState next = step(a.context(), kKind, a.tensor(0), {a.tensors(1)[0], a.tensors(1)[1]},
                             cell_parameters(a));
     return OpResult::tuple({std::move(std::get<0>(next)), std::move(std::get<1>(next))});
