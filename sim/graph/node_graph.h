@@ -53,6 +53,10 @@ struct GraphNode {
   /// Two of the same name, inputs and settings give the same; 0: nobody knows the settings.
   std::uint64_t settings = 0;
   std::uint32_t module = 0;  ///< label of the module path it ran under
+  std::uint8_t numbers = 0;  ///< operands that are Python numbers
+  /// How it was called, in text: the arguments that are no tensors. Lives as long as the program.
+  std::string_view call{};
+  std::vector<std::int64_t> dims{};  ///< of a reduction: those that go; of others what they say
   std::vector<NodeId> inputs;
   std::vector<Effect> effects;
   StorageId storage = kNoStorage;

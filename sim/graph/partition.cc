@@ -44,7 +44,7 @@ bool is_recomputable(const GraphNode& node) {
                                                      "min", "any",      "argmax",     "var",
                                                      "std", "var_mean", "sum_to_size"};
   static constexpr std::string_view kOthers[] = {
-      "_unsafe_view", "arange", "triu",      "index", "gather",     "ones",      "zeros",
+      "_unsafe_view", "arange", "iota", "triu",      "index", "gather",     "ones",      "zeros",
       "zeros_like",   "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
   if (draws(node)) return false;
   switch (node.kind) {

@@ -128,7 +128,18 @@ ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>
   return defined.empty() ? ops::ScalarType::kFloat32 : ops::result_type(c, defined);
 }
 
+std::uint8_t numbers_among(const std::vector<const Tensor*>& reads) {
+  return static_cast<std::uint8_t>(
+      std::count_if(reads.begin(), reads.end(), [](const Tensor* tensor) {
+        return tensor->defined() && (*tensor)->wrapped_number;
+      }));
+}
+
 }  // namespace
+
+std::string_view Capture::kept_text(const std::string& text) {
+  return session_.interp.text(session_.interp.intern(text));
+}
 
 void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
   if (!c_.thread().pack_hooks.empty())
@@ -140,7 +151,10 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   if (is_unknown(name)) refuse(name);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
+  scopes_.back().numbers = numbers_among(reads);
+  if (!calls_.empty()) scopes_.back().call = kept_text(calls_.back().settings);
   reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
+  calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);
 }
@@ -190,6 +204,7 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
     return;
   }
   push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
 }
 
@@ -254,6 +269,7 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   push(Scope::Kind::kBackward, session_.interp.text(session_.interp.intern(name)),
        std::move(reads));
   scopes_.back().incoming = std::move(gradients);
+  scopes_.back().call = calls_of_[node.vertex];
 }
 
 void Capture::end_backward(const ops::TensorList& grads) {
@@ -326,6 +342,7 @@ void Capture::name_single_kernel(const Scope& scope) {
   GraphNode* only = single_kernel(scope);
   if (only == nullptr || only->kind != NodeKind::kPointwise) return;
   only->name = scope.name;
+  only->call = scope.call;
   std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {
     return std::find(scope.incoming.begin(), scope.incoming.end(), input) != scope.incoming.end();
   });
@@ -426,6 +443,8 @@ void Capture::finish(Scope scope) {
   GraphNode node;
   node.name = scope.name;
   node.settings = scope.settings;
+  node.call = scope.call;
+  node.numbers = scope.numbers;
   if (scope.kind == Scope::Kind::kKernel && scope.kernels.front() == ops::KernelKind::kFill)
     node.settings = 1;  // zeros
   node.kind = kind_of(scope);

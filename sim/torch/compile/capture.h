@@ -84,6 +84,8 @@ class Capture final : public ops::Tracer, public Pretender {
     std::vector<ops::KernelKind> kernels;
     graph::StorageId first_storage = 0;
     graph::NodeId first_node = 0;
+    std::string_view call;
+    std::uint8_t numbers = 0;
     int inner = 0;
     int inner_kernels = 0;
     bool asks_itself = false;  ///< for memory, outside of kernels
@@ -120,6 +122,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
   void write_functionally(const Scope& scope);
   graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
+  std::string_view kept_text(const std::string& text);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
                                           const std::vector<const ops::Tensor*>& reads);
   [[nodiscard]] static graph::NodeKind kind_of(const Scope& scope);
@@ -139,6 +142,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::unordered_map<const ops::Storage*, graph::NodeId> input_storages_;
   std::unordered_map<graph::StorageId, graph::NodeId> written_;  ///< the last that wrote there
   std::unordered_map<graph::VertexId, std::vector<graph::NodeId>> reads_of_;  ///< by operator
+  std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called
   std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
   std::function<void(graph::VertexId)> on_backward_;

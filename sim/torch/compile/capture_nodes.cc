@@ -184,6 +184,8 @@ void Capture::write_functionally(const Scope& scope) {
       std::find(std::begin(kKeepType), std::end(kKeepType), scope.name) != std::end(kKeepType);
   GraphNode node;
   node.name = scope.name;
+  node.call = scope.call;
+  node.numbers = scope.numbers;
   node.kind = NodeKind::kPointwise;
   node.inputs = scope.reads;
   NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);

@@ -1,0 +1,370 @@
+#include "sim/graph/inductor/decompose.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/graph/inductor/decomposer.h"
+#include "sim/ops/context.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::ScalarType;
+
+namespace {
+
+/// Element-wise operators that inductor lowers as they are.
+bool is_kept(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "add",        "sub",         "mul",         "div",        "neg",       "exp",      "log",
+      "sqrt",       "rsqrt",       "tanh",        "sigmoid",    "relu",      "sin",      "cos",
+      "abs",        "pow",         "reciprocal",  "erf",        "where",     "eq",       "ne",
+      "lt",         "le",          "gt",          "ge",         "maximum",   "minimum",  "clamp",
+      "clamp_min",  "clamp_max",   "logical_not", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
+      "bitwise_not", "expm1",      "log1p",       "log2",       "floor",     "ceil",     "round",
+      "sign",       "pointwise",   "floor_divide", "remainder", "add_",      "isnan",    "isinf"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+std::string_view without_underscore(std::string_view name) {
+  if (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_') name.remove_suffix(1);
+  return name;
+}
+
+/// As torch.fx and inductor's decompositions call a view.
+std::string_view view_name(std::string_view name) {
+  if (name == "t" || name == "transpose" || name == "permute") return "permute";
+  if (name == "detach") return "alias";
+  if (name == "_unsafe_view" || name == "reshape" || name == "flatten" || name == "unflatten")
+    return "view";
+  if (name == "narrow") return "slice";
+  if (name == "chunk") return "split";
+  return name;
+}
+
+}  // namespace
+
+std::vector<NodeId> Decomposer::inputs_of(NodeId id) const {
+  std::vector<NodeId> inputs;
+  for (const NodeId input : in_.nodes[id].inputs) inputs.push_back(at_[input]);
+  return inputs;
+}
+
+void Decomposer::refuse(std::string_view name) {
+  throw ops::NotModelled(fmt::format("{} in code compiled by inductor is not modelled", name));
+}
+
+void Decomposer::gives(NodeId captured, NodeId id) {
+  at_[captured] = id;
+  GraphNode& node = out_.nodes[id];
+  const GraphNode& from = in_.nodes[captured];
+  if (from.has_parts || node.kind == NodeKind::kView) return;
+  if (node.sizes == from.sizes) node.strides = from.strides;
+}
+
+/// A formula's value. `names`: the operands' nodes by name.
+NodeId Decomposer::evaluate(std::string_view text, std::map<std::string_view, NodeId> names) {
+  NodeId last = kNoNode;
+  while (!text.empty()) {
+    const std::size_t end = text.find(';');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    std::vector<std::string_view> words;
+    while (!line.empty()) {
+      const std::size_t space = line.find(' ');
+      const std::string_view word = line.substr(0, space);
+      if (!word.empty()) words.push_back(word);
+      line = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+    }
+    const bool is_named = words.size() > 2 && words[1] == "=";
+    const std::size_t first = is_named ? 2 : 0;
+    const std::string_view op = words[first];
+    std::vector<NodeId> operands;
+    std::string_view number;
+    for (std::size_t i = first + 1; i < words.size(); ++i) {
+      if (words[i].front() == '#') {
+        number = words[i];
+      } else {
+        operands.push_back(names.at(words[i]));
+      }
+    }
+    if (op == "alias") {
+      const GraphNode& node = out_.nodes[operands[0]];
+      last = builder_.view("alias", operands[0], node.sizes, node.strides, node.offset);
+    } else if (op == "convert") {
+      last = builder_.convert(operands[0], out_.nodes[operands[1]].dtype);
+    } else if (op == "clone") {
+      last = builder_.pointwise("clone", operands);
+      out_.nodes[last].kind = NodeKind::kCopy;
+    } else if (op == "where" && !number.empty()) {
+      const NodeId value = builder_.fill("full", {}, out_.nodes[operands[1]].dtype, number);
+      last = builder_.pointwise("where", {operands[0], value, operands[1]});
+    } else {
+      last = builder_.pointwise(op, operands, number);
+    }
+    if (is_named) names[words[0]] = last;
+  }
+  return last;
+}
+
+bool Decomposer::by_formula(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const Formula* formula = formula_of(without_underscore(node.name), node.call);
+  if (formula == nullptr) return false;
+  static constexpr std::string_view kOperands[] = {"x", "y", "z"};
+  std::map<std::string_view, NodeId> names;
+  std::vector<NodeId> inputs = inputs_of(id);
+  for (std::size_t i = 0; i < inputs.size() && i < 3; ++i) {
+    const ScalarType dtype = out_.nodes[inputs[i]].dtype;
+    const bool is_narrow = ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
+    names[kOperands[i]] =
+        formula->widens && is_narrow ? builder_.convert(inputs[i], ScalarType::kFloat32) : inputs[i];
+  }
+  NodeId result = evaluate(formula->text, std::move(names));
+  if (formula->widens) result = builder_.convert(result, node.dtype);
+  gives(id, result);
+  return true;
+}
+
+void Decomposer::element_wise(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const std::string_view name = without_underscore(node.name);
+  if (name == "masked_fill") {
+    const std::vector<NodeId> inputs = inputs_of(id);
+    const NodeId value = inputs.size() > 2 ? inputs[2] : builder_.fill("full", {}, node.dtype, node.call);
+    const NodeId result = builder_.pointwise("where", {inputs[1], value, inputs[0]});
+    gives(id, result);
+    return;
+  }
+  if (!is_kept(name)) refuse(node.name);
+  std::vector<NodeId> inputs = inputs_of(id);
+  if (inputs.empty()) refuse(node.name);
+  const NodeId result = builder_.pointwise(name == "pointwise" ? "mul" : name, std::move(inputs), node.call,
+                                           node.numbers);
+  GraphNode& made = out_.nodes[result];
+  made.settings = node.settings;
+  made.dtype = node.dtype;
+  made.sizes = node.sizes;
+  gives(id, result);
+}
+
+void Decomposer::copy(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId x = inputs_of(id).front();
+  if (node.kind == NodeKind::kCast) {
+    gives(id, builder_.convert(x, node.dtype));
+    return;
+  }
+  const NodeId result = builder_.pointwise("clone", {x});
+  GraphNode& made = out_.nodes[result];
+  made.kind = NodeKind::kCopy;
+  made.dims = {made.strides == node.strides ? 0 : 1};
+  made.settings = node.settings;
+  gives(id, result);
+}
+
+/// Which dimensions of the first are gone from the second, or 1 in it.
+std::vector<std::int64_t> Decomposer::reduced_dims(const GraphNode& from, const GraphNode& to,
+                                                   bool& keeps_dims) {
+  std::vector<std::int64_t> dims;
+  keeps_dims = from.sizes.size() == to.sizes.size();
+  if (keeps_dims) {
+    for (std::size_t i = 0; i < from.sizes.size(); ++i) {
+      if (from.sizes[i] != to.sizes[i] || (to.sizes[i] == 1 && from.sizes.size() == 1))
+        dims.push_back(static_cast<std::int64_t>(i));
+    }
+    return dims;
+  }
+  if (to.sizes.empty()) {
+    for (std::size_t i = 0; i < from.sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+    return dims;
+  }
+  // What the call says, else the first that leave the sizes that are there.
+  const auto rank = static_cast<std::int64_t>(from.sizes.size());
+  for (const std::int64_t dim : numbers_in(to.call)) dims.push_back(dim < 0 ? dim + rank : dim);
+  if (from.sizes.size() == to.sizes.size() + dims.size() && !dims.empty()) return dims;
+  dims.clear();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < from.sizes.size(); ++i) {
+    const bool stays = at < to.sizes.size() && from.sizes[i] == to.sizes[at] &&
+                       from.sizes.size() - i > to.sizes.size() - at - 1;
+    if (stays) {
+      ++at;
+    } else {
+      dims.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  return dims;
+}
+
+/// The numbers behind "tensor, ": a list in brackets, or one.
+std::vector<std::int64_t> Decomposer::numbers_in(std::string_view call) {
+  std::vector<std::int64_t> numbers;
+  std::size_t at = call.find("tensor, ");
+  if (at == std::string_view::npos) return numbers;
+  at += 8;
+  const bool is_list = at < call.size() && call[at] == '[';
+  const std::size_t end = is_list ? call.find(']', at) : call.find(',', at);
+  const std::string text(call.substr(at, end == std::string_view::npos ? end : end - at));
+  std::size_t from = 0;
+  while (from < text.size()) {
+    if ((text[from] >= '0' && text[from] <= '9') || text[from] == '-') {
+      std::size_t used = 1;
+      try {
+        numbers.push_back(std::stoll(text.substr(from), &used));
+      } catch (const std::exception&) {
+      }
+      from += used;
+    } else {
+      ++from;
+    }
+  }
+  return numbers;
+}
+
+void Decomposer::reduction(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  static constexpr std::string_view kKnown[] = {"sum", "mean", "amax", "amin", "max", "min"};
+  if (std::find(std::begin(kKnown), std::end(kKnown), node.name) == std::end(kKnown))
+    refuse(node.name);
+  const NodeId x = inputs_of(id).front();
+  bool keeps_dims = false;
+  GraphNode from = in_.nodes[node.inputs.front()];
+  const std::vector<std::int64_t> dims = reduced_dims(from, node, keeps_dims);
+  gives(id, builder_.reduce(node.name, x, dims, keeps_dims, node.dtype));
+}
+
+void Decomposer::dropout(NodeId id) {
+  const std::vector<NodeId> parts = parts_of(id);
+  const NodeId x = inputs_of(id).front();
+  const GraphNode shape = out_.nodes[x];
+  if (seeds_ == kNoNode) {
+    seeds_ = builder_.opaque("inductor_seeds", {}, {1}, ScalarType::kInt64);
+  } else {
+    ++out_.nodes[seeds_].sizes[0];
+  }
+  const NodeId seed = builder_.opaque("inductor_lookup_seed", {seeds_}, {}, ScalarType::kInt64);
+  const NodeId random =
+      builder_.opaque("inductor_random", {seed}, shape.sizes,
+                      ops::is_floating(shape.dtype) ? ScalarType::kFloat32 : shape.dtype);
+  const NodeId mask = builder_.pointwise("gt", {random}, in_.nodes[id].call, 1);
+  const NodeId kept = builder_.pointwise("mul", {mask, x});
+  const NodeId result = builder_.pointwise("mul", {kept}, "#scale");
+  if (!parts.empty()) gives(parts[0], result);
+  if (parts.size() > 1) gives(parts[1], mask);
+}
+
+std::vector<NodeId> Decomposer::parts_of(NodeId id) const {
+  std::vector<NodeId> parts;
+  for (NodeId other = id + 1; other < in_.nodes.size(); ++other) {
+    const GraphNode& node = in_.nodes[other];
+    if (node.kind == NodeKind::kPart && node.inputs.front() == id) parts.push_back(other);
+  }
+  return parts;
+}
+
+/// As it is: what runs by a kernel of a library, inputs, and what has no numbers.
+void Decomposer::keep(NodeId id) {
+  GraphNode node = in_.nodes[id];
+  node.inputs = inputs_of(id);
+  if (node.kind == NodeKind::kPart) node.dims = {part_number_[node.inputs.front()]++};
+  if (node.kind == NodeKind::kView) node.name = view_name(node.name);
+  if (node.has_parts && node.name == "chunk") node.name = "split";
+  at_[id] = builder_.add(std::move(node));
+}
+
+void Decomposer::convert(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (at_[id] != kNoNode) return;
+  builder_.module = node.module;
+  if (node.device.is_cuda()) builder_.device = node.device;
+  switch (node.kind) {
+    case NodeKind::kInput:
+    case NodeKind::kTangent:
+    case NodeKind::kView:
+      keep(id);
+      return;
+    case NodeKind::kPart:
+      if (at_[node.inputs.front()] == kNoNode) refuse(in_.nodes[node.inputs.front()].name);
+      keep(id);
+      return;
+    case NodeKind::kProduct:
+      keep(id);
+      return;
+    case NodeKind::kCat: {
+      keep(id);
+      return;
+    }
+    default:
+      break;
+  }
+  if (node.has_parts && node.effects.empty()) {
+    keep(id);  // split: views
+    return;
+  }
+  if (by_formula(id) || composite(id)) return;
+  switch (node.kind) {
+    case NodeKind::kPointwise:
+      element_wise(id);
+      return;
+    case NodeKind::kCopy:
+    case NodeKind::kCast:
+      copy(id);
+      return;
+    case NodeKind::kReduction:
+      reduction(id);
+      return;
+    case NodeKind::kFill: {
+      const bool counts = node.name == "arange";
+      const NodeId made = builder_.fill(counts ? "iota" : "full", node.sizes, node.dtype, node.call);
+      out_.nodes[made].settings = node.settings;
+      gives(id, made);
+      return;
+    }
+    default:
+      if (!library_kernel(node.name)) refuse(node.name);
+      keep(id);
+  }
+}
+
+bool Decomposer::library_kernel(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "_scaled_dot_product_efficient_attention",
+      "scaled_dot_product_efficient_attention_backward",
+      "_scaled_dot_product_flash_attention",
+      "scaled_dot_product_flash_attention_backward",
+      "convolution",
+      "convolution_backward",
+      "addmm",
+      "mm",
+      "bmm",
+      "baddbmm"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+NodeGraph Decomposer::run() {
+  out_.roles = in_.roles;
+  at_.assign(in_.nodes.size(), kNoNode);
+  for (NodeId id = 0; id < in_.nodes.size(); ++id) convert(id);
+  const auto mapped = [this](const std::vector<NodeId>& ids) {
+    std::vector<NodeId> out;
+    for (const NodeId id : ids) out.push_back(id == kNoNode ? kNoNode : at_[id]);
+    return out;
+  };
+  out_.outputs = mapped(in_.outputs);
+  out_.gradients = mapped(in_.gradients);
+  return std::move(out_);
+}
+
+NodeGraph decompose(const NodeGraph& captured, std::vector<NodeId>& places) {
+  Decomposer decomposer(captured);
+  NodeGraph graph = decomposer.run();
+  places = decomposer.places();
+  return graph;
+}
+
+}  // namespace tidemark::graph::inductor

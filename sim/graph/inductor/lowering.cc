@@ -1,0 +1,381 @@
+#include "sim/graph/inductor/lowering.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/ops/tensor.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+using ops::ScalarType;
+
+Lowering::Lowering(const PassGraph& pass, const DeviceShape& device)
+    : pass_(pass),
+      nodes_(pass.graph.nodes),
+      device_(device),
+      users_(pass.graph.users()),
+      is_output_(nodes_.size()),
+      values_(nodes_.size()),
+      parts_(nodes_.size()) {
+  for (const NodeId id : pass.outputs) {
+    if (id != kNoNode) is_output_[id] = true;
+  }
+}
+
+void Lowering::run() {
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    lower(id);
+    finish(id);
+  }
+  collect_results();
+  for (Buffer& buffer : program.buffers) decide_layout(buffer);
+}
+
+void Lowering::lower(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const std::string_view name = node.name;
+  switch (node.kind) {
+    case NodeKind::kInput:
+    case NodeKind::kTangent:
+      return input(id);
+    case NodeKind::kView:
+      return look(id);
+    case NodeKind::kPart:
+      return;  // given by the whole
+    case NodeKind::kPointwise:
+    case NodeKind::kCopy:
+    case NodeKind::kCast:
+      return loop(id);
+    case NodeKind::kFill:
+      return fill(id);
+    case NodeKind::kReduction:
+      return name == "var_mean" ? moments(id) : name == "online_softmax" ? softmax_parts(id) : reduce(id);
+    case NodeKind::kProduct:
+      return product(id);
+    case NodeKind::kCat:
+      return concatenate(id);
+    case NodeKind::kOpaque:
+      break;
+  }
+  if (name == "inductor_seeds" || name == "inductor_lookup_seed") return seeds(id);
+  if (name == "inductor_random") return random(id);
+  if (name == "embedding" || name == "gather") return gather(id);
+  if (name == "index_put") return index_put(id);
+  if (node.has_parts && node.effects.empty()) return look(id);  // split
+  // So many tensors the fallback kernel gives, whether or not they are used.
+  std::size_t parts = 0;
+  if (name == "_scaled_dot_product_efficient_attention") parts = 4;
+  if (name == "scaled_dot_product_efficient_attention_backward") parts = 3;
+  if (name == "_scaled_dot_product_flash_attention") parts = 5;
+  if (name == "scaled_dot_product_flash_attention_backward") parts = 3;
+  if (name == "addmm" || name == "mm" || name == "bmm" || name == "baddbmm") return product(id);
+  return library(id, parts);
+}
+
+// ---- values
+
+Lowering::BoxId Lowering::add_box(NodeId id, std::shared_ptr<const Loops> loops, BufferId buffer) {
+  const GraphNode& node = nodes_[id];
+  Box box;
+  box.loops = std::move(loops);
+  box.buffer = buffer;
+  box.sizes = node.sizes;
+  box.strides = node.strides;
+  box.offset = node.offset;
+  box.dtype = node.dtype;
+  box.device = node.device;
+  box.node = id;
+  boxes_.push_back(std::move(box));
+  return static_cast<BoxId>(boxes_.size() - 1);
+}
+
+void Lowering::give(NodeId id, BoxId box) {
+  const GraphNode& node = nodes_[id];
+  values_[id] = {box, node.sizes, node.strides, node.offset, true};
+}
+
+Trace::Value Lowering::load_box(Trace& trace, BoxId id, const Indices& at) const {
+  const Box& box = boxes_[id];
+  if (box.loops != nullptr) return box.loops->body(trace, at);
+  const Buffer& buffer = program.buffers[box.buffer];
+  if (buffer.maker >= 0) {
+    // What reads nothing is computed again rather than read.
+    const Operation& maker = program.operations[static_cast<std::size_t>(buffer.maker)];
+    if (maker.loops != nullptr && !maker.loops->is_reduction() && !maker.loops->adds_atomically) {
+      Trace probe;
+      maker.loops->body(probe, counters_of(maker.loops->sizes, {}));
+      if (probe.loads.empty()) return maker.loops->body(trace, at);
+    }
+  }
+  return trace.load(box.buffer, flat(at, box.sizes, buffer.strides, 0));
+}
+
+Trace::Value Lowering::load(Trace& trace, const View& view, const Indices& at) const {
+  if (view.is_whole) return load_box(trace, view.box, at);
+  const Box& box = boxes_[view.box];
+  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
+  return load_box(trace, view.box, unflat(place, box.sizes, box.strides));
+}
+
+Trace::Value Lowering::load_operand(Trace& trace, NodeId id, const Indices& at,
+                                    ScalarType as) const {
+  const View& view = values_[id];
+  Indices own;
+  const std::size_t more = at.size() - view.sizes.size();
+  for (std::size_t i = 0; i < view.sizes.size(); ++i)
+    own.push_back(view.sizes[i] == 1 ? Index{} : at[more + i]);
+  const Value value = load(trace, view, own);
+  if (nodes_[id].dtype == as) return value;
+  return trace.op("to_dtype", {value, static_cast<Value>(as)});
+}
+
+Lowering::Count Lowering::count(const Loops& loops) const {
+  Trace trace;
+  loops.body(trace, counters_of(loops.sizes, loops.reduced));
+  return {trace.loads.size(), trace.ops, trace.moving_loads};
+}
+
+BufferId Lowering::new_buffer(NodeId id, const Dims& sizes, ScalarType dtype) {
+  Buffer buffer;
+  buffer.sizes = sizes;
+  buffer.strides = dense_strides(sizes);
+  buffer.dtype = dtype;
+  buffer.node = id;
+  buffer.device = nodes_[id].device;
+  program.buffers.push_back(std::move(buffer));
+  return static_cast<BufferId>(program.buffers.size() - 1);
+}
+
+BufferId Lowering::new_operation(Operation operation, Buffer buffer) {
+  std::size_t made = 0;
+  for (const Buffer& other : program.buffers) made += other.maker >= 0 ? 1 : 0;
+  buffer.name = fmt::format("buf{}", made);
+  buffer.maker = static_cast<std::int32_t>(program.operations.size());
+  const auto id = static_cast<BufferId>(program.buffers.size());
+  operation.output = id;
+  program.buffers.push_back(std::move(buffer));
+  program.operations.push_back(std::move(operation));
+  return id;
+}
+
+BufferId Lowering::add_loops(std::shared_ptr<const Loops> loops, NodeId node, ops::Device device) {
+  Buffer buffer;
+  buffer.sizes = loops->sizes;
+  buffer.strides = dense_strides(loops->sizes);
+  buffer.dtype = loops->dtype;
+  buffer.device = device;
+  buffer.node = node;
+  buffer.is_flexible = true;
+  Operation operation;
+  operation.loops = std::move(loops);
+  operation.node = node;
+  return new_operation(std::move(operation), std::move(buffer));
+}
+
+void Lowering::realize(BoxId id) {
+  if (boxes_[id].loops == nullptr) return;
+  const BufferId buffer = add_loops(boxes_[id].loops, boxes_[id].node, boxes_[id].device);
+  boxes_[id].loops = nullptr;
+  boxes_[id].buffer = buffer;
+}
+
+/// The strides that PyTorch's tensor has.
+void Lowering::freeze(BoxId id) {
+  Buffer& buffer = program.buffers[boxes_[id].buffer];
+  if (!buffer.is_flexible) return;
+  if (boxes_[id].sizes == buffer.sizes) buffer.strides = boxes_[id].strides;
+  buffer.is_flexible = false;
+}
+
+BufferId Lowering::realized(NodeId id) {
+  const View& view = values_[id];
+  realize(view.box);
+  if (!view.is_whole) freeze(view.box);
+  return boxes_[view.box].buffer;
+}
+
+namespace {
+
+bool same_strides(const Dims& sizes, const Dims& a, const Dims& b) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1 && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+/// Without gaps and without elements that share a place.
+bool is_dense(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Lowering::require_strides(NodeId id, const Dims& strides) {
+  const BoxId box = values_[id].box;
+  realize(box);
+  Buffer& buffer = program.buffers[boxes_[box].buffer];
+  if (buffer.is_flexible) {
+    if (values_[id].is_whole && is_dense(buffer.sizes, strides)) {
+      buffer.strides = strides;
+      buffer.is_flexible = false;
+    } else {
+      freeze(box);
+    }
+    return;
+  }
+  if (!values_[id].is_whole || same_strides(buffer.sizes, buffer.strides, strides)) return;
+  if (!is_dense(buffer.sizes, strides)) return;
+  // A copy in the order that is wanted.
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = nodes_[id].sizes;
+  loops->dtype = nodes_[id].dtype;
+  loops->body = [this, box](Trace& trace, const Indices& at) { return load_box(trace, box, at); };
+  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
+  realize(copy);
+  Buffer& made = program.buffers[boxes_[copy].buffer];
+  made.strides = strides;
+  made.is_flexible = false;
+  give(id, copy);
+}
+
+std::vector<std::size_t> pick_loop_order(const std::vector<std::vector<std::int64_t>>& strides,
+                                         const Dims& sizes) {
+  const auto compare = [&](std::size_t a, std::size_t b) {
+    if (sizes[a] == 1 || sizes[b] == 1)
+      return static_cast<int>(sizes[a] == 1) - static_cast<int>(sizes[b] == 1);
+    int a_first = 0;
+    int b_first = 0;
+    for (const auto& read : strides) {
+      const std::int64_t of_a = read[a] < 0 ? -read[a] : read[a];
+      const std::int64_t of_b = read[b] < 0 ? -read[b] : read[b];
+      a_first += of_b == 0 || of_a < of_b ? 1 : 0;
+      b_first += of_a == 0 || of_b < of_a ? 1 : 0;
+    }
+    if (a_first != b_first) return a_first > b_first ? -1 : 1;
+    return b < a ? -1 : 1;
+  };
+  // Python's sort of few: each is put behind those that are not after it.
+  std::vector<std::size_t> order;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    std::size_t low = 0;
+    std::size_t high = order.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (compare(i, order[middle]) < 0) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(low), i);
+  }
+  return order;
+}
+
+void Lowering::decide_layout(Buffer& buffer) const {
+  if (!buffer.is_flexible || buffer.maker < 0) return;
+  buffer.is_flexible = false;
+  const auto& loops = *program.operations[static_cast<std::size_t>(buffer.maker)].loops;
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const Access& read : reads_of(loops)) {
+    std::vector<std::int64_t>& of = strides.emplace_back();
+    for (std::size_t i = 0; i < loops.sizes.size(); ++i)
+      of.push_back(stride_of(read.index, static_cast<int>(i)));
+  }
+  if (strides.empty()) return;
+  std::int64_t stride = 1;
+  for (const std::size_t dim : pick_loop_order(strides, buffer.sizes)) {
+    buffer.strides[dim] = stride;
+    stride *= buffer.sizes[dim];
+  }
+}
+
+// ---- behind each node
+
+namespace {
+
+bool needs_memory(const GraphNode& node) {
+  static constexpr std::string_view kNames[] = {"mm",
+                                                "addmm",
+                                                "bmm",
+                                                "baddbmm",
+                                                "convolution",
+                                                "convolution_backward",
+                                                "max_pool2d_with_indices",
+                                                "_low_memory_max_pool_with_offsets"};
+  return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
+}
+
+bool wants_fixed_strides(const GraphNode& node) {
+  return node.name == "mm" || node.name == "convolution_backward";
+}
+
+constexpr std::size_t kMostReads = 8;        // realize_acc_reads_threshold
+constexpr std::size_t kMostSharedReads = 4;  // realize_reads_threshold
+constexpr int kMostOps = 30;                 // realize_opcount_threshold
+constexpr int kMostInlined = 100;
+
+}  // namespace
+
+void Lowering::make_output(NodeId id) {
+  const View& view = values_[id];
+  realize(view.box);
+  require_strides(id, nodes_[id].strides);
+}
+
+/// Whether a node's numbers get memory here. Source: torch's GraphLowering.run_node.
+void Lowering::finish(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const bool is_several = node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
+  if (is_several || node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent) return;
+  if (is_output_[id] && !node.sizes.empty()) make_output(id);
+  const std::size_t users = users_[id].size() + (is_output_[id] ? 1 : 0);
+  const auto loops = [&] { return boxes_[values_[id].box].loops; };
+  const auto hint = [&] {
+    if (loops() != nullptr && count(*loops()).moving > 1) realize(values_[id].box);
+  };
+  if (users > 1) {
+    for (const NodeId user : users_[id]) {
+      if (!needs_memory(nodes_[user])) continue;
+      if (loops() != nullptr) hint();
+      if (wants_fixed_strides(nodes_[user])) require_strides(id, node.strides);
+    }
+    if (is_output_[id]) realize(values_[id].box);
+    if (loops() != nullptr) {
+      const Count of = count(*loops());
+      if (of.reads > kMostSharedReads || of.ops > kMostOps) realize(values_[id].box);
+    }
+  }
+  if (loops() != nullptr && !loops()->is_reduction()) {
+    const Count of = count(*loops());
+    if (of.reads > kMostReads || of.ops > kMostOps) hint();
+    if (loops() != nullptr && values_[id].is_whole && of.ops > kMostInlined)
+      realize(values_[id].box);
+  }
+}
+
+void Lowering::collect_results() {
+  for (const NodeId id : pass_.outputs) {
+    if (id == kNoNode) {
+      program.results.push_back({});
+      continue;
+    }
+    const BufferId buffer = realized(id);
+    program.results.push_back({buffer, id});
+  }
+}
+
+}  // namespace tidemark::graph::inductor
