@@ -274,7 +274,28 @@ void Decomposer::keep(NodeId id) {
   if (node.kind == NodeKind::kPart) node.dims = {part_number_[node.inputs.front()]++};
   if (node.kind == NodeKind::kView) node.name = view_name(node.name);
   if (node.has_parts && node.name == "chunk") node.name = "split";
-  at_[id] = builder_.add(std::move(node));
+  const auto seeds = attention_seeds_.find(node.inputs.empty() ? kNoNode : node.inputs.back());
+  const bool is_backward = node.name.ends_with("attention_backward");
+  if (is_backward && seeds != attention_seeds_.end())
+    node.inputs.insert(node.inputs.end(), seeds->second.begin(), seeds->second.end());
+  const NodeId made = builder_.add(std::move(node));
+  at_[id] = made;
+  if (in_.nodes[id].kind == NodeKind::kPart) add_seeds(id);
+}
+
+/// Attention gives the state of its random numbers too, which lies on the host: parts that the
+/// captured graph leaves out. Its backward function takes them.
+void Decomposer::add_seeds(NodeId last_part) {
+  const NodeId whole = in_.nodes[last_part].inputs.front();
+  const std::string_view name = in_.nodes[whole].name;
+  if (!name.starts_with("_scaled_dot_product_") || parts_of(whole).back() != last_part) return;
+  const bool is_efficient = name == "_scaled_dot_product_efficient_attention";
+  std::vector<NodeId>& seeds = attention_seeds_[at_[last_part]];
+  for (const int number : is_efficient ? std::vector<int>{2, 3} : std::vector<int>{6, 7}) {
+    const NodeId seed = builder_.part(at_[whole], number, {}, {}, is_efficient ? ScalarType::kInt64 : ScalarType::kUInt64);
+    out_.nodes[seed].device = ops::kHost;
+    seeds.push_back(seed);
+  }
 }
 
 void Decomposer::convert(NodeId id) {

@@ -28,6 +28,7 @@ class Decomposer {
   NodeId evaluate(std::string_view text, std::map<std::string_view, NodeId> names);
   void convert(NodeId id);
   void keep(NodeId id);
+  void add_seeds(NodeId last_part);
   void gives(NodeId captured, NodeId id);
   bool by_formula(NodeId id);
   void element_wise(NodeId id);
@@ -52,6 +53,7 @@ class Decomposer {
   GraphBuilder builder_;
   std::vector<NodeId> at_;
   std::map<NodeId, int> part_number_;
+  std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
   NodeId seeds_ = kNoNode;
 };
 

@@ -234,6 +234,7 @@ void Lowering::library(NodeId id, std::size_t parts) {
     piece.node = part;
     piece.is_library_made = true;
     if (part != kNoNode) {
+      piece.device = nodes_[part].device;
       piece.sizes = nodes_[part].sizes;
       piece.strides = nodes_[part].strides;
       piece.dtype = nodes_[part].dtype;

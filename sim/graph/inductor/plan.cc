@@ -104,9 +104,8 @@ class Planner {
   [[nodiscard]] bool is_local(BufferId id, std::int32_t kernel) const {
     if (s_.is_output[id] || buffers_[id].changes != kNoBuffer) return false;
     return std::all_of(s_.users[id].begin(), s_.users[id].end(), [&](const Schedule::User& user) {
-      return fused_[user.operation] == kernel &&
-             s_.program.operations[user.operation].loops != nullptr &&
-             !s_.program.operations[user.operation].loops->adds_atomically;
+      const BufferId result = s_.program.operations[user.operation].output;
+      return fused_[user.operation] == kernel && buffers_[result].changes != id;
     });
   }
 
