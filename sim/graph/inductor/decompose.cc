@@ -46,6 +46,21 @@ std::string_view view_name(std::string_view name) {
   return name;
 }
 
+/// A view that is only known by its layout.
+std::string_view view_by_layout(const GraphNode& node, const GraphNode& base) {
+  if (node.sizes.size() != base.sizes.size()) return "view";
+  std::vector<std::pair<std::int64_t, std::int64_t>> of_node;
+  std::vector<std::pair<std::int64_t, std::int64_t>> of_base;
+  for (std::size_t i = 0; i < node.sizes.size(); ++i) {
+    of_node.emplace_back(node.sizes[i], node.strides[i]);
+    of_base.emplace_back(base.sizes[i], base.strides[i]);
+  }
+  if (of_node == of_base) return node.offset == base.offset ? "view" : "slice";
+  std::sort(of_node.begin(), of_node.end());
+  std::sort(of_base.begin(), of_base.end());
+  return of_node == of_base ? "permute" : "view";
+}
+
 }  // namespace
 
 std::vector<NodeId> Decomposer::inputs_of(NodeId id) const {
@@ -155,7 +170,7 @@ void Decomposer::element_wise(NodeId id) {
 void Decomposer::copy(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const NodeId x = inputs_of(id).front();
-  if (node.kind == NodeKind::kCast) {
+  if (node.dtype != out_.nodes[x].dtype) {
     gives(id, builder_.convert(x, node.dtype));
     return;
   }
@@ -235,7 +250,20 @@ void Decomposer::reduction(NodeId id) {
   bool keeps_dims = false;
   GraphNode from = in_.nodes[node.inputs.front()];
   const std::vector<std::int64_t> dims = reduced_dims(from, node, keeps_dims);
-  gives(id, builder_.reduce(node.name, x, dims, keeps_dims, node.dtype));
+  const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
+  const bool widens = is_narrow && node.name == "sum";
+  const NodeId made =
+      builder_.reduce(node.name, x, dims, keeps_dims, widens ? ScalarType::kFloat32 : node.dtype);
+  // What a bias gets is seen without the dimension of one element at once.
+  for (NodeId other = id + 1; other < in_.nodes.size() && node.call.empty(); ++other) {
+    const GraphNode& view = in_.nodes[other];
+    if (view.kind != NodeKind::kView || view.inputs.front() != id || at_[other] != kNoNode) continue;
+    const NodeId seen = builder_.view("view", made, view.sizes, view.strides, view.offset);
+    at_[other] = widens ? builder_.convert(seen, node.dtype) : seen;
+    at_[id] = made;
+    return;
+  }
+  gives(id, widens ? builder_.convert(made, node.dtype) : made);
 }
 
 void Decomposer::dropout(NodeId id) {
@@ -272,7 +300,11 @@ void Decomposer::keep(NodeId id) {
   GraphNode node = in_.nodes[id];
   node.inputs = inputs_of(id);
   if (node.kind == NodeKind::kPart) node.dims = {part_number_[node.inputs.front()]++};
-  if (node.kind == NodeKind::kView) node.name = view_name(node.name);
+  if (node.kind == NodeKind::kView) {
+    node.name = view_name(node.name);
+    if (node.name == "view" && node.call.empty())
+      node.name = view_by_layout(node, in_.nodes[in_.nodes[id].inputs.front()]);
+  }
   if (node.has_parts && node.name == "chunk") node.name = "split";
   const auto seeds = attention_seeds_.find(node.inputs.empty() ? kNoNode : node.inputs.back());
   const bool is_backward = node.name.ends_with("attention_backward");
@@ -283,16 +315,27 @@ void Decomposer::keep(NodeId id) {
   if (in_.nodes[id].kind == NodeKind::kPart) add_seeds(id);
 }
 
+/// The gradient of a weight is seen transposed as soon as it is there.
+void Decomposer::keep_transposed(NodeId product) {
+  for (NodeId other = product + 1; other < in_.nodes.size(); ++other) {
+    const GraphNode& node = in_.nodes[other];
+    const bool is_view = node.kind == NodeKind::kView && node.inputs.front() == product;
+    if (!is_view || at_[other] != kNoNode) continue;
+    if (view_by_layout(node, in_.nodes[product]) == "permute") keep(other);
+    return;
+  }
+}
+
 /// Attention gives the state of its random numbers too, which lies on the host: parts that the
 /// captured graph leaves out. Its backward function takes them.
 void Decomposer::add_seeds(NodeId last_part) {
   const NodeId whole = in_.nodes[last_part].inputs.front();
   const std::string_view name = in_.nodes[whole].name;
-  if (!name.starts_with("_scaled_dot_product_") || parts_of(whole).back() != last_part) return;
   const bool is_efficient = name == "_scaled_dot_product_efficient_attention";
+  if (!is_efficient || parts_of(whole).back() != last_part) return;
   std::vector<NodeId>& seeds = attention_seeds_[at_[last_part]];
-  for (const int number : is_efficient ? std::vector<int>{2, 3} : std::vector<int>{6, 7}) {
-    const NodeId seed = builder_.part(at_[whole], number, {}, {}, is_efficient ? ScalarType::kInt64 : ScalarType::kUInt64);
+  for (const int number : {2, 3}) {
+    const NodeId seed = builder_.part(at_[whole], number, {}, {}, ScalarType::kInt64);
     out_.nodes[seed].device = ops::kHost;
     seeds.push_back(seed);
   }
@@ -315,6 +358,7 @@ void Decomposer::convert(NodeId id) {
       return;
     case NodeKind::kProduct:
       keep(id);
+      keep_transposed(id);
       return;
     case NodeKind::kCat: {
       keep(id);
@@ -328,6 +372,11 @@ void Decomposer::convert(NodeId id) {
     return;
   }
   if (by_formula(id) || composite(id)) return;
+  if (node.name == "to" || node.name == "_to_copy" || node.name == "contiguous" || node.name == "clone" ||
+      node.name == "to_copy_backward") {
+    copy(id);
+    return;
+  }
   switch (node.kind) {
     case NodeKind::kPointwise:
       element_wise(id);

@@ -29,6 +29,7 @@ class Decomposer {
   void convert(NodeId id);
   void keep(NodeId id);
   void add_seeds(NodeId last_part);
+  void keep_transposed(NodeId product);
   void gives(NodeId captured, NodeId id);
   bool by_formula(NodeId id);
   void element_wise(NodeId id);

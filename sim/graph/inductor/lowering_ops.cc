@@ -190,6 +190,12 @@ void Lowering::product(NodeId id) {
   const GraphNode& node = nodes_[id];
   Operation operation;
   operation.node = id;
+  // The factors come into memory before what is added.
+  const bool has_sum = node.inputs.size() == 3;
+  if (has_sum) {
+    realized(node.inputs[1]);
+    realized(node.inputs[2]);
+  }
   for (const NodeId input : node.inputs) operation.reads.push_back(realized(input));
   Buffer buffer;
   buffer.sizes = node.sizes;

@@ -8,15 +8,53 @@
 
 namespace tidemark::graph::inductor {
 
+namespace {
+
+/// How many results an operator gives, whether or not they are used; 0: those that are.
+int results_of(std::string_view name) {
+  static constexpr std::pair<std::string_view, int> kCounts[] = {
+      {"_scaled_dot_product_flash_attention", 9},
+      {"_scaled_dot_product_efficient_attention", 4},
+      {"convolution_backward", 3}};
+  for (const auto& [known, count] : kCounts) {
+    if (known == name) return count;
+  }
+  return 0;
+}
+
+/// Where a result stands among those of flash attention, of which some are no tensors.
+int number_of(std::string_view name, int part) {
+  return name == "_scaled_dot_product_flash_attention" && part > 1 ? part + 4 : part;
+}
+
+}  // namespace
+
 std::vector<std::string> labels_of(const NodeGraph& joint) {
   std::map<std::string_view, int> counts;
   std::vector<std::string> labels;
-  for (const GraphNode& node : joint.nodes) {
+  std::map<NodeId, int> first_part;
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    const GraphNode& node = joint.nodes[id];
+    if (node.has_parts && results_of(node.name) > 0) {
+      first_part[id] = counts["getitem"];
+      counts["getitem"] += results_of(node.name);
+    }
+    if (node.kind == NodeKind::kPart && first_part.count(node.inputs.front()) > 0) {
+      const std::string_view whole = joint.nodes[node.inputs.front()].name;
+      const int number = first_part[node.inputs.front()] + number_of(whole, static_cast<int>(node.dims.front()));
+      labels.push_back(number == 0 ? "getitem" : fmt::format("getitem_{}", number));
+      continue;
+    }
     std::string base(node.name);
     const bool is_input = node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent;
     if (node.kind == NodeKind::kInput) base = "primals";
     if (node.kind == NodeKind::kTangent) base = "tangents";
     if (base.starts_with("inductor_")) base += "_default";
+    // Their decomposition converts operands before it finds that it has nothing to do.
+    const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
+    if (is_narrow && node.name == "addmm") counts["convert_element_type"] += 3;
+    if (is_narrow && (node.name == "mm" || node.name == "bmm"))
+      counts["convert_element_type"] += 2;
     const int count = counts[node.name]++;
     labels.push_back(count == 0 && !is_input ? base
                                              : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
@@ -160,7 +198,8 @@ void rewrite_pass(PassGraph& pass) {
   for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
     GraphNode node = pass.graph.nodes[id];
     for (NodeId& input : node.inputs) input = at[input];
-    const bool comes_apart = node.name == "addmm" && node.inputs.size() == 3 &&
+    const bool is_narrow = ops::element_bytes(node.dtype) < 4;
+    const bool comes_apart = node.name == "addmm" && node.inputs.size() == 3 && !is_narrow &&
                              feeds_loops(pass, users, is_output, id);
     if (!comes_apart) {
       at[id] = add(std::move(node), id);
@@ -175,7 +214,7 @@ void rewrite_pass(PassGraph& pass) {
     sum.kind = NodeKind::kPointwise;
     sum.effects.clear();
     sum.numbers = 0;
-    sum.inputs = {made, node.inputs[0]};
+    sum.inputs = {node.inputs[0], made};
     at[id] = add(std::move(sum), id);
   }
   for (const NodeId id : pass.outputs) out.outputs.push_back(id == kNoNode ? kNoNode : at[id]);

@@ -265,9 +265,7 @@ void Schedule::remove_dead() {
     const std::uint32_t operation = steps[i].operations.front();
     const BufferId output = program.operations[operation].output;
     const Buffer& buffer = program.buffers[output];
-    // Library kernels that give several results stay, and so do those results.
     const bool stays = is_output[output] || !users[output].empty() ||
-                       program.operations[operation].is_part || buffer.is_whole ||
                        (buffer.changes != kNoBuffer && is_input(original(output)));
     if (stays) {
       kept.push_back(std::move(steps[i]));

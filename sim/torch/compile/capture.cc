@@ -159,13 +159,25 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   scopes_.back().promoted = promoted(c_, reads);
 }
 
-void Capture::begin_call(std::string settings) {
+void Capture::begin_call(std::string settings, const std::vector<const Tensor*>& tensors) {
   // What is traced of these is what their kernels are on a device.
   for (const std::string_view name :
        {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
     if (settings.starts_with(name)) refuse(name);
   }
   calls_.push_back({std::move(settings)});
+  if (!scopes_.empty()) return;
+  // A module's own tensors are looked at before what the code is called with. Source: Dynamo's
+  // LazyVariableTracker.
+  for (const bool wants_own : {true, false}) {
+    for (const Tensor* tensor : tensors) {
+      if (!tensor->defined() || !tensor->is_cuda() || is_made_here(*tensor)) continue;
+      const bool is_own =
+          std::find(arguments_.begin(), arguments_.end(), tensor->impl()) == arguments_.end();
+      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse() && !(*tensor)->spread)
+        node_of(*tensor);
+    }
+  }
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {

@@ -44,7 +44,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<std::pair<ops::Tensor, graph::NodeId>> written_inputs;
 
   // ---- ops::Tracer
-  void begin_call(std::string settings) override;
+  void begin_call(std::string settings, const std::vector<const ops::Tensor*>& tensors) override;
   void end_call() override { calls_.pop_back(); }
   void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
   void gives(const ops::Tensor& tensor) override;

@@ -196,9 +196,13 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
     capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
     if (backend == Backend::kInductor) {
       const auto& device = c.spec();
-      inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
-                                       {device.sm_count, device.max_threads_per_sm},
-                                       session.emitter.recorded() != nullptr);
+      try {
+        inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
+                                         {device.sm_count, device.max_threads_per_sm},
+                                         session.emitter.recorded() != nullptr);
+      } catch (const ops::NotModelled& problem) {
+        refuse(session, problem.what());
+      }
       return;
     }
     capture.graph.merge_equal();
