@@ -73,6 +73,7 @@ struct NodeGraph {
   std::vector<GraphNode> nodes;
   std::vector<ops::Role> roles;   ///< by storage
   std::vector<NodeId> outputs;    ///< of the forward pass
+  std::vector<NodeId> written;    ///< inputs that the last of the outputs are written into
   std::vector<NodeId> gradients;  ///< of the inputs that want one; kNoNode: nothing reaches it
 
   /// Computes once what is computed twice alike. What shares memory with a result stays as it is.

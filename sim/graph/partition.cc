@@ -45,7 +45,7 @@ bool is_recomputable(const GraphNode& node) {
                                                      "std", "var_mean", "sum_to_size"};
   static constexpr std::string_view kOthers[] = {
       "_unsafe_view", "arange", "iota", "triu",      "index", "gather",     "ones",      "zeros",
-      "zeros_like",   "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
+      "zeros_like",   "_low_memory_max_pool_offsets_to_indices", "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
   if (draws(node)) return false;
   switch (node.kind) {
     case NodeKind::kPart:

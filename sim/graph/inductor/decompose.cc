@@ -25,7 +25,7 @@ bool is_kept(std::string_view name) {
       "abs",        "pow",         "reciprocal",  "erf",        "where",     "eq",       "ne",
       "lt",         "le",          "gt",          "ge",         "maximum",   "minimum",  "clamp",
       "clamp_min",  "clamp_max",   "logical_not", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
-      "bitwise_not", "expm1",      "log1p",       "log2",       "floor",     "ceil",     "round",
+      "bitwise_not", "expm1", "_low_memory_max_pool_offsets_to_indices",      "log1p",       "log2",       "floor",     "ceil",     "round",
       "sign",       "pointwise",   "floor_divide", "remainder", "add_",      "isnan",    "isinf"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
@@ -372,6 +372,10 @@ void Decomposer::convert(NodeId id) {
     return;
   }
   if (by_formula(id) || composite(id)) return;
+  if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
+    reduction(id);
+    return;
+  }
   if (node.name == "to" || node.name == "_to_copy" || node.name == "contiguous" || node.name == "clone" ||
       node.name == "to_copy_backward") {
     copy(id);
@@ -402,6 +406,7 @@ void Decomposer::convert(NodeId id) {
 }
 
 bool Decomposer::library_kernel(std::string_view name) {
+  if (name.ends_with("convolution") || name.ends_with("convolution_backward")) return true;
   static constexpr std::string_view kNames[] = {
       "_scaled_dot_product_efficient_attention",
       "scaled_dot_product_efficient_attention_backward",
@@ -426,6 +431,11 @@ NodeGraph Decomposer::run() {
     return out;
   };
   out_.outputs = mapped(in_.outputs);
+  out_.written = mapped(in_.written);
+  for (const auto& [input, value] : statistics_) {
+    out_.outputs.push_back(value);
+    out_.written.push_back(input);
+  }
   out_.gradients = mapped(in_.gradients);
   return std::move(out_);
 }

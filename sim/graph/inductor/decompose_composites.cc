@@ -37,6 +37,16 @@ bool Decomposer::composite(NodeId id) {
     nll_loss(id);
   } else if (name == "nll_loss_backward") {
     nll_loss_backward(id);
+  } else if (name == "mean_backward") {
+    mean_backward(id);
+  } else if (name.ends_with("batch_norm")) {
+    batch_norm(id);
+  } else if (name.ends_with("batch_norm_backward")) {
+    batch_norm_backward(id);
+  } else if (name == "max_pool2d_with_indices" || name == "max_pool2d") {
+    max_pool(id);
+  } else if (name.starts_with("max_pool") && name.ends_with("backward")) {
+    max_pool_backward(id);
   } else {
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/inductor/decompose.h"
@@ -46,6 +47,9 @@ class Decomposer {
   void nll_loss_backward(NodeId id);
   void batch_norm(NodeId id);
   void batch_norm_backward(NodeId id);
+  void mean_backward(NodeId id);
+  void max_pool(NodeId id);
+  void max_pool_backward(NodeId id);
   void embedding(NodeId id);
   void embedding_backward(NodeId id);
 
@@ -55,6 +59,7 @@ class Decomposer {
   std::vector<NodeId> at_;
   std::map<NodeId, int> part_number_;
   std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
+  std::vector<std::pair<NodeId, NodeId>> statistics_;  ///< inputs, and what they become
   NodeId seeds_ = kNoNode;
 };
 

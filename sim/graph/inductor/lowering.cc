@@ -64,6 +64,9 @@ void Lowering::lower(NodeId id) {
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
   if (name == "index_put") return index_put(id);
+  if (name == "copy_") return copy_into(id);
+  if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
+  if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
   if (node.has_parts && node.effects.empty()) return look(id);  // split
   // So many tensors the fallback kernel gives, whether or not they are used.
   std::size_t parts = 0;
@@ -97,8 +100,7 @@ void Lowering::give(NodeId id, BoxId box) {
   values_[id] = {box, node.sizes, node.strides, node.offset, true};
 }
 
-Trace::Value Lowering::load_box(Trace& trace, BoxId id, const Indices& at) const {
-  const Box& box = boxes_[id];
+Trace::Value Lowering::load_box(Trace& trace, const Box& box, const Indices& at) const {
   if (box.loops != nullptr) return box.loops->body(trace, at);
   const Buffer& buffer = program.buffers[box.buffer];
   if (buffer.maker >= 0) {
@@ -113,22 +115,22 @@ Trace::Value Lowering::load_box(Trace& trace, BoxId id, const Indices& at) const
   return trace.load(box.buffer, flat(at, box.sizes, buffer.strides, 0));
 }
 
-Trace::Value Lowering::load(Trace& trace, const View& view, const Indices& at) const {
-  if (view.is_whole) return load_box(trace, view.box, at);
-  const Box& box = boxes_[view.box];
+Trace::Value Lowering::load(Trace& trace, const Operand& operand, const Indices& at) const {
+  const auto& [view, box, dtype] = operand;
+  if (view.is_whole) return load_box(trace, box, at);
   const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
-  return load_box(trace, view.box, unflat(place, box.sizes, box.strides));
+  return load_box(trace, box, unflat(place, box.sizes, box.strides));
 }
 
-Trace::Value Lowering::load_operand(Trace& trace, NodeId id, const Indices& at,
-                                    ScalarType as) const {
-  const View& view = values_[id];
+Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indices& at,
+                               ScalarType as) const {
+  const Dims& sizes = operand.view.sizes;
   Indices own;
-  const std::size_t more = at.size() - view.sizes.size();
-  for (std::size_t i = 0; i < view.sizes.size(); ++i)
-    own.push_back(view.sizes[i] == 1 ? Index{} : at[more + i]);
-  const Value value = load(trace, view, own);
-  if (nodes_[id].dtype == as) return value;
+  const std::size_t more = at.size() - sizes.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    own.push_back(sizes[i] == 1 ? Index{} : at[more + i]);
+  const Value value = load(trace, operand, own);
+  if (operand.dtype == as) return value;
   return trace.op("to_dtype", {value, static_cast<Value>(as)});
 }
 
@@ -242,7 +244,9 @@ void Lowering::require_strides(NodeId id, const Dims& strides) {
   auto loops = std::make_shared<Loops>();
   loops->sizes = nodes_[id].sizes;
   loops->dtype = nodes_[id].dtype;
-  loops->body = [this, box](Trace& trace, const Indices& at) { return load_box(trace, box, at); };
+  loops->body = [this, from = boxes_[box]](Trace& trace, const Indices& at) {
+    return load_box(trace, from, at);
+  };
   const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
   realize(copy);
   Buffer& made = program.buffers[boxes_[copy].buffer];
@@ -339,6 +343,7 @@ void Lowering::make_output(NodeId id) {
 /// Whether a node's numbers get memory here. Source: torch's GraphLowering.run_node.
 void Lowering::finish(NodeId id) {
   const GraphNode& node = nodes_[id];
+  if (node.name == "copy_") return;
   const bool is_several = node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
   if (is_several || node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent) return;
   if (is_output_[id] && !node.sizes.empty()) make_output(id);

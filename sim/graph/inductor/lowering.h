@@ -66,6 +66,9 @@ class Lowering {
   void seeds(NodeId id);
   void random(NodeId id);
   void index_put(NodeId id);
+  void copy_into(NodeId id);
+  void max_pool(NodeId id);
+  void max_pool_backward(NodeId id);
   void softmax_parts(NodeId id);
   void finish(NodeId id);
   void make_output(NodeId id);
@@ -74,10 +77,21 @@ class Lowering {
   // ---- values
   BoxId add_box(NodeId id, std::shared_ptr<const Loops> loops, BufferId buffer);
   void give(NodeId id, BoxId box);
-  [[nodiscard]] Value load(Trace& trace, const View& view, const Indices& at) const;
-  [[nodiscard]] Value load_box(Trace& trace, BoxId box, const Indices& at) const;
-  [[nodiscard]] Value load_operand(Trace& trace, NodeId id, const Indices& at,
-                                   ops::ScalarType as) const;
+  /// A value as a loop reads it: as it is when the loop is made. What gets memory later is computed
+  /// within this loop nevertheless.
+  struct Operand {
+    View view;
+    Box box;
+    ops::ScalarType dtype = ops::ScalarType::kFloat32;
+  };
+  [[nodiscard]] Operand operand(NodeId id) const {
+    return {values_[id], boxes_[values_[id].box], nodes_[id].dtype};
+  }
+  [[nodiscard]] Value load(Trace& trace, const Operand& operand, const Indices& at) const;
+  [[nodiscard]] Value load_box(Trace& trace, const Box& box, const Indices& at) const;
+  /// The same, where the loop has more dimensions, in a type.
+  [[nodiscard]] Value load_as(Trace& trace, const Operand& operand, const Indices& at,
+                              ops::ScalarType as) const;
   void realize(BoxId box);
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);

@@ -44,24 +44,24 @@ void Lowering::loop(NodeId id) {
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
   if (node.kind == NodeKind::kCopy) {
-    loops->body = [this, x = node.inputs.front()](Trace& trace, const Indices& at) {
-      return load_operand(trace, x, at, nodes_[x].dtype);
+    loops->body = [this, x = operand(node.inputs.front())](Trace& trace, const Indices& at) {
+      return load_as(trace, x, at, x.dtype);
     };
   } else if (node.kind == NodeKind::kCast) {
-    loops->body = [this, x = node.inputs.front(), to = node.dtype](Trace& trace, const Indices& at) {
-      return load_operand(trace, x, at, to);
-    };
+    loops->body = [this, x = operand(node.inputs.front()), to = node.dtype](
+                      Trace& trace, const Indices& at) { return load_as(trace, x, at, to); };
   } else {
     // Operands are brought to one type; what chooses among them stays as it is.
     ScalarType as = node.dtype;
     if (as == ScalarType::kBool && !node.inputs.empty()) as = nodes_[node.inputs.front()].dtype;
-    loops->body = [this, id, as](Trace& trace, const Indices& at) {
+    std::vector<Operand> operands;
+    for (const NodeId input : node.inputs) operands.push_back(operand(input));
+    loops->body = [this, id, as, operands](Trace& trace, const Indices& at) {
       const GraphNode& of = nodes_[id];
       std::uint64_t value = std::hash<std::string_view>{}(of.name);
-      for (std::size_t i = 0; i < of.inputs.size(); ++i) {
+      for (std::size_t i = 0; i < operands.size(); ++i) {
         const bool chooses = of.name == "where" && i == 0;
-        value = mixed(value, load_operand(trace, of.inputs[i], at,
-                                          chooses ? nodes_[of.inputs[i]].dtype : as));
+        value = mixed(value, load_as(trace, operands[i], at, chooses ? operands[i].dtype : as));
       }
       for (int i = 0; i < of.numbers; ++i)
         value = mixed(value, trace.constant(of.settings + static_cast<std::uint64_t>(i)));
@@ -92,15 +92,12 @@ void Lowering::gather(NodeId id) {
   const NodeId from = node.inputs[0];
   const NodeId places = node.inputs[1];
   const bool is_embedding = node.name == "embedding";
-  if (!boxes_[values_[from].box].loops) {
-    // It is in memory.
-  } else {
-    realize(values_[from].box);
-  }
-  loops->body = [this, from, places, is_embedding](Trace& trace, const Indices& at) {
-    const std::size_t rank = values_[places].sizes.size();
+  realize(values_[from].box);
+  loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
+                                                                           const Indices& at) {
+    const std::size_t rank = by.view.sizes.size();
     const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
-    const Value place = load_operand(trace, places, first, nodes_[places].dtype);
+    const Value place = load_as(trace, by, first, by.dtype);
     Index row;
     row.mark = place | 1U;
     Indices into;
@@ -111,7 +108,7 @@ void Lowering::gather(NodeId id) {
       into = at;
       into.back() = row;
     }
-    return load(trace, values_[from], into);
+    return load(trace, x, into);
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
@@ -145,9 +142,9 @@ void Lowering::random(NodeId id) {
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, seed = node.inputs.front(), sizes = node.sizes](Trace& trace,
-                                                                     const Indices& at) {
-    const Value value = load_operand(trace, seed, {}, ScalarType::kInt64);
+  loops->body = [this, seed = operand(node.inputs.front()), sizes = node.sizes](
+                    Trace& trace, const Indices& at) {
+    const Value value = load_as(trace, seed, {}, ScalarType::kInt64);
     const Value place =
         trace.op("index_expr", {hash_of(flat(at, sizes, dense_strides(sizes), 0))});
     return trace.op("rand", {value, place});
@@ -168,16 +165,100 @@ void Lowering::index_put(NodeId id) {
   loops->sizes = nodes_[values].sizes;
   loops->dtype = node.dtype;
   loops->adds_atomically = true;
-  loops->body = [this, places, values, as = node.dtype](Trace& trace, const Indices& at) {
-    const std::size_t rank = values_[places].sizes.size();
+  loops->body = [this, by = operand(places), x = operand(values), as = node.dtype](
+                    Trace& trace, const Indices& at) {
+    const std::size_t rank = by.view.sizes.size();
     const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
-    const Value place = load_operand(trace, places, first, nodes_[places].dtype);
-    return trace.op("scatter", {load_operand(trace, values, at, as), place});
+    const Value place = load_as(trace, by, first, by.dtype);
+    return trace.op("scatter", {load_as(trace, x, at, as), place});
   };
   const BufferId target = boxes_[values_[into].box].buffer;
   Buffer buffer = program.buffers[target];
   buffer.changes = target;
   buffer.is_flexible = false;
+  Operation operation;
+  operation.loops = std::move(loops);
+  operation.node = id;
+  const BufferId made = new_operation(std::move(operation), std::move(buffer));
+  give(id, add_box(id, nullptr, made));
+}
+
+namespace {
+
+/// A number of a window's turn: its place in memory is none that digits could say.
+Indices shifted(const Indices& at, std::size_t turn) {
+  Indices out = at;
+  for (std::size_t d = 2; d < out.size(); ++d)
+    out[d].mark = mixed(mixed(hash_of(at[d]), turn), d) | 1U;
+  return out;
+}
+
+std::size_t window_of(const GraphNode& node) {
+  std::int64_t kernel = node.dims.empty() ? 1 : node.dims[0];
+  const std::int64_t other = node.dims.size() > 1 ? node.dims[1] : kernel;
+  return static_cast<std::size_t>(kernel * other);
+}
+
+}  // namespace
+
+/// The greatest of each window, and where in the window it is.
+void Lowering::max_pool(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs.front();
+  realize(values_[x].box);
+  for (const NodeId part : users_[id]) {
+    const GraphNode& of = nodes_[part];
+    auto loops = std::make_shared<Loops>();
+    loops->sizes = of.sizes;
+    loops->dtype = of.dtype;
+    const bool is_place = of.dims[0] == 1;
+    loops->body = [this, from = operand(x), is_place, turns = window_of(node)](Trace& trace,
+                                                                            const Indices& at) {
+      Value most = 0;
+      for (std::size_t turn = 0; turn < turns; ++turn) {
+        const Value one = load(trace, from, shifted(at, turn));
+        most = turn == 0 ? one : trace.op(is_place ? "where" : "maximum", {most, one});
+      }
+      return most;
+    };
+    give(part, add_box(part, std::move(loops), kNoBuffer));
+  }
+}
+
+void Lowering::max_pool_backward(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId g = node.inputs[0];
+  const NodeId places = node.inputs[1];
+  realize(values_[g].box);
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, from = operand(g), by = operand(places)](Trace& trace, const Indices& at) {
+    Value sum = 0;
+    for (std::size_t turn = 0; turn < 4; ++turn) {
+      const Indices there = shifted(at, turn);
+      const Value place = load(trace, by, there);
+      const Value one = load(trace, from, there);
+      sum = trace.op("where", {sum, place, one});
+    }
+    return sum;
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+/// A loop that writes into an input.
+void Lowering::copy_into(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId value = node.inputs[1];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, x = operand(value), as = node.dtype](Trace& trace, const Indices& at) {
+    return load_as(trace, x, at, as);
+  };
+  const BufferId target = boxes_[values_[node.inputs[0]].box].buffer;
+  Buffer buffer = program.buffers[target];
+  buffer.changes = target;
   Operation operation;
   operation.loops = std::move(loops);
   operation.node = id;
@@ -274,12 +355,13 @@ void Lowering::concatenate(NodeId id) {
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, id, dim](Trace& trace, const Indices& at) {
-    const GraphNode& of = nodes_[id];
+  std::vector<Operand> operands;
+  for (const NodeId input : node.inputs) operands.push_back(operand(input));
+  loops->body = [this, dim, operands, as = node.dtype](Trace& trace, const Indices& at) {
     Value value = trace.op("index_expr", {hash_of(at[dim])});
     std::int64_t start = 0;
-    for (const NodeId input : of.inputs) {
-      const std::int64_t size = nodes_[input].sizes[dim];
+    for (const Operand& input : operands) {
+      const std::int64_t size = input.view.sizes[dim];
       const Value bound = trace.constant(static_cast<std::uint64_t>(start + size));
       const Value inside = trace.op("lt", {value, bound});
       Indices shifted = at;
@@ -288,7 +370,7 @@ void Lowering::concatenate(NodeId id) {
       } else {
         shifted[dim].offset -= start;
       }
-      value = trace.op("where", {inside, trace.op("masked", {load_operand(trace, input, shifted, of.dtype)})});
+      value = trace.op("where", {inside, trace.op("masked", {load_as(trace, input, shifted, as)})});
       start += size;
     }
     return value;

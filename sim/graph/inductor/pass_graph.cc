@@ -151,6 +151,27 @@ PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels
   return pass;
 }
 
+void write_inputs(PassGraph& pass, const NodeGraph& joint, const std::vector<NodeId>& inputs) {
+  const auto place = [&](NodeId id) {
+    const auto found = std::find(pass.places.begin(), pass.places.end(), id);
+    return static_cast<NodeId>(found - pass.places.begin());
+  };
+  const std::size_t first = joint.outputs.size() - joint.written.size();
+  for (const NodeId input : inputs) {
+    for (std::size_t i = 0; i < joint.written.size(); ++i) {
+      if (joint.written[i] != input) continue;
+      GraphNode copy = joint.nodes[input];
+      copy.name = "copy_";
+      copy.kind = NodeKind::kOpaque;
+      copy.inputs = {place(input), place(joint.outputs[first + i])};
+      copy.effects.clear();
+      pass.graph.nodes.push_back(std::move(copy));
+      pass.labels.emplace_back("copy_");
+      pass.places.push_back(kNoNode);
+    }
+  }
+}
+
 namespace {
 
 bool looks_only(const GraphNode& node) {

@@ -30,6 +30,9 @@ PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels
                   const std::vector<NodeId>& inputs, const std::vector<NodeId>& order,
                   const std::vector<NodeId>& outputs);
 
+/// Writes into a pass's inputs, at its end, what the joint graph says, in the inputs' order.
+void write_inputs(PassGraph& pass, const NodeGraph& joint, const std::vector<NodeId>& inputs);
+
 /// What inductor changes in a pass before it makes loops of it: a product and its bias come apart
 /// where loops take the bias in. Source: docs/rules/compile.md#3.
 void rewrite_pass(PassGraph& pass);

@@ -214,8 +214,8 @@ void Lowering::reduce(NodeId id) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (goes[i]) loops.reduced.push_back(from[i]);
   }
-  loops.body = [this, x, goes, keeps_dims, rank = node.sizes.size(), as = loops.dtype](
-                   Trace& trace, const Indices& at) {
+  loops.body = [this, from_x = operand(x), goes, keeps_dims, rank = node.sizes.size(),
+                as = loops.dtype](Trace& trace, const Indices& at) {
     Indices own;
     std::size_t outer = 0;
     std::size_t inner = rank;
@@ -227,7 +227,7 @@ void Lowering::reduce(NodeId id) {
         own.push_back(at[outer++]);
       }
     }
-    return load_operand(trace, x, own, as);
+    return load_as(trace, from_x, own, as);
   };
   std::shared_ptr<const Loops> last = reduction(std::move(loops), id, node.device);
   const bool is_reduction = last->is_reduction();
@@ -238,8 +238,9 @@ void Lowering::reduce(NodeId id) {
     auto divided = std::make_shared<Loops>();
     divided->sizes = node.sizes;
     divided->dtype = node.dtype;
-    divided->body = [this, box, count = node.settings](Trace& trace, const Indices& at) {
-      return trace.op("div", {load_box(trace, box, at), trace.constant(count)});
+    divided->body = [this, from_sum = boxes_[box], count = node.settings](Trace& trace,
+                                                                      const Indices& at) {
+      return trace.op("div", {load_box(trace, from_sum, at), trace.constant(count)});
     };
     box = add_box(id, std::move(divided), kNoBuffer);
   }
@@ -309,12 +310,12 @@ void Lowering::moments(NodeId id) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (goes[i]) loops.reduced.push_back(from[i]);
   }
-  const Body body = [this, x, goes, rank = node.sizes.size(), as = node.dtype](Trace& trace,
-                                                                             const Indices& at) {
+  const Body body = [this, from_x = operand(x), goes, rank = node.sizes.size(), as = node.dtype](
+                        Trace& trace, const Indices& at) {
     Indices own;
     std::size_t inner = rank;
     for (std::size_t i = 0; i < goes.size(); ++i) own.push_back(goes[i] ? at[inner++] : at[i]);
-    return load_operand(trace, x, own, as);
+    return load_as(trace, from_x, own, as);
   };
   const std::vector<BufferId> buffers = welford(std::move(loops), {body}, id, node.device);
   for (const NodeId part : users_[id]) {
@@ -327,8 +328,8 @@ void Lowering::moments(NodeId id) {
     scaled->sizes = node.sizes;
     scaled->dtype = node.dtype;
     const BoxId spread = add_box(part, nullptr, buffers[1]);
-    scaled->body = [this, spread](Trace& trace, const Indices& at) {
-      const Value value = load_box(trace, spread, at);
+    scaled->body = [this, from_spread = boxes_[spread]](Trace& trace, const Indices& at) {
+      const Value value = load_box(trace, from_spread, at);
       const Value correction = trace.constant(1);
       const Value number = trace.constant(2);
       const Value zero = trace.constant(3);

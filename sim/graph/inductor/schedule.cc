@@ -168,7 +168,7 @@ void Schedule::make_nest(std::uint32_t number) {
   }
   nest.write = dependency(operation.output, std::move(write));
   nest.write.is_atomic = loops.adds_atomically;
-  if (loops.adds_atomically) {
+  if (output.changes != kNoBuffer) {
     Dependency target;
     target.buffer = output.changes;
     target.is_whole = true;

@@ -86,8 +86,8 @@ bool is_unknown(std::string_view op) {
 
 }  // namespace
 
-Capture::Capture(Session& session, const ops::TensorList& arguments)
-    : session_(session), c_(session.c) {
+Capture::Capture(Session& session, const ops::TensorList& arguments, bool decomposes)
+    : session_(session), c_(session.c), decomposes_(decomposes) {
   for (const Tensor& argument : arguments) arguments_.push_back(argument.impl());
   ops::Thread& thread = c_.thread();
   on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
@@ -148,7 +148,8 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     ++scope->inner;
     return;
   }
-  if (is_unknown(name)) refuse(name);
+  const bool is_decomposed = decomposes_ && name.ends_with("batch_norm");
+  if (is_unknown(name) && !is_decomposed) refuse(name);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);
@@ -267,6 +268,7 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   std::vector<NodeId> results;
   for (std::size_t i = 0; i < saved.size(); ++i) {
     if (!saved[i].defined() || !saved[i].is_cuda()) continue;
+    if (decomposes_ && saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
     (is_own_part(place(id)) ? results : kept).push_back(id);
   }

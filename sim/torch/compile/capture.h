@@ -21,11 +21,16 @@ namespace tidemark::torch {
 class Capture final : public ops::Tracer, public Pretender {
  public:
   /// `arguments`: what the code is called with; other tensors that it reads are its module's.
-  Capture(Session& session, const ops::TensorList& arguments);
+  /// `decomposes`: the compiler knows operators that PyTorch decomposes while it traces.
+  Capture(Session& session, const ops::TensorList& arguments, bool decomposes = false);
   ~Capture() override { stop(); }
 
   /// The node of a tensor that the code reads or makes.
   graph::NodeId node_of(const ops::Tensor& tensor);
+  /// The graph's input that a tensor is, or looks into. Requires: it was read before.
+  [[nodiscard]] graph::NodeId input_of(const ops::Tensor& tensor) const {
+    return input_storages_.at(tensor->storage.get());
+  }
   /// An incoming gradient for a result.
   ops::Tensor tangent_of(const ops::Tensor& result);
   /// What the captured code made. Its own tensors are pretended ones.
@@ -148,6 +153,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;
   bool cache_enabled_ = true;
+  bool decomposes_ = false;
   std::size_t live_ = 0;
   bool stopped_ = false;
 };

@@ -188,6 +188,7 @@ void Capture::write_functionally(const Scope& scope) {
   node.numbers = scope.numbers;
   node.kind = NodeKind::kPointwise;
   node.inputs = scope.reads;
+  if (!is_made_here(tensor)) node_of(tensor);  // an input, though nobody read it
   NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);
   if (graph.nodes[id].dtype != tensor.dtype()) {
     GraphNode cast;

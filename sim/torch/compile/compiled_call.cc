@@ -170,7 +170,7 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
   initialise_device(session, arguments);
   const std::uint64_t looks = c.looks().all;
   const std::uint64_t backwards = session.backwards;
-  Capture capture(session, arguments);
+  Capture capture(session, arguments, backend == Backend::kInductor);
   Value value = session.interp.call(function, args);
   if (c.looks().all != looks)
     refuse(session, "compiled code that acts by the numbers in a tensor is not modelled");
@@ -192,7 +192,10 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
                                         [](const Tensor& t) { return t.requires_grad(); });
     if (has_backward) compiled->tangents = trace_backward(session, capture, results);
     std::vector<NodeId> written;
-    for (const auto& [input, id] : capture.written_inputs) written.push_back(id);
+    for (const auto& [input, id] : capture.written_inputs) {
+      written.push_back(id);
+      capture.graph.written.push_back(capture.input_of(input));
+    }
     capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
     if (backend == Backend::kInductor) {
       const auto& device = c.spec();

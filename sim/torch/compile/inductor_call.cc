@@ -62,7 +62,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   joint.merge_equal();
   for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);
   for (const NodeId id : tangents) code->tangents.push_back(id == kNoNode ? kNoNode : places[id]);
-  code->outputs = joint.outputs.size();
+  code->outputs = joint.outputs.size() - joint.written.size();
   code->has_backward = has_backward;
   graph::Partition parts;
   if (has_backward) {
@@ -71,13 +71,15 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     parts.forward = joint.needed_for(joint.outputs, code->inputs);
   }
   std::vector<NodeId> results = joint.outputs;
+  results.resize(code->outputs);
   results.insert(results.end(), parts.saved.begin(), parts.saved.end());
   code->saved = parts.saved;
   code->gradients = joint.gradients;
   if (wants_text) code->text.partitioned = graph::partitioned_text(joint, parts);
-  code->forward = graph::inductor::compile_pass(
-      graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results), device,
-      wants_text);
+  graph::inductor::PassGraph forward =
+      graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results);
+  graph::inductor::write_inputs(forward, joint, code->inputs);
+  code->forward = graph::inductor::compile_pass(std::move(forward), device, wants_text);
   if (has_backward) {
     std::vector<NodeId> inputs = parts.saved;
     for (const NodeId id : code->tangents) {
