@@ -30,6 +30,14 @@ bool is_kept(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+/// Gradients that are one operator, such as the product of two tensors.
+bool is_one_product(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"pointwise",    "mul_backward", "div_backward",
+                                                "add_backward", "sub_backward", "neg_backward",
+                                                "exp_backward", "where_backward", "masked_fill_backward"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 std::string_view without_underscore(std::string_view name) {
   if (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_') name.remove_suffix(1);
   return name;
@@ -155,11 +163,12 @@ void Decomposer::element_wise(NodeId id) {
     gives(id, result);
     return;
   }
-  if (!is_kept(name)) refuse(node.name);
+  const bool is_product = is_one_product(name);
+  if (!is_kept(name) && !is_product) refuse(node.name);
   std::vector<NodeId> inputs = inputs_of(id);
   if (inputs.empty()) refuse(node.name);
-  const NodeId result = builder_.pointwise(name == "pointwise" ? "mul" : name, std::move(inputs), node.call,
-                                           node.numbers);
+  const NodeId result =
+      builder_.pointwise(is_product ? "mul" : name, std::move(inputs), node.call, node.numbers);
   GraphNode& made = out_.nodes[result];
   made.settings = node.settings;
   made.dtype = node.dtype;
@@ -302,8 +311,10 @@ void Decomposer::keep(NodeId id) {
   if (node.kind == NodeKind::kPart) node.dims = {part_number_[node.inputs.front()]++};
   if (node.kind == NodeKind::kView) {
     node.name = view_name(node.name);
-    if (node.name == "view" && node.call.empty())
+    if (node.name == "view" && node.call.empty()) {
       node.name = view_by_layout(node, in_.nodes[in_.nodes[id].inputs.front()]);
+      node.inputs = {with_expanded_dims(node, node.inputs.front())};
+    }
   }
   if (node.has_parts && node.name == "chunk") node.name = "split";
   const auto seeds = attention_seeds_.find(node.inputs.empty() ? kNoNode : node.inputs.back());
@@ -313,6 +324,17 @@ void Decomposer::keep(NodeId id) {
   const NodeId made = builder_.add(std::move(node));
   at_[id] = made;
   if (in_.nodes[id].kind == NodeKind::kPart) add_seeds(id);
+}
+
+/// A view that repeats what it looks at in new dimensions gets them one by one before.
+NodeId Decomposer::with_expanded_dims(const GraphNode& view, NodeId base) {
+  std::vector<std::size_t> dims;
+  for (std::size_t i = 0; i < view.sizes.size(); ++i) {
+    if (view.strides[i] == 0 && view.sizes[i] > 1) dims.push_back(i);
+  }
+  if (dims.empty() || view.sizes.size() != out_.nodes[base].sizes.size() + dims.size()) return base;
+  for (const std::size_t dim : dims) base = builder_.unsqueeze(base, dim);
+  return base;
 }
 
 /// The gradient of a weight is seen transposed as soon as it is there.
@@ -401,7 +423,11 @@ void Decomposer::convert(NodeId id) {
     }
     default:
       if (!library_kernel(node.name)) refuse(node.name);
-      keep(id);
+      if (node.name.ends_with("convolution_backward") && !node.has_parts) {
+        keep_single_part(id);
+      } else {
+        keep(id);
+      }
   }
 }
 
@@ -419,6 +445,18 @@ bool Decomposer::library_kernel(std::string_view name) {
       "bmm",
       "baddbmm"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// A kernel that gives several results, though only one of them is wanted.
+void Decomposer::keep_single_part(NodeId id) {
+  GraphNode whole = in_.nodes[id];
+  whole.inputs = inputs_of(id);
+  whole.has_parts = true;
+  whole.storage = kNoStorage;
+  const NodeId made = builder_.add(std::move(whole));
+  const GraphNode& node = in_.nodes[id];
+  at_[id] = builder_.part(made, 0, node.sizes, node.strides, node.dtype);
+  out_.nodes[at_[id]].storage = node.storage;
 }
 
 NodeGraph Decomposer::run() {

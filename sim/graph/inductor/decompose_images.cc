@@ -172,7 +172,7 @@ void Decomposer::max_pool_backward(NodeId id) {
   GraphNode made;
   made.name = "max_pool2d_with_indices_backward";
   made.kind = NodeKind::kOpaque;
-  made.inputs = {inputs.front(), inputs.back()};
+  made.inputs = inputs;
   made.sizes = node.sizes;
   made.strides = node.strides;
   made.dtype = node.dtype;

@@ -31,6 +31,8 @@ class Decomposer {
   void keep(NodeId id);
   void add_seeds(NodeId last_part);
   void keep_transposed(NodeId product);
+  void keep_single_part(NodeId id);
+  NodeId with_expanded_dims(const GraphNode& view, NodeId base);
   void gives(NodeId captured, NodeId id);
   bool by_formula(NodeId id);
   void element_wise(NodeId id);

@@ -158,6 +158,10 @@ ops::Dims dense_strides(const ops::Dims& sizes) {
   return strides;
 }
 
+ops::Dims channels_last(const ops::Dims& sizes) {
+  return {sizes[1] * sizes[2] * sizes[3], 1, sizes[1] * sizes[3], sizes[1]};
+}
+
 std::int64_t product(const ops::Dims& sizes) {
   std::int64_t n = 1;
   for (const std::int64_t size : sizes) n *= size;

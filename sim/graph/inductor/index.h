@@ -42,6 +42,8 @@ std::int64_t stride_of(const Index& index, int loop);
 [[nodiscard]] bool reads_loop(const Index& index, int loop);
 /// The strides of an array without gaps, its last dimension innermost.
 ops::Dims dense_strides(const ops::Dims& sizes);
+/// The strides of (N, C, H, W), its channels innermost.
+ops::Dims channels_last(const ops::Dims& sizes);
 std::int64_t product(const ops::Dims& sizes);
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b);
 std::uint64_t hash_of(const Index& index);

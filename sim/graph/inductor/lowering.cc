@@ -26,6 +26,7 @@ Lowering::Lowering(const PassGraph& pass, const DeviceShape& device)
 }
 
 void Lowering::run() {
+  find_channels_last();
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     lower(id);
     finish(id);
@@ -225,6 +226,15 @@ bool is_dense(const Dims& sizes, const Dims& strides) {
 
 }  // namespace
 
+/// Has a value in memory in this layout, for one reader: the value itself stays as it is.
+BufferId Lowering::realize_in(NodeId id, const Dims& strides) {
+  const View before = values_[id];
+  require_strides(id, strides);
+  const BufferId buffer = boxes_[values_[id].box].buffer;
+  values_[id] = before;
+  return buffer;
+}
+
 void Lowering::require_strides(NodeId id, const Dims& strides) {
   const BoxId box = values_[id].box;
   realize(box);
@@ -334,6 +344,49 @@ constexpr int kMostInlined = 100;
 
 }  // namespace
 
+namespace {
+
+bool is_convolution(const GraphNode& node) {
+  return node.name.ends_with("convolution") && node.kind != NodeKind::kInput;
+}
+
+}  // namespace
+
+/// Which nodes are laid out for convolutions, if the graph has enough of them. Source: torch's
+/// decide_layout_opt and find_nodes_prefer_channels_last.
+void Lowering::find_channels_last() {
+  std::size_t count = 0;
+  bool are_small = true;
+  for (const GraphNode& node : nodes_) {
+    if (!is_convolution(node) || node.sizes.size() != 4) continue;
+    const Dims& weight = nodes_[node.inputs[1]].sizes;
+    const bool is_grouped = nodes_[node.inputs[0]].sizes[1] != weight[1] && weight[1] > 1;
+    const bool narrows = weight[0] * 2 <= weight[1] && weight[2] > 1;
+    if (is_grouped || narrows) return;
+    are_small = are_small && weight[0] <= 64 && weight[1] <= 64;
+    ++count;
+  }
+  if (count == 0 || are_small || nodes_.size() + 1 >= 300 * count) return;
+  prefers_channels_last_.assign(nodes_.size(), false);
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    prefers_channels_last_[id] =
+        is_convolution(nodes_[id]) || std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
+          return prefers_channels_last_[user];
+        });
+  }
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (!prefers_channels_last_[id]) continue;
+    for (const NodeId user : users_[id]) prefers_channels_last_[user] = true;
+  }
+}
+
+void Lowering::prefer_channels_last(NodeId id) {
+  if (prefers_channels_last_.empty() || !prefers_channels_last_[id]) return;
+  const GraphNode& node = nodes_[id];
+  if (node.sizes.size() != 4 || !values_[id].is_whole || is_output_[id]) return;
+  require_strides(id, channels_last(node.sizes));
+}
+
 void Lowering::make_output(NodeId id) {
   const View& view = values_[id];
   realize(view.box);
@@ -361,12 +414,18 @@ void Lowering::finish(NodeId id) {
     if (is_output_[id]) realize(values_[id].box);
     if (loops() != nullptr) {
       const Count of = count(*loops());
-      if (of.reads > kMostSharedReads || of.ops > kMostOps) realize(values_[id].box);
+      if (of.reads > kMostSharedReads || of.ops > kMostOps) {
+        prefer_channels_last(id);
+        realize(values_[id].box);
+      }
     }
   }
   if (loops() != nullptr && !loops()->is_reduction()) {
     const Count of = count(*loops());
-    if (of.reads > kMostReads || of.ops > kMostOps) hint();
+    if (of.reads > kMostReads || of.ops > kMostOps) {
+      prefer_channels_last(id);
+      hint();
+    }
     if (loops() != nullptr && values_[id].is_whole && of.ops > kMostInlined)
       realize(values_[id].box);
   }

@@ -96,6 +96,7 @@ class Lowering {
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides);
+  BufferId realize_in(NodeId id, const ops::Dims& strides);
   void freeze(BoxId box);
   void decide_layout(Buffer& buffer) const;
   BufferId new_buffer(NodeId id, const ops::Dims& sizes, ops::ScalarType dtype);
@@ -122,6 +123,9 @@ class Lowering {
   [[nodiscard]] std::int64_t split_outer(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] static Body split_body(const Loops& loops, const Body& body, std::int64_t parts,
                                        std::int64_t block);
+  void find_channels_last();
+  /// Gives a loop that gets memory the layout that convolutions around it want.
+  void prefer_channels_last(NodeId id);
   [[nodiscard]] BoxId box_of(NodeId id) const { return values_[id].box; }
 
   const PassGraph& pass_;
@@ -131,6 +135,7 @@ class Lowering {
   std::vector<bool> is_output_;
   std::vector<View> values_;
   std::vector<Box> boxes_;
+  std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does
   std::vector<std::vector<BufferId>> parts_;  ///< by node: of the results of a kernel
 };
 

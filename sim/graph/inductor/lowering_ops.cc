@@ -228,7 +228,7 @@ void Lowering::max_pool(NodeId id) {
 void Lowering::max_pool_backward(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId g = node.inputs[0];
-  const NodeId places = node.inputs[1];
+  const NodeId places = node.inputs.back();
   realize(values_[g].box);
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
@@ -243,7 +243,9 @@ void Lowering::max_pool_backward(NodeId id) {
     }
     return sum;
   };
-  give(id, add_box(id, std::move(loops), kNoBuffer));
+  const BoxId box = add_box(id, std::move(loops), kNoBuffer);
+  give(id, box);
+  realize(box);  // it looks into so many windows that nobody takes it in
 }
 
 /// A loop that writes into an input.
@@ -292,8 +294,12 @@ void Lowering::library(NodeId id, std::size_t parts) {
   const GraphNode& node = nodes_[id];
   Operation operation;
   operation.node = id;
+  const bool is_laid_out = node.name.ends_with("convolution") && !prefers_channels_last_.empty() &&
+                           node.sizes.size() == 4;
   for (const NodeId input : node.inputs) {
-    const BufferId buffer = realized(input);
+    const BufferId buffer = is_laid_out && nodes_[input].sizes.size() == 4
+                                ? realize_in(input, channels_last(nodes_[input].sizes))
+                                : realized(input);
     if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
       operation.reads.push_back(buffer);
   }
@@ -304,7 +310,7 @@ void Lowering::library(NodeId id, std::size_t parts) {
   buffer.is_library_made = true;
   if (!node.has_parts) {
     buffer.sizes = node.sizes;
-    buffer.strides = node.strides;
+    buffer.strides = is_laid_out ? channels_last(node.sizes) : node.strides;
     give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
     return;
   }
