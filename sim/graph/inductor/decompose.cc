@@ -260,7 +260,7 @@ void Decomposer::reduction(NodeId id) {
   GraphNode from = in_.nodes[node.inputs.front()];
   const std::vector<std::int64_t> dims = reduced_dims(from, node, keeps_dims);
   const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
-  const bool widens = is_narrow && node.name == "sum";
+  const bool widens = under_autocast_ && is_narrow && node.name == "sum";
   const NodeId made =
       builder_.reduce(node.name, x, dims, keeps_dims, widens ? ScalarType::kFloat32 : node.dtype);
   // What a bias gets is seen without the dimension of one element at once.
@@ -478,8 +478,9 @@ NodeGraph Decomposer::run() {
   return std::move(out_);
 }
 
-NodeGraph decompose(const NodeGraph& captured, std::vector<NodeId>& places) {
-  Decomposer decomposer(captured);
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast,
+                    std::vector<NodeId>& places) {
+  Decomposer decomposer(captured, under_autocast);
   NodeGraph graph = decomposer.run();
   places = decomposer.places();
   return graph;

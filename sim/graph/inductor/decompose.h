@@ -11,7 +11,8 @@ namespace tidemark::graph::inductor {
 /// become what they are made of, each name as torch.fx counts it, backward functions as well.
 /// Errors: ops::NotModelled, with the operator's name. Source: docs/rules/compile.md#1.
 /// `places`: by node of the captured graph, which one it is now; kNoNode: it is none any more.
-NodeGraph decompose(const NodeGraph& captured, std::vector<NodeId>& places);
+/// `under_autocast`: it was traced so, and its backward functions too.
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places);
 
 /// A decomposition of element-wise operators, as text: statements `name = operator operands`, the
 /// last without a name; operands are names, `x y z` those of the operator, or numbers behind `#`.

@@ -13,7 +13,8 @@ namespace tidemark::graph::inductor {
 /// What decompose() runs: node by node of the captured graph.
 class Decomposer {
  public:
-  explicit Decomposer(const NodeGraph& captured) : in_(captured), builder_(out_) {}
+  Decomposer(const NodeGraph& captured, bool under_autocast)
+      : in_(captured), builder_(out_), under_autocast_(under_autocast) {}
   NodeGraph run();
   /// By node of the captured graph: which it is now.
   [[nodiscard]] const std::vector<NodeId>& places() const { return at_; }
@@ -58,6 +59,7 @@ class Decomposer {
   const NodeGraph& in_;
   NodeGraph out_;
   GraphBuilder builder_;
+  bool under_autocast_;
   std::vector<NodeId> at_;
   std::map<NodeId, int> part_number_;
   std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them

@@ -185,18 +185,49 @@ void Lowering::realize(BoxId id) {
   boxes_[id].buffer = buffer;
 }
 
-/// The strides that PyTorch's tensor has.
+/// Decides over strides that nobody decided over: without gaps, in order, unless the channels of
+/// PyTorch's tensor are innermost.
 void Lowering::freeze(BoxId id) {
   Buffer& buffer = program.buffers[boxes_[id].buffer];
   if (!buffer.is_flexible) return;
-  if (boxes_[id].sizes == buffer.sizes) buffer.strides = boxes_[id].strides;
+  const Dims& strides = boxes_[id].strides;
+  if (buffer.sizes.size() == 4 && boxes_[id].sizes == buffer.sizes &&
+      strides == channels_last(buffer.sizes))
+    buffer.strides = strides;
   buffer.is_flexible = false;
+}
+
+/// Whether a view of memory is one by strides alone.
+bool Lowering::is_strided(const View& view) const {
+  if (view.is_whole) return true;
+  const Box& box = boxes_[view.box];
+  const Indices at = counters_of(view.sizes, {});
+  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
+  const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes,
+                           program.buffers[box.buffer].strides, 0);
+  return index.mark == 0 && std::all_of(index.digits.begin(), index.digits.end(), [&](const Digit& d) {
+           return d.divisor == 1 && d.extent == view.sizes[static_cast<std::size_t>(d.loop)];
+         });
+}
+
+/// A copy of a value, in memory of its own.
+Lowering::BoxId Lowering::copy_of(NodeId id) {
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = nodes_[id].sizes;
+  loops->dtype = nodes_[id].dtype;
+  loops->body = [this, from = operand(id)](Trace& trace, const Indices& at) {
+    return load(trace, from, at);
+  };
+  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
+  realize(copy);
+  return copy;
 }
 
 BufferId Lowering::realized(NodeId id) {
   const View& view = values_[id];
   realize(view.box);
   if (!view.is_whole) freeze(view.box);
+  if (!is_strided(view)) return boxes_[copy_of(id)].buffer;
   return boxes_[view.box].buffer;
 }
 
@@ -238,9 +269,18 @@ BufferId Lowering::realize_in(NodeId id, const Dims& strides) {
 void Lowering::require_strides(NodeId id, const Dims& strides) {
   const BoxId box = values_[id].box;
   realize(box);
+  if (!values_[id].is_whole) {
+    freeze(box);
+    if (!is_strided(values_[id])) {
+      const BoxId copy = copy_of(id);
+      freeze(copy);
+      give(id, copy);
+    }
+    return;
+  }
   Buffer& buffer = program.buffers[boxes_[box].buffer];
   if (buffer.is_flexible) {
-    if (values_[id].is_whole && is_dense(buffer.sizes, strides)) {
+    if (is_dense(buffer.sizes, strides)) {
       buffer.strides = strides;
       buffer.is_flexible = false;
     } else {
@@ -248,17 +288,10 @@ void Lowering::require_strides(NodeId id, const Dims& strides) {
     }
     return;
   }
-  if (!values_[id].is_whole || same_strides(buffer.sizes, buffer.strides, strides)) return;
+  if (same_strides(buffer.sizes, buffer.strides, strides)) return;
   if (!is_dense(buffer.sizes, strides)) return;
   // A copy in the order that is wanted.
-  auto loops = std::make_shared<Loops>();
-  loops->sizes = nodes_[id].sizes;
-  loops->dtype = nodes_[id].dtype;
-  loops->body = [this, from = boxes_[box]](Trace& trace, const Indices& at) {
-    return load_box(trace, from, at);
-  };
-  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
-  realize(copy);
+  const BoxId copy = copy_of(id);
   Buffer& made = program.buffers[boxes_[copy].buffer];
   made.strides = strides;
   made.is_flexible = false;

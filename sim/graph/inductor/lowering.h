@@ -98,6 +98,8 @@ class Lowering {
   void require_strides(NodeId id, const ops::Dims& strides);
   BufferId realize_in(NodeId id, const ops::Dims& strides);
   void freeze(BoxId box);
+  [[nodiscard]] bool is_strided(const View& view) const;
+  BoxId copy_of(NodeId id);
   void decide_layout(Buffer& buffer) const;
   BufferId new_buffer(NodeId id, const ops::Dims& sizes, ops::ScalarType dtype);
   BufferId new_operation(Operation operation, Buffer buffer);

@@ -92,6 +92,7 @@ Capture::Capture(Session& session, const ops::TensorList& arguments, bool decomp
   ops::Thread& thread = c_.thread();
   on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
   pack_hooks_ = std::exchange(thread.pack_hooks, {});
+  under_autocast_ = thread.autocast.enabled;
   cache_enabled_ = std::exchange(thread.autocast.cache_enabled, false);
   session.emitter.pretend(this);
   c_.tracer = this;

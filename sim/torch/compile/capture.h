@@ -37,6 +37,8 @@ class Capture final : public ops::Tracer, public Pretender {
   [[nodiscard]] static bool is_made_here(const ops::Tensor& tensor) {
     return tensor.defined() && tensor->storage && is_pretended(tensor->storage->request());
   }
+  /// Operators were cast as torch.autocast has it when the capture began.
+  [[nodiscard]] bool under_autocast() const { return under_autocast_; }
   /// Some memory that the captured code made is still held.
   [[nodiscard]] bool is_something_held() const { return live_ > 0; }
   /// Nothing is captured any longer.
@@ -154,6 +156,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<ops::PackHook> pack_hooks_;
   bool cache_enabled_ = true;
   bool decomposes_ = false;
+  bool under_autocast_ = false;
   std::size_t live_ = 0;
   bool stopped_ = false;
 };

@@ -54,7 +54,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
     const graph::inductor::DeviceShape& device, bool wants_text) {
   std::vector<NodeId> places;
-  NodeGraph joint = graph::inductor::decompose(capture.graph, places);
+  NodeGraph joint = graph::inductor::decompose(capture.graph, capture.under_autocast(), places);
   const std::vector<std::string> labels = graph::inductor::labels_of(joint);
   auto code = std::make_shared<InductorCode>();
   if (wants_text) code->text.joint = graph::joint_text(joint);
