@@ -53,6 +53,9 @@ struct GraphNode {
   /// Two of the same name, inputs and settings give the same; 0: nobody knows the settings.
   std::uint64_t settings = 0;
   std::uint32_t module = 0;  ///< label of the module path it ran under
+  /// The checkpointed code that it is part of, by the order of the calls; 0: none. It is computed
+  /// again in backward.
+  std::uint32_t region = 0;
   std::uint8_t numbers = 0;  ///< operands that are Python numbers
   /// How it was called, in text: the arguments that are no tensors. Lives as long as the program.
   std::string_view call{};

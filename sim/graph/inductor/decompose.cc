@@ -367,6 +367,7 @@ void Decomposer::convert(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   if (at_[id] != kNoNode) return;
   builder_.module = node.module;
+  builder_.region = node.region;
   if (node.device.is_cuda()) builder_.device = node.device;
   switch (node.kind) {
     case NodeKind::kInput:

@@ -35,6 +35,7 @@ bool is_narrower(ScalarType a, ScalarType b) {
 
 NodeId GraphBuilder::add(GraphNode node) {
   node.module = module;
+  node.region = region;
   graph_.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph_.nodes.size() - 1);
 }

@@ -36,6 +36,7 @@ class GraphBuilder {
   StorageId new_storage();
 
   std::uint32_t module = 0;
+  std::uint32_t region = 0;
   ops::Device device = ops::kHost;
 
  private:

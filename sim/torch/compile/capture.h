@@ -41,8 +41,18 @@ class Capture final : public ops::Tracer, public Pretender {
   [[nodiscard]] bool under_autocast() const { return under_autocast_; }
   /// Some memory that the captured code made is still held.
   [[nodiscard]] bool is_something_held() const { return live_ > 0; }
+  /// What is captured until it ends is a checkpointed region. False: this is not modelled here.
+  bool begin_region() {
+    if (!decomposes_) return false;
+    regions_.push_back(++region_count_);
+    return true;
+  }
+  void end_region() { regions_.pop_back(); }
   /// Nothing is captured any longer.
   void stop();
+
+  /// The backward pass begins.
+  void begin_gradients() { in_backward_ = true; }
 
   graph::NodeGraph graph;
   /// The graph's inputs in the order in which they were first read, and their nodes.
@@ -157,6 +167,9 @@ class Capture final : public ops::Tracer, public Pretender {
   bool cache_enabled_ = true;
   bool decomposes_ = false;
   bool under_autocast_ = false;
+  bool in_backward_ = false;
+  std::vector<std::uint32_t> regions_;
+  std::uint32_t region_count_ = 0;
   std::size_t live_ = 0;
   bool stopped_ = false;
 };

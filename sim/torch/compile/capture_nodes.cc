@@ -26,6 +26,7 @@ constexpr std::uint32_t kOfNode = 0x80000000U;
 
 NodeId Capture::add_node(GraphNode node) {
   node.module = c_.module_label;
+  node.region = in_backward_ ? 0 : regions_.empty() ? 0 : regions_.back();
   graph.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph.nodes.size() - 1);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "sim/graph/node_text.h"
 #include "sim/graph/partition.h"
@@ -53,6 +55,7 @@ struct Compiled {
 std::vector<NodeId> trace_backward(Session& session, Capture& capture,
                                    const ops::TensorList& results) {
   ops::Context& c = session.c;
+  capture.begin_gradients();
   std::vector<NodeId> tangents;
   std::vector<ops::Edge> roots;
   ops::TensorList starts;
@@ -258,6 +261,19 @@ void add_compiling(Session& session, lang::Module& module) {
                    return call_compiled(
                        *s, is_inductor ? Backend::kInductor : Backend::kAotEager, function, rest);
                  }));
+  const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
+    module.set(session.interp.intern(name),
+               session.interp.function(signature,
+                                       [s = &session, begins](lang::Interp&, lang::Arguments&) {
+                                         auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+                                         if (capture == nullptr) return Value::boolean(false);
+                                         if (begins) return Value::boolean(capture->begin_region());
+                                         capture->end_region();
+                                         return Value::boolean(true);
+                                       }));
+  };
+  region("begin_checkpointed", "begin_checkpointed()", true);
+  region("end_checkpointed", "end_checkpointed()", false);
   module.set(
       session.interp.intern("is_compiling"),
       session.interp.function("is_compiling()", [s = &session](lang::Interp&, lang::Arguments&) {

@@ -127,6 +127,6 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         return OptimizeContext(nopython, dynamic)
     if backend not in _MODELLED:
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
-    if dynamic:
+    if dynamic and backend != "inductor":
         _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     return OptimizeContext(nopython, dynamic, backend)
