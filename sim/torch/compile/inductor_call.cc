@@ -50,6 +50,36 @@ std::vector<bool> donated(const NodeGraph& joint, const std::vector<NodeId>& inp
 
 }  // namespace
 
+namespace {
+
+/// Whether random numbers that are drawn in the forward pass are drawn again: their generator's
+/// state is then handed over by an operator that PyTorch's cache refuses.
+bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
+  return std::any_of(parts.forward.begin(), parts.forward.end(), [&](NodeId id) {
+    const graph::GraphNode& node = joint.nodes[id];
+    const bool draws = node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
+    return node.region != 0 && draws &&
+           std::find(parts.backward.begin(), parts.backward.end(), id) != parts.backward.end();
+  });
+}
+
+}  // namespace
+
+void trace_patterns(Session& session) {
+  if (std::exchange(session.has_traced_patterns, true)) return;
+  ops::Context& c = session.c;
+  const ops::LabelScope label(c, "_get_sfdp_patterns");
+  for (const auto& [dtype, count] :
+       {std::pair{ops::ScalarType::kFloat32, 11}, std::pair{ops::ScalarType::kFloat16, 13}}) {
+    std::vector<Tensor> constants;
+    for (int i = 0; i < count; ++i) {
+      const Tensor number = c.empty({}, dtype, session.current_device);
+      constants.push_back(c.empty({}, dtype, session.current_device));
+    }
+    for (Tensor& constant : constants) constant.reset();
+  }
+}
+
 std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
     const graph::inductor::DeviceShape& device, bool wants_text) {
@@ -70,6 +100,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   } else {
     parts.forward = joint.needed_for(joint.outputs, code->inputs);
   }
+  code->is_cached = !draws_again(joint, parts);
   std::vector<NodeId> results = joint.outputs;
   results.resize(code->outputs);
   results.insert(results.end(), parts.saved.begin(), parts.saved.end());

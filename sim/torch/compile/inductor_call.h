@@ -20,6 +20,7 @@ struct InductorCode {
   std::vector<graph::NodeId> inputs;    ///< in the joint graph, in the capture's order
   std::vector<graph::NodeId> tangents;  ///< by result of the code; kNoNode: it wants none
   std::vector<graph::NodeId> gradients;
+  bool is_cached = true;    ///< PyTorch keeps the compiled code from one process to the next
   std::size_t outputs = 0;  ///< results of the forward pass before what is saved
   graph::CompiledCode text;
 };
@@ -29,6 +30,11 @@ struct InductorCode {
 std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<graph::NodeId>& tangents, bool has_backward,
     const graph::inductor::DeviceShape& device, bool wants_text);
+
+/// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
+/// its attention patterns once a process, on tensors of one number. Source: torch's
+/// _get_sfdp_patterns; docs/compile.md.
+void trace_patterns(Session& session);
 
 /// Runs the forward pass: its results become the memory of `results`.
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
