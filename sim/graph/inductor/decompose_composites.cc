@@ -230,9 +230,13 @@ void Decomposer::embedding_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   // The gradient and the indices: zeros that are added to.
   const std::vector<NodeId> inputs = inputs_of(id);
+  const NodeId is_padding = builder_.pointwise("eq", {inputs[1]}, "#padding");
+  const NodeId wide = builder_.unsqueeze(is_padding, out_.nodes[is_padding].sizes.size());
+  const NodeId nothing = builder_.fill("scalar_tensor", {}, out_.nodes[inputs[0]].dtype, "#0");
+  const NodeId kept = builder_.pointwise("where", {wide, nothing, inputs[0]});
   const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
   const NodeId made =
-      builder_.opaque("index_put", {zeros, inputs[1], inputs[0]}, node.sizes, node.dtype);
+      builder_.opaque("index_put", {zeros, inputs[1], kept}, node.sizes, node.dtype);
   gives(id, made);
 }
 

@@ -111,7 +111,8 @@ class Planner {
 
   [[nodiscard]] bool may_take_over(BufferId id) const {
     if (s_.is_input(id) && !buffers_[id].is_donated) return false;
-    return !is_removed_[id] && !is_freed_[id] && !buffers_[id].is_whole;
+    return !is_removed_[id] && !is_freed_[id] && !buffers_[id].is_whole &&
+           buffers_[id].changes == kNoBuffer;
   }
 
   [[nodiscard]] static bool fits(const Buffer& from, const Buffer& to) {

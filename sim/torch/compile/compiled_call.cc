@@ -240,7 +240,7 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
   }
   session.guarded([&] {
     if (inductor != nullptr) {
-      if (!inductor->is_cached) trace_patterns(session);
+      if (!inductor->is_cached) trace_patterns(session, *inductor);
       run_inductor_forward(session, inductor, capture, results);
     } else {
       run_forward(session, compiled, capture, results);

@@ -65,7 +65,7 @@ bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
 
 }  // namespace
 
-void trace_patterns(Session& session) {
+void trace_patterns(Session& session, const InductorCode& code) {
   if (std::exchange(session.has_traced_patterns, true)) return;
   ops::Context& c = session.c;
   const ops::LabelScope label(c, "_get_sfdp_patterns");
@@ -78,6 +78,8 @@ void trace_patterns(Session& session) {
     }
     for (Tensor& constant : constants) constant.reset();
   }
+  for (const ops::ScalarType dtype : code.constants)
+    const Tensor folded = c.empty({}, dtype, session.current_device);
 }
 
 std::shared_ptr<const InductorCode> compile_with_inductor(
@@ -88,6 +90,10 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   const std::vector<std::string> labels = graph::inductor::labels_of(joint);
   auto code = std::make_shared<InductorCode>();
   if (wants_text) code->text.joint = graph::joint_text(joint);
+  for (const graph::GraphNode& node : joint.nodes) {
+    const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";
+    if (is_uniform && node.device.is_cuda()) code->constants.push_back(node.dtype);
+  }
   graph::inductor::simplify_joint(joint);
   joint.merge_equal();
   for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);

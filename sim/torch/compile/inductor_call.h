@@ -20,6 +20,7 @@ struct InductorCode {
   std::vector<graph::NodeId> inputs;    ///< in the joint graph, in the capture's order
   std::vector<graph::NodeId> tangents;  ///< by result of the code; kNoNode: it wants none
   std::vector<graph::NodeId> gradients;
+  std::vector<ops::ScalarType> constants;  ///< of one number throughout, in the joint graph
   bool is_cached = true;    ///< PyTorch keeps the compiled code from one process to the next
   std::size_t outputs = 0;  ///< results of the forward pass before what is saved
   graph::CompiledCode text;
@@ -34,7 +35,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
 /// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
 /// its attention patterns once a process, on tensors of one number. Source: torch's
 /// _get_sfdp_patterns; docs/compile.md.
-void trace_patterns(Session& session);
+/// `constants`: the nodes of one number throughout, which are folded, each call anew.
+void trace_patterns(Session& session, const InductorCode& code);
 
 /// Runs the forward pass: its results become the memory of `results`.
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
