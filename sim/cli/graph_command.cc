@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
@@ -12,8 +15,14 @@ namespace {
 
 /// Errors: InputError where nothing was compiled.
 std::string compiled_text(const graph::Details& details, const std::string& stage) {
-  if (stage != "joint" && stage != "partitioned")
-    usage_error("--stage", "is joint or partitioned, not '" + stage + "'");
+  static const std::map<std::string, std::string graph::CompiledCode::*> kStages{
+      {"joint", &graph::CompiledCode::joint},
+      {"partitioned", &graph::CompiledCode::partitioned},
+      {"fused", &graph::CompiledCode::fused},
+      {"buffers", &graph::CompiledCode::buffers}};
+  const auto wanted = kStages.find(stage);
+  if (wanted == kStages.end())
+    usage_error("--stage", "is joint, partitioned, fused or buffers, not '" + stage + "'");
   if (details.compiled.empty()) {
     throw InputError(Problem{{},
                              "--stage",
@@ -23,7 +32,7 @@ std::string compiled_text(const graph::Details& details, const std::string& stag
   std::string text;
   for (const graph::CompiledCode& code : details.compiled) {
     if (!text.empty()) text += '\n';
-    text += stage == "joint" ? code.joint : code.partitioned;
+    text += code.*(wanted->second);
   }
   return text;
 }
@@ -45,7 +54,7 @@ class GraphCommand final : public Command {
              {"phase", "NAME", "one phase of it alone: forward, backward, optimizer", ""},
              {"depth", "N", "a box for each module N levels deep", ""},
              {"ops", "", "a box for each operator call", ""},
-             {"stage", "joint|partitioned",
+             {"stage", "joint|partitioned|fused|buffers",
               "what compiled code is made into, as text: takes --compile model", ""},
              {"output", "FILE", "write there instead of to standard output", ""},
              {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},

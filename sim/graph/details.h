@@ -31,6 +31,8 @@ struct DetailEdge {
 struct CompiledCode {
   std::string joint;        ///< forward and backward in one graph
   std::string partitioned;  ///< cut in two, with what the first keeps for the second
+  std::string fused;        ///< by inductor: which operations share a kernel
+  std::string buffers;      ///< by inductor: what gets memory when
   friend bool operator==(const CompiledCode&, const CompiledCode&) = default;
 };
 

@@ -53,6 +53,13 @@ struct GraphNode {
   /// Two of the same name, inputs and settings give the same; 0: nobody knows the settings.
   std::uint64_t settings = 0;
   std::uint32_t module = 0;  ///< label of the module path it ran under
+  /// The checkpointed code that it is part of, by the order of the calls; 0: none. It is computed
+  /// again in backward.
+  std::uint32_t region = 0;
+  std::uint8_t numbers = 0;  ///< operands that are Python numbers
+  /// How it was called, in text: the arguments that are no tensors. Lives as long as the program.
+  std::string_view call{};
+  std::vector<std::int64_t> dims{};  ///< of a reduction: those that go; of others what they say
   std::vector<NodeId> inputs;
   std::vector<Effect> effects;
   StorageId storage = kNoStorage;
@@ -69,6 +76,7 @@ struct NodeGraph {
   std::vector<GraphNode> nodes;
   std::vector<ops::Role> roles;   ///< by storage
   std::vector<NodeId> outputs;    ///< of the forward pass
+  std::vector<NodeId> written;    ///< inputs that the last of the outputs are written into
   std::vector<NodeId> gradients;  ///< of the inputs that want one; kNoNode: nothing reaches it
 
   /// Computes once what is computed twice alike. What shares memory with a result stays as it is.

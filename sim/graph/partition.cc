@@ -44,8 +44,8 @@ bool is_recomputable(const GraphNode& node) {
                                                      "min", "any",      "argmax",     "var",
                                                      "std", "var_mean", "sum_to_size"};
   static constexpr std::string_view kOthers[] = {
-      "_unsafe_view", "arange", "triu",      "index", "gather",     "ones",      "zeros",
-      "zeros_like",   "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
+      "_unsafe_view", "arange", "iota", "triu",      "index", "gather",     "ones",      "zeros",
+      "zeros_like",   "_low_memory_max_pool_offsets_to_indices", "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
   if (draws(node)) return false;
   switch (node.kind) {
     case NodeKind::kPart:
@@ -73,6 +73,7 @@ class Partitioner {
   }
 
   Partition run() {
+    read_regions();
     ban_by_node();
     ban_used_far_apart();
     ban_long_chains();
@@ -164,6 +165,7 @@ class Partitioner {
   [[nodiscard]] bool is_banned(NodeId id) const {
     const GraphNode& node = nodes_[id];
     if (is_input(node) || node.kind == NodeKind::kPart) return false;
+    if (must_save_[id]) return true;
     if (!is_recomputable(node) || is_materialized_in_backward(id)) return true;
     constexpr std::uint32_t kMostDistance = 1000;  // the constants of torch._functorch.config
     if (distance_[id] < 1000 && distance_[id] > kMostDistance) return true;
@@ -174,7 +176,23 @@ class Partitioner {
   }
 
   void ban(NodeId id) {
-    if (!is_view(nodes_[id])) banned_[id] = true;
+    if (!is_view(nodes_[id]) && !must_recompute_[id]) banned_[id] = true;
+  }
+
+  /// Checkpointed code is computed again, but for what one region hands to a later one. Source:
+  /// torch's cleanup_recompute_tags.
+  void read_regions() {
+    must_recompute_.resize(nodes_.size());
+    for (NodeId id = 0; id < nodes_.size(); ++id) {
+      const std::uint32_t region = nodes_[id].region;
+      const bool is_handed_on =
+          std::any_of(users_[id].begin(), users_[id].end(),
+                      [&](NodeId user) { return nodes_[user].region > region; });
+      must_recompute_[id] = region != 0 && !is_handed_on && !is_input(nodes_[id]);
+    }
+    must_save_.resize(nodes_.size());
+    for (NodeId id = 0; id < nodes_.size(); ++id)
+      must_save_[id] = nodes_[id].region != 0 && !must_recompute_[id] && !is_input(nodes_[id]);
   }
 
   void ban_by_node() {
@@ -276,6 +294,10 @@ class Partitioner {
         continue;
       }
       if (in_backward_[id]) network.add_edge(behind(id), sink, FlowNetwork::kUnlimited);
+      if (must_recompute_[id]) {
+        network.add_edge(before(id), sink, FlowNetwork::kUnlimited);
+        continue;
+      }
       network.add_edge(before(id), behind(id), weight_of(id));
       for (const NodeId user : users_[id])
         network.add_edge(behind(id), before(user), FlowNetwork::kUnlimited);
@@ -356,6 +378,8 @@ class Partitioner {
   std::vector<bool> in_backward_;  ///< the same, or is a gradient itself
   std::vector<bool> in_forward_;   ///< an input, or needed for a result
   std::vector<bool> banned_;
+  std::vector<bool> must_recompute_;
+  std::vector<bool> must_save_;
   std::vector<std::uint32_t> order_;  ///< among those in_forward_
   std::vector<std::uint32_t> distance_;
 };

@@ -32,8 +32,8 @@ class Tracer {
   virtual ~Tracer() = default;
 
   /// The program calls an operator, which may be made of several. `settings`: its arguments that
-  /// are no tensors, as text.
-  virtual void begin_call(std::string settings) = 0;
+  /// are no tensors, as text; `tensors`: those that are.
+  virtual void begin_call(std::string settings, const std::vector<const Tensor*>& tensors) = 0;
   virtual void end_call() = 0;
   /// One operator of ATen: all that is asked for until end_op() is its.
   virtual void begin_op(std::string_view name, const std::vector<const Tensor*>& reads) = 0;

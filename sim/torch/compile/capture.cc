@@ -86,12 +86,13 @@ bool is_unknown(std::string_view op) {
 
 }  // namespace
 
-Capture::Capture(Session& session, const ops::TensorList& arguments)
-    : session_(session), c_(session.c) {
+Capture::Capture(Session& session, const ops::TensorList& arguments, bool decomposes)
+    : session_(session), c_(session.c), decomposes_(decomposes) {
   for (const Tensor& argument : arguments) arguments_.push_back(argument.impl());
   ops::Thread& thread = c_.thread();
   on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
   pack_hooks_ = std::exchange(thread.pack_hooks, {});
+  under_autocast_ = thread.autocast.enabled;
   cache_enabled_ = std::exchange(thread.autocast.cache_enabled, false);
   session.emitter.pretend(this);
   c_.tracer = this;
@@ -128,7 +129,18 @@ ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>
   return defined.empty() ? ops::ScalarType::kFloat32 : ops::result_type(c, defined);
 }
 
+std::uint8_t numbers_among(const std::vector<const Tensor*>& reads) {
+  return static_cast<std::uint8_t>(
+      std::count_if(reads.begin(), reads.end(), [](const Tensor* tensor) {
+        return tensor->defined() && (*tensor)->wrapped_number;
+      }));
+}
+
 }  // namespace
+
+std::string_view Capture::kept_text(const std::string& text) {
+  return session_.interp.text(session_.interp.intern(text));
+}
 
 void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
   if (!c_.thread().pack_hooks.empty())
@@ -137,21 +149,37 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     ++scope->inner;
     return;
   }
-  if (is_unknown(name)) refuse(name);
+  const bool is_decomposed = decomposes_ && name.ends_with("batch_norm");
+  if (is_unknown(name) && !is_decomposed) refuse(name);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
+  scopes_.back().numbers = numbers_among(reads);
+  if (!calls_.empty()) scopes_.back().call = kept_text(calls_.back().settings);
   reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
+  calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);
 }
 
-void Capture::begin_call(std::string settings) {
+void Capture::begin_call(std::string settings, const std::vector<const Tensor*>& tensors) {
   // What is traced of these is what their kernels are on a device.
   for (const std::string_view name :
        {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
     if (settings.starts_with(name)) refuse(name);
   }
   calls_.push_back({std::move(settings)});
+  if (!scopes_.empty()) return;
+  // A module's own tensors are looked at before what the code is called with. Source: Dynamo's
+  // LazyVariableTracker.
+  for (const bool wants_own : {true, false}) {
+    for (const Tensor* tensor : tensors) {
+      if (!tensor->defined() || !tensor->is_cuda() || is_made_here(*tensor)) continue;
+      const bool is_own =
+          std::find(arguments_.begin(), arguments_.end(), tensor->impl()) == arguments_.end();
+      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse() && !(*tensor)->spread)
+        node_of(*tensor);
+    }
+  }
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
@@ -190,6 +218,7 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
     return;
   }
   push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
 }
 
@@ -240,6 +269,7 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   std::vector<NodeId> results;
   for (std::size_t i = 0; i < saved.size(); ++i) {
     if (!saved[i].defined() || !saved[i].is_cuda()) continue;
+    if (decomposes_ && saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
     (is_own_part(place(id)) ? results : kept).push_back(id);
   }
@@ -254,6 +284,7 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   push(Scope::Kind::kBackward, session_.interp.text(session_.interp.intern(name)),
        std::move(reads));
   scopes_.back().incoming = std::move(gradients);
+  scopes_.back().call = calls_of_[node.vertex];
 }
 
 void Capture::end_backward(const ops::TensorList& grads) {
@@ -326,6 +357,7 @@ void Capture::name_single_kernel(const Scope& scope) {
   GraphNode* only = single_kernel(scope);
   if (only == nullptr || only->kind != NodeKind::kPointwise) return;
   only->name = scope.name;
+  only->call = scope.call;
   std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {
     return std::find(scope.incoming.begin(), scope.incoming.end(), input) != scope.incoming.end();
   });
@@ -426,6 +458,8 @@ void Capture::finish(Scope scope) {
   GraphNode node;
   node.name = scope.name;
   node.settings = scope.settings;
+  node.call = scope.call;
+  node.numbers = scope.numbers;
   if (scope.kind == Scope::Kind::kKernel && scope.kernels.front() == ops::KernelKind::kFill)
     node.settings = 1;  // zeros
   node.kind = kind_of(scope);

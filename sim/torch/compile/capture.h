@@ -21,21 +21,38 @@ namespace tidemark::torch {
 class Capture final : public ops::Tracer, public Pretender {
  public:
   /// `arguments`: what the code is called with; other tensors that it reads are its module's.
-  Capture(Session& session, const ops::TensorList& arguments);
+  /// `decomposes`: the compiler knows operators that PyTorch decomposes while it traces.
+  Capture(Session& session, const ops::TensorList& arguments, bool decomposes = false);
   ~Capture() override { stop(); }
 
   /// The node of a tensor that the code reads or makes.
   graph::NodeId node_of(const ops::Tensor& tensor);
+  /// The graph's input that a tensor is, or looks into. Requires: it was read before.
+  [[nodiscard]] graph::NodeId input_of(const ops::Tensor& tensor) const {
+    return input_storages_.at(tensor->storage.get());
+  }
   /// An incoming gradient for a result.
   ops::Tensor tangent_of(const ops::Tensor& result);
   /// What the captured code made. Its own tensors are pretended ones.
   [[nodiscard]] static bool is_made_here(const ops::Tensor& tensor) {
     return tensor.defined() && tensor->storage && is_pretended(tensor->storage->request());
   }
+  /// Operators were cast as torch.autocast has it when the capture began.
+  [[nodiscard]] bool under_autocast() const { return under_autocast_; }
   /// Some memory that the captured code made is still held.
   [[nodiscard]] bool is_something_held() const { return live_ > 0; }
+  /// What is captured until it ends is a checkpointed region. False: this is not modelled here.
+  bool begin_region() {
+    if (!decomposes_) return false;
+    regions_.push_back(++region_count_);
+    return true;
+  }
+  void end_region() { regions_.pop_back(); }
   /// Nothing is captured any longer.
   void stop();
+
+  /// The backward pass begins.
+  void begin_gradients() { in_backward_ = true; }
 
   graph::NodeGraph graph;
   /// The graph's inputs in the order in which they were first read, and their nodes.
@@ -44,7 +61,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<std::pair<ops::Tensor, graph::NodeId>> written_inputs;
 
   // ---- ops::Tracer
-  void begin_call(std::string settings) override;
+  void begin_call(std::string settings, const std::vector<const ops::Tensor*>& tensors) override;
   void end_call() override { calls_.pop_back(); }
   void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
   void gives(const ops::Tensor& tensor) override;
@@ -84,6 +101,8 @@ class Capture final : public ops::Tracer, public Pretender {
     std::vector<ops::KernelKind> kernels;
     graph::StorageId first_storage = 0;
     graph::NodeId first_node = 0;
+    std::string_view call;
+    std::uint8_t numbers = 0;
     int inner = 0;
     int inner_kernels = 0;
     bool asks_itself = false;  ///< for memory, outside of kernels
@@ -120,6 +139,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
   void write_functionally(const Scope& scope);
   graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
+  std::string_view kept_text(const std::string& text);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
                                           const std::vector<const ops::Tensor*>& reads);
   [[nodiscard]] static graph::NodeKind kind_of(const Scope& scope);
@@ -139,11 +159,17 @@ class Capture final : public ops::Tracer, public Pretender {
   std::unordered_map<const ops::Storage*, graph::NodeId> input_storages_;
   std::unordered_map<graph::StorageId, graph::NodeId> written_;  ///< the last that wrote there
   std::unordered_map<graph::VertexId, std::vector<graph::NodeId>> reads_of_;  ///< by operator
+  std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called
   std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;
   bool cache_enabled_ = true;
+  bool decomposes_ = false;
+  bool under_autocast_ = false;
+  bool in_backward_ = false;
+  std::vector<std::uint32_t> regions_;
+  std::uint32_t region_count_ = 0;
   std::size_t live_ = 0;
   bool stopped_ = false;
 };

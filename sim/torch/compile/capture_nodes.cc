@@ -26,6 +26,7 @@ constexpr std::uint32_t kOfNode = 0x80000000U;
 
 NodeId Capture::add_node(GraphNode node) {
   node.module = c_.module_label;
+  node.region = in_backward_ ? 0 : regions_.empty() ? 0 : regions_.back();
   graph.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph.nodes.size() - 1);
 }
@@ -184,8 +185,11 @@ void Capture::write_functionally(const Scope& scope) {
       std::find(std::begin(kKeepType), std::end(kKeepType), scope.name) != std::end(kKeepType);
   GraphNode node;
   node.name = scope.name;
+  node.call = scope.call;
+  node.numbers = scope.numbers;
   node.kind = NodeKind::kPointwise;
   node.inputs = scope.reads;
+  if (!is_made_here(tensor)) node_of(tensor);  // an input, though nobody read it
   NodeId id = add_computed(std::move(node), tensor, keeps_type ? tensor.dtype() : scope.promoted);
   if (graph.nodes[id].dtype != tensor.dtype()) {
     GraphNode cast;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "sim/graph/node_text.h"
 #include "sim/graph/partition.h"
@@ -11,6 +13,7 @@
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/compile/capture.h"
 #include "sim/torch/compile/graph_run.h"
+#include "sim/torch/compile/inductor_call.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -52,6 +55,7 @@ struct Compiled {
 std::vector<NodeId> trace_backward(Session& session, Capture& capture,
                                    const ops::TensorList& results) {
   ops::Context& c = session.c;
+  capture.begin_gradients();
   std::vector<NodeId> tangents;
   std::vector<ops::Edge> roots;
   ops::TensorList starts;
@@ -89,18 +93,6 @@ void take_apart(const Tensor& tensor) {
   tensor->version = {};
   tensor->producer = graph::kNoVertex;
   tensor->storage = {};
-}
-
-/// Gradients come as PyTorch traced them: laid out as the results are, zeros where none arrived.
-Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node, const Tensor& incoming) {
-  if (!incoming.defined()) {
-    const ops::LabelScope label(b.c, "zeros");
-    return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
-  }
-  const bool is_laid_out = incoming.strides() == node.strides || incoming.numel() <= 1;
-  if (is_laid_out) return incoming;
-  const ops::LabelScope label(b.c, "contiguous");
-  return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
 }
 
 void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Backward& b) {
@@ -171,7 +163,7 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
 
 }  // namespace
 
-Value call_compiled(Session& session, Backend /*backend*/, const Value& function,
+Value call_compiled(Session& session, Backend backend, const Value& function,
                     lang::CallArgs& args) {
   ops::Context& c = session.c;
   if (c.tracer != nullptr) return session.interp.call(function, args);
@@ -181,7 +173,7 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
   initialise_device(session, arguments);
   const std::uint64_t looks = c.looks().all;
   const std::uint64_t backwards = session.backwards;
-  Capture capture(session, arguments);
+  Capture capture(session, arguments, backend == Backend::kInductor);
   Value value = session.interp.call(function, args);
   if (c.looks().all != looks)
     refuse(session, "compiled code that acts by the numbers in a tensor is not modelled");
@@ -191,6 +183,7 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
   ops::TensorList all;
   collect(value, all);
   ops::TensorList results;
+  std::shared_ptr<const InductorCode> inductor;
   session.guarded([&] {
     for (const Tensor& tensor : all) {
       if (!Capture::is_made_here(tensor)) continue;
@@ -202,8 +195,22 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
                                         [](const Tensor& t) { return t.requires_grad(); });
     if (has_backward) compiled->tangents = trace_backward(session, capture, results);
     std::vector<NodeId> written;
-    for (const auto& [input, id] : capture.written_inputs) written.push_back(id);
+    for (const auto& [input, id] : capture.written_inputs) {
+      written.push_back(id);
+      capture.graph.written.push_back(capture.input_of(input));
+    }
     capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
+    if (backend == Backend::kInductor) {
+      const auto& device = c.spec();
+      try {
+        inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
+                                         {device.sm_count, device.max_threads_per_sm},
+                                         session.emitter.recorded() != nullptr);
+      } catch (const ops::NotModelled& problem) {
+        refuse(session, problem.what());
+      }
+      return;
+    }
     capture.graph.merge_equal();
     if (has_backward) {
       compiled->parts = graph::partition(capture.graph);
@@ -221,12 +228,24 @@ Value call_compiled(Session& session, Backend /*backend*/, const Value& function
   capture.stop();
   compiled->graph = std::move(capture.graph);
   if (graph::Details* details = session.emitter.recorded()) {
-    graph::CompiledCode text{graph::joint_text(compiled->graph),
-                             graph::partitioned_text(compiled->graph, compiled->parts)};
+    graph::CompiledCode text =
+        inductor != nullptr
+            ? inductor->text
+            : graph::CompiledCode{graph::joint_text(compiled->graph),
+                                  graph::partitioned_text(compiled->graph, compiled->parts),
+                                  {},
+                                  {}};
     auto& seen = details->compiled;
     if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(std::move(text));
   }
-  session.guarded([&] { run_forward(session, compiled, capture, results); });
+  session.guarded([&] {
+    if (inductor != nullptr) {
+      if (!inductor->is_cached) trace_patterns(session, *inductor);
+      run_inductor_forward(session, inductor, capture, results);
+    } else {
+      run_forward(session, compiled, capture, results);
+    }
+  });
   return value;
 }
 
@@ -234,12 +253,28 @@ void add_compiling(Session& session, lang::Module& module) {
   module.set(session.interp.intern("call_compiled"),
              session.interp.raw_function(
                  "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
-                   if (args.positional == 0) in.type_error("expected a function to call");
-                   const Value function = args.values[0];
-                   lang::CallArgs rest{args.values + 1, args.positional - 1, args.keywords,
+                   if (args.positional < 2) in.type_error("expected a function to call");
+                   const auto* name = args.values[0].as<lang::Str>();
+                   const bool is_inductor = name != nullptr && name->text() == "inductor";
+                   const Value function = args.values[1];
+                   lang::CallArgs rest{args.values + 2, args.positional - 2, args.keywords,
                                        args.keyword_count, false};
-                   return call_compiled(*s, Backend::kAotEager, function, rest);
+                   return call_compiled(
+                       *s, is_inductor ? Backend::kInductor : Backend::kAotEager, function, rest);
                  }));
+  const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
+    module.set(session.interp.intern(name),
+               session.interp.function(signature,
+                                       [s = &session, begins](lang::Interp&, lang::Arguments&) {
+                                         auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+                                         if (capture == nullptr) return Value::boolean(false);
+                                         if (begins) return Value::boolean(capture->begin_region());
+                                         capture->end_region();
+                                         return Value::boolean(true);
+                                       }));
+  };
+  region("begin_checkpointed", "begin_checkpointed()", true);
+  region("end_checkpointed", "end_checkpointed()", false);
   module.set(
       session.interp.intern("is_compiling"),
       session.interp.function("is_compiling()", [s = &session](lang::Interp&, lang::Arguments&) {

@@ -40,11 +40,14 @@ struct SettingText {
 
 void CallScope::begin(std::string_view name, const ops::Arguments& arguments) {
   SettingText settings{std::string(name)};
+  std::vector<const ops::Tensor*> tensors;
   for (std::size_t i = 0; i < arguments.count(); ++i) {
     settings.text += ", ";
     std::visit(settings, arguments.value(i));
+    if (const auto* tensor = std::get_if<ops::Tensor>(&arguments.value(i)))
+      tensors.push_back(tensor);
   }
-  tracer_->begin_call(std::move(settings.text));
+  tracer_->begin_call(std::move(settings.text), tensors);
 }
 
 void CallScope::end() { tracer_->end_call(); }

@@ -173,7 +173,8 @@ class Session {
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
   CompileMode compile = CompileMode::kRefuse;
-  bool has_compiled = false;  ///< something, in this process
+  bool has_compiled = false;         ///< something, in this process
+  bool has_traced_patterns = false;  ///< inductor's, for code that its cache does not keep
   std::string
       allocator_conf;  ///< what the program's os.environ asks of the allocator; empty: nothing
   bool unknown_number = false;  ///< one is among the arguments of the call under way

@@ -16,7 +16,7 @@ _RUN_AS_EAGER = "compiled code is run as eager, which errs by {} (docs/compile.m
 
 _WAY_OUT = "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md"
 # Backends whose compiled code is modelled.
-_MODELLED = ("aot_eager",)
+_MODELLED = ("aot_eager", "inductor")
 
 
 class OptimizedModule(torch.nn.Module):
@@ -69,7 +69,7 @@ class OptimizeContext:
         self.backend = backend  # None: the code runs as it stands
 
     def compiled(self, fn):
-        return fn if self.backend is None else functools.partial(_C.call_compiled, fn)
+        return fn if self.backend is None else functools.partial(_C.call_compiled, self.backend, fn)
 
     def __call__(self, fn):
         if isinstance(fn, torch.nn.Module):
@@ -127,6 +127,6 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         return OptimizeContext(nopython, dynamic)
     if backend not in _MODELLED:
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
-    if dynamic:
+    if dynamic and backend != "inductor":
         _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     return OptimizeContext(nopython, dynamic, backend)

@@ -167,6 +167,12 @@ def _without_reentrant(function, early_stop, context_fn, args, kwargs):
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, preserve_rng_state=True, **kwargs):
+    if context_fn is None and _C.begin_checkpointed():
+        # Compiled code: the partitioner computes it again.
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _C.end_checkpointed()
     if use_reentrant is None:
         use_reentrant = True
     if use_reentrant:

@@ -284,7 +284,9 @@ class Module(_C.ModuleBase):
         return self
 
     def compile(self, *args, **kwargs):
-        torch.compile(self.forward, *args, **kwargs)
+        compiled = torch.compile(self.forward, *args, **kwargs)
+        if _C.compile_mode() == "model":
+            self.forward = compiled
 
     def get_parameter(self, target):
         path, _, name = target.rpartition(".")

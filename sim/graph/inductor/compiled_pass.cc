@@ -1,0 +1,106 @@
+#include "sim/graph/inductor/compiled_pass.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/graph/inductor/schedule.h"
+
+namespace tidemark::graph::inductor {
+
+namespace {
+
+std::string place_of(const LoopProgram& program, const Dependency& dependency) {
+  std::string text = program.buffers[dependency.buffer].name;
+  if (dependency.is_whole) return text;
+  text += '[';
+  for (const Digit& digit : dependency.index.digits) {
+    text += fmt::format("{}{}*i{}", text.back() == '[' ? "" : " + ", digit.scale, digit.loop);
+    if (digit.divisor != 1) text += fmt::format("/{}", digit.divisor);
+  }
+  if (dependency.index.mark != 0) text += " ?";
+  return text + fmt::format(" : {}]", fmt::join(dependency.sizes, "x"));
+}
+
+std::string kernels_text(const Schedule& schedule, const PassGraph& pass) {
+  const LoopProgram& program = schedule.program;
+  std::string text;
+  for (const Step& step : schedule.steps) {
+    text += step.is_library ? "    library" : step.is_reduction ? "    reduction" : "    pointwise";
+    if (!step.is_library) text += fmt::format(" {}", step.size);
+    if (step.is_reduction) text += fmt::format(" x {}", step.reduced);
+    text += '\n';
+    for (const std::uint32_t op : step.operations) {
+      const BufferId output = program.operations[op].output;
+      const NodeId node = program.operations[op].node;
+      text += fmt::format("        {}: op{} {}\n", program.buffers[output].name, op,
+                          node == kNoNode ? std::string() : pass.labels[node]);
+      if (!step.is_library) {
+        for (const Dependency& read : schedule.nests[op].reads)
+          text += fmt::format("            {}\n", place_of(program, read));
+      }
+    }
+  }
+  return text;
+}
+
+std::string code_text(const LoopProgram& program, const std::vector<Line>& lines,
+                      const PassGraph& pass) {
+  std::string text;
+  const auto name = [&](BufferId id) { return program.buffers[id].name; };
+  for (const Line& line : lines) {
+    switch (line.kind) {
+      case Line::Kind::kAllocate:
+        text += fmt::format("    {} = empty_strided({}, {}, {})\n", name(line.buffer),
+                            ops::to_string(program.buffers[line.buffer].sizes),
+                            ops::to_string(program.buffers[line.buffer].strides),
+                            ops::info(program.buffers[line.buffer].dtype).name);
+        break;
+      case Line::Kind::kFree:
+      case Line::Kind::kFreeWhole:
+        text += fmt::format("    del {}\n", name(line.buffer));
+        break;
+      case Line::Kind::kReuse:
+        text += fmt::format("    {} = {}  # reuse\n", name(line.buffer), name(line.other));
+        break;
+      case Line::Kind::kLoops:
+        text += fmt::format("    kernel{}\n", line.step);
+        break;
+      case Line::Kind::kLibrary:
+        text += fmt::format("    {} = {}\n", name(line.buffer), pass.graph.nodes[line.node].name);
+        break;
+      case Line::Kind::kPart:
+        text += fmt::format("    {} = part of {}\n", name(line.buffer), name(line.other));
+        break;
+      case Line::Kind::kNothing:
+        break;
+    }
+  }
+  text += "    return";
+  for (const Result& result : program.results)
+    text += fmt::format(" {}", result.buffer == kNoBuffer ? "None" : name(result.buffer));
+  return text + '\n';
+}
+
+}  // namespace
+
+CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, bool wants_text) {
+  rewrite_pass(pass);
+  Lowering lowering(pass, device);
+  lowering.run();
+  Schedule schedule(lowering.program);
+  schedule.fuse();
+  schedule.order_for_memory();
+  CompiledPass out;
+  out.lines = plan_of(schedule);
+  if (wants_text) {
+    out.kernels = kernels_text(schedule, pass);
+    out.code = code_text(lowering.program, out.lines, pass);
+  }
+  out.results = lowering.program.results;
+  out.buffers = lowering.program.buffers;
+  out.pass = std::move(pass);
+  return out;
+}
+
+}  // namespace tidemark::graph::inductor

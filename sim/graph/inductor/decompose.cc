@@ -1,0 +1,490 @@
+#include "sim/graph/inductor/decompose.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/graph/inductor/decomposer.h"
+#include "sim/ops/context.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::ScalarType;
+
+namespace {
+
+/// Element-wise operators that inductor lowers as they are.
+bool is_kept(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "add",        "sub",         "mul",         "div",        "neg",       "exp",      "log",
+      "sqrt",       "rsqrt",       "tanh",        "sigmoid",    "relu",      "sin",      "cos",
+      "abs",        "pow",         "reciprocal",  "erf",        "where",     "eq",       "ne",
+      "lt",         "le",          "gt",          "ge",         "maximum",   "minimum",  "clamp",
+      "clamp_min",  "clamp_max",   "logical_not", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
+      "bitwise_not", "expm1", "_low_memory_max_pool_offsets_to_indices",      "log1p",       "log2",       "floor",     "ceil",     "round",
+      "sign",       "pointwise",   "floor_divide", "remainder", "add_",      "isnan",    "isinf"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Gradients that are one operator, such as the product of two tensors.
+bool is_one_product(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"pointwise",    "mul_backward", "div_backward",
+                                                "add_backward", "sub_backward", "neg_backward",
+                                                "exp_backward", "where_backward", "masked_fill_backward"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+std::string_view without_underscore(std::string_view name) {
+  if (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_') name.remove_suffix(1);
+  return name;
+}
+
+/// As torch.fx and inductor's decompositions call a view.
+std::string_view view_name(std::string_view name) {
+  if (name == "t" || name == "transpose" || name == "permute") return "permute";
+  if (name == "detach") return "alias";
+  if (name == "_unsafe_view" || name == "reshape" || name == "flatten" || name == "unflatten")
+    return "view";
+  if (name == "narrow") return "slice";
+  if (name == "chunk") return "split";
+  return name;
+}
+
+/// A view that is only known by its layout.
+std::string_view view_by_layout(const GraphNode& node, const GraphNode& base) {
+  if (node.sizes.size() != base.sizes.size()) return "view";
+  std::vector<std::pair<std::int64_t, std::int64_t>> of_node;
+  std::vector<std::pair<std::int64_t, std::int64_t>> of_base;
+  for (std::size_t i = 0; i < node.sizes.size(); ++i) {
+    of_node.emplace_back(node.sizes[i], node.strides[i]);
+    of_base.emplace_back(base.sizes[i], base.strides[i]);
+  }
+  if (of_node == of_base) return node.offset == base.offset ? "view" : "slice";
+  std::sort(of_node.begin(), of_node.end());
+  std::sort(of_base.begin(), of_base.end());
+  return of_node == of_base ? "permute" : "view";
+}
+
+}  // namespace
+
+std::vector<NodeId> Decomposer::inputs_of(NodeId id) const {
+  std::vector<NodeId> inputs;
+  for (const NodeId input : in_.nodes[id].inputs) inputs.push_back(at_[input]);
+  return inputs;
+}
+
+void Decomposer::refuse(std::string_view name) {
+  throw ops::NotModelled(fmt::format("{} in code compiled by inductor is not modelled", name));
+}
+
+void Decomposer::gives(NodeId captured, NodeId id) {
+  at_[captured] = id;
+  GraphNode& node = out_.nodes[id];
+  const GraphNode& from = in_.nodes[captured];
+  if (from.has_parts || node.kind == NodeKind::kView) return;
+  if (node.sizes == from.sizes) node.strides = from.strides;
+}
+
+/// A formula's value. `names`: the operands' nodes by name.
+NodeId Decomposer::evaluate(std::string_view text, std::map<std::string_view, NodeId> names) {
+  NodeId last = kNoNode;
+  while (!text.empty()) {
+    const std::size_t end = text.find(';');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    std::vector<std::string_view> words;
+    while (!line.empty()) {
+      const std::size_t space = line.find(' ');
+      const std::string_view word = line.substr(0, space);
+      if (!word.empty()) words.push_back(word);
+      line = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+    }
+    const bool is_named = words.size() > 2 && words[1] == "=";
+    const std::size_t first = is_named ? 2 : 0;
+    const std::string_view op = words[first];
+    std::vector<NodeId> operands;
+    std::string_view number;
+    for (std::size_t i = first + 1; i < words.size(); ++i) {
+      if (words[i].front() == '#') {
+        number = words[i];
+      } else {
+        operands.push_back(names.at(words[i]));
+      }
+    }
+    if (op == "alias") {
+      const GraphNode& node = out_.nodes[operands[0]];
+      last = builder_.view("alias", operands[0], node.sizes, node.strides, node.offset);
+    } else if (op == "convert") {
+      last = builder_.convert(operands[0], out_.nodes[operands[1]].dtype);
+    } else if (op == "clone") {
+      last = builder_.pointwise("clone", operands);
+      out_.nodes[last].kind = NodeKind::kCopy;
+    } else if (op == "where" && !number.empty()) {
+      const NodeId value = builder_.fill("full", {}, out_.nodes[operands[1]].dtype, number);
+      last = builder_.pointwise("where", {operands[0], value, operands[1]});
+    } else {
+      last = builder_.pointwise(op, operands, number);
+    }
+    if (is_named) names[words[0]] = last;
+  }
+  return last;
+}
+
+bool Decomposer::by_formula(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const Formula* formula = formula_of(without_underscore(node.name), node.call);
+  if (formula == nullptr) return false;
+  static constexpr std::string_view kOperands[] = {"x", "y", "z"};
+  std::map<std::string_view, NodeId> names;
+  std::vector<NodeId> inputs = inputs_of(id);
+  for (std::size_t i = 0; i < inputs.size() && i < 3; ++i) {
+    const ScalarType dtype = out_.nodes[inputs[i]].dtype;
+    const bool is_narrow = ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
+    names[kOperands[i]] =
+        formula->widens && is_narrow ? builder_.convert(inputs[i], ScalarType::kFloat32) : inputs[i];
+  }
+  NodeId result = evaluate(formula->text, std::move(names));
+  if (formula->widens) result = builder_.convert(result, node.dtype);
+  gives(id, result);
+  return true;
+}
+
+void Decomposer::element_wise(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const std::string_view name = without_underscore(node.name);
+  if (name == "masked_fill") {
+    const std::vector<NodeId> inputs = inputs_of(id);
+    const NodeId value = inputs.size() > 2 ? inputs[2] : builder_.fill("full", {}, node.dtype, node.call);
+    const NodeId result = builder_.pointwise("where", {inputs[1], value, inputs[0]});
+    gives(id, result);
+    return;
+  }
+  const bool is_product = is_one_product(name);
+  if (!is_kept(name) && !is_product) refuse(node.name);
+  std::vector<NodeId> inputs = inputs_of(id);
+  if (inputs.empty()) refuse(node.name);
+  const NodeId result =
+      builder_.pointwise(is_product ? "mul" : name, std::move(inputs), node.call, node.numbers);
+  GraphNode& made = out_.nodes[result];
+  made.settings = node.settings;
+  made.dtype = node.dtype;
+  made.sizes = node.sizes;
+  gives(id, result);
+}
+
+void Decomposer::copy(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId x = inputs_of(id).front();
+  if (node.dtype != out_.nodes[x].dtype) {
+    gives(id, builder_.convert(x, node.dtype));
+    return;
+  }
+  const NodeId result = builder_.pointwise("clone", {x});
+  GraphNode& made = out_.nodes[result];
+  made.kind = NodeKind::kCopy;
+  made.dims = {made.strides == node.strides ? 0 : 1};
+  made.settings = node.settings;
+  gives(id, result);
+}
+
+/// Which dimensions of the first are gone from the second, or 1 in it.
+std::vector<std::int64_t> Decomposer::reduced_dims(const GraphNode& from, const GraphNode& to,
+                                                   bool& keeps_dims) {
+  std::vector<std::int64_t> dims;
+  keeps_dims = from.sizes.size() == to.sizes.size();
+  if (keeps_dims) {
+    for (std::size_t i = 0; i < from.sizes.size(); ++i) {
+      if (from.sizes[i] != to.sizes[i] || (to.sizes[i] == 1 && from.sizes.size() == 1))
+        dims.push_back(static_cast<std::int64_t>(i));
+    }
+    return dims;
+  }
+  if (to.sizes.empty()) {
+    for (std::size_t i = 0; i < from.sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+    return dims;
+  }
+  // What the call says, else the first that leave the sizes that are there.
+  const auto rank = static_cast<std::int64_t>(from.sizes.size());
+  for (const std::int64_t dim : numbers_in(to.call)) dims.push_back(dim < 0 ? dim + rank : dim);
+  if (from.sizes.size() == to.sizes.size() + dims.size() && !dims.empty()) return dims;
+  dims.clear();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < from.sizes.size(); ++i) {
+    const bool stays = at < to.sizes.size() && from.sizes[i] == to.sizes[at] &&
+                       from.sizes.size() - i > to.sizes.size() - at - 1;
+    if (stays) {
+      ++at;
+    } else {
+      dims.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  return dims;
+}
+
+/// The numbers behind "tensor, ": a list in brackets, or one.
+std::vector<std::int64_t> Decomposer::numbers_in(std::string_view call) {
+  std::vector<std::int64_t> numbers;
+  std::size_t at = call.find("tensor, ");
+  if (at == std::string_view::npos) return numbers;
+  at += 8;
+  const bool is_list = at < call.size() && call[at] == '[';
+  const std::size_t end = is_list ? call.find(']', at) : call.find(',', at);
+  const std::string text(call.substr(at, end == std::string_view::npos ? end : end - at));
+  std::size_t from = 0;
+  while (from < text.size()) {
+    if ((text[from] >= '0' && text[from] <= '9') || text[from] == '-') {
+      std::size_t used = 1;
+      try {
+        numbers.push_back(std::stoll(text.substr(from), &used));
+      } catch (const std::exception&) {
+      }
+      from += used;
+    } else {
+      ++from;
+    }
+  }
+  return numbers;
+}
+
+void Decomposer::reduction(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  static constexpr std::string_view kKnown[] = {"sum", "mean", "amax", "amin", "max", "min"};
+  if (std::find(std::begin(kKnown), std::end(kKnown), node.name) == std::end(kKnown))
+    refuse(node.name);
+  const NodeId x = inputs_of(id).front();
+  bool keeps_dims = false;
+  GraphNode from = in_.nodes[node.inputs.front()];
+  const std::vector<std::int64_t> dims = reduced_dims(from, node, keeps_dims);
+  const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
+  const bool widens = under_autocast_ && is_narrow && node.name == "sum";
+  const NodeId made =
+      builder_.reduce(node.name, x, dims, keeps_dims, widens ? ScalarType::kFloat32 : node.dtype);
+  // What a bias gets is seen without the dimension of one element at once.
+  for (NodeId other = id + 1; other < in_.nodes.size() && node.call.empty(); ++other) {
+    const GraphNode& view = in_.nodes[other];
+    if (view.kind != NodeKind::kView || view.inputs.front() != id || at_[other] != kNoNode) continue;
+    const NodeId seen = builder_.view("view", made, view.sizes, view.strides, view.offset);
+    at_[other] = widens ? builder_.convert(seen, node.dtype) : seen;
+    at_[id] = made;
+    return;
+  }
+  gives(id, widens ? builder_.convert(made, node.dtype) : made);
+}
+
+void Decomposer::dropout(NodeId id) {
+  const std::vector<NodeId> parts = parts_of(id);
+  const NodeId x = inputs_of(id).front();
+  const GraphNode shape = out_.nodes[x];
+  if (seeds_ == kNoNode) {
+    seeds_ = builder_.opaque("inductor_seeds", {}, {1}, ScalarType::kInt64);
+  } else {
+    ++out_.nodes[seeds_].sizes[0];
+  }
+  const NodeId seed = builder_.opaque("inductor_lookup_seed", {seeds_}, {}, ScalarType::kInt64);
+  const NodeId random =
+      builder_.opaque("inductor_random", {seed}, shape.sizes,
+                      ops::is_floating(shape.dtype) ? ScalarType::kFloat32 : shape.dtype);
+  const NodeId mask = builder_.pointwise("gt", {random}, in_.nodes[id].call, 1);
+  const NodeId kept = builder_.pointwise("mul", {mask, x});
+  const NodeId result = builder_.pointwise("mul", {kept}, "#scale");
+  if (!parts.empty()) gives(parts[0], result);
+  if (parts.size() > 1) gives(parts[1], mask);
+}
+
+std::vector<NodeId> Decomposer::parts_of(NodeId id) const {
+  std::vector<NodeId> parts;
+  for (NodeId other = id + 1; other < in_.nodes.size(); ++other) {
+    const GraphNode& node = in_.nodes[other];
+    if (node.kind == NodeKind::kPart && node.inputs.front() == id) parts.push_back(other);
+  }
+  return parts;
+}
+
+/// As it is: what runs by a kernel of a library, inputs, and what has no numbers.
+void Decomposer::keep(NodeId id) {
+  GraphNode node = in_.nodes[id];
+  node.inputs = inputs_of(id);
+  if (node.kind == NodeKind::kPart) node.dims = {part_number_[node.inputs.front()]++};
+  if (node.kind == NodeKind::kView) {
+    node.name = view_name(node.name);
+    if (node.name == "view" && node.call.empty()) {
+      node.name = view_by_layout(node, in_.nodes[in_.nodes[id].inputs.front()]);
+      node.inputs = {with_expanded_dims(node, node.inputs.front())};
+    }
+  }
+  if (node.has_parts && node.name == "chunk") node.name = "split";
+  const auto seeds = attention_seeds_.find(node.inputs.empty() ? kNoNode : node.inputs.back());
+  const bool is_backward = node.name.ends_with("attention_backward");
+  if (is_backward && seeds != attention_seeds_.end())
+    node.inputs.insert(node.inputs.end(), seeds->second.begin(), seeds->second.end());
+  const NodeId made = builder_.add(std::move(node));
+  at_[id] = made;
+  if (in_.nodes[id].kind == NodeKind::kPart) add_seeds(id);
+}
+
+/// A view that repeats what it looks at in new dimensions gets them one by one before.
+NodeId Decomposer::with_expanded_dims(const GraphNode& view, NodeId base) {
+  std::vector<std::size_t> dims;
+  for (std::size_t i = 0; i < view.sizes.size(); ++i) {
+    if (view.strides[i] == 0 && view.sizes[i] > 1) dims.push_back(i);
+  }
+  if (dims.empty() || view.sizes.size() != out_.nodes[base].sizes.size() + dims.size()) return base;
+  for (const std::size_t dim : dims) base = builder_.unsqueeze(base, dim);
+  return base;
+}
+
+/// The gradient of a weight is seen transposed as soon as it is there.
+void Decomposer::keep_transposed(NodeId product) {
+  for (NodeId other = product + 1; other < in_.nodes.size(); ++other) {
+    const GraphNode& node = in_.nodes[other];
+    const bool is_view = node.kind == NodeKind::kView && node.inputs.front() == product;
+    if (!is_view || at_[other] != kNoNode) continue;
+    if (view_by_layout(node, in_.nodes[product]) == "permute") keep(other);
+    return;
+  }
+}
+
+/// Attention gives the state of its random numbers too, which lies on the host: parts that the
+/// captured graph leaves out. Its backward function takes them.
+void Decomposer::add_seeds(NodeId last_part) {
+  const NodeId whole = in_.nodes[last_part].inputs.front();
+  const std::string_view name = in_.nodes[whole].name;
+  const bool is_efficient = name == "_scaled_dot_product_efficient_attention";
+  if (!is_efficient || parts_of(whole).back() != last_part) return;
+  std::vector<NodeId>& seeds = attention_seeds_[at_[last_part]];
+  for (const int number : {2, 3}) {
+    const NodeId seed = builder_.part(at_[whole], number, {}, {}, ScalarType::kInt64);
+    out_.nodes[seed].device = ops::kHost;
+    seeds.push_back(seed);
+  }
+}
+
+void Decomposer::convert(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (at_[id] != kNoNode) return;
+  builder_.module = node.module;
+  builder_.region = node.region;
+  if (node.device.is_cuda()) builder_.device = node.device;
+  switch (node.kind) {
+    case NodeKind::kInput:
+    case NodeKind::kTangent:
+    case NodeKind::kView:
+      keep(id);
+      return;
+    case NodeKind::kPart:
+      if (at_[node.inputs.front()] == kNoNode) refuse(in_.nodes[node.inputs.front()].name);
+      keep(id);
+      return;
+    case NodeKind::kProduct:
+      keep(id);
+      keep_transposed(id);
+      return;
+    case NodeKind::kCat: {
+      keep(id);
+      return;
+    }
+    default:
+      break;
+  }
+  if (node.has_parts && node.effects.empty()) {
+    keep(id);  // split: views
+    return;
+  }
+  if (by_formula(id) || composite(id)) return;
+  if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
+    reduction(id);
+    return;
+  }
+  if (node.name == "to" || node.name == "_to_copy" || node.name == "contiguous" || node.name == "clone" ||
+      node.name == "to_copy_backward") {
+    copy(id);
+    return;
+  }
+  switch (node.kind) {
+    case NodeKind::kPointwise:
+      element_wise(id);
+      return;
+    case NodeKind::kCopy:
+    case NodeKind::kCast:
+      copy(id);
+      return;
+    case NodeKind::kReduction:
+      reduction(id);
+      return;
+    case NodeKind::kFill: {
+      const bool counts = node.name == "arange";
+      const NodeId made = builder_.fill(counts ? "iota" : "full", node.sizes, node.dtype, node.call);
+      out_.nodes[made].settings = node.settings;
+      gives(id, made);
+      return;
+    }
+    default:
+      if (!library_kernel(node.name)) refuse(node.name);
+      if (node.name.ends_with("convolution_backward") && !node.has_parts) {
+        keep_single_part(id);
+      } else {
+        keep(id);
+      }
+  }
+}
+
+bool Decomposer::library_kernel(std::string_view name) {
+  if (name.ends_with("convolution") || name.ends_with("convolution_backward")) return true;
+  static constexpr std::string_view kNames[] = {
+      "_scaled_dot_product_efficient_attention",
+      "scaled_dot_product_efficient_attention_backward",
+      "_scaled_dot_product_flash_attention",
+      "scaled_dot_product_flash_attention_backward",
+      "convolution",
+      "convolution_backward",
+      "addmm",
+      "mm",
+      "bmm",
+      "baddbmm"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// A kernel that gives several results, though only one of them is wanted.
+void Decomposer::keep_single_part(NodeId id) {
+  GraphNode whole = in_.nodes[id];
+  whole.inputs = inputs_of(id);
+  whole.has_parts = true;
+  whole.storage = kNoStorage;
+  const NodeId made = builder_.add(std::move(whole));
+  const GraphNode& node = in_.nodes[id];
+  at_[id] = builder_.part(made, 0, node.sizes, node.strides, node.dtype);
+  out_.nodes[at_[id]].storage = node.storage;
+}
+
+NodeGraph Decomposer::run() {
+  out_.roles = in_.roles;
+  at_.assign(in_.nodes.size(), kNoNode);
+  for (NodeId id = 0; id < in_.nodes.size(); ++id) convert(id);
+  const auto mapped = [this](const std::vector<NodeId>& ids) {
+    std::vector<NodeId> out;
+    for (const NodeId id : ids) out.push_back(id == kNoNode ? kNoNode : at_[id]);
+    return out;
+  };
+  out_.outputs = mapped(in_.outputs);
+  out_.written = mapped(in_.written);
+  for (const auto& [input, value] : statistics_) {
+    out_.outputs.push_back(value);
+    out_.written.push_back(input);
+  }
+  out_.gradients = mapped(in_.gradients);
+  return std::move(out_);
+}
+
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast,
+                    std::vector<NodeId>& places) {
+  Decomposer decomposer(captured, under_autocast);
+  NodeGraph graph = decomposer.run();
+  places = decomposer.places();
+  return graph;
+}
+
+}  // namespace tidemark::graph::inductor

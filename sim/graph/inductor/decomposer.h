@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/graph/inductor/decompose.h"
+#include "sim/graph/inductor/graph_builder.h"
+
+namespace tidemark::graph::inductor {
+
+/// What decompose() runs: node by node of the captured graph.
+class Decomposer {
+ public:
+  Decomposer(const NodeGraph& captured, bool under_autocast)
+      : in_(captured), builder_(out_), under_autocast_(under_autocast) {}
+  NodeGraph run();
+  /// By node of the captured graph: which it is now.
+  [[nodiscard]] const std::vector<NodeId>& places() const { return at_; }
+
+ private:
+  [[noreturn]] static void refuse(std::string_view name);
+  static bool library_kernel(std::string_view name);
+  static std::vector<std::int64_t> reduced_dims(const GraphNode& from, const GraphNode& to,
+                                                bool& keeps_dims);
+  static std::vector<std::int64_t> numbers_in(std::string_view call);
+  [[nodiscard]] std::vector<NodeId> inputs_of(NodeId id) const;
+  [[nodiscard]] std::vector<NodeId> parts_of(NodeId id) const;
+  NodeId evaluate(std::string_view text, std::map<std::string_view, NodeId> names);
+  void convert(NodeId id);
+  void keep(NodeId id);
+  void add_seeds(NodeId last_part);
+  void keep_transposed(NodeId product);
+  void keep_single_part(NodeId id);
+  NodeId with_expanded_dims(const GraphNode& view, NodeId base);
+  void gives(NodeId captured, NodeId id);
+  bool by_formula(NodeId id);
+  void element_wise(NodeId id);
+  void copy(NodeId id);
+  void reduction(NodeId id);
+  void dropout(NodeId id);
+  /// Operators that are reductions and more: decompose_composites.cc. False: it is none of them.
+  bool composite(NodeId id);
+  void layer_norm(NodeId id);
+  void layer_norm_backward(NodeId id);
+  void softmax(NodeId id, bool is_log);
+  void softmax_backward(NodeId id, bool is_log);
+  void nll_loss(NodeId id);
+  void nll_loss_backward(NodeId id);
+  void batch_norm(NodeId id);
+  void batch_norm_backward(NodeId id);
+  void mean_backward(NodeId id);
+  void max_pool(NodeId id);
+  void max_pool_backward(NodeId id);
+  void embedding(NodeId id);
+  void embedding_backward(NodeId id);
+
+  const NodeGraph& in_;
+  NodeGraph out_;
+  GraphBuilder builder_;
+  bool under_autocast_;
+  std::vector<NodeId> at_;
+  std::map<NodeId, int> part_number_;
+  std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
+  std::vector<std::pair<NodeId, NodeId>> statistics_;  ///< inputs, and what they become
+  NodeId seeds_ = kNoNode;
+};
+
+}  // namespace tidemark::graph::inductor

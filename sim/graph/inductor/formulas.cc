@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <iterator>
+
+#include "sim/graph/inductor/decompose.h"
+
+namespace tidemark::graph::inductor {
+
+namespace {
+
+constexpr std::string_view kGeluTanh =
+    "a = mul x x; b = mul a x; c = mul b #0.044715; d = add x c; e = mul d #0.7978845608028654; "
+    "f = mul x #0.5; g = tanh e; h = add g #1; mul f h";
+constexpr std::string_view kGeluTanhBackward =
+    "a = mul y y; b = mul a y; c = mul b #0.044715; d = add y c; e = mul d #0.7978845608028654; "
+    "f = tanh e; h = mul y #0.5; i = add f #1; j = mul i #0.5; k = mul f f; l = sub k #1r; "
+    "m = mul a #0.134145; n = add m #1; o = mul n #0.7978845608028654; p = mul h l; q = mul p o; "
+    "r = add j q; mul x r";
+constexpr std::string_view kGelu =
+    "a = mul x #0.5; b = mul x #0.7071067811865476; c = erf b; d = add c #1; mul a d";
+constexpr std::string_view kGeluBackward =
+    "a = mul y #0.7071067811865476; b = erf a; c = add b #1; d = mul c #0.5; e = mul y y; "
+    "f = mul e #-0.5; g = exp f; h = mul g #0.3989422804014327; i = mul y h; j = add d i; mul x j";
+
+/// Source: docs/rules/compile.md#1.
+constexpr Formula kFormulas[] = {
+    {"gelu", "tanh", kGeluTanh, true},
+    {"gelu", "", kGelu, true},
+    {"gelu_backward", "tanh", kGeluTanhBackward, true},
+    {"gelu_backward", "", kGeluBackward, true},
+    {"silu", "", "a = neg x; b = exp a; c = add b #1; div x c", true},
+    {"silu_backward", "",
+     "a = neg y; b = exp a; c = add b #1; d = reciprocal c; e = mul d #1; f = mul x e; "
+     "g = sub e #1r; h = mul y g; i = add h #1; mul f i",
+     true},
+    {"sigmoid_backward", "", "a = sub y #1r; b = mul y a; mul x b", true},
+    {"tanh_backward", "", "a = mul y y; b = sub a #1r; mul x b", true},
+    {"relu_backward", "", "a = alias y; b = alias a; c = le b #0; where c x #0", false},
+    {"threshold_backward", "", "c = le y #0; where c x #0", false},
+    {"native_dropout_backward", "", "a = convert y x; b = mul a #scale; c = mul x b; clone c",
+     false},
+    {"square", "", "pow x #2", false},
+    {"rsub", "", "sub x #1", false},
+    {"leaky_relu", "", "a = gt x #0; b = mul x #s; where a x b", true},
+    {"hardtanh", "", "a = clamp_min x #a; clamp_max a #b", false},
+    {"relu6", "", "a = clamp_min x #a; clamp_max a #b", false},
+};
+
+}  // namespace
+
+const Formula* formula_of(std::string_view op, std::string_view call) {
+  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& f) {
+    return f.op == op && call.find(f.when) != std::string_view::npos;
+  });
+  return found == std::end(kFormulas) ? nullptr : found;
+}
+
+}  // namespace tidemark::graph::inductor

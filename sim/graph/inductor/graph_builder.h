@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/graph/node_graph.h"
+
+namespace tidemark::graph::inductor {
+
+/// Adds nodes to a graph, with the sizes, strides and types that PyTorch's fake tensors have.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(NodeGraph& graph) : graph_(graph) {}
+  GraphNode& operator[](NodeId id) { return graph_.nodes[id]; }
+
+  /// An element-wise operator; `numbers`: its Python numbers, as text. Comparisons give bool.
+  NodeId pointwise(std::string_view name, std::vector<NodeId> inputs, std::string_view numbers = {},
+                   int count = -1);
+  NodeId convert(NodeId x, ops::ScalarType dtype);
+  /// Numbers from nothing.
+  NodeId fill(std::string_view name, const ops::Dims& sizes, ops::ScalarType dtype,
+              std::string_view number = {});
+  NodeId reduce(std::string_view name, NodeId x, const std::vector<std::int64_t>& dims,
+                bool keeps_dims, ops::ScalarType dtype);
+  NodeId view(std::string_view name, NodeId base, const ops::Dims& sizes, const ops::Dims& strides,
+              std::int64_t offset);
+  NodeId unsqueeze(NodeId x, std::size_t dim);
+  NodeId squeeze(NodeId x, const std::vector<std::int64_t>& dims);
+  NodeId expand(NodeId x, const ops::Dims& sizes);
+  /// A result among several, of an operator that has parts.
+  NodeId part(NodeId whole, int number, const ops::Dims& sizes, const ops::Dims& strides,
+              ops::ScalarType dtype);
+  NodeId opaque(std::string_view name, std::vector<NodeId> inputs, const ops::Dims& sizes,
+                ops::ScalarType dtype);
+  NodeId add(GraphNode node);
+  StorageId new_storage();
+
+  std::uint32_t module = 0;
+  std::uint32_t region = 0;
+  ops::Device device = ops::kHost;
+
+ private:
+  NodeGraph& graph_;
+};
+
+/// The strides of an element-wise result: those of its operands where they agree.
+ops::Dims pointwise_strides(const NodeGraph& graph, const std::vector<NodeId>& inputs,
+                            const ops::Dims& sizes);
+
+}  // namespace tidemark::graph::inductor

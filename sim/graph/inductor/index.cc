@@ -1,0 +1,171 @@
+#include "sim/graph/inductor/index.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace tidemark::graph::inductor {
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6U) + (a >> 2U));
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  return x ^ (x >> 27U);
+}
+
+std::uint64_t hash_of(const Index& index) {
+  std::uint64_t hash = mixed(index.mark, static_cast<std::uint64_t>(index.offset));
+  for (const Digit& digit : index.digits) {
+    hash = mixed(hash, static_cast<std::uint64_t>(digit.loop));
+    hash = mixed(hash, static_cast<std::uint64_t>(digit.divisor));
+    hash = mixed(hash, static_cast<std::uint64_t>(digit.extent));
+    hash = mixed(hash, static_cast<std::uint64_t>(digit.scale));
+  }
+  return hash;
+}
+
+Index counter(int loop, std::int64_t extent) {
+  if (extent == 1) return {};
+  return {{{loop, 1, extent, 1}}, 0, 0};
+}
+
+namespace {
+
+/// Digits in the order of their loops, the outer part of a loop first; parts that belong together
+/// are one.
+void tidy(Index& index) {
+  std::vector<Digit>& digits = index.digits;
+  std::erase_if(digits, [](const Digit& d) { return d.extent == 1 || d.scale == 0; });
+  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
+    return a.loop != b.loop ? a.loop < b.loop : a.divisor > b.divisor;
+  });
+  for (std::size_t i = 0; i + 1 < digits.size();) {
+    Digit& high = digits[i];
+    const Digit& low = digits[i + 1];
+    if (high.loop == low.loop && high.divisor == low.divisor * low.extent &&
+        high.scale == low.scale * low.extent) {
+      high = {low.loop, low.divisor, low.extent * high.extent, low.scale};
+      digits.erase(digits.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      i = 0;
+    } else if (high.loop == low.loop && high.divisor == low.divisor && high.extent == low.extent) {
+      high.scale += low.scale;
+      digits.erase(digits.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace
+
+void add(Index& to, const Index& index, std::int64_t scale) {
+  if (scale == 0) return;
+  for (Digit digit : index.digits) {
+    digit.scale *= scale;
+    to.digits.push_back(digit);
+  }
+  to.offset += index.offset * scale;
+  if (index.mark != 0) to.mark = mixed(mixed(to.mark, index.mark), static_cast<std::uint64_t>(scale));
+  tidy(to);
+}
+
+Index flat(const Indices& index, const ops::Dims& sizes, const ops::Dims& strides,
+           std::int64_t offset) {
+  Index out;
+  out.offset = offset;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (sizes[i] != 1) add(out, index[i], strides[i]);
+  }
+  return out;
+}
+
+namespace {
+
+/// What of `rest` lies in a dimension of this stride; the rest of it stays. False: it does not
+/// come apart.
+bool take_dimension(std::vector<Digit>& rest, std::int64_t stride, Index& into) {
+  std::vector<Digit> left;
+  for (Digit digit : rest) {
+    if (digit.scale % stride == 0) {
+      digit.scale /= stride;
+      into.digits.push_back(digit);
+      continue;
+    }
+    if (digit.scale > stride) return false;
+    if (digit.scale * digit.extent <= stride) {
+      left.push_back(digit);
+      continue;
+    }
+    const std::int64_t low = stride / digit.scale;
+    if (stride % digit.scale != 0 || digit.extent % low != 0) return false;
+    left.push_back({digit.loop, digit.divisor, low, digit.scale});
+    into.digits.push_back({digit.loop, digit.divisor * low, digit.extent / low, 1});
+  }
+  rest = std::move(left);
+  return true;
+}
+
+}  // namespace
+
+Indices unflat(const Index& offset, const ops::Dims& sizes, const ops::Dims& strides) {
+  Indices out(sizes.size());
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  std::vector<Digit> rest = offset.digits;
+  std::int64_t left = offset.offset;
+  bool is_known = offset.mark == 0;
+  for (const std::size_t d : order) {
+    if (sizes[d] == 1 || strides[d] <= 0 || !is_known) continue;
+    is_known = take_dimension(rest, strides[d], out[d]);
+    out[d].offset = left / strides[d];
+    left %= strides[d];
+    tidy(out[d]);
+  }
+  if (is_known) return out;
+  const std::uint64_t mark = hash_of(offset) | 1U;
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    out[d] = {};
+    if (sizes[d] == 1 || strides[d] <= 0) continue;
+    out[d].mark = mixed(mark, d);
+    out[d].digits = offset.digits;  // which loops it hangs on
+    for (Digit& digit : out[d].digits) digit.scale = 1;
+  }
+  return out;
+}
+
+std::int64_t stride_of(const Index& index, int loop) {
+  std::int64_t stride = 0;
+  for (const Digit& digit : index.digits) {
+    if (digit.loop == loop && digit.divisor == 1) stride += digit.scale;
+  }
+  return stride;
+}
+
+bool reads_loop(const Index& index, int loop) {
+  return std::any_of(index.digits.begin(), index.digits.end(),
+                     [loop](const Digit& digit) { return digit.loop == loop; });
+}
+
+ops::Dims dense_strides(const ops::Dims& sizes) {
+  ops::Dims strides = sizes;
+  std::int64_t stride = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return strides;
+}
+
+ops::Dims channels_last(const ops::Dims& sizes) {
+  return {sizes[1] * sizes[2] * sizes[3], 1, sizes[1] * sizes[3], sizes[1]};
+}
+
+std::int64_t product(const ops::Dims& sizes) {
+  std::int64_t n = 1;
+  for (const std::int64_t size : sizes) n *= size;
+  return n;
+}
+
+}  // namespace tidemark::graph::inductor

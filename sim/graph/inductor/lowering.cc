@@ -1,0 +1,478 @@
+#include "sim/graph/inductor/lowering.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/ops/tensor.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+using ops::ScalarType;
+
+Lowering::Lowering(const PassGraph& pass, const DeviceShape& device)
+    : pass_(pass),
+      nodes_(pass.graph.nodes),
+      device_(device),
+      users_(pass.graph.users()),
+      is_output_(nodes_.size()),
+      values_(nodes_.size()),
+      parts_(nodes_.size()) {
+  for (const NodeId id : pass.outputs) {
+    if (id != kNoNode) is_output_[id] = true;
+  }
+}
+
+void Lowering::run() {
+  find_channels_last();
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    lower(id);
+    finish(id);
+  }
+  collect_results();
+  for (Buffer& buffer : program.buffers) decide_layout(buffer);
+}
+
+void Lowering::lower(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const std::string_view name = node.name;
+  switch (node.kind) {
+    case NodeKind::kInput:
+    case NodeKind::kTangent:
+      return input(id);
+    case NodeKind::kView:
+      return look(id);
+    case NodeKind::kPart:
+      return;  // given by the whole
+    case NodeKind::kPointwise:
+    case NodeKind::kCopy:
+    case NodeKind::kCast:
+      return loop(id);
+    case NodeKind::kFill:
+      return fill(id);
+    case NodeKind::kReduction:
+      return name == "var_mean" ? moments(id) : name == "online_softmax" ? softmax_parts(id) : reduce(id);
+    case NodeKind::kProduct:
+      return product(id);
+    case NodeKind::kCat:
+      return concatenate(id);
+    case NodeKind::kOpaque:
+      break;
+  }
+  if (name == "inductor_seeds" || name == "inductor_lookup_seed") return seeds(id);
+  if (name == "inductor_random") return random(id);
+  if (name == "embedding" || name == "gather") return gather(id);
+  if (name == "index_put") return index_put(id);
+  if (name == "copy_") return copy_into(id);
+  if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
+  if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
+  if (node.has_parts && node.effects.empty()) return look(id);  // split
+  // So many tensors the fallback kernel gives, whether or not they are used.
+  std::size_t parts = 0;
+  if (name == "_scaled_dot_product_efficient_attention") parts = 4;
+  if (name == "scaled_dot_product_efficient_attention_backward") parts = 3;
+  if (name == "_scaled_dot_product_flash_attention") parts = 5;
+  if (name == "scaled_dot_product_flash_attention_backward") parts = 3;
+  if (name == "addmm" || name == "mm" || name == "bmm" || name == "baddbmm") return product(id);
+  return library(id, parts);
+}
+
+// ---- values
+
+Lowering::BoxId Lowering::add_box(NodeId id, std::shared_ptr<const Loops> loops, BufferId buffer) {
+  const GraphNode& node = nodes_[id];
+  Box box;
+  box.loops = std::move(loops);
+  box.buffer = buffer;
+  box.sizes = node.sizes;
+  box.strides = node.strides;
+  box.offset = node.offset;
+  box.dtype = node.dtype;
+  box.device = node.device;
+  box.node = id;
+  boxes_.push_back(std::move(box));
+  return static_cast<BoxId>(boxes_.size() - 1);
+}
+
+void Lowering::give(NodeId id, BoxId box) {
+  const GraphNode& node = nodes_[id];
+  values_[id] = {box, node.sizes, node.strides, node.offset, true};
+}
+
+Trace::Value Lowering::load_box(Trace& trace, const Box& box, const Indices& at) const {
+  if (box.loops != nullptr) return box.loops->body(trace, at);
+  const Buffer& buffer = program.buffers[box.buffer];
+  if (buffer.maker >= 0) {
+    // What reads nothing is computed again rather than read.
+    const Operation& maker = program.operations[static_cast<std::size_t>(buffer.maker)];
+    if (maker.loops != nullptr && !maker.loops->is_reduction() && !maker.loops->adds_atomically) {
+      Trace probe;
+      maker.loops->body(probe, counters_of(maker.loops->sizes, {}));
+      if (probe.loads.empty()) return maker.loops->body(trace, at);
+    }
+  }
+  return trace.load(box.buffer, flat(at, box.sizes, buffer.strides, 0));
+}
+
+Trace::Value Lowering::load(Trace& trace, const Operand& operand, const Indices& at) const {
+  const auto& [view, box, dtype] = operand;
+  if (view.is_whole) return load_box(trace, box, at);
+  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
+  return load_box(trace, box, unflat(place, box.sizes, box.strides));
+}
+
+Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indices& at,
+                               ScalarType as) const {
+  const Dims& sizes = operand.view.sizes;
+  Indices own;
+  const std::size_t more = at.size() - sizes.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    own.push_back(sizes[i] == 1 ? Index{} : at[more + i]);
+  const Value value = load(trace, operand, own);
+  if (operand.dtype == as) return value;
+  return trace.op("to_dtype", {value, static_cast<Value>(as)});
+}
+
+Lowering::Count Lowering::count(const Loops& loops) const {
+  Trace trace;
+  loops.body(trace, counters_of(loops.sizes, loops.reduced));
+  return {trace.loads.size(), trace.ops, trace.moving_loads};
+}
+
+BufferId Lowering::new_buffer(NodeId id, const Dims& sizes, ScalarType dtype) {
+  Buffer buffer;
+  buffer.sizes = sizes;
+  buffer.strides = dense_strides(sizes);
+  buffer.dtype = dtype;
+  buffer.node = id;
+  buffer.device = nodes_[id].device;
+  program.buffers.push_back(std::move(buffer));
+  return static_cast<BufferId>(program.buffers.size() - 1);
+}
+
+BufferId Lowering::new_operation(Operation operation, Buffer buffer) {
+  std::size_t made = 0;
+  for (const Buffer& other : program.buffers) made += other.maker >= 0 ? 1 : 0;
+  buffer.name = fmt::format("buf{}", made);
+  buffer.maker = static_cast<std::int32_t>(program.operations.size());
+  const auto id = static_cast<BufferId>(program.buffers.size());
+  operation.output = id;
+  program.buffers.push_back(std::move(buffer));
+  program.operations.push_back(std::move(operation));
+  return id;
+}
+
+BufferId Lowering::add_loops(std::shared_ptr<const Loops> loops, NodeId node, ops::Device device) {
+  Buffer buffer;
+  buffer.sizes = loops->sizes;
+  buffer.strides = dense_strides(loops->sizes);
+  buffer.dtype = loops->dtype;
+  buffer.device = device;
+  buffer.node = node;
+  buffer.is_flexible = true;
+  Operation operation;
+  operation.loops = std::move(loops);
+  operation.node = node;
+  return new_operation(std::move(operation), std::move(buffer));
+}
+
+void Lowering::realize(BoxId id) {
+  if (boxes_[id].loops == nullptr) return;
+  const BufferId buffer = add_loops(boxes_[id].loops, boxes_[id].node, boxes_[id].device);
+  boxes_[id].loops = nullptr;
+  boxes_[id].buffer = buffer;
+}
+
+/// Decides over strides that nobody decided over: without gaps, in order, unless the channels of
+/// PyTorch's tensor are innermost.
+void Lowering::freeze(BoxId id) {
+  Buffer& buffer = program.buffers[boxes_[id].buffer];
+  if (!buffer.is_flexible) return;
+  const Dims& strides = boxes_[id].strides;
+  if (buffer.sizes.size() == 4 && boxes_[id].sizes == buffer.sizes &&
+      strides == channels_last(buffer.sizes))
+    buffer.strides = strides;
+  buffer.is_flexible = false;
+}
+
+/// Whether a view of memory is one by strides alone.
+bool Lowering::is_strided(const View& view) const {
+  if (view.is_whole) return true;
+  const Box& box = boxes_[view.box];
+  const Indices at = counters_of(view.sizes, {});
+  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
+  const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes,
+                           program.buffers[box.buffer].strides, 0);
+  return index.mark == 0 && std::all_of(index.digits.begin(), index.digits.end(), [&](const Digit& d) {
+           return d.divisor == 1 && d.extent == view.sizes[static_cast<std::size_t>(d.loop)];
+         });
+}
+
+/// A copy of a value, in memory of its own.
+Lowering::BoxId Lowering::copy_of(NodeId id) {
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = nodes_[id].sizes;
+  loops->dtype = nodes_[id].dtype;
+  loops->body = [this, from = operand(id)](Trace& trace, const Indices& at) {
+    return load(trace, from, at);
+  };
+  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
+  realize(copy);
+  return copy;
+}
+
+BufferId Lowering::realized(NodeId id) {
+  const View& view = values_[id];
+  realize(view.box);
+  if (!view.is_whole) freeze(view.box);
+  if (!is_strided(view)) return boxes_[copy_of(id)].buffer;
+  return boxes_[view.box].buffer;
+}
+
+namespace {
+
+bool same_strides(const Dims& sizes, const Dims& a, const Dims& b) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1 && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+/// Without gaps and without elements that share a place.
+bool is_dense(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Has a value in memory in this layout, for one reader: the value itself stays as it is.
+BufferId Lowering::realize_in(NodeId id, const Dims& strides) {
+  const View before = values_[id];
+  require_strides(id, strides);
+  const BufferId buffer = boxes_[values_[id].box].buffer;
+  values_[id] = before;
+  return buffer;
+}
+
+void Lowering::require_strides(NodeId id, const Dims& strides) {
+  const BoxId box = values_[id].box;
+  realize(box);
+  if (!values_[id].is_whole) {
+    freeze(box);
+    if (!is_strided(values_[id])) {
+      const BoxId copy = copy_of(id);
+      freeze(copy);
+      give(id, copy);
+    }
+    return;
+  }
+  Buffer& buffer = program.buffers[boxes_[box].buffer];
+  if (buffer.is_flexible) {
+    if (is_dense(buffer.sizes, strides)) {
+      buffer.strides = strides;
+      buffer.is_flexible = false;
+    } else {
+      freeze(box);
+    }
+    return;
+  }
+  if (same_strides(buffer.sizes, buffer.strides, strides)) return;
+  if (!is_dense(buffer.sizes, strides)) return;
+  // A copy in the order that is wanted.
+  const BoxId copy = copy_of(id);
+  Buffer& made = program.buffers[boxes_[copy].buffer];
+  made.strides = strides;
+  made.is_flexible = false;
+  give(id, copy);
+}
+
+std::vector<std::size_t> pick_loop_order(const std::vector<std::vector<std::int64_t>>& strides,
+                                         const Dims& sizes) {
+  const auto compare = [&](std::size_t a, std::size_t b) {
+    if (sizes[a] == 1 || sizes[b] == 1)
+      return static_cast<int>(sizes[a] == 1) - static_cast<int>(sizes[b] == 1);
+    int a_first = 0;
+    int b_first = 0;
+    for (const auto& read : strides) {
+      const std::int64_t of_a = read[a] < 0 ? -read[a] : read[a];
+      const std::int64_t of_b = read[b] < 0 ? -read[b] : read[b];
+      a_first += of_b == 0 || of_a < of_b ? 1 : 0;
+      b_first += of_a == 0 || of_b < of_a ? 1 : 0;
+    }
+    if (a_first != b_first) return a_first > b_first ? -1 : 1;
+    return b < a ? -1 : 1;
+  };
+  // Python's sort of few: each is put behind those that are not after it.
+  std::vector<std::size_t> order;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    std::size_t low = 0;
+    std::size_t high = order.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (compare(i, order[middle]) < 0) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(low), i);
+  }
+  return order;
+}
+
+void Lowering::decide_layout(Buffer& buffer) const {
+  if (!buffer.is_flexible || buffer.maker < 0) return;
+  buffer.is_flexible = false;
+  const auto& loops = *program.operations[static_cast<std::size_t>(buffer.maker)].loops;
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const Access& read : reads_of(loops)) {
+    std::vector<std::int64_t>& of = strides.emplace_back();
+    for (std::size_t i = 0; i < loops.sizes.size(); ++i)
+      of.push_back(stride_of(read.index, static_cast<int>(i)));
+  }
+  if (strides.empty()) return;
+  std::int64_t stride = 1;
+  for (const std::size_t dim : pick_loop_order(strides, buffer.sizes)) {
+    buffer.strides[dim] = stride;
+    stride *= buffer.sizes[dim];
+  }
+}
+
+// ---- behind each node
+
+namespace {
+
+bool needs_memory(const GraphNode& node) {
+  static constexpr std::string_view kNames[] = {"mm",
+                                                "addmm",
+                                                "bmm",
+                                                "baddbmm",
+                                                "convolution",
+                                                "convolution_backward",
+                                                "max_pool2d_with_indices",
+                                                "_low_memory_max_pool_with_offsets"};
+  return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
+}
+
+bool wants_fixed_strides(const GraphNode& node) {
+  return node.name == "mm" || node.name == "convolution_backward";
+}
+
+constexpr std::size_t kMostReads = 8;        // realize_acc_reads_threshold
+constexpr std::size_t kMostSharedReads = 4;  // realize_reads_threshold
+constexpr int kMostOps = 30;                 // realize_opcount_threshold
+constexpr int kMostInlined = 100;
+
+}  // namespace
+
+namespace {
+
+bool is_convolution(const GraphNode& node) {
+  return node.name.ends_with("convolution") && node.kind != NodeKind::kInput;
+}
+
+}  // namespace
+
+/// Which nodes are laid out for convolutions, if the graph has enough of them. Source: torch's
+/// decide_layout_opt and find_nodes_prefer_channels_last.
+void Lowering::find_channels_last() {
+  std::size_t count = 0;
+  bool are_small = true;
+  for (const GraphNode& node : nodes_) {
+    if (!is_convolution(node) || node.sizes.size() != 4) continue;
+    const Dims& weight = nodes_[node.inputs[1]].sizes;
+    const bool is_grouped = nodes_[node.inputs[0]].sizes[1] != weight[1] && weight[1] > 1;
+    const bool narrows = weight[0] * 2 <= weight[1] && weight[2] > 1;
+    if (is_grouped || narrows) return;
+    are_small = are_small && weight[0] <= 64 && weight[1] <= 64;
+    ++count;
+  }
+  if (count == 0 || are_small || nodes_.size() + 1 >= 300 * count) return;
+  prefers_channels_last_.assign(nodes_.size(), false);
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    prefers_channels_last_[id] =
+        is_convolution(nodes_[id]) || std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
+          return prefers_channels_last_[user];
+        });
+  }
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (!prefers_channels_last_[id]) continue;
+    for (const NodeId user : users_[id]) prefers_channels_last_[user] = true;
+  }
+}
+
+void Lowering::prefer_channels_last(NodeId id) {
+  if (prefers_channels_last_.empty() || !prefers_channels_last_[id]) return;
+  const GraphNode& node = nodes_[id];
+  if (node.sizes.size() != 4 || !values_[id].is_whole || is_output_[id]) return;
+  require_strides(id, channels_last(node.sizes));
+}
+
+void Lowering::make_output(NodeId id) {
+  const View& view = values_[id];
+  realize(view.box);
+  require_strides(id, nodes_[id].strides);
+}
+
+/// Whether a node's numbers get memory here. Source: torch's GraphLowering.run_node.
+void Lowering::finish(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  if (node.name == "copy_") return;
+  const bool is_several = node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
+  if (is_several || node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent) return;
+  if (is_output_[id] && !node.sizes.empty()) make_output(id);
+  const std::size_t users = users_[id].size() + (is_output_[id] ? 1 : 0);
+  const auto loops = [&] { return boxes_[values_[id].box].loops; };
+  const auto hint = [&] {
+    if (loops() != nullptr && count(*loops()).moving > 1) realize(values_[id].box);
+  };
+  if (users > 1) {
+    for (const NodeId user : users_[id]) {
+      if (!needs_memory(nodes_[user])) continue;
+      if (loops() != nullptr) hint();
+      if (wants_fixed_strides(nodes_[user])) require_strides(id, node.strides);
+    }
+    if (is_output_[id]) realize(values_[id].box);
+    if (loops() != nullptr) {
+      const Count of = count(*loops());
+      if (of.reads > kMostSharedReads || of.ops > kMostOps) {
+        prefer_channels_last(id);
+        realize(values_[id].box);
+      }
+    }
+  }
+  if (loops() != nullptr && !loops()->is_reduction()) {
+    const Count of = count(*loops());
+    if (of.reads > kMostReads || of.ops > kMostOps) {
+      prefer_channels_last(id);
+      hint();
+    }
+    if (loops() != nullptr && values_[id].is_whole && of.ops > kMostInlined)
+      realize(values_[id].box);
+  }
+}
+
+void Lowering::collect_results() {
+  for (const NodeId id : pass_.outputs) {
+    if (id == kNoNode) {
+      program.results.push_back({});
+      continue;
+    }
+    const BufferId buffer = realized(id);
+    program.results.push_back({buffer, id});
+  }
+}
+
+}  // namespace tidemark::graph::inductor

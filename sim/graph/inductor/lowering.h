@@ -1,0 +1,149 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/graph/inductor/loops.h"
+#include "sim/graph/inductor/pass_graph.h"
+
+namespace tidemark::graph::inductor {
+
+/// What of the device decides over loops.
+struct DeviceShape {
+  std::int64_t multiprocessors = 132;
+  std::int64_t threads_per_multiprocessor = 2048;
+};
+
+/// Makes a pass into loops and calls of libraries: what is computed within a loop that reads it,
+/// and what gets memory of its own. Source: docs/rules/compile.md#4.
+class Lowering {
+ public:
+  Lowering(const PassGraph& pass, const DeviceShape& device);
+  Lowering(const Lowering&) = delete;
+  Lowering& operator=(const Lowering&) = delete;
+  /// Errors: ops::NotModelled, with the operator's name.
+  void run();
+  /// The bodies of its loops need the lowering.
+  LoopProgram program;
+
+ private:
+  using Value = Trace::Value;
+  /// Numbers that are a loop still, or in memory already.
+  struct Box {
+    std::shared_ptr<const Loops> loops;  ///< null: in memory
+    BufferId buffer = kNoBuffer;
+    ops::Dims sizes;
+    ops::Dims strides;  ///< as PyTorch's tensor has them, not the buffer
+    std::int64_t offset = 0;
+    ops::ScalarType dtype = ops::ScalarType::kFloat32;
+    ops::Device device = ops::kHost;
+    NodeId node = kNoNode;
+  };
+  using BoxId = std::uint32_t;
+  /// A node's value: a box, and how it is seen.
+  struct View {
+    BoxId box = 0;
+    ops::Dims sizes;
+    ops::Dims strides;
+    std::int64_t offset = 0;
+    bool is_whole = true;  ///< the box as it is
+  };
+
+  // ---- nodes
+  void lower(NodeId id);
+  void input(NodeId id);
+  void look(NodeId id);
+  void loop(NodeId id);
+  void fill(NodeId id);
+  void reduce(NodeId id);
+  void moments(NodeId id);
+  void library(NodeId id, std::size_t parts);
+  void product(NodeId id);
+  void concatenate(NodeId id);
+  void gather(NodeId id);
+  void seeds(NodeId id);
+  void random(NodeId id);
+  void index_put(NodeId id);
+  void copy_into(NodeId id);
+  void max_pool(NodeId id);
+  void max_pool_backward(NodeId id);
+  void softmax_parts(NodeId id);
+  void finish(NodeId id);
+  void make_output(NodeId id);
+  void collect_results();
+
+  // ---- values
+  BoxId add_box(NodeId id, std::shared_ptr<const Loops> loops, BufferId buffer);
+  void give(NodeId id, BoxId box);
+  /// A value as a loop reads it: as it is when the loop is made. What gets memory later is computed
+  /// within this loop nevertheless.
+  struct Operand {
+    View view;
+    Box box;
+    ops::ScalarType dtype = ops::ScalarType::kFloat32;
+  };
+  [[nodiscard]] Operand operand(NodeId id) const {
+    return {values_[id], boxes_[values_[id].box], nodes_[id].dtype};
+  }
+  [[nodiscard]] Value load(Trace& trace, const Operand& operand, const Indices& at) const;
+  [[nodiscard]] Value load_box(Trace& trace, const Box& box, const Indices& at) const;
+  /// The same, where the loop has more dimensions, in a type.
+  [[nodiscard]] Value load_as(Trace& trace, const Operand& operand, const Indices& at,
+                              ops::ScalarType as) const;
+  void realize(BoxId box);
+  /// Has an input of a library's kernel in memory.
+  BufferId realized(NodeId id);
+  void require_strides(NodeId id, const ops::Dims& strides);
+  BufferId realize_in(NodeId id, const ops::Dims& strides);
+  void freeze(BoxId box);
+  [[nodiscard]] bool is_strided(const View& view) const;
+  BoxId copy_of(NodeId id);
+  void decide_layout(Buffer& buffer) const;
+  BufferId new_buffer(NodeId id, const ops::Dims& sizes, ops::ScalarType dtype);
+  BufferId new_operation(Operation operation, Buffer buffer);
+  BufferId add_loops(std::shared_ptr<const Loops> loops, NodeId node, ops::Device device);
+  struct Count {
+    std::size_t reads = 0;
+    int ops = 0;
+    int moving = 0;
+  };
+  [[nodiscard]] Count count(const Loops& loops) const;
+
+  // ---- reductions
+  /// A reduction in one or several steps; its last one.
+  std::shared_ptr<const Loops> reduction(Loops loops, NodeId node, ops::Device device);
+  std::vector<BufferId> welford(Loops loops, std::vector<Body> bodies, NodeId node,
+                                ops::Device device);
+  struct Split {
+    Hint hint = Hint::kDefault;
+    std::int64_t parts = 1;
+  };
+  [[nodiscard]] Split split_of(const Loops& loops);
+  [[nodiscard]] std::int64_t split_inner(std::int64_t reduced, std::int64_t outputs) const;
+  [[nodiscard]] std::int64_t split_outer(std::int64_t reduced, std::int64_t outputs) const;
+  [[nodiscard]] static Body split_body(const Loops& loops, const Body& body, std::int64_t parts,
+                                       std::int64_t block);
+  void find_channels_last();
+  /// Gives a loop that gets memory the layout that convolutions around it want.
+  void prefer_channels_last(NodeId id);
+  [[nodiscard]] BoxId box_of(NodeId id) const { return values_[id].box; }
+
+  const PassGraph& pass_;
+  const std::vector<GraphNode>& nodes_;
+  DeviceShape device_;
+  std::vector<std::vector<NodeId>> users_;
+  std::vector<bool> is_output_;
+  std::vector<View> values_;
+  std::vector<Box> boxes_;
+  std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does
+  std::vector<std::vector<BufferId>> parts_;  ///< by node: of the results of a kernel
+};
+
+/// The order of loops that reads run through memory with, the innermost first. `strides`: by read,
+/// by loop. Source: torch's pick_loop_order.
+std::vector<std::size_t> pick_loop_order(const std::vector<std::vector<std::int64_t>>& strides,
+                                         const ops::Dims& sizes);
+
+}  // namespace tidemark::graph::inductor

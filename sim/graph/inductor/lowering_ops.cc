@@ -1,0 +1,391 @@
+// Lowering's operators.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/graph/inductor/lowering.h"
+#include "sim/ops/tensor.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+using ops::ScalarType;
+
+void Lowering::input(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const BufferId buffer = new_buffer(id, node.sizes, node.dtype);
+  Buffer& made = program.buffers[buffer];
+  made.strides = node.strides;
+  made.name = pass_.labels[id];
+  const auto at = std::find(pass_.inputs.begin(), pass_.inputs.end(), id);
+  made.is_donated =
+      at != pass_.inputs.end() && pass_.is_donated[static_cast<std::size_t>(at - pass_.inputs.begin())];
+  give(id, add_box(id, nullptr, buffer));
+}
+
+void Lowering::look(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const auto see = [&](NodeId as, NodeId base) {
+    const GraphNode& seen = nodes_[as];
+    values_[as] = {values_[base].box, seen.sizes, seen.strides, seen.offset, false};
+  };
+  if (!node.has_parts) {
+    see(id, node.inputs.front());
+    return;
+  }
+  for (const NodeId part : users_[id]) see(part, node.inputs.front());
+}
+
+void Lowering::loop(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  if (node.kind == NodeKind::kCopy) {
+    loops->body = [this, x = operand(node.inputs.front())](Trace& trace, const Indices& at) {
+      return load_as(trace, x, at, x.dtype);
+    };
+  } else if (node.kind == NodeKind::kCast) {
+    loops->body = [this, x = operand(node.inputs.front()), to = node.dtype](
+                      Trace& trace, const Indices& at) { return load_as(trace, x, at, to); };
+  } else {
+    // Operands are brought to one type; what chooses among them stays as it is.
+    ScalarType as = node.dtype;
+    if (as == ScalarType::kBool && !node.inputs.empty()) as = nodes_[node.inputs.front()].dtype;
+    std::vector<Operand> operands;
+    for (const NodeId input : node.inputs) operands.push_back(operand(input));
+    loops->body = [this, id, as, operands](Trace& trace, const Indices& at) {
+      const GraphNode& of = nodes_[id];
+      std::uint64_t value = std::hash<std::string_view>{}(of.name);
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        const bool chooses = of.name == "where" && i == 0;
+        value = mixed(value, load_as(trace, operands[i], at, chooses ? operands[i].dtype : as));
+      }
+      for (int i = 0; i < of.numbers; ++i)
+        value = mixed(value, trace.constant(of.settings + static_cast<std::uint64_t>(i)));
+      return trace.op("loop", {value});
+    };
+  }
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+void Lowering::fill(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  const bool counts = node.name == "iota";
+  loops->body = [settings = node.settings, counts](Trace& trace, const Indices& at) {
+    if (counts && !at.empty()) return trace.op("index_expr", {hash_of(at.front())});
+    return trace.constant(settings);
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+void Lowering::gather(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  const NodeId from = node.inputs[0];
+  const NodeId places = node.inputs[1];
+  const bool is_embedding = node.name == "embedding";
+  realize(values_[from].box);
+  loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
+                                                                           const Indices& at) {
+    const std::size_t rank = by.view.sizes.size();
+    const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
+    const Value place = load_as(trace, by, first, by.dtype);
+    Index row;
+    row.mark = place | 1U;
+    Indices into;
+    if (is_embedding) {
+      into = {row};
+      into.insert(into.end(), at.begin() + static_cast<std::ptrdiff_t>(rank), at.end());
+    } else {
+      into = at;
+      into.back() = row;
+    }
+    return load(trace, x, into);
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+void Lowering::seeds(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  if (node.name == "inductor_seeds") {
+    Buffer buffer;
+    buffer.sizes = node.sizes;
+    buffer.strides = dense_strides(node.sizes);
+    buffer.dtype = ScalarType::kInt64;
+    buffer.device = node.device;
+    buffer.node = id;
+    Operation operation;
+    operation.node = id;
+    give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
+    return;
+  }
+  auto loops = std::make_shared<Loops>();
+  loops->dtype = ScalarType::kInt64;
+  loops->body = [this, id](Trace& trace, const Indices&) {
+    Index place;
+    place.offset = static_cast<std::int64_t>(id);  // each its own
+    return trace.load(boxes_[box_of(nodes_[id].inputs.front())].buffer, place);
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+void Lowering::random(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, seed = operand(node.inputs.front()), sizes = node.sizes](
+                    Trace& trace, const Indices& at) {
+    const Value value = load_as(trace, seed, {}, ScalarType::kInt64);
+    const Value place =
+        trace.op("index_expr", {hash_of(flat(at, sizes, dense_strides(sizes), 0))});
+    return trace.op("rand", {value, place});
+  };
+  const BoxId box = add_box(id, std::move(loops), kNoBuffer);
+  give(id, box);
+  realize(box);
+}
+
+void Lowering::index_put(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId into = node.inputs[0];
+  const NodeId places = node.inputs[1];
+  const NodeId values = node.inputs[2];
+  realize(values_[into].box);
+  freeze(values_[into].box);
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = nodes_[values].sizes;
+  loops->dtype = node.dtype;
+  loops->adds_atomically = true;
+  loops->body = [this, by = operand(places), x = operand(values), as = node.dtype](
+                    Trace& trace, const Indices& at) {
+    const std::size_t rank = by.view.sizes.size();
+    const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
+    const Value place = load_as(trace, by, first, by.dtype);
+    return trace.op("scatter", {load_as(trace, x, at, as), place});
+  };
+  const BufferId target = boxes_[values_[into].box].buffer;
+  Buffer buffer = program.buffers[target];
+  buffer.changes = target;
+  buffer.is_flexible = false;
+  Operation operation;
+  operation.loops = std::move(loops);
+  operation.node = id;
+  const BufferId made = new_operation(std::move(operation), std::move(buffer));
+  give(id, add_box(id, nullptr, made));
+}
+
+namespace {
+
+/// A number of a window's turn: its place in memory is none that digits could say.
+Indices shifted(const Indices& at, std::size_t turn) {
+  Indices out = at;
+  for (std::size_t d = 2; d < out.size(); ++d)
+    out[d].mark = mixed(mixed(hash_of(at[d]), turn), d) | 1U;
+  return out;
+}
+
+std::size_t window_of(const GraphNode& node) {
+  std::int64_t kernel = node.dims.empty() ? 1 : node.dims[0];
+  const std::int64_t other = node.dims.size() > 1 ? node.dims[1] : kernel;
+  return static_cast<std::size_t>(kernel * other);
+}
+
+}  // namespace
+
+/// The greatest of each window, and where in the window it is.
+void Lowering::max_pool(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs.front();
+  realize(values_[x].box);
+  for (const NodeId part : users_[id]) {
+    const GraphNode& of = nodes_[part];
+    auto loops = std::make_shared<Loops>();
+    loops->sizes = of.sizes;
+    loops->dtype = of.dtype;
+    const bool is_place = of.dims[0] == 1;
+    loops->body = [this, from = operand(x), is_place, turns = window_of(node)](Trace& trace,
+                                                                            const Indices& at) {
+      Value most = 0;
+      for (std::size_t turn = 0; turn < turns; ++turn) {
+        const Value one = load(trace, from, shifted(at, turn));
+        most = turn == 0 ? one : trace.op(is_place ? "where" : "maximum", {most, one});
+      }
+      return most;
+    };
+    give(part, add_box(part, std::move(loops), kNoBuffer));
+  }
+}
+
+void Lowering::max_pool_backward(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId g = node.inputs[0];
+  const NodeId places = node.inputs.back();
+  realize(values_[g].box);
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, from = operand(g), by = operand(places)](Trace& trace, const Indices& at) {
+    Value sum = 0;
+    for (std::size_t turn = 0; turn < 4; ++turn) {
+      const Indices there = shifted(at, turn);
+      const Value place = load(trace, by, there);
+      const Value one = load(trace, from, there);
+      sum = trace.op("where", {sum, place, one});
+    }
+    return sum;
+  };
+  const BoxId box = add_box(id, std::move(loops), kNoBuffer);
+  give(id, box);
+  realize(box);  // it looks into so many windows that nobody takes it in
+}
+
+/// A loop that writes into an input.
+void Lowering::copy_into(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId value = node.inputs[1];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, x = operand(value), as = node.dtype](Trace& trace, const Indices& at) {
+    return load_as(trace, x, at, as);
+  };
+  const BufferId target = boxes_[values_[node.inputs[0]].box].buffer;
+  Buffer buffer = program.buffers[target];
+  buffer.changes = target;
+  Operation operation;
+  operation.loops = std::move(loops);
+  operation.node = id;
+  const BufferId made = new_operation(std::move(operation), std::move(buffer));
+  give(id, add_box(id, nullptr, made));
+}
+
+/// A kernel of a library that takes memory for its result from the generated code.
+void Lowering::product(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  Operation operation;
+  operation.node = id;
+  // The factors come into memory before what is added.
+  const bool has_sum = node.inputs.size() == 3;
+  if (has_sum) {
+    realized(node.inputs[1]);
+    realized(node.inputs[2]);
+  }
+  for (const NodeId input : node.inputs) operation.reads.push_back(realized(input));
+  Buffer buffer;
+  buffer.sizes = node.sizes;
+  buffer.strides = dense_strides(node.sizes);
+  buffer.dtype = node.dtype;
+  buffer.device = node.device;
+  buffer.node = id;
+  give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
+}
+
+/// A kernel of a library that asks for its memory itself.
+void Lowering::library(NodeId id, std::size_t parts) {
+  const GraphNode& node = nodes_[id];
+  Operation operation;
+  operation.node = id;
+  const bool is_laid_out = node.name.ends_with("convolution") && !prefers_channels_last_.empty() &&
+                           node.sizes.size() == 4;
+  for (const NodeId input : node.inputs) {
+    const BufferId buffer = is_laid_out && nodes_[input].sizes.size() == 4
+                                ? realize_in(input, channels_last(nodes_[input].sizes))
+                                : realized(input);
+    if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
+      operation.reads.push_back(buffer);
+  }
+  Buffer buffer;
+  buffer.dtype = node.dtype;
+  buffer.device = node.device;
+  buffer.node = id;
+  buffer.is_library_made = true;
+  if (!node.has_parts) {
+    buffer.sizes = node.sizes;
+    buffer.strides = is_laid_out ? channels_last(node.sizes) : node.strides;
+    give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
+    return;
+  }
+  buffer.is_whole = true;
+  const BufferId whole = new_operation(std::move(operation), std::move(buffer));
+  std::size_t made = 0;
+  const auto add_part = [&](NodeId part) {
+    Operation taking;
+    taking.is_part = true;
+    taking.reads = {whole};
+    taking.node = part;
+    Buffer piece;
+    piece.device = node.device;
+    piece.node = part;
+    piece.is_library_made = true;
+    if (part != kNoNode) {
+      piece.device = nodes_[part].device;
+      piece.sizes = nodes_[part].sizes;
+      piece.strides = nodes_[part].strides;
+      piece.dtype = nodes_[part].dtype;
+    }
+    const BufferId buffer_of_part = new_operation(std::move(taking), std::move(piece));
+    if (part != kNoNode) give(part, add_box(part, nullptr, buffer_of_part));
+    ++made;
+  };
+  for (const NodeId part : users_[id]) {
+    const auto number = static_cast<std::size_t>(nodes_[part].dims.empty() ? 0 : nodes_[part].dims[0]);
+    while (made < number) add_part(kNoNode);
+    add_part(part);
+  }
+  while (made < parts) add_part(kNoNode);
+}
+
+namespace {
+
+constexpr std::size_t kMostPointwiseCat = 8;  // max_pointwise_cat_inputs
+
+}  // namespace
+
+void Lowering::concatenate(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  if (node.inputs.size() > kMostPointwiseCat)
+    throw ops::NotModelled("cat of more than eight tensors in code compiled by inductor is not modelled");
+  std::size_t dim = 0;
+  for (std::size_t i = 0; i < node.sizes.size(); ++i) {
+    if (nodes_[node.inputs.front()].sizes[i] != node.sizes[i]) dim = i;
+  }
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  std::vector<Operand> operands;
+  for (const NodeId input : node.inputs) operands.push_back(operand(input));
+  loops->body = [this, dim, operands, as = node.dtype](Trace& trace, const Indices& at) {
+    Value value = trace.op("index_expr", {hash_of(at[dim])});
+    std::int64_t start = 0;
+    for (const Operand& input : operands) {
+      const std::int64_t size = input.view.sizes[dim];
+      const Value bound = trace.constant(static_cast<std::uint64_t>(start + size));
+      const Value inside = trace.op("lt", {value, bound});
+      Indices shifted = at;
+      if (size == 1) {
+        shifted[dim] = {};
+      } else {
+        shifted[dim].offset -= start;
+      }
+      value = trace.op("where", {inside, trace.op("masked", {load_as(trace, input, shifted, as)})});
+      start += size;
+    }
+    return value;
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+void Lowering::softmax_parts(NodeId id) {
+  throw ops::NotModelled(fmt::format("{} in code compiled by inductor is not modelled", nodes_[id].name));
+}
+
+}  // namespace tidemark::graph::inductor

@@ -1,0 +1,245 @@
+#include "sim/graph/inductor/pass_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tidemark::graph::inductor {
+
+namespace {
+
+/// How many results an operator gives, whether or not they are used; 0: those that are.
+int results_of(std::string_view name) {
+  static constexpr std::pair<std::string_view, int> kCounts[] = {
+      {"_scaled_dot_product_flash_attention", 9},
+      {"_scaled_dot_product_efficient_attention", 4},
+      {"convolution_backward", 3}};
+  for (const auto& [known, count] : kCounts) {
+    if (known == name) return count;
+  }
+  return 0;
+}
+
+/// Where a result stands among those of flash attention, of which some are no tensors.
+int number_of(std::string_view name, int part) {
+  return name == "_scaled_dot_product_flash_attention" && part > 1 ? part + 4 : part;
+}
+
+}  // namespace
+
+std::vector<std::string> labels_of(const NodeGraph& joint) {
+  std::map<std::string_view, int> counts;
+  std::vector<std::string> labels;
+  std::map<NodeId, int> first_part;
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    const GraphNode& node = joint.nodes[id];
+    if (node.has_parts && results_of(node.name) > 0) {
+      first_part[id] = counts["getitem"];
+      counts["getitem"] += results_of(node.name);
+    }
+    if (node.kind == NodeKind::kPart && first_part.count(node.inputs.front()) > 0) {
+      const std::string_view whole = joint.nodes[node.inputs.front()].name;
+      const int number = first_part[node.inputs.front()] + number_of(whole, static_cast<int>(node.dims.front()));
+      labels.push_back(number == 0 ? "getitem" : fmt::format("getitem_{}", number));
+      continue;
+    }
+    std::string base(node.name);
+    const bool is_input = node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent;
+    if (node.kind == NodeKind::kInput) base = "primals";
+    if (node.kind == NodeKind::kTangent) base = "tangents";
+    if (base.starts_with("inductor_")) base += "_default";
+    // Their decomposition converts operands before it finds that it has nothing to do.
+    const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
+    if (is_narrow && node.name == "addmm") counts["convert_element_type"] += 3;
+    if (is_narrow && (node.name == "mm" || node.name == "bmm"))
+      counts["convert_element_type"] += 2;
+    const int count = counts[node.name]++;
+    labels.push_back(count == 0 && !is_input ? base
+                                             : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
+  }
+  return labels;
+}
+
+namespace {
+
+bool same_layout(const GraphNode& a, const GraphNode& b) {
+  if (!(a.sizes == b.sizes) || a.dtype != b.dtype || a.offset != b.offset) return false;
+  for (std::size_t i = 0; i < a.sizes.size(); ++i) {
+    if (a.sizes[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  }
+  return true;
+}
+
+/// What a node is another name of, if it does nothing; itself else.
+NodeId without_effect(const NodeGraph& graph, const std::vector<std::size_t>& users, NodeId id) {
+  const GraphNode& node = graph.nodes[id];
+  if (node.inputs.empty() || node.has_parts) return id;
+  const NodeId base = node.inputs.front();
+  const GraphNode& from = graph.nodes[base];
+  const bool is_copy = node.kind == NodeKind::kCopy || node.kind == NodeKind::kView;
+  if (is_copy && !from.has_parts && same_layout(node, from)) return base;
+  // Two that undo each other, where nobody else looks at the first.
+  if (node.kind == NodeKind::kView && from.kind == NodeKind::kView && users[base] == 1 &&
+      !from.inputs.empty() && node.name == from.name &&
+      same_layout(node, graph.nodes[from.inputs.front()]))
+    return from.inputs.front();
+  return id;
+}
+
+std::vector<std::size_t> count_users(const NodeGraph& graph) {
+  std::vector<std::size_t> counts(graph.nodes.size());
+  const auto users = graph.users();
+  for (std::size_t i = 0; i < users.size(); ++i) counts[i] = users[i].size();
+  return counts;
+}
+
+bool is_float(ops::ScalarType dtype) { return ops::is_floating(dtype); }
+
+}  // namespace
+
+void simplify_joint(NodeGraph& joint) {
+  const std::vector<std::size_t> users = count_users(joint);
+  std::vector<NodeId> same(joint.nodes.size());
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    GraphNode& node = joint.nodes[id];
+    for (NodeId& input : node.inputs) input = same[input];
+    same[id] = without_effect(joint, users, id);
+    if (same[id] != id) continue;
+    // A conversion of a conversion is one of what that one converts.
+    if (node.kind == NodeKind::kCast && joint.nodes[node.inputs[0]].kind == NodeKind::kCast) {
+      const GraphNode& first = joint.nodes[node.inputs[0]];
+      if (is_float(first.dtype) && is_float(node.dtype) && users[node.inputs[0]] == 1)
+        node.inputs = first.inputs;
+      if (joint.nodes[node.inputs[0]].dtype == node.dtype) same[id] = node.inputs[0];
+    }
+  }
+  for (auto* list : {&joint.outputs, &joint.gradients}) {
+    for (NodeId& id : *list) {
+      if (id != kNoNode) id = same[id];
+    }
+  }
+}
+
+PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels,
+                  const std::vector<NodeId>& inputs, const std::vector<NodeId>& order,
+                  const std::vector<NodeId>& outputs) {
+  PassGraph pass;
+  std::vector<NodeId> at(joint.nodes.size(), kNoNode);
+  const auto add = [&](NodeId id, bool is_input) {
+    GraphNode node = joint.nodes[id];
+    if (is_input) {
+      node.kind = NodeKind::kInput;
+      node.inputs.clear();
+      node.effects.clear();
+      node.has_parts = false;
+    }
+    for (NodeId& input : node.inputs) input = at[input];
+    at[id] = static_cast<NodeId>(pass.graph.nodes.size());
+    pass.graph.nodes.push_back(std::move(node));
+    pass.labels.push_back(labels[id]);
+    pass.places.push_back(id);
+    if (is_input) pass.inputs.push_back(at[id]);
+  };
+  for (const NodeId id : inputs) add(id, true);
+  for (const NodeId id : order) {
+    if (at[id] == kNoNode) add(id, false);
+  }
+  for (const NodeId id : outputs) pass.outputs.push_back(id == kNoNode ? kNoNode : at[id]);
+  pass.is_donated.assign(pass.inputs.size(), false);
+  return pass;
+}
+
+void write_inputs(PassGraph& pass, const NodeGraph& joint, const std::vector<NodeId>& inputs) {
+  const auto place = [&](NodeId id) {
+    const auto found = std::find(pass.places.begin(), pass.places.end(), id);
+    return static_cast<NodeId>(found - pass.places.begin());
+  };
+  const std::size_t first = joint.outputs.size() - joint.written.size();
+  for (const NodeId input : inputs) {
+    for (std::size_t i = 0; i < joint.written.size(); ++i) {
+      if (joint.written[i] != input) continue;
+      GraphNode copy = joint.nodes[input];
+      copy.name = "copy_";
+      copy.kind = NodeKind::kOpaque;
+      copy.inputs = {place(input), place(joint.outputs[first + i])};
+      copy.effects.clear();
+      pass.graph.nodes.push_back(std::move(copy));
+      pass.labels.emplace_back("copy_");
+      pass.places.push_back(kNoNode);
+    }
+  }
+}
+
+namespace {
+
+bool looks_only(const GraphNode& node) {
+  return node.kind == NodeKind::kView || node.kind == NodeKind::kPart;
+}
+
+bool is_loop(const GraphNode& node) {
+  return node.kind == NodeKind::kPointwise || node.kind == NodeKind::kCopy ||
+         node.kind == NodeKind::kCast;
+}
+
+/// Whether all that is made of a node, behind views, is loops.
+bool feeds_loops(const PassGraph& pass, const std::vector<std::vector<NodeId>>& users,
+                 const std::vector<bool>& is_output, NodeId id) {
+  if (is_output[id]) return false;
+  for (const NodeId user : users[id]) {
+    const GraphNode& node = pass.graph.nodes[user];
+    if (looks_only(node) || (node.has_parts && node.effects.empty() && node.kind != NodeKind::kReduction)) {
+      if (!feeds_loops(pass, users, is_output, user)) return false;
+    } else if (!is_loop(node)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void rewrite_pass(PassGraph& pass) {
+  const auto users = pass.graph.users();
+  std::vector<bool> is_output(pass.graph.nodes.size());
+  for (const NodeId id : pass.outputs) {
+    if (id != kNoNode) is_output[id] = true;
+  }
+  PassGraph out;
+  out.inputs = pass.inputs;
+  out.is_donated = pass.is_donated;
+  std::vector<NodeId> at(pass.graph.nodes.size());
+  const auto add = [&](GraphNode node, NodeId old) {
+    out.graph.nodes.push_back(std::move(node));
+    out.labels.push_back(pass.labels[old]);
+    out.places.push_back(pass.places[old]);
+    return static_cast<NodeId>(out.graph.nodes.size() - 1);
+  };
+  for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
+    GraphNode node = pass.graph.nodes[id];
+    for (NodeId& input : node.inputs) input = at[input];
+    const bool is_narrow = ops::element_bytes(node.dtype) < 4;
+    const bool comes_apart = node.name == "addmm" && node.inputs.size() == 3 && !is_narrow &&
+                             feeds_loops(pass, users, is_output, id);
+    if (!comes_apart) {
+      at[id] = add(std::move(node), id);
+      continue;
+    }
+    GraphNode product = node;
+    product.name = "mm";
+    product.inputs = {node.inputs[1], node.inputs[2]};
+    const NodeId made = add(std::move(product), id);
+    GraphNode sum = node;
+    sum.name = "add";
+    sum.kind = NodeKind::kPointwise;
+    sum.effects.clear();
+    sum.numbers = 0;
+    sum.inputs = {node.inputs[0], made};
+    at[id] = add(std::move(sum), id);
+  }
+  for (const NodeId id : pass.outputs) out.outputs.push_back(id == kNoNode ? kNoNode : at[id]);
+  pass = std::move(out);
+}
+
+}  // namespace tidemark::graph::inductor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/graph/node_graph.h"
+#include "sim/graph/partition.h"
+
+namespace tidemark::graph::inductor {
+
+/// The forward or the backward pass of a joint graph, as a graph of its own.
+struct PassGraph {
+  NodeGraph graph;                  ///< its nodes: inputs first
+  std::vector<std::string> labels;  ///< by node: as torch.fx names it
+  std::vector<NodeId> inputs;
+  std::vector<NodeId> outputs;  ///< kNoNode: None
+  std::vector<NodeId> places;   ///< by node: which of the joint graph; kNoNode: none
+  std::vector<bool> is_donated;  ///< by input: nothing else holds it
+};
+
+/// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...
+std::vector<std::string> labels_of(const NodeGraph& joint);
+
+/// What inductor takes out of a joint graph before it is cut: operators that do nothing, pairs of
+/// views that undo each other. Source: docs/rules/compile.md#2.
+void simplify_joint(NodeGraph& joint);
+
+/// Nodes of a joint graph that run in this order, between these.
+PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels,
+                  const std::vector<NodeId>& inputs, const std::vector<NodeId>& order,
+                  const std::vector<NodeId>& outputs);
+
+/// Writes into a pass's inputs, at its end, what the joint graph says, in the inputs' order.
+void write_inputs(PassGraph& pass, const NodeGraph& joint, const std::vector<NodeId>& inputs);
+
+/// What inductor changes in a pass before it makes loops of it: a product and its bias come apart
+/// where loops take the bias in. Source: docs/rules/compile.md#3.
+void rewrite_pass(PassGraph& pass);
+
+}  // namespace tidemark::graph::inductor

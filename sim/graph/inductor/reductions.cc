@@ -1,0 +1,343 @@
+// Lowering's reductions: in one step, or split where one has too few results to fill the device.
+// Source: docs/rules/compile.md#5.
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "sim/graph/inductor/lowering.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+using ops::ScalarType;
+
+namespace {
+
+constexpr std::int64_t kUnrolled = 8;  // unroll_reductions_threshold
+constexpr std::int64_t kLeastPerThread = 32;
+constexpr std::int64_t kMostPerThread = 512;
+constexpr std::int64_t kThreads = 256;
+
+std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The divisor of a number that lies nearest to another, the smaller of two.
+std::int64_t nearest_divisor(std::int64_t of, std::int64_t to) {
+  std::int64_t best = 1;
+  for (std::int64_t i = 1; i * i <= of; ++i) {
+    if (of % i != 0) continue;
+    for (const std::int64_t divisor : {i, of / i}) {
+      const std::int64_t distance = std::abs(divisor - to);
+      const std::int64_t least = std::abs(best - to);
+      if (distance < least || (distance == least && divisor < best)) best = divisor;
+    }
+  }
+  return best;
+}
+
+bool is_floating_or_wide(ScalarType dtype) {
+  return !ops::is_floating(dtype) || ops::element_bytes(dtype) >= 4;
+}
+
+}  // namespace
+
+std::int64_t Lowering::split_inner(std::int64_t reduced, std::int64_t outputs) const {
+  const std::int64_t sm = device_.multiprocessors;
+  const std::int64_t threads = device_.threads_per_multiprocessor;
+  if (outputs >= 2 * sm || reduced <= 8192) return 1;
+  std::int64_t size = kLeastPerThread;
+  if (reduced * outputs > kLeastPerThread * sm * threads) {
+    if (reduced * outputs < kMostPerThread * sm * threads) {
+      const std::int64_t blocks = up(sm * threads / (2 * kThreads), outputs);
+      const std::int64_t wanted = up(reduced, kThreads * blocks);
+      const std::int64_t closest = nearest_divisor(reduced, wanted);
+      size = std::abs(closest - wanted) < 30 ? std::max(closest, kLeastPerThread) : wanted;
+    } else {
+      const std::int64_t closest = nearest_divisor(reduced, kMostPerThread);
+      size = std::abs(closest - kMostPerThread) < 50 ? closest : kMostPerThread;
+    }
+  }
+  return up(reduced, size * kThreads);
+}
+
+std::int64_t Lowering::split_outer(std::int64_t reduced, std::int64_t outputs) const {
+  const std::int64_t sm = device_.multiprocessors;
+  const std::int64_t threads = device_.threads_per_multiprocessor;
+  constexpr std::int64_t kPerThread = 4;
+  const std::int64_t blocks = up(outputs, 128);
+  std::int64_t size = kLeastPerThread;
+  if (reduced * outputs >= kLeastPerThread * sm * threads) {
+    if (reduced * outputs < kMostPerThread * sm * threads) {
+      const std::int64_t target = up(sm * threads / kThreads, blocks);
+      const std::int64_t wanted = up(reduced, kPerThread * target);
+      const std::int64_t closest = nearest_divisor(reduced, wanted);
+      size = std::abs(wanted - closest) < 20 ? std::max(closest, kLeastPerThread) : wanted;
+    } else {
+      const std::int64_t closest = nearest_divisor(reduced, kMostPerThread);
+      size = std::abs(closest - kMostPerThread) < 50 ? closest : kMostPerThread;
+    }
+  }
+  return up(reduced, kPerThread * size);
+}
+
+Lowering::Split Lowering::split_of(const Loops& loops) {
+  const std::int64_t outputs = inductor::product(loops.sizes);
+  const std::int64_t reduced = inductor::product(loops.reduced);
+  if (outputs == 1) return {Hint::kInner, split_inner(reduced, 1)};
+  if (reduced <= kLeastPerThread || outputs >= device_.multiprocessors * 2 * 32)
+    return {Hint::kDefault, 1};
+  // What it reads at the full size decides over the direction.
+  const auto loops_in = static_cast<int>(loops.sizes.size() + loops.reduced.size());
+  const auto full_reads = [&] {
+    std::vector<Access> reads = reads_of(loops);
+    std::erase_if(reads, [&](const Access& read) {
+      for (int loop = 0; loop < loops_in; ++loop) {
+        const auto i = static_cast<std::size_t>(loop);
+        const std::int64_t size =
+            i < loops.sizes.size() ? loops.sizes[i] : loops.reduced[i - loops.sizes.size()];
+        if (size != 1 && !reads_loop(read.index, loop)) return true;
+      }
+      return false;
+    });
+    return reads;
+  };
+  for (const Access& read : full_reads()) decide_layout(program.buffers[read.buffer]);
+  const std::vector<Access> reads = full_reads();
+  if (reads.empty()) return {Hint::kDefault, 1};
+  int outer = 0;
+  for (const Access& read : reads) {
+    bool is_outer = true;
+    for (std::size_t i = 0; i < loops.reduced.size(); ++i) {
+      if (loops.reduced[i] == 1) continue;
+      const std::int64_t stride = stride_of(read.index, static_cast<int>(loops.sizes.size() + i));
+      is_outer = is_outer && (stride == 0 || stride > 1);
+    }
+    outer += is_outer ? 1 : 0;
+  }
+  const int inner = static_cast<int>(reads.size()) - outer;
+  if (inner > outer) return {Hint::kInner, split_inner(reduced, outputs)};
+  return {Hint::kOuter, split_outer(reduced, outputs)};
+}
+
+Body Lowering::split_body(const Loops& loops, const Body& body, std::int64_t parts,
+                          std::int64_t block) {
+  const bool has_rest = inductor::product(loops.reduced) % parts != 0;
+  return [body, rank = loops.sizes.size(), reduced = loops.reduced, block, has_rest](
+             Trace& trace, const Indices& at) {
+    Index place;
+    add(place, at[rank], block);
+    add(place, at[rank + 1], 1);
+    Indices inner(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
+    const Indices places = unflat(place, reduced, dense_strides(reduced));
+    inner.insert(inner.end(), places.begin(), places.end());
+    const Trace::Value value = body(trace, inner);
+    return has_rest ? trace.op("masked", {value}) : value;
+  };
+}
+
+namespace {
+
+Hint second_hint(std::int64_t parts, std::int64_t outputs, Hint hint) {
+  if (hint != Hint::kOuter) return hint;
+  const bool is_tiny = (parts <= 512 && outputs <= 512) || (parts <= 1024 && outputs <= 256);
+  return is_tiny ? Hint::kOuterTiny : hint;
+}
+
+}  // namespace
+
+std::shared_ptr<const Loops> Lowering::reduction(Loops loops, NodeId node, ops::Device device) {
+  const std::int64_t reduced = inductor::product(loops.reduced);
+  if (reduced < kUnrolled) {
+    // Written out as a sum of so many.
+    auto unrolled = std::make_shared<Loops>();
+    unrolled->sizes = loops.sizes;
+    unrolled->dtype = loops.dtype;
+    unrolled->body = [body = loops.body, of = loops.reduced, reduced, kind = loops.reduction](
+                         Trace& trace, const Indices& at) {
+      Trace::Value value = 0;
+      for (std::int64_t i = 0; i < reduced; ++i) {
+        Indices inner = at;
+        std::int64_t rest = i;
+        Indices places(of.size());
+        for (std::size_t d = of.size(); d-- > 0;) {
+          places[d].offset = rest % of[d];
+          rest /= of[d];
+        }
+        inner.insert(inner.end(), places.begin(), places.end());
+        const Trace::Value one = body(trace, inner);
+        value = i == 0 ? one : trace.op(kind, {value, one});
+      }
+      return value;
+    };
+    return unrolled;
+  }
+  const Split split = split_of(loops);
+  if (loops.hint == Hint::kDefault) loops.hint = split.hint;
+  if (split.parts <= 1) return std::make_shared<Loops>(std::move(loops));
+  const std::int64_t block = up(reduced, split.parts);
+  Loops first = loops;
+  first.sizes.push_back(split.parts);
+  first.reduced = {block};
+  first.dtype = is_floating_or_wide(loops.dtype) ? loops.dtype : ScalarType::kFloat32;
+  first.body = split_body(loops, loops.body, split.parts, block);
+  std::shared_ptr<const Loops> intermediate = reduction(std::move(first), node, device);
+  if (intermediate->whole_sizes == 0) {
+    Loops marked = *intermediate;
+    marked.whole_sizes = inductor::product(loops.sizes);
+    marked.whole_reduced = reduced;
+    intermediate = std::make_shared<Loops>(std::move(marked));
+  }
+  const BufferId between = add_loops(std::move(intermediate), node, device);
+  Loops second = loops;
+  second.reduced = {split.parts};
+  second.hint = second_hint(split.parts, inductor::product(loops.sizes), loops.hint);
+  second.body = [this, between](Trace& trace, const Indices& at) {
+    const Buffer& buffer = program.buffers[between];
+    return trace.load(between, flat(at, buffer.sizes, buffer.strides, 0));
+  };
+  return std::make_shared<Loops>(std::move(second));
+}
+
+void Lowering::reduce(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs.front();
+  const Dims& from = nodes_[x].sizes;
+  const bool keeps_dims = node.sizes.size() == from.size();
+  Loops loops;
+  loops.reduction = node.name == "mean" ? "sum" : node.name;
+  loops.sizes = node.sizes;
+  const bool is_sum = loops.reduction == "sum";
+  loops.dtype = is_sum && node.name == "mean" && ops::element_bytes(node.dtype) < 4 ? ScalarType::kFloat32
+                                                                                   : node.dtype;
+  std::vector<bool> goes(from.size());
+  for (const std::int64_t dim : node.dims) goes[static_cast<std::size_t>(dim)] = true;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (goes[i]) loops.reduced.push_back(from[i]);
+  }
+  loops.body = [this, from_x = operand(x), goes, keeps_dims, rank = node.sizes.size(),
+                as = loops.dtype](Trace& trace, const Indices& at) {
+    Indices own;
+    std::size_t outer = 0;
+    std::size_t inner = rank;
+    for (const bool is_reduced : goes) {
+      if (is_reduced) {
+        own.push_back(at[inner++]);
+        if (keeps_dims) ++outer;
+      } else {
+        own.push_back(at[outer++]);
+      }
+    }
+    return load_as(trace, from_x, own, as);
+  };
+  std::shared_ptr<const Loops> last = reduction(std::move(loops), id, node.device);
+  const bool is_reduction = last->is_reduction();
+  BoxId box = add_box(id, std::move(last), kNoBuffer);
+  if (is_reduction) realize(box);
+  if (node.name == "mean") {
+    // The sum is divided in a loop of its own.
+    auto divided = std::make_shared<Loops>();
+    divided->sizes = node.sizes;
+    divided->dtype = node.dtype;
+    divided->body = [this, from_sum = boxes_[box], count = node.settings](Trace& trace,
+                                                                      const Indices& at) {
+      return trace.op("div", {load_box(trace, from_sum, at), trace.constant(count)});
+    };
+    box = add_box(id, std::move(divided), kNoBuffer);
+  }
+  give(id, box);
+}
+
+std::vector<BufferId> Lowering::welford(Loops loops, std::vector<Body> bodies, NodeId node,
+                                        ops::Device device) {
+  const std::int64_t reduced = inductor::product(loops.reduced);
+  Loops probe = loops;
+  probe.body = bodies.front();
+  const Split split = split_of(probe);
+  if (loops.hint == Hint::kDefault) loops.hint = split.hint;
+  if (split.parts > 1) {
+    const std::int64_t block = up(reduced, split.parts);
+    if (reduced % split.parts != 0 && bodies.size() == 1) {
+      const auto number = [](std::uint64_t value) {
+        return [value](Trace& trace, const Indices&) { return trace.constant(value); };
+      };
+      bodies.push_back(number(0));
+      bodies.push_back(number(1));
+      loops.reduction = "welford_combine";
+      return welford(std::move(loops), std::move(bodies), node, device);
+    }
+    Loops first = loops;
+    first.sizes.push_back(split.parts);
+    first.reduced = {block};
+    std::vector<Body> parts;
+    for (const Body& body : bodies) parts.push_back(split_body(loops, body, split.parts, block));
+    const std::vector<BufferId> between = welford(std::move(first), std::move(parts), node, device);
+    Loops second = loops;
+    second.reduction = "welford_combine";
+    second.reduced = {split.parts};
+    second.hint = second_hint(split.parts, inductor::product(loops.sizes), loops.hint);
+    std::vector<Body> loads;
+    for (const BufferId buffer : between) {
+      loads.push_back([this, buffer](Trace& trace, const Indices& at) {
+        const Buffer& of = program.buffers[buffer];
+        return trace.load(buffer, flat(at, of.sizes, of.strides, 0));
+      });
+    }
+    return welford(std::move(second), std::move(loads), node, device);
+  }
+  std::vector<BufferId> results;
+  loops.body = [bodies](Trace& trace, const Indices& at) {
+    Trace::Value value = 0;
+    for (const Body& body : bodies) value = mixed(value, body(trace, at));
+    return value;
+  };
+  for (int i = 0; i < 3; ++i) {
+    loops.result = i;
+    results.push_back(add_loops(std::make_shared<Loops>(loops), node, device));
+  }
+  return results;
+}
+
+void Lowering::moments(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs.front();
+  const Dims& from = nodes_[x].sizes;
+  Loops loops;
+  loops.reduction = "welford_reduce";
+  loops.sizes = node.sizes;
+  loops.dtype = node.dtype;
+  std::vector<bool> goes(from.size());
+  for (const std::int64_t dim : node.dims) goes[static_cast<std::size_t>(dim)] = true;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (goes[i]) loops.reduced.push_back(from[i]);
+  }
+  const Body body = [this, from_x = operand(x), goes, rank = node.sizes.size(), as = node.dtype](
+                        Trace& trace, const Indices& at) {
+    Indices own;
+    std::size_t inner = rank;
+    for (std::size_t i = 0; i < goes.size(); ++i) own.push_back(goes[i] ? at[inner++] : at[i]);
+    return load_as(trace, from_x, own, as);
+  };
+  const std::vector<BufferId> buffers = welford(std::move(loops), {body}, id, node.device);
+  for (const NodeId part : users_[id]) {
+    const bool is_mean = !nodes_[part].dims.empty() && nodes_[part].dims[0] == 1;
+    if (is_mean) {
+      give(part, add_box(part, nullptr, buffers[0]));
+      continue;
+    }
+    auto scaled = std::make_shared<Loops>();
+    scaled->sizes = node.sizes;
+    scaled->dtype = node.dtype;
+    const BoxId spread = add_box(part, nullptr, buffers[1]);
+    scaled->body = [this, from_spread = boxes_[spread]](Trace& trace, const Indices& at) {
+      const Value value = load_box(trace, from_spread, at);
+      const Value correction = trace.constant(1);
+      const Value number = trace.constant(2);
+      const Value zero = trace.constant(3);
+      const Value least = trace.op("maximum", {zero, trace.op("sub", {number, correction})});
+      return trace.op("div", {value, least});
+    };
+    give(part, add_box(part, std::move(scaled), kNoBuffer));
+  }
+}
+
+}  // namespace tidemark::graph::inductor

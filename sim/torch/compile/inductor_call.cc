@@ -1,0 +1,189 @@
+#include "sim/torch/compile/inductor_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/graph/inductor/decompose.h"
+#include "sim/graph/node_text.h"
+#include "sim/torch/compile/plan_run.h"
+
+namespace tidemark::torch {
+
+using graph::kNoNode;
+using graph::NodeGraph;
+using graph::NodeId;
+using graph::NodeKind;
+using ops::Tensor;
+
+Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node, const Tensor& incoming) {
+  if (!incoming.defined()) {
+    const ops::LabelScope label(b.c, "zeros");
+    return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
+  }
+  const bool is_laid_out = incoming.strides() == node.strides || incoming.numel() <= 1;
+  if (is_laid_out) return incoming;
+  const ops::LabelScope label(b.c, "contiguous");
+  return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
+}
+
+namespace {
+
+/// Whether what is saved is the backward pass's alone: no input, no result, nor a view of one.
+std::vector<bool> donated(const NodeGraph& joint, const std::vector<NodeId>& inputs) {
+  std::vector<bool> is_shared(joint.roles.size());
+  const auto share = [&](NodeId id) {
+    if (id != kNoNode && joint.nodes[id].storage != graph::kNoStorage)
+      is_shared[joint.nodes[id].storage] = true;
+  };
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    if (joint.nodes[id].kind == NodeKind::kInput) share(id);
+  }
+  for (const NodeId id : joint.outputs) share(id);
+  for (const NodeId id : joint.gradients) share(id);
+  std::vector<bool> out;
+  for (const NodeId id : inputs) {
+    const graph::GraphNode& node = joint.nodes[id];
+    out.push_back(node.kind != NodeKind::kTangent && !is_shared[node.storage]);
+  }
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether random numbers that are drawn in the forward pass are drawn again: their generator's
+/// state is then handed over by an operator that PyTorch's cache refuses.
+bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
+  return std::any_of(parts.forward.begin(), parts.forward.end(), [&](NodeId id) {
+    const graph::GraphNode& node = joint.nodes[id];
+    const bool draws = node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
+    return node.region != 0 && draws &&
+           std::find(parts.backward.begin(), parts.backward.end(), id) != parts.backward.end();
+  });
+}
+
+}  // namespace
+
+void trace_patterns(Session& session, const InductorCode& code) {
+  if (std::exchange(session.has_traced_patterns, true)) return;
+  ops::Context& c = session.c;
+  const ops::LabelScope label(c, "_get_sfdp_patterns");
+  for (const auto& [dtype, count] :
+       {std::pair{ops::ScalarType::kFloat32, 11}, std::pair{ops::ScalarType::kFloat16, 13}}) {
+    std::vector<Tensor> constants;
+    for (int i = 0; i < count; ++i) {
+      const Tensor number = c.empty({}, dtype, session.current_device);
+      constants.push_back(c.empty({}, dtype, session.current_device));
+    }
+    for (Tensor& constant : constants) constant.reset();
+  }
+  for (const ops::ScalarType dtype : code.constants)
+    const Tensor folded = c.empty({}, dtype, session.current_device);
+}
+
+std::shared_ptr<const InductorCode> compile_with_inductor(
+    const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
+    const graph::inductor::DeviceShape& device, bool wants_text) {
+  std::vector<NodeId> places;
+  NodeGraph joint = graph::inductor::decompose(capture.graph, capture.under_autocast(), places);
+  const std::vector<std::string> labels = graph::inductor::labels_of(joint);
+  auto code = std::make_shared<InductorCode>();
+  if (wants_text) code->text.joint = graph::joint_text(joint);
+  for (const graph::GraphNode& node : joint.nodes) {
+    const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";
+    if (is_uniform && node.device.is_cuda()) code->constants.push_back(node.dtype);
+  }
+  graph::inductor::simplify_joint(joint);
+  joint.merge_equal();
+  for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);
+  for (const NodeId id : tangents) code->tangents.push_back(id == kNoNode ? kNoNode : places[id]);
+  code->outputs = joint.outputs.size() - joint.written.size();
+  code->has_backward = has_backward;
+  graph::Partition parts;
+  if (has_backward) {
+    parts = graph::partition(joint);
+  } else {
+    parts.forward = joint.needed_for(joint.outputs, code->inputs);
+  }
+  code->is_cached = !draws_again(joint, parts);
+  std::vector<NodeId> results = joint.outputs;
+  results.resize(code->outputs);
+  results.insert(results.end(), parts.saved.begin(), parts.saved.end());
+  code->saved = parts.saved;
+  code->gradients = joint.gradients;
+  if (wants_text) code->text.partitioned = graph::partitioned_text(joint, parts);
+  graph::inductor::PassGraph forward =
+      graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results);
+  graph::inductor::write_inputs(forward, joint, code->inputs);
+  code->forward = graph::inductor::compile_pass(std::move(forward), device, wants_text);
+  if (has_backward) {
+    std::vector<NodeId> inputs = parts.saved;
+    for (const NodeId id : code->tangents) {
+      if (id != kNoNode) inputs.push_back(id);
+    }
+    graph::inductor::PassGraph pass =
+        graph::inductor::pass_of(joint, labels, inputs, parts.backward, joint.gradients);
+    pass.is_donated = donated(joint, inputs);
+    code->backward = graph::inductor::compile_pass(std::move(pass), device, wants_text);
+  }
+  if (wants_text) {
+    for (const auto& [name, pass] :
+         {std::pair{"forward", &code->forward}, std::pair{"backward", &code->backward}}) {
+      code->text.fused += std::string(name) + "\n" + pass->kernels;
+      code->text.buffers += std::string(name) + "\n" + pass->code;
+      if (!has_backward) break;
+    }
+  }
+  return code;
+}
+
+namespace {
+
+void run_backward(const std::shared_ptr<const InductorCode>& code, ops::Backward& b) {
+  PlanRun run(b.c, code->backward);
+  std::size_t input = 0;
+  for (const Tensor& saved : b.saved) run.give(input++, saved);
+  b.saved.clear();
+  if (!b.c.thread().retains_graph) b.node.release_variables();
+  const auto& nodes = code->backward.pass.graph.nodes;
+  for (std::size_t i = 0; i < code->tangents.size(); ++i) {
+    if (code->tangents[i] == kNoNode) continue;
+    const NodeId node = code->backward.pass.inputs[input];
+    run.give(input++, tangent_like(b, nodes[node], b.incoming[i]));
+  }
+  run.run();
+  for (std::size_t i = 0; i < code->gradients.size(); ++i) {
+    if (code->gradients[i] != kNoNode) b.grads[i] = run.take(i);
+  }
+}
+
+}  // namespace
+
+void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
+                          const Capture& capture, ops::TensorList& results) {
+  ops::Context& c = session.c;
+  ops::TensorList inputs;
+  for (const auto& [tensor, id] : capture.inputs) inputs.push_back(tensor);
+  ops::Op op(c, "CompiledFunction", "CompiledFunctionBackward", inputs);
+  PlanRun run(c, code->forward);
+  for (std::size_t i = 0; i < inputs.size(); ++i) run.give(i, inputs[i]);
+  {
+    const ops::GradMode off(c, false);
+    run.run();
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) results[i]->storage = run.memory_of(i);
+  for (std::size_t slot = 0; slot < code->saved.size(); ++slot) {
+    const auto input = std::find(code->inputs.begin(), code->inputs.end(), code->saved[slot]);
+    op.save(slot, input != code->inputs.end()
+                      ? inputs[static_cast<std::size_t>(input - code->inputs.begin())]
+                      : run.take(code->outputs + slot));
+  }
+  op.results_of(results, [code](ops::Backward& b) { run_backward(code, b); });
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const bool has_gradient = i < code->tangents.size() && code->tangents[i] != kNoNode;
+    if (!has_gradient) results[i]->grad_fn = {};
+  }
+}
+
+}  // namespace tidemark::torch

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/graph/details.h"
+#include "sim/graph/inductor/compiled_pass.h"
+#include "sim/graph/partition.h"
+#include "sim/ops/op.h"
+#include "sim/torch/compile/capture.h"
+
+namespace tidemark::torch {
+
+/// A call of code that inductor compiled: its two passes.
+struct InductorCode {
+  graph::inductor::CompiledPass forward;
+  graph::inductor::CompiledPass backward;
+  bool has_backward = false;
+  std::vector<graph::NodeId> saved;     ///< in the joint graph
+  std::vector<graph::NodeId> inputs;    ///< in the joint graph, in the capture's order
+  std::vector<graph::NodeId> tangents;  ///< by result of the code; kNoNode: it wants none
+  std::vector<graph::NodeId> gradients;
+  std::vector<ops::ScalarType> constants;  ///< of one number throughout, in the joint graph
+  bool is_cached = true;    ///< PyTorch keeps the compiled code from one process to the next
+  std::size_t outputs = 0;  ///< results of the forward pass before what is saved
+  graph::CompiledCode text;
+};
+
+/// Compiles a captured graph. `tangents`: of its results, in the captured graph. Errors:
+/// ops::NotModelled.
+std::shared_ptr<const InductorCode> compile_with_inductor(
+    const Capture& capture, const std::vector<graph::NodeId>& tangents, bool has_backward,
+    const graph::inductor::DeviceShape& device, bool wants_text);
+
+/// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
+/// its attention patterns once a process, on tensors of one number. Source: torch's
+/// _get_sfdp_patterns; docs/compile.md.
+/// `constants`: the nodes of one number throughout, which are folded, each call anew.
+void trace_patterns(Session& session, const InductorCode& code);
+
+/// Runs the forward pass: its results become the memory of `results`.
+void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
+                          const Capture& capture, ops::TensorList& results);
+
+/// Gradients come as PyTorch traced them: laid out as the results are, zeros where none arrived.
+ops::Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node,
+                         const ops::Tensor& incoming);
+
+}  // namespace tidemark::torch

@@ -1,0 +1,131 @@
+#include "sim/torch/compile/plan_run.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::kNoNode;
+using graph::inductor::Buffer;
+using graph::inductor::BufferId;
+using graph::inductor::kNoBuffer;
+using graph::inductor::Line;
+using ops::Tensor;
+
+PlanRun::PlanRun(ops::Context& c, const graph::inductor::CompiledPass& compiled)
+    : c_(c), compiled_(compiled), held_(compiled.buffers.size()), wholes_(compiled.buffers.size()) {}
+
+void PlanRun::give(std::size_t input, const Tensor& tensor) {
+  held_[input] = tensor->storage;  // the first buffers are the inputs
+}
+
+void PlanRun::allocate(BufferId id) {
+  const Buffer& buffer = compiled_.buffers[id];
+  const Tensor memory = c_.scratch(buffer.bytes(), buffer.device);
+  memory->storage->set_role(ops::Role::kTemporary);
+  held_[id] = memory->storage;
+}
+
+void PlanRun::call_library(const Line& line) {
+  const Buffer& buffer = compiled_.buffers[line.buffer];
+  const GraphNode& node = compiled_.pass.graph.nodes[line.node];
+  const ops::LabelScope label(c_, node.name, node.module);
+  std::vector<Memory> made;
+  for (const Effect& effect : node.effects) {
+    switch (effect.kind) {
+      case Effect::Kind::kAllocate:
+        // Its result is there already, unless the kernel asks for it itself.
+        if (!buffer.is_library_made && effect.storage == node.storage) break;
+        made.emplace_back(effect.storage, c_.scratch(effect.bytes, effect.device)->storage);
+        break;
+      case Effect::Kind::kFree:
+        std::erase_if(made, [&](const Memory& memory) { return memory.first == effect.storage; });
+        break;
+      case Effect::Kind::kWorkspace:
+        c_.cublas_workspace(effect.device, effect.calls);
+        break;
+      case Effect::Kind::kLtWorkspace:
+        if (node.name != "mm") c_.cublaslt_workspace(effect.device);
+        break;
+      case Effect::Kind::kLaunch:
+        c_.launch(effect.device, effect.flops, effect.bytes_moved, effect.kernel, effect.precision);
+        break;
+    }
+  }
+  if (!buffer.is_library_made) return;
+  if (buffer.is_whole) {
+    wholes_[line.buffer] = std::move(made);
+    return;
+  }
+  for (const Memory& memory : made) {
+    if (memory.first == node.storage) held_[line.buffer] = memory.second;
+  }
+}
+
+void PlanRun::launch(const Line& line) {
+  c_.launch(compiled_.buffers.empty() ? ops::kHost : compiled_.buffers.back().device, 0, line.bytes,
+            ops::KernelClass::kElementwise, ops::ScalarType::kFloat32);
+}
+
+void PlanRun::run() {
+  for (const Line& line : compiled_.lines) {
+    switch (line.kind) {
+      case Line::Kind::kAllocate: {
+        const ops::LabelScope label(c_, "call");
+        allocate(line.buffer);
+        break;
+      }
+      case Line::Kind::kFree:
+        held_[line.buffer] = {};
+        break;
+      case Line::Kind::kFreeWhole:
+        wholes_[line.buffer].clear();
+        break;
+      case Line::Kind::kReuse:
+        held_[line.buffer] = std::move(held_[line.other]);
+        held_[line.other] = {};
+        break;
+      case Line::Kind::kLoops:
+        launch(line);
+        break;
+      case Line::Kind::kLibrary:
+        call_library(line);
+        break;
+      case Line::Kind::kPart: {
+        if (line.node == kNoNode) break;
+        const GraphNode& part = compiled_.pass.graph.nodes[line.node];
+        for (const Memory& memory : wholes_[line.other]) {
+          if (memory.first == part.storage) held_[line.buffer] = memory.second;
+        }
+        break;
+      }
+      case Line::Kind::kNothing:
+        break;
+    }
+  }
+}
+
+const Ref<ops::Storage>& PlanRun::memory_of(std::size_t result) const {
+  BufferId id = compiled_.results[result].buffer;
+  while (compiled_.buffers[id].changes != kNoBuffer) id = compiled_.buffers[id].changes;
+  TIDEMARK_CHECK(held_[id] != nullptr, "a result of compiled code has no memory");
+  return held_[id];
+}
+
+Tensor PlanRun::take(std::size_t result) const {
+  const GraphNode& of = compiled_.pass.graph.nodes[compiled_.results[result].node];
+  if (of.device == ops::kHost) return c_.number(of.dtype);
+  Ref<ops::TensorImpl> impl = make_ref<ops::TensorImpl>();
+  impl->sizes = of.sizes;
+  impl->strides = of.strides;
+  impl->offset = of.offset;
+  impl->dtype = of.dtype;
+  impl->device = of.device;
+  impl->storage = memory_of(result);
+  return Tensor(std::move(impl));
+}
+
+}  // namespace tidemark::torch
