@@ -122,6 +122,10 @@ void add_gradients(Session& session, lang::Module& module) {
     return Value::none();
   });
   // Whoever first reads the tensor's memory waits for the work.
+  add("forget_accumulator(tensor)", [](Interp&, Arguments& a) {
+    a.object<TensorObject>(0, "Tensor").tensor->grad_accumulator = nullptr;
+    return Value::none();
+  });
   add("wait_when_read(tensor, work)", [s](Interp&, Arguments& a) {
     const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     s->wait_for(tensor);

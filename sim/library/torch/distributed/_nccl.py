@@ -8,7 +8,8 @@ class Work:
     it, or its stream is recorded on it. Source: ProcessGroupNCCL::WorkNCCL, TensorShelf; docs/rules/distributed.md#4"""
 
     def __init__(self, group, stream, kept, outputs):
-        self._group, self._outputs = group, outputs
+        # As C++'s vector: the first goes first.
+        self._group, self._outputs = group, dict(enumerate(outputs))
         self._shelf = kept
         self._event = stream.record_event()
         self._moment = _C.moment()
@@ -41,10 +42,11 @@ class Work:
         return None
 
     def result(self):
-        return self._outputs
+        return list(self._outputs.values())
 
     def get_future(self):
-        return Future._completed(self._outputs, self._event, [t.device for t in self._outputs[:1]])
+        outputs = list(self._outputs.values())
+        return Future._completed(outputs, self._event, [t.device for t in outputs[:1]])
 
 
 class _OnHost:
@@ -146,7 +148,10 @@ class ProcessGroup:
 
     def _passed_to_others(self, tensors):
         """what C++ itself sends, and waits for"""
-        if _C.release_rule("collectives_record_streams") and tensors[0].is_cuda:
+        if not tensors[0].is_cuda:
+            return
+        self._let_go()
+        if _C.release_rule("collectives_record_streams"):
             self._run(tensors, tensors)
 
     # ---- collectives

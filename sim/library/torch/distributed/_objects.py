@@ -2,7 +2,7 @@ import torch
 import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
 
-_BATCH, _FRAME = 1000, 64 * 1024  # of items, of bytes
+_BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 
 
 class _Pickled:
@@ -13,7 +13,7 @@ class _Pickled:
 
     def size(self, obj):
         payload = self.of(obj) + 1
-        return 2 + payload + 9 * max([1, -(-payload // _FRAME)])
+        return 2 + payload + (9 * -(-payload // _FRAME) if payload >= _SMALLEST_FRAME else 0)
 
     def remembered(self, key, size):
         """what was met before is named by its number; else it gets one"""

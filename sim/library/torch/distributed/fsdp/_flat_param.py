@@ -121,6 +121,7 @@ class FlatParamHandle:
                     shard = nn.functional.pad(shard, [0, missing])
                 self.flat_param.untyped_storage().resize_(0)
                 self.flat_param.data = shard
+                _C.forget_accumulator(self.flat_param)  # as set_() does
             if self._use_orig_params:
                 self._use_sharded_views()
 
@@ -288,7 +289,7 @@ class FlatParamHandle:
     def _in_shard(self):
         """of each original parameter: (where in this rank's part, how much of it)"""
         size = self.flat_param.numel()
-        start, offset, out = size * self.rank, 0, []
+        start, offset, out = size * self.rank if self.uses_sharded_strategy else 0, 0, []
         for numel, padding in zip(self._numels, self._is_padding):
             low, high = max([offset, start]), min([offset + numel, start + size])
             if not padding:

@@ -88,22 +88,22 @@ class FullyShardedDataParallel(nn.Module):
 
     def _init_handle(self, module, device_id, sync_module_states):
         if device_id is not None:
-            queue, found = [module], []
+            queue, found, buffers = [module], [], []
             while queue:
                 current = queue.pop(0)
                 found.extend([
                     p for p in current.parameters(recurse=False)
                     if p.device.type == "cpu" and id(p) not in self._ignored[1]
                 ])
-                found.extend([b for b in current.buffers(recurse=False) if b.device.type == "cpu"])
+                buffers.extend([b for b in current.buffers(recurse=False) if b.device.type == "cpu"])
                 queue.extend([
                     m for m in current.children()
                     if not isinstance(m, FullyShardedDataParallel) and not any([m is i for i in self._ignored[0]])
                 ])
             with torch.no_grad():
-                for tensor in found:
+                for tensor in found + buffers:
                     tensor.data = tensor.to(self.compute_device)
-            del found
+            del found, buffers
             if module._parameter_list():
                 tensor = None  # the last one moved is held on only where the module has no parameters of its own
         flat_params = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]

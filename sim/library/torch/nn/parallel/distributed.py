@@ -191,13 +191,15 @@ class DistributedDataParallel(nn.Module):
         return output
 
     def _through_sink(self, output):
+        """all tensors go through; those that no function made stay as they are"""
         if isinstance(output, torch.Tensor):
-            return _Sink.apply(self, output)[0] if output.requires_grad else output
+            passed = _Sink.apply(self, output)[0]
+            return output if output.grad_fn is None else passed
         if isinstance(output, (list, tuple)):
             passed = _Sink.apply(self, *output)
             return type(output)(
                 [
-                    new if isinstance(old, torch.Tensor) and old.requires_grad else old
+                    new if isinstance(old, torch.Tensor) and old.grad_fn is not None else old
                     for old, new in zip(output, passed)
                 ]
             )
