@@ -94,7 +94,7 @@ class ProcessGroup:
         self._ranks, self._rank, self._backend = ranks, rank, backend
         self.group_name, self.group_desc = name, desc
         self._streams, self._unwaited = {}, []
-        self._together = None  # what is coalesced: [stream, tensors, is point to point]
+        self._together = None  # what is coalesced: [stream, tensors, outputs]
         self.bound_device_id = None
 
     def rank(self):
@@ -156,8 +156,9 @@ class ProcessGroup:
 
     # ---- collectives
 
-    def _run(self, inputs, outputs, asynchronous=False, after=None):
-        """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them"""
+    def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=()):
+        """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them.
+        `kept`: what is kept instead of them, in its order; `given`: what is kept beside them"""
         tensor = (list(inputs) + list(outputs))[0]
         if not tensor.is_cuda:
             if after is not None:
@@ -177,15 +178,16 @@ class ProcessGroup:
             _C.communicate(tensor, moved)
             if after is not None:
                 after()
-        kept = list(inputs) + list(outputs)
+        held = (list(inputs) + list(outputs) if kept is None else kept) + list(given)
         if records:
-            self._record(kept)
-            kept = []
+            self._record(held)
+            held = []
         if self._together is not None:
             self._together[0] = own
-            self._together[1].extend(kept)
+            self._together[1].extend(held)
+            self._together[2].extend(outputs)
             return None
-        work = Work(self, own, kept, list(outputs))
+        work = Work(self, own, held, list(outputs) if kept is None else [])
         if asynchronous:
             return work
         work.wait()
@@ -210,12 +212,12 @@ class ProcessGroup:
         return Work(self, own, [], [tensor])
 
     def _start_coalescing(self, device=None):
-        self._together = [None, []]
+        self._together = [None, [], []]
 
     def _end_coalescing(self, device=None):
-        own, tensors = self._together
+        own, tensors, outputs = self._together
         self._together = None
-        return None if own is None else Work(self, own, tensors, [])
+        return None if own is None else Work(self, own, tensors, outputs)
 
     def allreduce(self, tensors, asynchronous=False):
         return self._run(tensors, tensors, asynchronous)
@@ -224,7 +226,8 @@ class ProcessGroup:
         """through one flat tensor of all ranks' parts, where they are alike and the release does so; else each from its
         rank"""
         if not _C.release_rule("all_gather_through_flat") or any([t.shape != outputs[0].shape for t in outputs]):
-            return self._run([tensor], outputs, asynchronous)
+            sent = [[tensor if i == self._rank else t, t] for i, t in enumerate(outputs)]
+            return self._run([tensor], outputs, asynchronous, kept=[t for pair in sent for t in pair])
         flat = _flat_like(outputs)
 
         def after():
@@ -234,16 +237,17 @@ class ProcessGroup:
                 self._record(outputs)
 
         with torch.no_grad():
-            return self._run([tensor], [flat], asynchronous, after)
+            return self._run([tensor], [flat], asynchronous, after, given=outputs if asynchronous else ())
 
     def reduce_scatter(self, output, tensors, asynchronous=False):
         if any([t.shape != tensors[0].shape for t in tensors]):
-            return self._run(tensors, [output], asynchronous)
+            sent = [[t, output if i == self._rank else t] for i, t in enumerate(tensors)]
+            return self._run(tensors, [output], asynchronous, kept=[t for pair in sent for t in pair])
         with torch.no_grad():
             flat = _flat_like(tensors)
             for i, t in enumerate(tensors):
                 flat[i].copy_(t, True)
-            return self._run([flat], [output], asynchronous)
+            return self._run([flat], [output], asynchronous, given=tensors if asynchronous else ())
 
     def barrier(self, device, asynchronous=False):
         """a sum of one number. The operator's own argument stays for the next barrier."""
