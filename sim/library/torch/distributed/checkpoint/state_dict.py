@@ -8,6 +8,7 @@ from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 # Source: torch.distributed.checkpoint.state_dict, torch.distributed._state_dict_utils
+_flattened = []
 _WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.")
 
 
@@ -21,6 +22,8 @@ class StateDictOptions:
         self.flatten_optimizer_state_dict = flatten_optimizer_state_dict
         if broadcast_from_rank0 and not full_state_dict:
             raise ValueError("full_state_dict must be True when broadcast_from_rank0 is True.")
+        if broadcast_from_rank0:
+            _C.refuse("StateDictOptions(broadcast_from_rank0=True) is not modelled", "load on every rank")
 
 
 # ---- names
@@ -207,58 +210,9 @@ def _distribute(full, local, device):
             local[key] = value.detach().to(device)
 
 
-def _broadcast(full, local, device, strict, cpu_offload=False):
-    """rank 0's states, one after the other; each rank copies its part"""
-    told = {
-        key: value if not isinstance(value, torch.Tensor) else value.cpu() if value.dim() == 0
-        else (tuple(value.size()), str(value.dtype)) for key, value in full.items()
-    }
-    group = dist.group.WORLD
-    group._let_go()
-    names = set(told)
-    for key, value in full.items():
-        if not isinstance(value, torch.Tensor) or value.dim() == 0:
-            if key in local:
-                local[key] = told[key]
-            continue
-        if dist.get_rank() == 0:
-            whole = value.detach().to("cuda")
-        else:
-            whole = torch.empty(value.size(), device="cuda", dtype=value.dtype)
-        own = local.get(key)
-        dist.broadcast(whole, src=0)
-        if own is None:
-            continue
-        local[key] = _own_part(whole.to(device), own, device)
-        del whole, own
-        if cpu_offload:
-            local[key] = local[key].cpu()
-    if strict:
-        for key in [k for k in local if k not in names]:
-            local.pop(key)
-
-
-def _own_part(whole, own, device):
-    if not isinstance(own, DTensor):
-        return whole
-    part, coordinate = whole, own.device_mesh.get_coordinate()
-    for dim, placement in enumerate(own.placements):
-        if placement.is_shard():
-            size, start = placement.local_shard_size_and_offset(
-                part.size(placement.dim), own.device_mesh.size(dim), coordinate[dim]
-            )
-            part = part.narrow(placement.dim, start, size)
-    if own.is_meta:
-        return DTensor.from_local(
-            part.detach().clone(), own.device_mesh, own.placements, shape=own.shape, stride=own.stride()
-        )
-    own.to_local().copy_(part)
-    return own
-
-
 def set_model_state_dict(model, model_state_dict, *, options=None):
     options = StateDictOptions() if options is None else options
-    if not model_state_dict and not options.broadcast_from_rank0:
+    if not model_state_dict:
         return None
     with torch.no_grad():
         return _load_model(model, model_state_dict, options)
@@ -281,10 +235,7 @@ def _load_model(model, given, options):
         if len(devices) > 1:
             raise ValueError("Multiple devices found")
         device = list(devices.values())[0] if devices else torch.device("cuda", torch.cuda.current_device())
-        if options.broadcast_from_rank0:
-            _broadcast(given, local, device, options.strict, options.cpu_offload)
-        else:
-            _distribute(given, local, device)
+        _distribute(given, local, device)
         given.update(local)
     with _in_fsdp(model, options):
         return model.load_state_dict(given, strict=options.strict, assign=assign)
@@ -327,10 +278,9 @@ def _spread_optim_state(model, optimizer, given, options):
                if isinstance(v, torch.Tensor) and v.dim() > 0]
     flat_given = {(name, key): v for name, values in given["state"].items() for key, v in values.items()}
     flat_local = {(name, key): v for name, values in local["state"].items() for key, v in values.items()}
-    if options.broadcast_from_rank0:
-        _broadcast(flat_given, flat_local, devices[0], False)
-    else:
-        _distribute(flat_given, flat_local, devices[0])
+    _distribute(flat_given, flat_local, devices[0])
+    # Functions that name themselves hold both until Python's cyclic collector runs.
+    _flattened.extend([flat_given, flat_local])
     out = {"state": {}, "param_groups": given["param_groups"]}
     for (name, key), value in flat_local.items():
         out["state"].setdefault(name, {})[key] = value

@@ -286,6 +286,10 @@ class FlatParamHandle:
             else:
                 _set_tensor(module, name, value)
 
+    def _places(self):
+        """where parameters are: (module, name), shared ones last"""
+        return self._infos + [(module, name) for module, name, _, _ in self._shared]
+
     def _in_shard(self):
         """of each original parameter: (where in this rank's part, how much of it)"""
         size = self.flat_param.numel()

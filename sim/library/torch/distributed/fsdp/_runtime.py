@@ -53,11 +53,16 @@ def unshard(state, handle):
         ran = handle.pre_unshard()
     if ran:
         shared.unshard_stream.wait_stream(shared.pre_unshard_stream)
-    if state.limit_all_gathers and len(shared.free_events) >= _INFLIGHT:
-        shared.free_events.pop(0).synchronize()
+    limit(state)
     with torch.cuda.stream(shared.unshard_stream):
         handle.unshard()
         handle.post_unshard()
+
+
+def limit(state):
+    """waits for what was freed, where too many all-gathers are under way"""
+    if state.limit_all_gathers and len(state._shared.free_events) >= _INFLIGHT:
+        state._shared.free_events.pop(0).synchronize()
 
 
 def reshard(state, handle, frees):
