@@ -36,8 +36,13 @@ def lazy_init(state):
     state._is_root = True
     states = state.fsdp_modules(state)
     state._shared = Shared(state, states)
-    dtype = state.mixed_precision.buffer_dtype
-    for buffer in state.buffers():
+    seen, found = set(), []
+    for each in states[::-1]:  # a buffer's own unit says its type
+        for buffer in each.buffers():
+            if id(buffer) not in seen:
+                seen.add(id(buffer))
+                found.append((buffer, each.mixed_precision.buffer_dtype))
+    for buffer, dtype in found:
         wanted = dtype if dtype is not None and buffer.is_floating_point() else buffer.dtype
         buffer.data = buffer.to(state.compute_device, wanted)
     for each in states:

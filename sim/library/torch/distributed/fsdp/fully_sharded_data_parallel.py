@@ -122,11 +122,15 @@ class FullyShardedDataParallel(nn.Module):
         taken.update(self._ignored[1])
         params = [p for p in module.parameters() if id(p) not in flat_params and id(p) not in taken]
         if sync_module_states:
-            states = [b.detach() for b in module.buffers()] + [p.detach() for p in params]
+            buffers = [b for b in module.buffers() if not getattr(b, "_is_synced", False)]
+            for buffer in buffers:
+                buffer._is_synced = True
+                del buffer
+            states = [b.detach() for b in buffers] + [p.detach() for p in params]
             dist._broadcast_coalesced(states, 250 * 1024 * 1024)
             if self.sharding_strategy in runtime.HYBRID:
-                dist._broadcast_coalesced(states, 250 * 1024 * 1024)
-            del states
+                dist._broadcast_coalesced([p.detach() for p in params], 250 * 1024 * 1024)
+            del states, buffers
         if not params:
             return
         self._handle = flat.FlatParamHandle(
@@ -322,12 +326,12 @@ class FullyShardedDataParallel(nn.Module):
         kind = self._state_dict_type
         if kind == StateDictType.LOCAL_STATE_DICT:
             _C.refuse(f"FSDP's {kind} is not modelled", "use FULL_STATE_DICT, or fully_shard")
-        if kind == StateDictType.SHARDED_STATE_DICT and self._handle:
-            with torch.no_grad():
-                self._gather_given(state_dict, prefix + "_fsdp_wrapped_module.")
         self._loading = self._whole()
         with torch.no_grad():
-            self._loading.__enter__()
+            if kind == StateDictType.SHARDED_STATE_DICT and self._handle:
+                self._gather_given(state_dict, prefix + "_fsdp_wrapped_module.")
+            else:
+                self._loading.__enter__()
 
     def _loaded(self, module, keys):
         with torch.no_grad():
@@ -367,6 +371,7 @@ class FullyShardedDataParallel(nn.Module):
             dist.all_gather_into_tensor(tensor, local_tensor, group=self.process_group)
             tensor = tensor.narrow(0, 0, numel).reshape(param.size())
             state_dict[key] = tensor
+        self._loading.__enter__()  # before what the last parameter took goes
 
     @staticmethod
     @contextmanager
