@@ -1,5 +1,6 @@
 import torch
 import torch._C as _C
+import weakref
 from torch.futures import Future
 
 
@@ -9,11 +10,11 @@ class Work:
 
     def __init__(self, group, stream, kept, outputs):
         # As C++'s vector: the first goes first.
-        self._group, self._outputs = group, dict(enumerate(outputs))
+        self._group, self._outputs = weakref.ref(group), dict(enumerate(outputs))
         self._shelf = kept
         self._event = stream.record_event()
         self._moment = _C.moment()
-        group._unwaited.append(self)
+        group._unwaited[id(self)] = self
 
     def _clear_shelf(self):
         while self._shelf:
@@ -22,8 +23,9 @@ class Work:
     def wait(self, timeout=None):
         self._event.wait()
         self._clear_shelf()
-        if self in self._group._unwaited:
-            self._group._unwaited.remove(self)
+        group = self._group()
+        if group is not None:
+            group._unwaited.pop(id(self), None)
         return True
 
     def block_current_stream(self):
@@ -93,7 +95,7 @@ class ProcessGroup:
     def __init__(self, ranks, rank, name, backend="nccl", desc="undefined"):
         self._ranks, self._rank, self._backend = ranks, rank, backend
         self.group_name, self.group_desc = name, desc
-        self._streams, self._unwaited = {}, []
+        self._streams, self._unwaited = {}, {}
         self._together = None  # what is coalesced: [stream, tensors, outputs]
         self.bound_device_id = None
 
@@ -137,9 +139,9 @@ class ProcessGroup:
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
         now = _C.moment()
-        for work in [w for w in self._unwaited if w._moment != now]:
+        for work in [w for w in self._unwaited.values() if w._moment != now]:
             work._clear_shelf()
-            self._unwaited.remove(work)
+            self._unwaited.pop(id(work))
 
     def _record(self, tensors):
         """the communicator's stream, on what a collective works on"""

@@ -302,9 +302,9 @@ class FullyShardedDataParallel(nn.Module):
     def _hand_out(self, out, names, is_full, keeps, config):
         """the unit's parameters as they go to the program"""
         for module, name in self._handle._places() if self._handle else []:
-            key = names[id(module), name]
+            key = names.get((id(module), name))
             if not keeps:
-                out.pop(key)
+                out.pop(key, None)
             elif is_full:
                 out[key] = out[key].detach().clone()
             elif self._device_mesh is not None:
