@@ -128,6 +128,29 @@ FlashResult flash_forward(Context& c, const Tensor& query, const Tensor& key, co
   return {heads_inside(out), std::move(lse), std::move(rng_state), std::move(unused)};
 }
 
+FlashResult efficient_forward(Context& c, const Tensor& query, const Tensor& key,
+                              const Tensor& value, double dropout, bool want_lse) {
+  const Tensor q = heads_inside(query);
+  const Device device = query.device();
+  const Dims sizes{q.size(0), q.size(1), q.size(2), value.size(3)};
+  Tensor seed;
+  Tensor offset;
+  if (dropout == 0 && c.rules().efficient_attention_seed) {
+    seed = c.empty({}, ScalarType::kInt64, device);
+    offset = c.empty({}, ScalarType::kInt64, device);
+  }
+  Tensor out = c.empty(sizes, query.dtype(), device);
+  Tensor lse = c.empty({q.size(0), q.size(2), want_lse ? round_up(q.size(1), 32) : 0},
+                       ScalarType::kFloat32, device);
+  if (value.size(3) > 128 && query.dtype() != ScalarType::kFloat32) {
+    // The kernel for large heads keeps its fp32 output in memory.
+    const Tensor sums = c.empty(sizes, ScalarType::kFloat32, device);
+  }
+  launch(c, query, key, 2);
+  works_on(c, {&query, &key, &value}, {&out});
+  return {heads_inside(out), std::move(lse), std::move(seed), std::move(offset)};
+}
+
 namespace {
 
 Tensor flash_attention(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,
@@ -166,14 +189,15 @@ Tensor padded_flash_attention(Context& c, const Tensor& query, const Tensor& key
 
 // ---- memory-efficient
 
-AttentionGradients efficient_gradients(Backward& b) {
-  Context& c = b.c;
-  const Tensor& mask = b.saved[0];
-  const Tensor q = heads_inside(b.saved[2]);
-  const Tensor k = heads_inside(b.saved[1]);
-  const Tensor v = heads_inside(b.saved[3]);
-  const Tensor grad = contiguous(c, heads_inside(b.grad()));
-  const Tensor out = heads_inside(b.saved[5]);
+/// Where `mask` is defined, `mask_grad` becomes its gradient.
+AttentionGradients efficient_gradients(Context& c, const Tensor& incoming, const Tensor& query,
+                                       const Tensor& key, const Tensor& value, const Tensor& result,
+                                       const Tensor& mask, Tensor& mask_grad) {
+  const Tensor q = heads_inside(query);
+  const Tensor k = heads_inside(key);
+  const Tensor v = heads_inside(value);
+  const Tensor grad = contiguous(c, heads_inside(incoming));
+  const Tensor out = heads_inside(result);
   const ScalarType dtype = q.dtype();
   const Device device = q.device();
   Tensor dq = c.empty(q.sizes(), dtype, device);
@@ -187,11 +211,10 @@ AttentionGradients efficient_gradients(Backward& b) {
     wide_dk = c.empty({k.size(0), k.size(1), q.size(2), k.size(3)}, dtype, device);
     wide_dv = c.empty({v.size(0), v.size(1), q.size(2), v.size(3)}, dtype, device);
   }
-  Tensor dmask;
-  if (b.needs(3)) {
+  if (mask.defined()) {
     Dims sizes = mask.sizes();
     sizes.back() = round_up(sizes.back(), 16);
-    dmask = narrow(c.empty(sizes, mask.dtype(), device), -1, 0, mask.size(-1));
+    mask_grad = narrow(c.empty(sizes, mask.dtype(), device), -1, 0, mask.size(-1));
   }
   const std::int64_t batch = q.size(0);
   const std::int64_t queries = q.size(1);
@@ -211,9 +234,8 @@ AttentionGradients efficient_gradients(Backward& b) {
         device);
   }
   workspace.reset();
-  launch(c, b.saved[2], b.saved[1], 5);
+  launch(c, query, key, 5);
   works_on(c, {&q, &k, &v, &grad}, {&dq, &dk, &dv});
-  if (b.needs(3)) b.grads[3] = std::move(dmask);
   return {heads_inside(dq), heads_inside(dk), heads_inside(dv)};
 }
 
@@ -225,36 +247,34 @@ Tensor efficient_attention(Context& c, const Tensor& query, const Tensor& key, c
   op.save(1, key);
   op.save(2, query);
   op.save(3, value);
-  const Tensor q = heads_inside(query);
-  const Device device = query.device();
-  const Dims sizes{q.size(0), q.size(1), q.size(2), value.size(3)};
-  Tensor seed;
-  Tensor offset;
-  if (dropout == 0 && c.rules().efficient_attention_seed) {
-    seed = c.empty({}, ScalarType::kInt64, device);
-    offset = c.empty({}, ScalarType::kInt64, device);
-  }
-  Tensor out = c.empty(sizes, query.dtype(), device);
-  Tensor lse = c.empty({q.size(0), q.size(2), want_lse ? round_up(q.size(1), 32) : 0},
-                       ScalarType::kFloat32, device);
-  if (value.size(3) > 128 && query.dtype() != ScalarType::kFloat32) {
-    // The kernel for large heads keeps its fp32 output in memory.
-    const Tensor sums = c.empty(sizes, ScalarType::kFloat32, device);
-  }
-  launch(c, query, key, 2);
-  works_on(c, {&query, &key, &value}, {&out});
-  op.save(4, lse);
-  Tensor result = heads_inside(out);
-  out.reset();
-  op.save(5, result);
-  op.save(6, offset);
-  op.save(7, seed);
-  op.results({&result}, [](Backward& b) { give(b, efficient_gradients(b)); });
-  lse.reset();
-  seed.reset();
-  offset.reset();
-  return result;
+  FlashResult made = efficient_forward(c, query, key, value, dropout, want_lse);
+  op.save(4, made.lse);
+  op.save(5, made.out);
+  op.save(6, made.offset);
+  op.save(7, made.seed);
+  op.results({&made.out}, [](Backward& b) {
+    const Tensor mask_now = b.needs(3) ? b.saved[0] : Tensor();
+    Tensor mask_grad;
+    give(b, efficient_gradients(b.c, b.grad(), b.saved[2], b.saved[1], b.saved[3], b.saved[5],
+                                mask_now, mask_grad));
+    if (mask_now.defined()) b.grads[3] = std::move(mask_grad);
+  });
+  made.lse.reset();
+  made.seed.reset();
+  made.offset.reset();
+  return made.out;
 }
+
+}  // namespace
+
+AttentionGradients efficient_backward(Context& c, const Tensor& incoming, const Tensor& query,
+                                      const Tensor& key, const Tensor& value,
+                                      const Tensor& result) {
+  Tensor none;
+  return efficient_gradients(c, incoming, query, key, value, result, Tensor(), none);
+}
+
+namespace {
 
 /// Masks whose rows do not lie at multiples of 8 values are copied into rows that do.
 /// Source: at::native's preprocess_mask.

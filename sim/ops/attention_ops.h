@@ -26,6 +26,11 @@ FlashResult flash_forward(Context& c, const Tensor& query, const Tensor& key, co
 using AttentionGradients = std::array<Tensor, 3>;
 AttentionGradients flash_backward(Context& c, const Tensor& incoming, const Tensor& query,
                                   const Tensor& key, const Tensor& value, const Tensor& result);
+/// The same of memory-efficient kernels. Source: at::native::_efficient_attention_forward.
+FlashResult efficient_forward(Context& c, const Tensor& query, const Tensor& key,
+                              const Tensor& value, double dropout, bool want_lse);
+AttentionGradients efficient_backward(Context& c, const Tensor& incoming, const Tensor& query,
+                                      const Tensor& key, const Tensor& value, const Tensor& result);
 
 /// The math path: made of other operators.
 Tensor attention_math(Context& c, const Tensor& query, const Tensor& key, const Tensor& value,

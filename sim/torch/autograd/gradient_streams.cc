@@ -53,6 +53,8 @@ void GradientStreams::store(Context& c, std::size_t position, Tensor& slot, Tens
   const StreamOf consumer = consumer_stream.value_or(current);
   if (position >= slots_.size()) slots_.resize(position + 1);
   Slot& s = slots_[position];
+  // What came before the program had streams came on the default one, which this one is.
+  if (!s.sums_on && slot.defined()) s.sums_on = s.ready_on = producer;
   if (!s.sums_on) {
     if (consumer.device == device) {
       s.sums_on = consumer;

@@ -122,6 +122,10 @@ void add_gradients(Session& session, lang::Module& module) {
     return Value::none();
   });
   // Whoever first reads the tensor's memory waits for the work.
+  add("forget_accumulator(tensor)", [](Interp&, Arguments& a) {
+    a.object<TensorObject>(0, "Tensor").tensor->grad_accumulator = nullptr;
+    return Value::none();
+  });
   add("wait_when_read(tensor, work)", [s](Interp&, Arguments& a) {
     const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     s->wait_for(tensor);
@@ -143,30 +147,43 @@ void add_gradients(Session& session, lang::Module& module) {
         });
       });
   // (result, sums of its softmax, and two numbers) of one step of ring attention; no history.
-  add("flash_attention(query, key, value, dropout)", [s](Interp& in, Arguments& a) {
+  add("ring_attention(is_flash, query, key, value, dropout)", [s](Interp& in, Arguments& a) {
     const auto tensor = [&](std::size_t i) {
       s->wait_for(a.object<TensorObject>(i, "Tensor").tensor);
       return a.object<TensorObject>(i, "Tensor").tensor;
+    };
+    const auto given = [&](Tensor made) {
+      return made.defined() ? s->wrap(std::move(made)) : Value::none();
     };
     return s->guarded([&]() -> Value {
-      const ops::LabelScope label(s->c, "_flash_attention_forward");
-      ops::FlashResult made = ops::flash_forward(s->c, tensor(0), tensor(1), tensor(2), a.real(3));
+      const bool is_flash = a.boolean(0);
+      const ops::LabelScope label(
+          s->c, is_flash ? "_flash_attention_forward" : "_efficient_attention_forward");
+      ops::FlashResult made =
+          is_flash ? ops::flash_forward(s->c, tensor(1), tensor(2), tensor(3), a.real(4))
+                   : ops::efficient_forward(s->c, tensor(1), tensor(2), tensor(3), a.real(4), true);
       return in.tuple({s->wrap(std::move(made.out)), s->wrap(std::move(made.lse)),
-                       s->wrap(std::move(made.seed)), s->wrap(std::move(made.offset))});
+                       given(std::move(made.seed)), given(std::move(made.offset))});
     });
   });
-  add("flash_attention_backward(grad, query, key, value, out)", [s](Interp&, Arguments& a) {
-    const auto tensor = [&](std::size_t i) {
-      s->wait_for(a.object<TensorObject>(i, "Tensor").tensor);
-      return a.object<TensorObject>(i, "Tensor").tensor;
-    };
-    return s->guarded([&] {
-      const ops::LabelScope label(s->c, "_flash_attention_backward");
-      ops::AttentionGradients made =
-          ops::flash_backward(s->c, tensor(0), tensor(1), tensor(2), tensor(3), tensor(4));
-      return s->tuple_of({made[0], made[1], made[2]});
-    });
-  });
+  add("ring_attention_backward(is_flash, grad, query, key, value, out)",
+      [s](Interp&, Arguments& a) {
+        const auto tensor = [&](std::size_t i) {
+          s->wait_for(a.object<TensorObject>(i, "Tensor").tensor);
+          return a.object<TensorObject>(i, "Tensor").tensor;
+        };
+        return s->guarded([&] {
+          const bool is_flash = a.boolean(0);
+          const ops::LabelScope label(
+              s->c, is_flash ? "_flash_attention_backward" : "_efficient_attention_backward");
+          ops::AttentionGradients made =
+              is_flash
+                  ? ops::flash_backward(s->c, tensor(1), tensor(2), tensor(3), tensor(4), tensor(5))
+                  : ops::efficient_backward(s->c, tensor(1), tensor(2), tensor(3), tensor(4),
+                                            tensor(5));
+          return s->tuple_of({made[0], made[1], made[2]});
+        });
+      });
   add("wait_for(tensor)", [s](Interp&, Arguments& a) {
     s->wait_for(a.object<TensorObject>(0, "Tensor").tensor);
     return a[0];

@@ -58,8 +58,20 @@ Generator& generator_at(Session& session, const Arguments& a, std::size_t i) {
   return generator_of(session, number.is_int() ? number.as_int() : 0);
 }
 
+/// Of a tensor that is spread over ranks its own method draws. Returns whether it did.
+bool draws_over_ranks(Session& session, const Value& tensor) {
+  const auto* object = tensor.as<TensorObject>();
+  if (object == nullptr || !object->tensor->spread) return false;
+  session.interp.call_method(tensor, session.interp.intern("normal_"));
+  return true;
+}
+
 /// What nn.Linear and the convolutions begin with. Source: their reset_parameters.
 void reset_weight_and_bias(Session& session, Arguments& a) {
+  if (draws_over_ranks(session, a[0])) {
+    if (!a[1].is_none()) draws_over_ranks(session, a[1]);
+    return;
+  }
   const Tensor& weight = tensor_at(a, 0);
   Generator& generator = session.c.generator(0);
   const double fan_in = weight.size(0) == 0 ? 0
@@ -123,6 +135,7 @@ void add_random_functions(Session& session, lang::Module& module) {
   });
   // "uniform" and "normal" take two parameters; "bent" ones are drawn so and changed afterwards.
   add("fill_random(tensor, kind, a, b, generator=None)", [s](Interp&, Arguments& a) {
+    if (draws_over_ranks(*s, a[0])) return a[0];
     const std::string_view kind = a.text(1);
     const bool is_normal = kind.ends_with("normal");
     fill(generator_at(*s, a, 4), tensor_at(a, 0),

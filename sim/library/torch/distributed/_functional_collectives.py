@@ -5,7 +5,14 @@ from torch.distributed import distributed_c10d as c10d
 
 
 def _group_of(group):
-    """a process group, a mesh of one dimension, or a mesh and one of its dimensions"""
+    """a process group, the ranks of one, a mesh of one dimension, or a mesh and one of its dimensions"""
+    if isinstance(group, list):
+        ranks = [rank for each in group for rank in each] if isinstance(group[0], list) else group
+        own = [each for each in group if c10d.get_rank() in each] if isinstance(group[0], list) else [group]
+        for made in c10d._world_groups:
+            if made._ranks == own[0]:
+                return made
+        raise RuntimeError(f"Could not resolve the process group of the ranks {ranks}")
     if isinstance(group, tuple):
         return group[0].get_group(group[1])
     return group.get_group() if hasattr(group, "get_group") else c10d._group(group)

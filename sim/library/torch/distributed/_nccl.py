@@ -1,5 +1,6 @@
 import torch
 import torch._C as _C
+import weakref
 from torch.futures import Future
 
 
@@ -8,11 +9,12 @@ class Work:
     it, or its stream is recorded on it. Source: ProcessGroupNCCL::WorkNCCL, TensorShelf; docs/rules/distributed.md#4"""
 
     def __init__(self, group, stream, kept, outputs):
-        self._group, self._outputs = group, outputs
+        # As C++'s vector: the first goes first.
+        self._group, self._outputs = weakref.ref(group), dict(enumerate(outputs))
         self._shelf = kept
         self._event = stream.record_event()
         self._moment = _C.moment()
-        group._unwaited.append(self)
+        group._unwaited[id(self)] = self
 
     def _clear_shelf(self):
         while self._shelf:
@@ -21,8 +23,9 @@ class Work:
     def wait(self, timeout=None):
         self._event.wait()
         self._clear_shelf()
-        if self in self._group._unwaited:
-            self._group._unwaited.remove(self)
+        group = self._group()
+        if group is not None:
+            group._unwaited.pop(id(self), None)
         return True
 
     def block_current_stream(self):
@@ -41,10 +44,11 @@ class Work:
         return None
 
     def result(self):
-        return self._outputs
+        return list(self._outputs.values())
 
     def get_future(self):
-        return Future._completed(self._outputs, self._event, [t.device for t in self._outputs[:1]])
+        outputs = list(self._outputs.values())
+        return Future._completed(outputs, self._event, [t.device for t in outputs[:1]])
 
 
 class _OnHost:
@@ -91,8 +95,8 @@ class ProcessGroup:
     def __init__(self, ranks, rank, name, backend="nccl", desc="undefined"):
         self._ranks, self._rank, self._backend = ranks, rank, backend
         self.group_name, self.group_desc = name, desc
-        self._streams, self._unwaited = {}, []
-        self._together = None  # what is coalesced: [stream, tensors, is point to point]
+        self._streams, self._unwaited = {}, {}
+        self._together = None  # what is coalesced: [stream, tensors, outputs]
         self.bound_device_id = None
 
     def rank(self):
@@ -135,9 +139,9 @@ class ProcessGroup:
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
         now = _C.moment()
-        for work in [w for w in self._unwaited if w._moment != now]:
+        for work in [w for w in self._unwaited.values() if w._moment != now]:
             work._clear_shelf()
-            self._unwaited.remove(work)
+            self._unwaited.pop(id(work))
 
     def _record(self, tensors):
         """the communicator's stream, on what a collective works on"""
@@ -146,13 +150,17 @@ class ProcessGroup:
 
     def _passed_to_others(self, tensors):
         """what C++ itself sends, and waits for"""
-        if _C.release_rule("collectives_record_streams") and tensors[0].is_cuda:
+        if not tensors[0].is_cuda:
+            return
+        self._let_go()
+        if _C.release_rule("collectives_record_streams"):
             self._run(tensors, tensors)
 
     # ---- collectives
 
-    def _run(self, inputs, outputs, asynchronous=False, after=None):
-        """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them"""
+    def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=()):
+        """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them.
+        `kept`: what is kept instead of them, in its order; `given`: what is kept beside them"""
         tensor = (list(inputs) + list(outputs))[0]
         if not tensor.is_cuda:
             if after is not None:
@@ -172,15 +180,16 @@ class ProcessGroup:
             _C.communicate(tensor, moved)
             if after is not None:
                 after()
-        kept = list(inputs) + list(outputs)
+        held = (list(inputs) + list(outputs) if kept is None else kept) + list(given)
         if records:
-            self._record(kept)
-            kept = []
+            self._record(held)
+            held = []
         if self._together is not None:
             self._together[0] = own
-            self._together[1].extend(kept)
+            self._together[1].extend(held)
+            self._together[2].extend(outputs)
             return None
-        work = Work(self, own, kept, list(outputs))
+        work = Work(self, own, held, list(outputs) if kept is None else [])
         if asynchronous:
             return work
         work.wait()
@@ -205,12 +214,12 @@ class ProcessGroup:
         return Work(self, own, [], [tensor])
 
     def _start_coalescing(self, device=None):
-        self._together = [None, []]
+        self._together = [None, [], []]
 
     def _end_coalescing(self, device=None):
-        own, tensors = self._together
+        own, tensors, outputs = self._together
         self._together = None
-        return None if own is None else Work(self, own, tensors, [])
+        return None if own is None else Work(self, own, tensors, outputs)
 
     def allreduce(self, tensors, asynchronous=False):
         return self._run(tensors, tensors, asynchronous)
@@ -219,7 +228,8 @@ class ProcessGroup:
         """through one flat tensor of all ranks' parts, where they are alike and the release does so; else each from its
         rank"""
         if not _C.release_rule("all_gather_through_flat") or any([t.shape != outputs[0].shape for t in outputs]):
-            return self._run([tensor], outputs, asynchronous)
+            sent = [[tensor if i == self._rank else t, t] for i, t in enumerate(outputs)]
+            return self._run([tensor], outputs, asynchronous, kept=[t for pair in sent for t in pair])
         flat = _flat_like(outputs)
 
         def after():
@@ -229,16 +239,17 @@ class ProcessGroup:
                 self._record(outputs)
 
         with torch.no_grad():
-            return self._run([tensor], [flat], asynchronous, after)
+            return self._run([tensor], [flat], asynchronous, after, given=outputs if asynchronous else ())
 
     def reduce_scatter(self, output, tensors, asynchronous=False):
         if any([t.shape != tensors[0].shape for t in tensors]):
-            return self._run(tensors, [output], asynchronous)
+            sent = [[t, output if i == self._rank else t] for i, t in enumerate(tensors)]
+            return self._run(tensors, [output], asynchronous, kept=[t for pair in sent for t in pair])
         with torch.no_grad():
             flat = _flat_like(tensors)
             for i, t in enumerate(tensors):
                 flat[i].copy_(t, True)
-            return self._run([flat], [output], asynchronous)
+            return self._run([flat], [output], asynchronous, given=tensors if asynchronous else ())
 
     def barrier(self, device, asynchronous=False):
         """a sum of one number. The operator's own argument stays for the next barrier."""

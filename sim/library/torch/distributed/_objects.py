@@ -2,7 +2,7 @@ import torch
 import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
 
-_BATCH, _FRAME = 1000, 64 * 1024  # of items, of bytes
+_BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 
 
 class _Pickled:
@@ -13,7 +13,7 @@ class _Pickled:
 
     def size(self, obj):
         payload = self.of(obj) + 1
-        return 2 + payload + 9 * max([1, -(-payload // _FRAME)])
+        return 2 + payload + (9 * -(-payload // _FRAME) if payload >= _SMALLEST_FRAME else 0)
 
     def remembered(self, key, size):
         """what was met before is named by its number; else it gets one"""
@@ -159,6 +159,14 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
             offset += obj_size
 
 
+def _largest(numbers):
+    """numbers of the device are compared, then read"""
+    found = numbers[0]
+    for other in numbers[1:]:
+        other > found
+    return found
+
+
 def scatter_object_list(
     scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
 ):
@@ -170,28 +178,20 @@ def scatter_object_list(
     given = scatter_object_input_list
     tensor_list = tensor_sizes = None
     if group.rank() == root:
-        pairs = [_object_to_tensor(obj, device, group) for obj in given]
-        tensor_list, tensor_sizes = [p[0] for p in pairs], [p[1] for p in pairs]
+        tensor_list, tensor_sizes = zip(*[_object_to_tensor(obj, device, group) for obj in given])
         size = max([t.numel() for t in tensor_list])
-        largest = tensor_sizes[0]
-        for other in tensor_sizes[1:]:
-            other > largest
-        for t in tensor_list:
-            t.resize_(size)
-    elif given:
-        size = max([_Pickled().size(obj) for obj in given])
-        largest = torch.tensor([0], dtype=torch.long, device=device)
+        largest = _largest(tensor_sizes)
+        for tensor in tensor_list:
+            tensor.resize_(size)
     else:
-        _C.refuse(
-            "scatter_object_list() on a rank that does not know what comes is not modelled",
-            "give every rank the list",
-        )
+        size = max([_Pickled().size(obj) for obj in given]) if given else 0
+        largest = torch.tensor([0], dtype=torch.long, device=device)
     c10d.broadcast(largest, group_src=root, group=group)
     output_tensor = torch.empty(size, dtype=torch.uint8, device=device)
     c10d.scatter(output_tensor, tensor_list, group_src=root, group=group)
     obj_tensor_size = torch.tensor([0], dtype=torch.long, device=device)
     c10d.scatter(obj_tensor_size, tensor_sizes, group_src=root, group=group)
-    scatter_object_output_list[0] = given[group.rank()]
+    scatter_object_output_list[0] = given[group.rank()] if given else None
 
 
 def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):

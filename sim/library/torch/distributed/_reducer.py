@@ -78,7 +78,12 @@ class _Reducer:
                 )
             for position, index in enumerate(indices):
                 self.locators[index] = (len(self.buckets), position)
-            self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters)
+            bucket = self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters)
+            if self.as_view:  # a gradient that there is goes with its bucket
+                for index, view in zip(indices, bucket.views):
+                    if self.parameters[index].grad is not None:
+                        self.parameters[index].grad = view
+            del bucket
 
     def set_static_graph(self):
         self.static_graph = True

@@ -354,7 +354,8 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce_coalesced"):
         return None
-    return _run(group, tensors, tensors, async_op)
+    work = _run(group, tensors, tensors, async_op)
+    return work if work is None else work.get_future()
 
 
 @_exception_logger

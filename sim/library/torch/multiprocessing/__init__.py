@@ -1,4 +1,5 @@
 import _tidemark
+from torch.multiprocessing.spawn import spawn
 
 Process, Queue, Event, Lock, Manager, Pool, Value, Array, SimpleQueue = [
     _tidemark.later("torch.multiprocessing." + n)

@@ -1,9 +1,15 @@
 import torch
 import torch._C as _C
 import torch.distributed as dist
-from torch.distributed.tensor import DTensor, distribute_tensor
+from contextlib import contextmanager
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from torch.distributed.fsdp.api import StateDictConfig, StateDictType
+from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+from torch.nn.parallel import DistributedDataParallel
 
 # Source: torch.distributed.checkpoint.state_dict, torch.distributed._state_dict_utils
+_flattened = []
+_WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.")
 
 
 class StateDictOptions:
@@ -14,74 +20,168 @@ class StateDictOptions:
         self.full_state_dict, self.cpu_offload, self.strict = full_state_dict, cpu_offload, strict
         self.ignore_frozen_params, self.broadcast_from_rank0 = ignore_frozen_params, broadcast_from_rank0
         self.flatten_optimizer_state_dict = flatten_optimizer_state_dict
+        if broadcast_from_rank0 and not full_state_dict:
+            raise ValueError("full_state_dict must be True when broadcast_from_rank0 is True.")
         if broadcast_from_rank0:
             _C.refuse("StateDictOptions(broadcast_from_rank0=True) is not modelled", "load on every rank")
+
+
+# ---- names
+
+
+def _plain_name(model, name):
+    for wrapper in _WRAPPERS:
+        name = name.replace(wrapper, "")
+    return name[len("module."):] if isinstance(model, DistributedDataParallel) else name
+
+
+def _valid_states(model):
+    """(name, parameter or buffer that is saved), those of inner modules first, a shared one under each name"""
+    seen, found = [], []
+
+    def walk(module, prefix):
+        seen.append(module)
+        for name, child in module.named_children():
+            if not any([child is each for each in seen]):
+                walk(child, prefix + name + ".")
+        for name, value in [*module.named_buffers(recurse=False), *module.named_parameters(recurse=False)]:
+            if module._is_persistent(name):
+                found.append((prefix + name, value))
+
+    walk(model, "")
+    return found
+
+
+@contextmanager
+def _in_fsdp(model, options):
+    """units of FullyShardedDataParallel give what the options ask for"""
+    if not FSDP.fsdp_modules(model):
+        yield
+        return
+    kind = StateDictType.FULL_STATE_DICT if options.full_state_dict else StateDictType.SHARDED_STATE_DICT
+    config = StateDictConfig(options.cpu_offload)
+    config.rank0_only = options.full_state_dict and options.cpu_offload
+    with FSDP.state_dict_type(model, kind, config, config):
+        yield
+
+
+# ---- taking states
 
 
 def _gathered(value, options, keeps):
     """a state as it goes into a dict: whole or this rank's part, on the device or the host; None where only rank 0
     keeps it"""
     if isinstance(value, dict):
-        return {k: _gathered(v, options, keeps) for k, v in value.items()}
-    if not isinstance(value, torch.Tensor):
-        return value
+        made = {k: _gathered(v, options, keeps) for k, v in value.items()}
+        return made if keeps else {}
+    if isinstance(value, (list, tuple)):
+        made = [_gathered(v, options, keeps) for v in value]
+        return made if keeps else None
     if options.full_state_dict and isinstance(value, DTensor):
-        value = value.full_tensor()
-    if not options.cpu_offload:
-        return value
-    return value.detach().cpu() if keeps else None
+        mesh = value.device_mesh
+        if value.device.type != mesh.device_type:
+            value = value.to(mesh.device_type)
+        value = value.redistribute(device_mesh=mesh, placements=[Replicate() for _ in value.placements])
+        value = value.to_local()
+    if not keeps:
+        return None
+    if isinstance(value, torch.Tensor) and options.cpu_offload:
+        value = value.to("cpu")
+    return value
 
 
-def _state(items, options):
-    keeps = not (options.full_state_dict and options.cpu_offload) or dist.get_rank() == 0
-    out = {}
-    for name, value in items:
-        gathered = _gathered(value, options, keeps)
-        if keeps:
-            out[name] = gathered
-        del gathered
-    return out
+def _full_or_cpu(states, options):
+    if not options.full_state_dict and not options.cpu_offload:
+        return states
+    only_first = options.full_state_dict and options.cpu_offload
+    return _gathered(states, options, not only_first or dist.get_rank() == 0)
 
 
 def get_model_state_dict(model, *, submodules=None, options=None):
     options = StateDictOptions() if options is None else options
     with torch.no_grad():
-        items = list(model.state_dict().items())
+        with _in_fsdp(model, options):
+            states = model.state_dict()
+        for key in list(states):
+            name = _plain_name(model, key)
+            if name != key:
+                states[name] = states.pop(key)
         if options.ignore_frozen_params:
-            frozen = {name for name, p in model.named_parameters() if not p.requires_grad}
-            items = [(name, value) for name, value in items if name not in frozen]
-        return _state(items, options)
+            for name, param in model.named_parameters():
+                if not param.requires_grad:
+                    states.pop(_plain_name(model, name))
+        return _full_or_cpu(states, options)
 
 
 def _init_optim_state(optimizer):
     """states as a first step would make them, with gradients of zero"""
     if optimizer.state:
         return
-    params = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
-    for param in params:
-        if param.grad is not None:
-            return
-    for param in params:
-        param.grad = torch.zeros_like(param)
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            if param.grad is not None:
+                return
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            if param.requires_grad:
+                param.grad = torch.zeros_like(param)
     optimizer.step(closure=None)
     optimizer.zero_grad(set_to_none=True)
 
 
+def _optim_state_of(model, optimizers, options):
+    whole = {"state": {}, "param_groups": []}
+    names = {}
+    for name, param in model.named_parameters():
+        names[id(param)] = _plain_name(model, name)
+    for optimizer in optimizers:
+        _init_optim_state(optimizer)
+        if FSDP.fsdp_modules(model):
+            with _in_fsdp(model, options):
+                states = FSDP.optim_state_dict(model, optimizer)
+            if not states:
+                continue
+        else:
+            states = {"state": {}, "param_groups": []}
+            for param, values in optimizer.state.items():
+                states["state"][names[id(param)]] = values
+            for group in optimizer.param_groups:
+                named = {k: v for k, v in group.items() if k != "params"}
+                named["params"] = [names[id(p)] for p in group["params"]]
+                states["param_groups"].append(named)
+        whole["state"].update(states["state"])
+        whole["param_groups"].extend(states["param_groups"])
+    if options.flatten_optimizer_state_dict:
+        whole = _flat_optim_state(whole)
+    return _full_or_cpu(whole, options)
+
+
+def _flat_optim_state(whole):
+    out = {}
+    for name, values in whole["state"].items():
+        out.update(_flat(values, f"state.{name}"))
+    for group in whole["param_groups"]:
+        for name in group.pop("params"):
+            for key, value in group.items():
+                out[f"param_groups.{name}.{key}"] = value
+    return out
+
+
+def _flat(values, prefix):
+    out = {}
+    for key, value in values.items():
+        out.update(_flat(value, f"{prefix}.{key}") if isinstance(value, dict) else {f"{prefix}.{key}": value})
+    return out
+
+
+def _listed(optimizers):
+    return tuple(optimizers) if isinstance(optimizers, (list, tuple)) else (optimizers,)
+
+
 def get_optimizer_state_dict(model, optimizers, *, submodules=None, options=None):
     options = StateDictOptions() if options is None else options
-    names = {id(p): name for name, p in model.named_parameters()}
-    state, groups = {}, []
-    for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
-        _init_optim_state(optimizer)
-        with torch.no_grad():
-            state.update(_state([(names[id(p)], dict(s)) for p, s in optimizer.state.items()], options))
-        for group in optimizer.param_groups:
-            named = {k: v for k, v in group.items() if k != "params"}
-            named["params"] = [names[id(p)] for p in group["params"]]
-            groups.append(named)
-    if not state and options.full_state_dict and options.cpu_offload:
-        return {}
-    return {"state": state, "param_groups": groups}
+    with torch.no_grad():
+        return _optim_state_of(model, _listed(optimizers), options)
 
 
 def get_state_dict(model, optimizers, *, submodules=None, options=None):
@@ -89,37 +189,102 @@ def get_state_dict(model, optimizers, *, submodules=None, options=None):
     return model_state, get_optimizer_state_dict(model, optimizers, options=options)
 
 
-def _spread_like(value, own):
-    """a whole state, as the one it replaces lies"""
-    if not isinstance(value, torch.Tensor) or not isinstance(own, torch.Tensor):
-        return value
-    with torch.no_grad():
-        moved = value.detach().to(own.device)
-        if isinstance(own, DTensor) and not isinstance(moved, DTensor):
-            return distribute_tensor(moved, own.device_mesh, own.placements)
-        return moved
+# ---- setting states
+
+
+def _distribute(full, local, device):
+    """whole states, each as the one it replaces lies"""
+    for key, value in full.items():
+        if not isinstance(value, torch.Tensor):
+            local[key] = value
+        elif value.dim() == 0:
+            local[key] = value.cpu()
+        elif local.get(key) is None:
+            continue
+        elif isinstance(local[key], DTensor):
+            own = local[key]
+            moved = value.detach().to(device)
+            local[key] = distribute_tensor(moved, own.device_mesh, own.placements)
+            del moved, own
+        else:
+            local[key] = value.detach().to(device)
 
 
 def set_model_state_dict(model, model_state_dict, *, options=None):
     options = StateDictOptions() if options is None else options
+    if not model_state_dict:
+        return None
+    with torch.no_grad():
+        return _load_model(model, model_state_dict, options)
+
+
+def _load_model(model, given, options):
+    local, assign = {}, False
+    for key, value in _valid_states(model):
+        name = _plain_name(model, key)
+        with_prefix = "module." + name if isinstance(model, DistributedDataParallel) else name
+        if name != with_prefix and name in given:
+            given[with_prefix] = given.pop(name)
+        local[with_prefix] = value
+    del value
     if options.full_state_dict:
-        own = model.state_dict()
-        for name, value in list(model_state_dict.items()):  # the dict that was given has them from here on
-            model_state_dict[name] = _spread_like(value, own.get(name))
-        del own
-    return model.load_state_dict(model_state_dict, strict=options.strict)
+        devices = {str(v.device): v.device for v in local.values() if v.dim() > 0}
+        if "meta" in devices:
+            devices.pop("meta")
+            assign = True
+        if len(devices) > 1:
+            raise ValueError("Multiple devices found")
+        device = list(devices.values())[0] if devices else torch.device("cuda", torch.cuda.current_device())
+        _distribute(given, local, device)
+        given.update(local)
+    with _in_fsdp(model, options):
+        return model.load_state_dict(given, strict=options.strict, assign=assign)
 
 
 def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=None):
     options = StateDictOptions() if options is None else options
-    names = {id(p): name for name, p in model.named_parameters()}
-    for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
-        _init_optim_state(optimizer)
-        for param, state in optimizer.state.items():
-            given = optim_state_dict["state"].get(names[id(param)], {})
-            for key in list(state):
-                if key in given:
-                    state[key] = _spread_like(given[key], state[key]) if options.full_state_dict else given[key]
+    with torch.no_grad():
+        for optimizer in _listed(optimizers):
+            _load_optimizer(model, optimizer, optim_state_dict, options)
+
+
+def _load_optimizer(model, optimizer, given, options):
+    _init_optim_state(optimizer)
+    if given and "state" not in given:
+        _C.refuse("loading a flattened optimizer's state is not modelled", "leave flatten_optimizer_state_dict out")
+    names = {id(p): _plain_name(model, name) for name, p in _valid_states(model)}
+    own = {"state": {}, "param_groups": []}
+    for group in optimizer.param_groups:
+        own["param_groups"].append({"params": []})
+        for param in group["params"]:
+            name = names[id(param)]
+            own["param_groups"][-1]["params"].append(name)
+            if param.requires_grad and name in given.get("state", {}):
+                own["state"][name] = given["state"][name]
+    for group, loaded in zip(own["param_groups"], given.get("param_groups", ())):
+        group.update({k: v for k, v in loaded.items() if k != "params"})
+    if FSDP.fsdp_modules(model):
+        with _in_fsdp(model, options):
+            own = FSDP.optim_state_dict_to_load(model, optimizer, own)
+    elif options.full_state_dict:
+        own = _spread_optim_state(model, optimizer, own, options)
+    optimizer.load_state_dict(own)
+
+
+def _spread_optim_state(model, optimizer, given, options):
+    plain = StateDictOptions(cpu_offload=options.cpu_offload)
+    local = _optim_state_of(model, (optimizer,), plain)
+    devices = [v.device for values in local["state"].values() for v in values.values()
+               if isinstance(v, torch.Tensor) and v.dim() > 0]
+    flat_given = {(name, key): v for name, values in given["state"].items() for key, v in values.items()}
+    flat_local = {(name, key): v for name, values in local["state"].items() for key, v in values.items()}
+    _distribute(flat_given, flat_local, devices[0])
+    # Functions that name themselves hold both until Python's cyclic collector runs.
+    _flattened.extend([flat_given, flat_local])
+    out = {"state": {}, "param_groups": given["param_groups"]}
+    for (name, key), value in flat_local.items():
+        out["state"].setdefault(name, {})[key] = value
+    return out
 
 
 def set_state_dict(model, optimizers, *, model_state_dict, optim_state_dict, options=None):

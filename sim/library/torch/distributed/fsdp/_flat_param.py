@@ -74,13 +74,7 @@ class FlatParamHandle:
         self._infos, self._shared, tensors, self._numels, self._shapes, self._is_padding = [], [], [], [], [], []
         align = 16 // torch.empty(0, dtype=self._param_dtype).element_size() if self._use_orig_params else 0
         wanted, seen, total = {id(p) for p in params}, {}, 0
-        first = params[0]
-
-        def pad(numel):
-            tensors.append(_padding(numel, first.dtype, first.device))
-            self._numels.append(numel)
-            self._is_padding.append(True)
-
+        first, padding = params[0], None  # the last padding goes last
         for _, submodule in module.named_modules(remove_duplicate=False):
             for name, param in list(submodule._parameter_items()):
                 if param is None or id(param) not in wanted:
@@ -89,7 +83,8 @@ class FlatParamHandle:
                     self._shared.append((submodule, name, *seen[id(param)]))
                     continue
                 if align and total % align:
-                    pad(align - total % align)
+                    padding = self._padded_by(align - total % align, first)
+                    tensors.append(padding)
                     total += align - total % align
                 seen[id(param)] = (submodule, name)
                 tensors.append(param)
@@ -99,7 +94,8 @@ class FlatParamHandle:
                 self._shapes.append(param.shape)
                 total += param.numel()
         if align and total % self.world_size:
-            pad(self.world_size - total % self.world_size)
+            padding = self._padded_by(self.world_size - total % self.world_size, first)
+            tensors.append(padding)
         flat = torch.cat([torch.flatten(t.detach()) for t in tensors], dim=0)
         if not self._use_orig_params and len({p.requires_grad for p in params}) > 1:
             raise ValueError("Must flatten tensors with uniform `requires_grad` when `use_orig_params=False`")
@@ -109,6 +105,11 @@ class FlatParamHandle:
         if self._use_orig_params:
             self._params = [t for t, padding in zip(tensors, self._is_padding) if not padding]
             self._tensors = [None] * len(self._params)
+
+    def _padded_by(self, numel, like):
+        self._numels.append(numel)
+        self._is_padding.append(True)
+        return _padding(numel, like.dtype, like.device)
 
     def shard(self):
         with torch.no_grad():
@@ -121,6 +122,7 @@ class FlatParamHandle:
                     shard = nn.functional.pad(shard, [0, missing])
                 self.flat_param.untyped_storage().resize_(0)
                 self.flat_param.data = shard
+                _C.forget_accumulator(self.flat_param)  # as set_() does
             if self._use_orig_params:
                 self._use_sharded_views()
 
@@ -285,10 +287,14 @@ class FlatParamHandle:
             else:
                 _set_tensor(module, name, value)
 
+    def _places(self):
+        """where parameters are: (module, name), shared ones last"""
+        return self._infos + [(module, name) for module, name, _, _ in self._shared]
+
     def _in_shard(self):
         """of each original parameter: (where in this rank's part, how much of it)"""
         size = self.flat_param.numel()
-        start, offset, out = size * self.rank, 0, []
+        start, offset, out = size * self.rank if self.uses_sharded_strategy else 0, 0, []
         for numel, padding in zip(self._numels, self._is_padding):
             low, high = max([offset, start]), min([offset + numel, start + size])
             if not padding:

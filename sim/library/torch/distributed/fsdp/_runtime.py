@@ -36,8 +36,13 @@ def lazy_init(state):
     state._is_root = True
     states = state.fsdp_modules(state)
     state._shared = Shared(state, states)
-    dtype = state.mixed_precision.buffer_dtype
-    for buffer in state.buffers():
+    seen, found = set(), []
+    for each in states[::-1]:  # a buffer's own unit says its type
+        for buffer in each.buffers():
+            if id(buffer) not in seen:
+                seen.add(id(buffer))
+                found.append((buffer, each.mixed_precision.buffer_dtype))
+    for buffer, dtype in found:
         wanted = dtype if dtype is not None and buffer.is_floating_point() else buffer.dtype
         buffer.data = buffer.to(state.compute_device, wanted)
     for each in states:
@@ -53,11 +58,16 @@ def unshard(state, handle):
         ran = handle.pre_unshard()
     if ran:
         shared.unshard_stream.wait_stream(shared.pre_unshard_stream)
-    if state.limit_all_gathers and len(shared.free_events) >= _INFLIGHT:
-        shared.free_events.pop(0).synchronize()
+    limit(state)
     with torch.cuda.stream(shared.unshard_stream):
         handle.unshard()
         handle.post_unshard()
+
+
+def limit(state):
+    """waits for what was freed, where too many all-gathers are under way"""
+    if state.limit_all_gathers and len(state._shared.free_events) >= _INFLIGHT:
+        state._shared.free_events.pop(0).synchronize()
 
 
 def reshard(state, handle, frees):

@@ -1,4 +1,5 @@
 from enum import Enum, auto
+from torch import nn
 
 
 class ShardingStrategy(Enum):
@@ -17,11 +18,13 @@ class BackwardPrefetch(Enum):
 class MixedPrecision:
     def __init__(
         self, param_dtype=None, reduce_dtype=None, buffer_dtype=None, keep_low_precision_grads=False,
-        cast_forward_inputs=False, cast_root_forward_inputs=True, _module_classes_to_ignore=()
+        cast_forward_inputs=False, cast_root_forward_inputs=True, _module_classes_to_ignore=None
     ):
         self.param_dtype, self.reduce_dtype, self.buffer_dtype = param_dtype, reduce_dtype, buffer_dtype
         self.keep_low_precision_grads, self.cast_forward_inputs = keep_low_precision_grads, cast_forward_inputs
         self.cast_root_forward_inputs = cast_root_forward_inputs
+        left = (nn.modules.batchnorm._BatchNorm,) if _module_classes_to_ignore is None else _module_classes_to_ignore
+        self._module_classes_to_ignore = left
 
 
 class CPUOffload:

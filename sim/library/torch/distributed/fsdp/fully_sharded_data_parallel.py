@@ -5,10 +5,12 @@ import torch.distributed as dist
 from contextlib import ExitStack, contextmanager
 from torch import nn
 from torch.distributed.fsdp import _flat_param as flat, _runtime as runtime
+from torch.distributed.fsdp._fully_shard._fsdp_common import _apply_to_tensors, _cast_fp_tensor
 from torch.distributed.fsdp.api import (
     BackwardPrefetch, CPUOffload, MixedPrecision, ShardingStrategy, StateDictConfig, StateDictType,
 )
 from torch.distributed.fsdp.wrap import recursive_wrap
+from torch.distributed.tensor import DTensor, Replicate, Shard
 
 
 def _factor(size):
@@ -43,17 +45,26 @@ class FullyShardedDataParallel(nn.Module):
         self._init_groups(process_group, device_mesh)
         options["process_group"] = (self.process_group, self._inter_node_pg) if self._inter_node_pg else process_group
         if auto_wrap_policy is not None:
-            recursive_wrap(
-                module, auto_wrap_policy, lambda child: FullyShardedDataParallel(child, **options),
-                ignored=self._ignored
-            )
+            policy = auto_wrap_policy
+            whole_types = tuple(mixed_precision._module_classes_to_ignore) if mixed_precision is not None else ()
+            if whole_types:
+                policy = _with_units_of(auto_wrap_policy, whole_types)
+                _compute_in_float(module, whole_types)
+
+            def wrap(child):
+                changed = {"mixed_precision": None} if isinstance(child, whole_types) else {}
+                return FullyShardedDataParallel(child, **{**options, **changed})
+
+            recursive_wrap(module, policy, wrap, ignored=self._ignored)
         if self.world_size == 1:
             self.sharding_strategy = ShardingStrategy.NO_SHARD
         self.mixed_precision = MixedPrecision() if mixed_precision is None else mixed_precision
         self.cpu_offload = CPUOffload() if cpu_offload is None else cpu_offload
         self.limit_all_gathers, self._use_orig_params = limit_all_gathers, use_orig_params
         self.backward_prefetch, self.forward_prefetch = backward_prefetch, forward_prefetch
-        self._is_root = self._shared = self._handle = self._zero_scalar = None
+        self._is_root = self._shared = self._handle = self._zero_scalar = self._loading = None
+        self._device_mesh = device_mesh
+        self.register_load_state_dict_post_hook(self._loaded)
         self._sync_gradients = True
         self._state_dict_type, self._state_dict_config = StateDictType.FULL_STATE_DICT, StateDictConfig()
         self.compute_device = torch.device("cuda", _index(device_id))
@@ -88,22 +99,22 @@ class FullyShardedDataParallel(nn.Module):
 
     def _init_handle(self, module, device_id, sync_module_states):
         if device_id is not None:
-            queue, found = [module], []
+            queue, found, buffers = [module], [], []
             while queue:
                 current = queue.pop(0)
                 found.extend([
                     p for p in current.parameters(recurse=False)
                     if p.device.type == "cpu" and id(p) not in self._ignored[1]
                 ])
-                found.extend([b for b in current.buffers(recurse=False) if b.device.type == "cpu"])
+                buffers.extend([b for b in current.buffers(recurse=False) if b.device.type == "cpu"])
                 queue.extend([
                     m for m in current.children()
                     if not isinstance(m, FullyShardedDataParallel) and not any([m is i for i in self._ignored[0]])
                 ])
             with torch.no_grad():
-                for tensor in found:
+                for tensor in found + buffers:
                     tensor.data = tensor.to(self.compute_device)
-            del found
+            del found, buffers
             if module._parameter_list():
                 tensor = None  # the last one moved is held on only where the module has no parameters of its own
         flat_params = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]
@@ -111,9 +122,15 @@ class FullyShardedDataParallel(nn.Module):
         taken.update(self._ignored[1])
         params = [p for p in module.parameters() if id(p) not in flat_params and id(p) not in taken]
         if sync_module_states:
-            states = [b.detach() for b in module.buffers()] + [p.detach() for p in params]
+            buffers = [b for b in module.buffers() if not getattr(b, "_is_synced", False)]
+            for buffer in buffers:
+                buffer._is_synced = True
+                del buffer
+            states = [b.detach() for b in buffers] + [p.detach() for p in params]
             dist._broadcast_coalesced(states, 250 * 1024 * 1024)
-            del states
+            if self.sharding_strategy in runtime.HYBRID:
+                dist._broadcast_coalesced([p.detach() for p in params], 250 * 1024 * 1024)
+            del states, buffers
         if not params:
             return
         self._handle = flat.FlatParamHandle(
@@ -238,48 +255,123 @@ class FullyShardedDataParallel(nn.Module):
             m._state_dict_config = StateDictConfig() if state_dict_config is None else state_dict_config
 
     def state_dict(self, destination=None, prefix="", keep_vars=False):
-        """all parameters whole, each unit's gathered for as long as its modules' are taken"""
-        if self._state_dict_type == StateDictType.LOCAL_STATE_DICT:
-            _C.refuse(f"FSDP's {self._state_dict_type} is not modelled", "use FULL_STATE_DICT, or fully_shard")
+        """all parameters whole, or this rank's rows of them: each unit's gathered for as long as its modules' are
+        taken. Source: torch.distributed.fsdp._state_dict_utils"""
+        kind, config = self._state_dict_type, self._state_dict_config
+        if self.sharding_strategy == ShardingStrategy.NO_SHARD:
+            kind, config = StateDictType.FULL_STATE_DICT, StateDictConfig()
+        if kind == StateDictType.LOCAL_STATE_DICT:
+            _C.refuse(f"FSDP's {kind} is not modelled", "use FULL_STATE_DICT, or fully_shard")
+        is_full = kind == StateDictType.FULL_STATE_DICT
         runtime.lazy_init(self)
         if self._is_root:
             for handle in self._shared.handles():
                 handle.reset_grad_info()
         out = {} if destination is None else destination
+        keeps = not (is_full and config.rank0_only) or self.rank == 0
+        names, buffers = {}, []
         with torch.no_grad():
-            with self._whole(self._state_dict_config):
-                self._collect(self._fsdp_wrapped_module, prefix, out)
+            with self._whole(is_full and config.rank0_only, is_full and config.offload_to_cpu):
+                self._collect(self._fsdp_wrapped_module, prefix, out, names, buffers)
+                self._hand_out(out, names, is_full, keeps, config)
+            for name in buffers:
+                if not keeps:
+                    out.pop(name, None)
+                elif config.offload_to_cpu:
+                    out[name] = out[name].cpu()
         return out
 
-    def _collect(self, module, prefix, out):
+    def _collect(self, module, prefix, out, names, buffers):
         """states of a module and those below it, inner units by themselves"""
         if isinstance(module, FullyShardedDataParallel):
             module.state_dict(out, prefix)
             return
-        config = self._state_dict_config
-        keeps = not config.rank0_only or dist.get_rank() == 0
-        shards = self._state_dict_type == StateDictType.SHARDED_STATE_DICT
-        parameters = [*module._parameter_items(), *self._plain_views(module)]
-        if shards:
-            for name, value in parameters:
-                if value is not None:
-                    out[prefix + name] = ShardedTensor(value.detach(), self.process_group, config.offload_to_cpu)
-            parameters = []
-        for name, value in [*parameters, *module._buffer_items()]:
-            if value is not None and keeps:
-                value = value.detach()
-                out[prefix + name] = value.cpu() if config.offload_to_cpu else value.clone()
+        for name, value in module._parameter_items():
+            if value is not None:
+                names[id(module), name] = prefix + name
+                out[prefix + name] = value.detach()
+        for name, value in module._buffer_items():
+            if value is not None and module._is_persistent(name):
+                buffers.append(prefix + name)
+                out[prefix + name] = value.detach()
         for name, child in module._module_items():
             if child is not None:
                 is_wrapper = name == "_checkpoint_wrapped_module"
-                self._collect(child, prefix if is_wrapper else prefix + name + ".", out)
+                self._collect(child, prefix if is_wrapper else prefix + name + ".", out, names, buffers)
 
-    def _plain_views(self, module):
-        """of flat parameters: the views that stand for a module's parameters"""
-        handle = self._handle
-        if handle is None or handle._use_orig_params:
-            return []
-        return [(name, getattr(owner, name)) for owner, name in handle._infos if owner is module]
+    def _hand_out(self, out, names, is_full, keeps, config):
+        """the unit's parameters as they go to the program"""
+        for module, name in self._handle._places() if self._handle else []:
+            key = names.get((id(module), name))
+            if not keeps:
+                out.pop(key, None)
+            elif is_full:
+                out[key] = out[key].detach().clone()
+            elif self._device_mesh is not None:
+                shard = _rows_as_dtensor(out[key], self._device_mesh)
+                out[key] = shard.cpu() if config.offload_to_cpu else shard
+                del shard
+            else:
+                out[key] = ShardedTensor(out[key], self.process_group, config.offload_to_cpu)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        """parameters whole until those of all modules below are loaded"""
+        runtime.lazy_init(self)
+        for key in list(state_dict):
+            if key.startswith(prefix):
+                inner = prefix + "_fsdp_wrapped_module." + key[len(prefix):]
+                state_dict[inner] = state_dict.pop(key)
+        kind = self._state_dict_type
+        if kind == StateDictType.LOCAL_STATE_DICT:
+            _C.refuse(f"FSDP's {kind} is not modelled", "use FULL_STATE_DICT, or fully_shard")
+        self._loading = self._whole()
+        with torch.no_grad():
+            if kind == StateDictType.SHARDED_STATE_DICT and self._handle:
+                self._gather_given(state_dict, prefix + "_fsdp_wrapped_module.")
+            else:
+                self._loading.__enter__()
+
+    def _loaded(self, module, keys):
+        with torch.no_grad():
+            self._loading.__exit__(None, None, None)
+        self._loading = None
+
+    def _gather_given(self, state_dict, prefix):
+        names = {}
+        for path, module in self._fsdp_wrapped_module.named_modules():
+            for name in [*module._parameters, *module.__dict__]:
+                inner = (path + "." if path else "") + name
+                names[id(module), name] = prefix + inner.replace("_checkpoint_wrapped_module.", "")
+        for module, name in self._handle._places():
+            key = names[id(module), name]
+            if key not in state_dict:
+                continue
+            param = state_dict.pop(key)
+            if isinstance(param, DTensor):
+                if param.device.type != "cuda":
+                    param = param.to("cuda")
+                placements = [*param.placements[:-1], Replicate()]
+                state_dict[key] = param.redistribute(placements=placements).to_local()
+                continue
+            numel, rows = math.prod(param.size()), param.size()[0]
+            chunk_size = -(-rows // self.world_size) * numel // rows
+            if param.local_tensor() is not None:
+                local_tensor = param.local_tensor().flatten()
+                local_tensor = local_tensor.to(self.compute_device)
+                missing = chunk_size - local_tensor.numel()
+                if missing > 0:
+                    local_tensor = nn.functional.pad(local_tensor, [0, missing])
+            else:
+                local_tensor = torch.zeros(chunk_size, dtype=param.dtype, device=self.compute_device)
+            tensor = torch.empty(
+                chunk_size * self.world_size, dtype=local_tensor.dtype, device=self.compute_device
+            )
+            dist.all_gather_into_tensor(tensor, local_tensor, group=self.process_group)
+            tensor = tensor.narrow(0, 0, numel).reshape(param.size())
+            state_dict[key] = tensor
+        self._loading.__enter__()  # before what the last parameter took goes
 
     @staticmethod
     @contextmanager
@@ -292,39 +384,82 @@ class FullyShardedDataParallel(nn.Module):
         states = FullyShardedDataParallel.fsdp_modules(module) if recurse else [module]
         for root in FullyShardedDataParallel.fsdp_modules(module)[:1]:
             runtime.lazy_init(root)
-        config = StateDictConfig(offload_to_cpu)
         with ExitStack() as stack, torch.no_grad():
             for state in states:
-                stack.enter_context(state._whole(config))
-                if state._handle and not state._handle._use_orig_params:
-                    state._handle._use_unsharded_views(True)
+                stack.enter_context(state._whole(rank0_only, offload_to_cpu))
             with torch.enable_grad():
                 yield
 
     @contextmanager
-    def _whole(self, config):
-        """this unit's parameters gathered on the current stream, on the host if the dict is to be there"""
+    def _whole(self, rank0_only=False, offload_to_cpu=False):
+        """this unit's parameters gathered on the current stream, and on the host if they are wanted there"""
         handle = self._handle
-        if handle is None:
+        if handle is None or handle._training_state == flat.SUMMON:
             yield
             return
         handle._training_state = flat.SUMMON
         handle.reset_grad_info()
+        frees = handle.needs_unshard()
         handle.pre_unshard()
+        runtime.limit(self)
         handle.unshard()
         handle.post_unshard()
-        if not handle._use_orig_params:
-            handle._use_unsharded_views(False)
-        moves = config.offload_to_cpu and handle.uses_sharded_strategy
+        if rank0_only and self.rank != 0:
+            runtime.reshard(self, handle, frees)
+            try:
+                yield
+            finally:
+                handle._training_state = flat.IDLE
+            return
+        moves = offload_to_cpu and handle.uses_sharded_strategy
         if moves:
             handle.whole_to_cpu()
+        if not handle._use_orig_params:
+            handle._use_unsharded_views(True)
         try:
             yield
         finally:
+            if not handle._use_orig_params:
+                handle._use_unsharded_views(False)
             if moves:
                 handle.whole_from_cpu()
-            runtime.reshard(self, handle, True)
+            runtime.reshard(self, handle, frees)
             handle._training_state = flat.IDLE
+
+
+def _with_units_of(policy, types):
+    """a policy by which modules of some types are units of their own, too"""
+
+    def both(module, recurse, nonwrapped_numel=-1, **kwargs):
+        if policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel):
+            return True
+        return recurse or isinstance(module, types)
+
+    return both
+
+
+def _compute_in_float(root, types):
+    """modules that mixed precision leaves alone get float32, and give what they would have got"""
+    for module in root.modules():
+        if isinstance(module, types):
+            given = {}
+
+            def before(module, args, given=given):
+                def cast(x):
+                    if not x.is_floating_point() or x.dtype == torch.float32:
+                        return x
+                    given["dtype"] = x.dtype
+                    return x.to(torch.float32)
+
+                return _apply_to_tensors(cast, args)
+
+            def after(module, args, output, given=given):
+                if "dtype" not in given:
+                    return output
+                return _apply_to_tensors(lambda x: _cast_fp_tensor(given["dtype"], x), output)
+
+            module.register_forward_pre_hook(before)
+            module.register_forward_hook(after)
 
 
 def _left_alone(ignored_modules, ignored_states):
@@ -344,15 +479,26 @@ class ShardedTensor:
 
     def __init__(self, whole, group, offload_to_cpu):
         self._shape, chunks = whole.shape, whole.chunk(group.size())
+        self.dtype = whole.dtype
         self._local = chunks[group.rank()].clone() if group.rank() < len(chunks) else None
         if offload_to_cpu and self._local is not None:
             self._local = self._local.cpu()
+
+    @property
+    def shape(self):
+        return self._shape
 
     def size(self, dim=None):
         return self._shape if dim is None else self._shape[dim]
 
     def local_tensor(self):
         return self._local
+
+
+def _rows_as_dtensor(tensor, mesh):
+    tensor = tensor.detach().clone()
+    whole = [Replicate() for _ in range(mesh.ndim)]
+    return DTensor.from_local(tensor, mesh, whole, run_check=False).redistribute(placements=[*whole[:-1], Shard(0)])
 
 
 def _index(device_id):

@@ -79,7 +79,7 @@ class PipelineStage:
         self.inputs_meta = _as_tuple(input_args)
         if output_args is None:
             with torch.no_grad():
-                output_args = submodule(*self.inputs_meta)
+                output_args = tuple([each.to("meta") for each in _as_tuple(submodule(*self.inputs_meta))])
         self._outputs_meta = _as_tuple(output_args)
 
     @property

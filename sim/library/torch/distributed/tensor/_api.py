@@ -57,6 +57,12 @@ class _Members:
     def to(self, *args, **kwargs):
         return dispatch("to", torch.Tensor.to, (self, *args), kwargs)
 
+    def cpu(self):
+        return self.to("cpu")
+
+    def cuda(self):
+        return self.to("cuda")
+
     def float(self):
         return self.to(torch.float32)
 

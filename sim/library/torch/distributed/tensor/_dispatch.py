@@ -208,6 +208,9 @@ def _cast(op, args, kwargs):
     if spec is None:
         return _elementwise(op, args, kwargs, True)
     made, device = list(spec.placements), x.device
+    for target in [*args[1:], kwargs.get("device")]:
+        if isinstance(target, (str, torch.device)) and torch.device(target).type != device.type:
+            _begin_context(torch.device(torch.device(target).type, torch.cuda.current_device()))
 
     def wanted(arrived):
         _begin_context(device)

@@ -295,6 +295,8 @@ class Module(_C.ModuleBase):
     get_buffer = get_parameter
 
     def state_dict(self, destination=None, prefix="", keep_vars=False):
+        for hook in _load_hooks(self, "save"):
+            hook(self, prefix, keep_vars)
         out = {} if destination is None else destination
         for name, p in self._parameter_items():
             if p is not None:
@@ -314,6 +316,9 @@ class Module(_C.ModuleBase):
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
     ):
         _load_own(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+    def register_state_dict_pre_hook(self, hook):
+        return self._add_hook("save", hook)
 
     def register_load_state_dict_pre_hook(self, hook):
         return self._add_hook("load", hook)
@@ -431,7 +436,8 @@ class Module(_C.ModuleBase):
 
     def _hooks(self, kind):
         if "_hook_tables" not in self.__dict__:
-            self._hook_tables = {"pre": {}, "post": {}, "backward": {}, "backward_pre": {}, "load": {}, "loaded": {}}
+            kinds = ("pre", "post", "backward", "backward_pre", "save", "load", "loaded")
+            self._hook_tables = {kind: {} for kind in kinds}
             self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
         return self._hook_tables[kind]
 

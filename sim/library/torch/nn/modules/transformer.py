@@ -20,6 +20,11 @@ def _activation(activation):
     return activation
 
 
+def _has_hooks(module):
+    """forward's, before or after"""
+    return "_hook_tables" in module.__dict__ and bool(module._hooks("pre") or module._hooks("post"))
+
+
 def _clones(module, count):
     return ModuleList([copy.deepcopy(module) for i in range(count)])
 
@@ -52,7 +57,7 @@ class TransformerEncoderLayer(Module):
             return False
         if not attn._qkv_same_embed_dim or not self.activation_relu_or_gelu or self.norm1.eps != self.norm2.eps:
             return False
-        if attn.num_heads % 2 == 1 or torch.is_autocast_enabled():
+        if attn.num_heads % 2 == 1 or torch.is_autocast_enabled() or any(_has_hooks(m) for m in self.modules()):
             return False
         return not (torch.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.parameters())))
 

@@ -1,5 +1,6 @@
 import torch
 import torch._C as _C
+import weakref
 import torch.distributed as dist
 from torch import nn
 from torch.autograd.function import Function
@@ -13,7 +14,7 @@ class _Sink(Function):
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        ddp = ctx.ddp
+        ddp = ctx.ddp()
         if ddp.static_graph and not ddp._delay_enqueued:
             _C.queue_callback(ddp.reducer.delay_all_reduce)
             ddp._delay_enqueued = True
@@ -191,13 +192,15 @@ class DistributedDataParallel(nn.Module):
         return output
 
     def _through_sink(self, output):
+        """all tensors go through; those that no function made stay as they are"""
         if isinstance(output, torch.Tensor):
-            return _Sink.apply(self, output)[0] if output.requires_grad else output
+            passed = _Sink.apply(weakref.ref(self), output)[0]
+            return output if output.grad_fn is None else passed
         if isinstance(output, (list, tuple)):
-            passed = _Sink.apply(self, *output)
+            passed = _Sink.apply(weakref.ref(self), *output)
             return type(output)(
                 [
-                    new if isinstance(old, torch.Tensor) and old.requires_grad else old
+                    new if isinstance(old, torch.Tensor) and old.grad_fn is not None else old
                     for old, new in zip(output, passed)
                 ]
             )

@@ -27,6 +27,14 @@ class ActivationWrapper(nn.Module):
     def __getitem__(self, key):
         return self._checkpoint_wrapped_module[key]
 
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        return self._checkpoint_wrapped_module.state_dict(destination, prefix, keep_vars)
+
+    def _load_from_state_dict(self, state_dict, prefix, *args):
+        for key in list(state_dict):
+            if key.startswith(prefix):
+                state_dict[prefix + _INSIDE + key[len(prefix):]] = state_dict.pop(key)
+
     def named_parameters(self, *args, **kwargs):
         for name, param in super().named_parameters(*args, **kwargs):
             yield name.replace(_INSIDE, ""), param

@@ -93,7 +93,7 @@ def _copy_out(result, fsdp_params, group):
     if result.all_gather_work is not None:
         result.all_gather_work.wait()
     world_size = group.size()
-    outputs, moved = [], []
+    outputs, moved = [], []  # names are bound in PyTorch's order, in which what they hold goes
     for numels, dtypes, fsdp_param in zip(
         result.param_all_gather_input_numels, result.param_all_gather_input_dtypes, fsdp_params
     ):
@@ -109,21 +109,17 @@ def _copy_out(result, fsdp_params, group):
     if all_gather_output.dtype == torch.uint8:
         out = [t.view(torch.uint8) for t in out]
     torch._split_with_sizes_copy_into(out, all_gather_output, 1)
-    for fsdp_param, own in moved:
-        _join(fsdp_param, own, world_size)
-
-
-def _join(fsdp_param, gathered, world_size):
-    """parts of another dimension than the first, side by side"""
-    shard_dim = fsdp_param.fsdp_placement.dim
-    for source, target in zip(gathered, fsdp_param.all_gather_outputs):
-        size = list(fsdp_param.padded_sharded_param_size)
-        if fsdp_param.sharded_state != ShardedState.SHARDED:
-            size = list(fsdp_param._sharded_post_forward_param_data.size())
-        before, after = list(size), list(size)
-        before[0] *= world_size
-        after[shard_dim] *= world_size
-        _cat_into(target.view(after), torch.chunk(source.view(before), world_size, dim=0), shard_dim)
+    for fsdp_param, own in moved:  # parts of another dimension than the first, side by side
+        shard_dim = fsdp_param.fsdp_placement.dim
+        for source, target in zip(own, fsdp_param.all_gather_outputs):
+            size = list(fsdp_param.padded_sharded_param_size)
+            if fsdp_param.sharded_state != ShardedState.SHARDED:
+                size = list(fsdp_param._sharded_post_forward_param_data.size())
+            before, after = list(size), list(size)
+            before[0] *= world_size
+            after[shard_dim] *= world_size
+            chunks = torch.chunk(source.view(before), world_size, dim=0)
+            _cat_into(target.view(after), chunks, shard_dim)
 
 
 def _divide_factors(scatter_group, reduce_group, reduce_dtype, factor, only_sums):

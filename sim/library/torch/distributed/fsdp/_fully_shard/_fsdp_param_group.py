@@ -51,7 +51,7 @@ class FSDPParamGroup:
         self.mesh_info, self.post_forward_mesh_info = mesh_info, post_forward_mesh_info
         self.device, self.mp_policy, self.offload_policy = device, mp_policy, offload_policy
         self._training_state, self._sharded_state = TrainingState.IDLE, ShardedState.SHARDED
-        self._module_fqn, self._is_reset = None, False
+        self._module_fqn, self._is_reset, self._has_state_dict_hooks = None, False, False
         self._all_reduce_hook = self._all_reduce_hook_stream = None
         self._all_gather_comm, self._reduce_scatter_comm = AllGather(), ReduceScatter()
         self.comm_ctx = FSDPCommContext()
@@ -77,6 +77,11 @@ class FSDPParamGroup:
             raise AssertionError(f"FSDP expects uniform original parameter dtype but got {originals}")
         self._orig_dtype = trained[0].orig_dtype if trained else None
         self._reduce_dtype = trained[0].reduce_dtype if trained else None
+        if not self._has_state_dict_hooks:
+            self._has_state_dict_hooks = True
+            for module in {id(p._module_info.module): p._module_info.module for p in self.fsdp_params}.values():
+                module.register_state_dict_pre_hook(lambda *args: self._to_sharded())
+                module._register_load_state_dict_pre_hook(lambda *args: self._to_sharded())
 
     def _validate(self):
         names = [p._param_fqn for p in self.fsdp_params if p.sharded_param.device.type == "meta"]

@@ -120,7 +120,7 @@ def _with_part(original, new, at, add):
 # ---- the two passes
 
 
-def _ring_attention(group, query, key, value, is_causal, dropout):
+def _ring_attention(group, query, key, value, is_causal, dropout, is_flash):
     rank, size = group.rank(), group.size()
     next_kv = None
     key = key.contiguous()
@@ -144,12 +144,12 @@ def _ring_attention(group, query, key, value, is_causal, dropout):
             q, k, v, partial = (query, key.chunk(2, dim=2)[0], value.chunk(2, dim=2)[0], False)
         else:
             q, k, v, partial = query.chunk(2, dim=2)[1], key, value, True
-        out, logsumexp, *rest = _C.flash_attention(q, k, v, dropout)
+        out, logsumexp, *rest = _C.ring_attention(is_flash, q, k, v, dropout)
         merger.step(out, logsumexp, partial)
     return *merger.results(), *rest
 
 
-def _ring_attention_backward(group, grad_out, query, key, value, out, logsumexp, is_causal):
+def _ring_attention_backward(group, grad_out, query, key, value, out, logsumexp, is_causal, is_flash):
     rank, size = group.rank(), group.size()
     next_kv = None
     next_grad_kv = None
@@ -182,7 +182,7 @@ def _ring_attention_backward(group, grad_out, query, key, value, out, logsumexp,
                     query.chunk(2, dim=2)[1], key, value, out.chunk(2, dim=2)[1], grad_out.chunk(2, dim=2)[1],
                     logsumexp.chunk(2, dim=2)[1].contiguous()
                 )
-            grad_query_, grad_key_, grad_value_ = _C.flash_attention_backward(dout, q, k, v, out_)
+            grad_query_, grad_key_, grad_value_ = _C.ring_attention_backward(is_flash, dout, q, k, v, out_)
         else:
             grad_query_ = torch.zeros_like(query, dtype=dtype)
             grad_key_ = torch.zeros_like(key, dtype=dtype)
@@ -220,17 +220,20 @@ def _key_and_value(buffer, key, value):
 
 class _RingAttention(Function):
     @staticmethod
-    def forward(ctx, query, key, value, group, is_causal, dropout):
-        out, logsumexp, seed, offset = _ring_attention(group, query, key, value, is_causal, dropout)
-        ctx.save_for_backward(key, query, value, logsumexp, out, seed, offset)
-        ctx.group, ctx.is_causal = group, is_causal
+    def forward(ctx, query, key, value, group, is_causal, dropout, is_flash):
+        out, logsumexp, seed, offset = _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
+        last = (seed, offset) if is_flash else (offset, seed)
+        ctx.save_for_backward(key, query, value, logsumexp, out, *last)
+        ctx.group, ctx.is_causal, ctx.is_flash = group, is_causal, is_flash
         return out
 
     @staticmethod
     def backward(ctx, grad):
         key, query, value, logsumexp, out, _, _ = ctx.saved_tensors
-        grads = _ring_attention_backward(ctx.group, grad, query, key, value, out, logsumexp, ctx.is_causal)
-        return *grads, None, None, None
+        grads = _ring_attention_backward(
+            ctx.group, grad, query, key, value, out, logsumexp, ctx.is_causal, ctx.is_flash
+        )
+        return *grads, None, None, None, None
 
 
 def _attention_over(mesh, plain):
@@ -246,12 +249,13 @@ def _attention_over(mesh, plain):
         if not is_causal and _cp_options.enable_load_balance:
             raise RuntimeError("Load balancing requires `is_causal=True`.")
         is_half = query.dtype in (torch.float16, torch.bfloat16)
-        if not is_half or not torch.backends.cuda.flash_sdp_enabled() or enable_gqa or query.size(3) % 8 != 0:
+        is_flash = is_half and torch.backends.cuda.flash_sdp_enabled() and query.size(3) % 8 == 0
+        if enable_gqa or not is_flash and not torch.backends.cuda.mem_efficient_sdp_enabled():
             _C.refuse(
-                "ring attention by other kernels than flash attention's is not modelled",
+                "ring attention by other kernels than those of flash and memory-efficient attention is not modelled",
                 "compute in bfloat16 or float16, with heads of a multiple of 8"
             )
-        return _RingAttention.apply(query, key, value, group, is_causal, dropout_p)
+        return _RingAttention.apply(query, key, value, group, is_causal, dropout_p, is_flash)
 
     return scaled_dot_product_attention
 
