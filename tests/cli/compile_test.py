@@ -167,7 +167,9 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
 
     def test_modelled_what_is_not_modelled_is_refused_with_its_line_and_the_way_out(self):
         for line, said in (
-            ("run = torch.compile(model)", "train.py:4:7: error: torch.compile(backend='inductor') is not modelled"),
+            ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not modelled"),
+            ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead') is not modelled"),
+            ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not modelled"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    print('x')", "train.py:7:5: error: printing in compiled code"),
             ("    x = x * x.sum().item()", "train.py:7:"),
@@ -230,7 +232,7 @@ print(calls[1:], torch.compiler.is_compiling())
             saved = parts[parts.index("saved for backward") : parts.index("backward graph")]
             self.assertIn("    addmm: float32[32, 128]\n", saved)
             self.assertIn("nothing was compiled", graph("--compile", "eager", "--stage", "joint").stderr)
-            self.assertIn("joint, partitioned", graph("--compile", "model", "--stage", "fused").stderr)
+            self.assertIn("joint, partitioned", graph("--compile", "model", "--stage", "melted").stderr)
 
 
 if __name__ == "__main__":

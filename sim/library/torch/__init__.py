@@ -102,6 +102,7 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     settings = {"backend": backend, "nopython": fullgraph, "dynamic": dynamic, "disable": disable}
+    settings |= {"mode": mode, "options": options}
     if model is None:
         return lambda model: eval_frame.optimize(**settings)(model)
     return eval_frame.optimize(**settings)(model)

@@ -259,19 +259,19 @@ void add_compiling(Session& session, lang::Module& module) {
                    const Value function = args.values[1];
                    lang::CallArgs rest{args.values + 2, args.positional - 2, args.keywords,
                                        args.keyword_count, false};
-                   return call_compiled(
-                       *s, is_inductor ? Backend::kInductor : Backend::kAotEager, function, rest);
+                   return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
+                                        function, rest);
                  }));
   const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
-    module.set(session.interp.intern(name),
-               session.interp.function(signature,
-                                       [s = &session, begins](lang::Interp&, lang::Arguments&) {
-                                         auto* capture = dynamic_cast<Capture*>(s->c.tracer);
-                                         if (capture == nullptr) return Value::boolean(false);
-                                         if (begins) return Value::boolean(capture->begin_region());
-                                         capture->end_region();
-                                         return Value::boolean(true);
-                                       }));
+    module.set(
+        session.interp.intern(name),
+        session.interp.function(signature, [s = &session, begins](lang::Interp&, lang::Arguments&) {
+          auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+          if (capture == nullptr) return Value::boolean(false);
+          if (begins) return Value::boolean(capture->begin_region());
+          capture->end_region();
+          return Value::boolean(true);
+        }));
   };
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);

@@ -57,7 +57,8 @@ namespace {
 bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
   return std::any_of(parts.forward.begin(), parts.forward.end(), [&](NodeId id) {
     const graph::GraphNode& node = joint.nodes[id];
-    const bool draws = node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
+    const bool draws =
+        node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
     return node.region != 0 && draws &&
            std::find(parts.backward.begin(), parts.backward.end(), id) != parts.backward.end();
   });

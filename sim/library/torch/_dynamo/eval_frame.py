@@ -17,6 +17,11 @@ _RUN_AS_EAGER = "compiled code is run as eager, which errs by {} (docs/compile.m
 _WAY_OUT = "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md"
 # Backends whose compiled code is modelled.
 _MODELLED = ("aot_eager", "inductor")
+# Beside PyTorch 2.11's recordings: docs/compile.md, "How exact it is".
+_AS_INDUCTOR = (
+    "code compiled by inductor is modelled, as a warm cache has it: peaks within 4 % of allocated and 3 % of reserved "
+    "on 24 programs of PyTorch 2.11; other releases were not compared (docs/compile.md)"
+)
 
 
 class OptimizedModule(torch.nn.Module):
@@ -112,7 +117,8 @@ def is_off(disable):
     return disable or os.environ.get("TORCHDYNAMO_DISABLE", "") == "1"
 
 
-def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disable=False, dynamic=None):
+def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disable=False, dynamic=None, mode=None,
+             options=None):  # fmt: skip
     if is_off(disable):
         return _NullDecorator()
     if _C.compile_mode() == "refuse":
@@ -127,6 +133,12 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         return OptimizeContext(nopython, dynamic)
     if backend not in _MODELLED:
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
+    if mode not in (None, "default"):
+        _C.refuse(f"torch.compile(mode={mode!r}) is not modelled", _WAY_OUT)
+    if options:
+        _C.refuse("torch.compile(options=...) is not modelled", _WAY_OUT)
+    if backend == "inductor":
+        _tidemark.note(_AS_INDUCTOR)
     if dynamic and backend != "inductor":
         _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     return OptimizeContext(nopython, dynamic, backend)
