@@ -482,11 +482,15 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     auto* from = args[0].as<Instance>();
-    if (from == nullptr || from->kind() != Kind::kInstance || from->type().allocate != nullptr) {
+    // What C++ holds beside the attributes would not be copied.
+    if (from == nullptr || from->kind() != Kind::kInstance || from->host_kind() != 0) {
       interp.type_error(fmt::format("copy.copy() of a {} is not supported: use copy.deepcopy()",
                                     interp.type_name(args[0])));
     }
-    const Ref<Instance> copy = make_ref<Instance>(interp.heap(), Ref<ClassObject>(&from->type()));
+    const Ref<ClassObject> type(&from->type());
+    const Ref<Instance> copy = type->allocate != nullptr
+                                   ? type->allocate(interp, type)
+                                   : make_ref<Instance>(interp.heap(), type);
     for (const AttrMap::Entry& entry : from->attrs().entries())
       copy->set_own(entry.name, entry.value);
     return copy;

@@ -12,3 +12,11 @@ steps = torch.linspace(1, 0, 6)[:-1]
 betas = torch.sin(steps * 3 / 2) ** 2
 angles = torch.atan2(betas, (1 - betas**2) ** 0.5).to("cuda")
 print([(angles == angle).nonzero().tolist() for angle in angles])
+marks = np.zeros((2, 4), dtype=bool)
+np.put_along_axis(marks, np.array([[0, -1], [2, 1]]), 1, -1)
+print(marks.tolist(), torch.tensor(marks).nonzero().tolist())
+table = np.arange(6).reshape(2, 3)
+np.put_along_axis(table, np.array([[2], [0]]), np.array([[7], [8]]), axis=1)
+print(table.tolist(), np.take_along_axis(table, np.array([[0], [-1]]), 1).tolist(), np.take_along_axis(np.array([5, 6, 7]), np.array([2, 0]), 0).tolist())
+print(np.take_along_axis(np.arange(8).reshape(2, 2, 2), np.array([[[1, 0]], [[0, 1]]]), axis=1).tolist())
+print(np.gcd(12, 18), np.lcm(4, 6), np.gcd(np.array([4, 9]), 6).dtype)

@@ -157,7 +157,8 @@ _of_one = {
 _of_two = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
     "true_divide": lambda x, y: x / y, "pow": lambda x, y: x**y, "remainder": lambda x, y: x % y,
-    "floor_divide": lambda x, y: x // y, "maximum": max, "minimum": min, "atan2": math.atan2, "hypot": math.hypot,
+    "floor_divide": lambda x, y: x // y, "maximum": max, "minimum": min,
+    "gcd": math.gcd, "lcm": math.lcm, "atan2": math.atan2, "hypot": math.hypot,
     "fmod": math.fmod, "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y,
     "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
     "logical_and": lambda x, y: bool(x and y), "logical_or": lambda x, y: bool(x or y),

@@ -219,3 +219,11 @@ def fmod(x, y):
 
 def hypot(x, y):
     return _a.apply2("hypot", x, y)
+
+
+def gcd(x, y):
+    return _a.apply2("gcd", x, y)
+
+
+def lcm(x, y):
+    return _a.apply2("lcm", x, y)

@@ -1,3 +1,4 @@
+import math
 import numpy._core.multiarray as _a
 import torch
 from bisect import bisect_right
@@ -111,6 +112,52 @@ def broadcast_to(x, shape):
 
 def meshgrid(*arrays, indexing="xy"):
     return [_a.made(grid) for grid in torch.meshgrid(*_together(arrays), indexing=indexing)]
+
+
+def take_along_axis(x, indices, axis=-1):
+    t, at = _t(x), _t(indices).long()
+    if axis is None:
+        t, axis = t.reshape(-1), 0
+    return _a.made(_along(t.expand([-1 if i == axis % t.dim() else n for i, n in enumerate(at.shape)]), at, axis))
+
+
+def _along(t, at, axis):
+    values, places = _a.known_of(t), _places(t, at, axis)
+    found = torch.take_along_dim(t, at.remainder(t.shape[axis]), axis)
+    if values is not None and places is not None:
+        torch._C.note_values(found, [values[place] for place in places])
+    return found
+
+
+def _places(t, at, axis):
+    """where in the flattened array each index leads; None: indices are not known"""
+    known = _a.known_of(at)
+    if known is None:
+        return None
+    axis, length = axis % t.dim(), t.shape[axis]
+    below = math.prod(t.shape[axis + 1:])
+    for index in known:
+        if not -length <= index < length:
+            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+    count = at.shape[axis]
+    return [
+        (n // (count * below) * length + index % length) * below + n % below for n, index in enumerate(known)
+    ]
+
+
+def put_along_axis(arr, indices, values, axis):
+    t = arr._t
+    at = _t(indices).long()
+    if axis is None:
+        t, axis = t.view(-1), 0
+    at = at.expand([n if i == axis % t.dim() else t.shape[i] for i, n in enumerate(at.shape)])
+    given = _t(values).to(t.dtype).expand(at.shape)
+    before, places, news = _a.known_of(t), _places(t, at, axis), _a.known_of(given)
+    t.scatter_(axis, at.remainder(t.shape[axis]), given)
+    if before is not None and places is not None and news is not None:
+        for place, value in zip(places, news):
+            before[place] = value
+        torch._C.note_values(t, before)
 
 
 def triu(x, k=0):
