@@ -488,9 +488,8 @@ void fill_host(Interp& in, Module& module) {
                                     interp.type_name(args[0])));
     }
     const Ref<ClassObject> type(&from->type());
-    const Ref<Instance> copy = type->allocate != nullptr
-                                   ? type->allocate(interp, type)
-                                   : make_ref<Instance>(interp.heap(), type);
+    const Ref<Instance> copy = type->allocate != nullptr ? type->allocate(interp, type)
+                                                         : make_ref<Instance>(interp.heap(), type);
     for (const AttrMap::Entry& entry : from->attrs().entries())
       copy->set_own(entry.name, entry.value);
     return copy;
