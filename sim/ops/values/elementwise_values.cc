@@ -152,6 +152,21 @@ bool where(const ValueCall& call, Numbers& out) {
 }
 bool masked_fill(const ValueCall& call, Numbers& out) { return chosen(call, 1, 2, 0, out); }
 
+/// Source: native/Lerp.h, lerp.
+bool between(const ValueCall& call, Numbers& out) {
+  const auto from = call.spread(0);
+  const auto to = call.spread(1);
+  const auto weight = call.spread(2);
+  if (!from || !to || !weight || out.is_whole()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double way = to->at(i) - from->at(i);
+    const double part = weight->at(i);
+    const bool is_near = std::abs(part) < 0.5;
+    out.set(i, is_near ? from->at(i) + part * way : to->at(i) - way * (1 - part));
+  }
+  return true;
+}
+
 bool copied(const ValueCall& call, Numbers& out) {
   const auto x = call.spread(1);
   if (!x) return false;
@@ -273,6 +288,7 @@ std::span<const ValueRule> elementwise_values() {
       rule("clip", clamped),
       rule("where", where),
       rule("masked_fill", masked_fill),
+      rule("lerp", between),
       rule("clone", same),
       rule("contiguous", same),
       rule("reshape", same),

@@ -24,3 +24,5 @@ written += 1
 print(written.tolist(), written.sort(descending=True).values.tolist(), written.topk(1).indices.tolist(), written.unique().tolist())
 if (positions[0] == torch.arange(4, device=d)).all():
     print("consecutive")
+ends = torch.tensor([1.0, -2.0, 0.0]), torch.tensor([3.0, 6.0, float("-inf")])
+print(torch.lerp(*ends, 0.25).tolist(), ends[0].lerp(ends[1], 0.75).tolist(), torch.lerp(*ends, torch.tensor([0.0, 0.5, 1.0])).tolist())
