@@ -67,7 +67,28 @@ def diff(x, n=1, axis=-1):
 
 
 def unique(x, return_index=False, return_inverse=False, return_counts=False):
-    _a.refuse("unique, whose result is as long as the numbers say,")
+    t = _t(x).reshape(-1)
+    known = _a.known_of(t)
+    if known is None:
+        _a.refuse("unique of numbers that are not known, whose result is as long as they say,")
+    firsts, counts = {}, {}
+    for i, value in enumerate(known):
+        firsts.setdefault(value, i)
+        counts[value] = counts.get(value, 0) + 1
+    values = sorted(firsts)
+    places = {value: i for i, value in enumerate(values)}
+    found = [_a.made(torch.tensor(values, dtype=t.dtype))]
+    if return_index:
+        found.append(_whole([firsts[value] for value in values]))
+    if return_inverse:
+        found.append(_whole([places[value] for value in known]).reshape(asarray(x).shape))
+    if return_counts:
+        found.append(_whole([counts[value] for value in values]))
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _whole(values):
+    return _a.made(torch.tensor(values, dtype=torch.int64))
 
 
 def isin(x, values):
