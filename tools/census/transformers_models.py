@@ -47,6 +47,7 @@ OWN = {
     "granitemoehybrid": MIXED, "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
     "mamba2": {"num_heads": 8, "head_dim": 16, "n_groups": 2}, "reformer": {"is_decoder": True, "axial_pos_shape": [4, 8],
     "axial_pos_embds_dim": [32, 32]}, "zaya": {"num_experts_per_tok": 1}, "esmc": {"num_key_value_heads": 4},
+    "swin": {"image_size": 224}, "donut-swin": {"image_size": 224}, "swinv2": {"image_size": 256},
     "xmod": {"default_language": "en_XX"}, "xlstm": {"head_dim": None}, "esm": {"vocab_size": 33, "pad_token_id": 1},
 }
 
@@ -95,6 +96,7 @@ if kind in ("image", "segments", "pairs"):
     else:
         out = model(pixel_values=pixels, labels=labels if kind == "image" else torch.zeros(2, *size, dtype=torch.long).cuda())
 elif kind == "texts":
+    ids[:, -1] = getattr(config, "eos_token_id", None) or 2
     out = model(input_ids=ids, labels=labels)
 elif kind == "audio":
     spectrogram = getattr(config, "num_mel_bins", None)

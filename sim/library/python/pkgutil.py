@@ -1,4 +1,5 @@
 import _tidemark
+import os.path as _path
 from importlib.util import find_spec as _find_spec
 from typing import NamedTuple
 
@@ -39,6 +40,16 @@ def find_loader(fullname):
 
 
 get_loader = find_loader
+
+
+def get_data(package, resource):
+    if _find_spec(package) is None:
+        return None
+    file = getattr(_tidemark.import_module(package), "__file__", None)
+    if file is None:
+        return None
+    with open(_path.join(_path.dirname(file), *resource.split("/"))) as data:
+        return data.read().encode()
 
 
 def extend_path(path, name):

@@ -26,7 +26,9 @@ from torch._refs.native_names import (
     poisson_nll_loss, split_with_sizes, spmm, triplet_margin_loss, unravel_index, unsafe_chunk,
     unsafe_split,
 )
-from torch._refs.random_numbers import Generator, _is_all_true, default_generator, normal
+from torch._refs.random_numbers import (
+    Generator, _assert_async, _is_all_true, default_generator, normal,
+)
 from torch._refs.signal import (
     bartlett_window, blackman_window, hamming_window, hann_window, istft, kaiser_window,
 )

@@ -26,3 +26,9 @@ if (positions[0] == torch.arange(4, device=d)).all():
     print("consecutive")
 ends = torch.tensor([1.0, -2.0, 0.0]), torch.tensor([3.0, 6.0, float("-inf")])
 print(torch.lerp(*ends, 0.25).tolist(), ends[0].lerp(ends[1], 0.75).tolist(), torch.lerp(*ends, torch.tensor([0.0, 0.5, 1.0])).tolist())
+for given in (torch.tensor(0), torch.ones(2), torch.empty(0), torch.tensor(True)):
+    try:
+        torch._assert_async(given)
+        print("holds")
+    except RuntimeError as error:
+        print(error)

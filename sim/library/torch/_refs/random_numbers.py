@@ -39,6 +39,15 @@ def _is_all_true(input):
     return input.all()
 
 
+def _assert_async(input, assert_msg=""):
+    """on a device a kernel looks, and nothing is read back"""
+    if input.numel() != 1:
+        amount = "more than one value" if input.numel() else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")
+    if not input.is_cuda and not _is_all_true(input.bool()).item():
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
 class Generator:
     """random numbers of the host are PyTorch's own; a device's are not known"""
 
