@@ -10,7 +10,6 @@
 
 namespace tidemark::graph::inductor {
 
-using ops::Dims;
 using ops::ScalarType;
 
 void Lowering::input(NodeId id) {
