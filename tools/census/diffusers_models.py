@@ -264,7 +264,7 @@ SCHEDULERS = """DDIMScheduler DDIMParallelScheduler DDPMScheduler DDPMParallelSc
     EulerAncestralDiscreteScheduler EulerDiscreteScheduler FlowMatchEulerDiscreteScheduler FlowMatchHeunDiscreteScheduler
     FlowMatchLCMScheduler HeunDiscreteScheduler IPNDMScheduler KDPM2AncestralDiscreteScheduler KDPM2DiscreteScheduler LCMScheduler
     LMSDiscreteScheduler PNDMScheduler SASolverScheduler TCDScheduler UniPCMultistepScheduler CMStochasticIterativeScheduler
-    DDIMInverseScheduler DPMSolverMultistepInverseScheduler CogVideoXDDIMScheduler ScoreSdeVeScheduler UnCLIPScheduler
+    DDIMInverseScheduler DPMSolverMultistepInverseScheduler CogVideoXDDIMScheduler UnCLIPScheduler
     CosineDPMSolverMultistepScheduler""".split()
 
 
@@ -290,14 +290,9 @@ else:
         sys.exit()
     clean, noise = random(2, 3, 16, 16), random(2, 3, 16, 16)
     scheduler.set_timesteps(4, **({"device": "cuda"} if "device" in inspect.signature(scheduler.set_timesteps).parameters else {}))
-    if hasattr(scheduler, "set_sigmas"):
-        scheduler.set_sigmas(4)
     if hasattr(scheduler, "add_noise"):
         clean = scheduler.add_noise(clean, noise, scheduler.timesteps[:1].expand(2).to("cuda"))
     for timestep in scheduler.timesteps:
         if hasattr(scheduler, "scale_model_input"):
             scheduler.scale_model_input(clean, timestep)
-        if name == "ScoreSdeVeScheduler":
-            clean = scheduler.step_pred(noise, timestep, clean).prev_sample
-        else:
-            clean = scheduler.step(noise, timestep, clean)[0]
+        clean = scheduler.step(noise, timestep, clean)[0]
