@@ -44,8 +44,10 @@ bool is_recomputable(const GraphNode& node) {
                                                      "min", "any",      "argmax",     "var",
                                                      "std", "var_mean", "sum_to_size"};
   static constexpr std::string_view kOthers[] = {
-      "_unsafe_view", "arange", "iota", "triu",      "index", "gather",     "ones",      "zeros",
-      "zeros_like",   "_low_memory_max_pool_offsets_to_indices", "full",   "full_like", "empty", "empty_like", "new_zeros", "scalar_tensor"};
+      "_unsafe_view", "arange",    "iota",  "triu",       "index",
+      "gather",       "ones",      "zeros", "zeros_like", "_low_memory_max_pool_offsets_to_indices",
+      "full",         "full_like", "empty", "empty_like", "new_zeros",
+      "scalar_tensor"};
   if (draws(node)) return false;
   switch (node.kind) {
     case NodeKind::kPart:
@@ -185,9 +187,9 @@ class Partitioner {
     must_recompute_.resize(nodes_.size());
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       const std::uint32_t region = nodes_[id].region;
-      const bool is_handed_on =
-          std::any_of(users_[id].begin(), users_[id].end(),
-                      [&](NodeId user) { return nodes_[user].region > region; });
+      const bool is_handed_on = std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
+        return nodes_[user].region > region;
+      });
       must_recompute_[id] = region != 0 && !is_handed_on && !is_input(nodes_[id]);
     }
     must_save_.resize(nodes_.size());

@@ -167,7 +167,8 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
 
     def test_modelled_what_is_not_modelled_is_refused_with_its_line_and_the_way_out(self):
         for line, said in (
-            ("run = torch.compile(model)", "train.py:4:7: error: torch.compile(backend='inductor') is not modelled"),
+            ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
+            ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    print('x')", "train.py:7:5: error: printing in compiled code"),
             ("    x = x * x.sum().item()", "train.py:7:"),

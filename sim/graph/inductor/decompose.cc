@@ -20,21 +20,39 @@ namespace {
 /// Element-wise operators that inductor lowers as they are.
 bool is_kept(std::string_view name) {
   static constexpr std::string_view kNames[] = {
-      "add",        "sub",         "mul",         "div",        "neg",       "exp",      "log",
-      "sqrt",       "rsqrt",       "tanh",        "sigmoid",    "relu",      "sin",      "cos",
-      "abs",        "pow",         "reciprocal",  "erf",        "where",     "eq",       "ne",
-      "lt",         "le",          "gt",          "ge",         "maximum",   "minimum",  "clamp",
-      "clamp_min",  "clamp_max",   "logical_not", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
-      "bitwise_not", "expm1", "_low_memory_max_pool_offsets_to_indices",      "log1p",       "log2",       "floor",     "ceil",     "round",
-      "sign",       "pointwise",   "floor_divide", "remainder", "add_",      "isnan",    "isinf"};
+      "add",         "sub",
+      "mul",         "div",
+      "neg",         "exp",
+      "log",         "sqrt",
+      "rsqrt",       "tanh",
+      "sigmoid",     "relu",
+      "sin",         "cos",
+      "abs",         "pow",
+      "reciprocal",  "erf",
+      "where",       "eq",
+      "ne",          "lt",
+      "le",          "gt",
+      "ge",          "maximum",
+      "minimum",     "clamp",
+      "clamp_min",   "clamp_max",
+      "logical_not", "logical_and",
+      "logical_or",  "bitwise_and",
+      "bitwise_or",  "bitwise_not",
+      "expm1",       "_low_memory_max_pool_offsets_to_indices",
+      "log1p",       "log2",
+      "floor",       "ceil",
+      "round",       "sign",
+      "pointwise",   "floor_divide",
+      "remainder",   "add_",
+      "isnan",       "isinf"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 /// Gradients that are one operator, such as the product of two tensors.
 bool is_one_product(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"pointwise",    "mul_backward", "div_backward",
-                                                "add_backward", "sub_backward", "neg_backward",
-                                                "exp_backward", "where_backward", "masked_fill_backward"};
+  static constexpr std::string_view kNames[] = {
+      "pointwise",    "mul_backward", "div_backward",   "add_backward",        "sub_backward",
+      "neg_backward", "exp_backward", "where_backward", "masked_fill_backward"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -144,8 +162,9 @@ bool Decomposer::by_formula(NodeId id) {
   for (std::size_t i = 0; i < inputs.size() && i < 3; ++i) {
     const ScalarType dtype = out_.nodes[inputs[i]].dtype;
     const bool is_narrow = ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
-    names[kOperands[i]] =
-        formula->widens && is_narrow ? builder_.convert(inputs[i], ScalarType::kFloat32) : inputs[i];
+    names[kOperands[i]] = formula->widens && is_narrow
+                              ? builder_.convert(inputs[i], ScalarType::kFloat32)
+                              : inputs[i];
   }
   NodeId result = evaluate(formula->text, std::move(names));
   if (formula->widens) result = builder_.convert(result, node.dtype);
@@ -158,7 +177,8 @@ void Decomposer::element_wise(NodeId id) {
   const std::string_view name = without_underscore(node.name);
   if (name == "masked_fill") {
     const std::vector<NodeId> inputs = inputs_of(id);
-    const NodeId value = inputs.size() > 2 ? inputs[2] : builder_.fill("full", {}, node.dtype, node.call);
+    const NodeId value =
+        inputs.size() > 2 ? inputs[2] : builder_.fill("full", {}, node.dtype, node.call);
     const NodeId result = builder_.pointwise("where", {inputs[1], value, inputs[0]});
     gives(id, result);
     return;
@@ -204,7 +224,8 @@ std::vector<std::int64_t> Decomposer::reduced_dims(const GraphNode& from, const 
     return dims;
   }
   if (to.sizes.empty()) {
-    for (std::size_t i = 0; i < from.sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < from.sizes.size(); ++i)
+      dims.push_back(static_cast<std::int64_t>(i));
     return dims;
   }
   // What the call says, else the first that leave the sizes that are there.
@@ -266,7 +287,8 @@ void Decomposer::reduction(NodeId id) {
   // What a bias gets is seen without the dimension of one element at once.
   for (NodeId other = id + 1; other < in_.nodes.size() && node.call.empty(); ++other) {
     const GraphNode& view = in_.nodes[other];
-    if (view.kind != NodeKind::kView || view.inputs.front() != id || at_[other] != kNoNode) continue;
+    if (view.kind != NodeKind::kView || view.inputs.front() != id || at_[other] != kNoNode)
+      continue;
     const NodeId seen = builder_.view("view", made, view.sizes, view.strides, view.offset);
     at_[other] = widens ? builder_.convert(seen, node.dtype) : seen;
     at_[id] = made;
@@ -399,8 +421,8 @@ void Decomposer::convert(NodeId id) {
     reduction(id);
     return;
   }
-  if (node.name == "to" || node.name == "_to_copy" || node.name == "contiguous" || node.name == "clone" ||
-      node.name == "to_copy_backward") {
+  if (node.name == "to" || node.name == "_to_copy" || node.name == "contiguous" ||
+      node.name == "clone" || node.name == "to_copy_backward") {
     copy(id);
     return;
   }
@@ -417,7 +439,8 @@ void Decomposer::convert(NodeId id) {
       return;
     case NodeKind::kFill: {
       const bool counts = node.name == "arange";
-      const NodeId made = builder_.fill(counts ? "iota" : "full", node.sizes, node.dtype, node.call);
+      const NodeId made =
+          builder_.fill(counts ? "iota" : "full", node.sizes, node.dtype, node.call);
       out_.nodes[made].settings = node.settings;
       gives(id, made);
       return;
@@ -434,17 +457,16 @@ void Decomposer::convert(NodeId id) {
 
 bool Decomposer::library_kernel(std::string_view name) {
   if (name.ends_with("convolution") || name.ends_with("convolution_backward")) return true;
-  static constexpr std::string_view kNames[] = {
-      "_scaled_dot_product_efficient_attention",
-      "scaled_dot_product_efficient_attention_backward",
-      "_scaled_dot_product_flash_attention",
-      "scaled_dot_product_flash_attention_backward",
-      "convolution",
-      "convolution_backward",
-      "addmm",
-      "mm",
-      "bmm",
-      "baddbmm"};
+  static constexpr std::string_view kNames[] = {"_scaled_dot_product_efficient_attention",
+                                                "scaled_dot_product_efficient_attention_backward",
+                                                "_scaled_dot_product_flash_attention",
+                                                "scaled_dot_product_flash_attention_backward",
+                                                "convolution",
+                                                "convolution_backward",
+                                                "addmm",
+                                                "mm",
+                                                "bmm",
+                                                "baddbmm"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -479,8 +501,7 @@ NodeGraph Decomposer::run() {
   return std::move(out_);
 }
 
-NodeGraph decompose(const NodeGraph& captured, bool under_autocast,
-                    std::vector<NodeId>& places) {
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places) {
   Decomposer decomposer(captured, under_autocast);
   NodeGraph graph = decomposer.run();
   places = decomposer.places();

@@ -185,8 +185,8 @@ void Decomposer::nll_loss(NodeId id) {
   const NodeId zero = builder_.fill("full", {}, out_.nodes[target].dtype, "#0");
   const NodeId safe = builder_.pointwise("where", {is_counted, target, zero});
   const NodeId column = builder_.unsqueeze(safe, 1);
-  const NodeId gathered = builder_.opaque("gather", {x, column}, out_.nodes[column].sizes,
-                                          out_.nodes[x].dtype);
+  const NodeId gathered =
+      builder_.opaque("gather", {x, column}, out_.nodes[column].sizes, out_.nodes[x].dtype);
   const NodeId row = builder_.squeeze(gathered, {1});
   const NodeId losses = builder_.pointwise("neg", {row});
   const NodeId nothing = builder_.fill("full", {}, out_.nodes[x].dtype, "#0.0");

@@ -65,8 +65,8 @@ void Decomposer::batch_norm(NodeId id) {
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
     const NodeId mean_row = builder_.squeeze(mean, dims);
     const NodeId scale_row = builder_.squeeze(scale, dims);
-    const NodeId running_mean =
-        evaluate("a = mul m #momentum; b = mul o #rest; add a b", {{"m", mean_row}, {"o", inputs[3]}});
+    const NodeId running_mean = evaluate("a = mul m #momentum; b = mul o #rest; add a b",
+                                         {{"m", mean_row}, {"o", inputs[3]}});
     const NodeId var_row = builder_.squeeze(var, dims);
     const NodeId running_var =
         evaluate("a = mul v #correction; b = mul a #momentum; c = mul o #rest; add b c",
@@ -81,7 +81,8 @@ void Decomposer::batch_norm(NodeId id) {
   } else {
     const NodeId mean = builder_.convert(inputs[3], ScalarType::kFloat32);
     const NodeId var = builder_.convert(inputs[4], ScalarType::kFloat32);
-    const NodeId scale = evaluate("a = add v #eps; b = sqrt a; c = reciprocal b; mul c #1", {{"v", var}});
+    const NodeId scale =
+        evaluate("a = add v #eps; b = sqrt a; c = reciprocal b; mul c #1", {{"v", var}});
     const NodeId mean_wide = widened(mean);
     const NodeId scale_wide = widened(scale);
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean_wide}, {"r", scale_wide}});
@@ -117,14 +118,17 @@ void Decomposer::batch_norm_backward(NodeId id) {
     for (std::size_t i = 2; i < rank; ++i) of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
     return of;
   };
-  const auto sum = [&](NodeId of) { return builder_.reduce("sum", of, dims, false, ScalarType::kFloat32); };
+  const auto sum = [&](NodeId of) {
+    return builder_.reduce("sum", of, dims, false, ScalarType::kFloat32);
+  };
   const NodeId mean_wide = widened(mean);
   const NodeId total = sum(g);
   const NodeId apart = builder_.pointwise("sub", {x, mean_wide});
   const NodeId product = builder_.pointwise("mul", {g, apart});
   const NodeId moment = sum(product);
   const NodeId a = widened(builder_.pointwise("mul", {total}, "#n"));
-  const NodeId b = widened(evaluate("a = mul m #n; b = mul r r; mul a b", {{"m", moment}, {"r", scale}}));
+  const NodeId b =
+      widened(evaluate("a = mul m #n; b = mul r r; mul a b", {{"m", moment}, {"r", scale}}));
   const NodeId c = widened(builder_.pointwise("mul", {scale, weight}));
   const NodeId result =
       evaluate("d = sub x m; e = mul d b; f = sub g e; h = sub f a; mul h c",

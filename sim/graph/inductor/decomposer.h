@@ -63,7 +63,7 @@ class Decomposer {
   std::vector<NodeId> at_;
   std::map<NodeId, int> part_number_;
   std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
-  std::vector<std::pair<NodeId, NodeId>> statistics_;  ///< inputs, and what they become
+  std::vector<std::pair<NodeId, NodeId>> statistics_;      ///< inputs, and what they become
   NodeId seeds_ = kNoNode;
 };
 

@@ -48,9 +48,9 @@ constexpr Formula kFormulas[] = {
 }  // namespace
 
 const Formula* formula_of(std::string_view op, std::string_view call) {
-  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& f) {
-    return f.op == op && call.find(f.when) != std::string_view::npos;
-  });
+  const auto found = std::find_if(
+      std::begin(kFormulas), std::end(kFormulas),
+      [&](const Formula& f) { return f.op == op && call.find(f.when) != std::string_view::npos; });
   return found == std::end(kFormulas) ? nullptr : found;
 }
 

@@ -65,7 +65,8 @@ class Fusion {
   /// Bytes that both read or write alike.
   [[nodiscard]] std::int64_t shared(const Step& a, const Step& b) const {
     std::int64_t bytes = 0;
-    const auto count = [&](const std::vector<Dependency>& list, const std::vector<Dependency>* but) {
+    const auto count = [&](const std::vector<Dependency>& list,
+                           const std::vector<Dependency>* but) {
       for (const Dependency& dependency : list) {
         if (but != nullptr && contains(*but, dependency)) continue;
         if (contains(b.reads, dependency) || contains(b.writes, dependency))
@@ -184,9 +185,9 @@ class Fusion {
     for (const std::uint32_t op : step.operations) {
       for (const Dependency& read : s_.nests[op].reads) {
         if (!contains(step.reads, read) && !contains(step.writes, read)) step.reads.push_back(read);
-        const bool is_needed = !s_.is_input(read.buffer) && own.count(read.buffer) == 0 &&
-                               std::find(step.needs.begin(), step.needs.end(), read.buffer) ==
-                                   step.needs.end();
+        const bool is_needed =
+            !s_.is_input(read.buffer) && own.count(read.buffer) == 0 &&
+            std::find(step.needs.begin(), step.needs.end(), read.buffer) == step.needs.end();
         if (is_needed) step.needs.push_back(read.buffer);
       }
     }
@@ -336,9 +337,8 @@ class Fusion {
     std::set<const Step*> visited;
     const std::function<bool(const Step&)> leads = [&](const Step& step) {
       if (step.operations.size() < 2 || !visited.insert(&step).second) return false;
-      const bool is_inside =
-          std::all_of(step.operations.begin(), step.operations.end(),
-                      [&](std::uint32_t op) { return ancestors.count(op) > 0; });
+      const bool is_inside = std::all_of(step.operations.begin(), step.operations.end(),
+                                         [&](std::uint32_t op) { return ancestors.count(op) > 0; });
       if (is_inside) return false;
       for (const std::uint32_t ancestor : step.ancestors) {
         if (names.count(ancestor) > 0) return true;
@@ -393,7 +393,8 @@ class Fusion {
       for (std::size_t i = 0; i < group.size(); ++i) {
         for (std::size_t j = i + 1; j < group.size() && j <= i + kMostNeighbours; ++j) {
           if (!seen.insert({group[i].get(), group[j].get()}).second) continue;
-          if (can_fuse(*group[i], *group[j], may_reorder)) possible.emplace_back(group[i], group[j]);
+          if (can_fuse(*group[i], *group[j], may_reorder))
+            possible.emplace_back(group[i], group[j]);
         }
       }
     }
@@ -402,8 +403,7 @@ class Fusion {
       const auto& [a, b] = possible[i];
       const std::int64_t bytes = shared(*a, *b);
       const bool is_alike = a->is_reduction == b->is_reduction && bytes > 0;
-      scored.emplace_back(
-          Score{is_alike, bytes, -static_cast<std::int64_t>(distance(*a, *b))}, i);
+      scored.emplace_back(Score{is_alike, bytes, -static_cast<std::int64_t>(distance(*a, *b))}, i);
     }
     std::stable_sort(scored.begin(), scored.end(),
                      [](const auto& x, const auto& y) { return x.first > y.first; });

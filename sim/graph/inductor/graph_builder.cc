@@ -16,10 +16,9 @@ using ops::ScalarType;
 namespace {
 
 bool gives_bool(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"eq",          "ne",          "lt",
-                                                "le",          "gt",          "ge",
-                                                "logical_not", "logical_and", "logical_or",
-                                                "isnan",       "isinf"};
+  static constexpr std::string_view kNames[] = {"eq",         "ne",    "lt",          "le",
+                                                "gt",         "ge",    "logical_not", "logical_and",
+                                                "logical_or", "isnan", "isinf"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -156,7 +155,8 @@ NodeId GraphBuilder::reduce(std::string_view name, NodeId x, const std::vector<s
   }
   node.strides = dense_strides(node.sizes);
   node.settings = keeps_dims ? 3 : 1;
-  for (const std::int64_t dim : dims) node.settings = mixed(node.settings, static_cast<std::uint64_t>(dim)) | 1U;
+  for (const std::int64_t dim : dims)
+    node.settings = mixed(node.settings, static_cast<std::uint64_t>(dim)) | 1U;
   node.storage = new_storage();
   return add(std::move(node));
 }

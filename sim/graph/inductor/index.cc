@@ -65,7 +65,8 @@ void add(Index& to, const Index& index, std::int64_t scale) {
     to.digits.push_back(digit);
   }
   to.offset += index.offset * scale;
-  if (index.mark != 0) to.mark = mixed(mixed(to.mark, index.mark), static_cast<std::uint64_t>(scale));
+  if (index.mark != 0)
+    to.mark = mixed(mixed(to.mark, index.mark), static_cast<std::uint64_t>(scale));
   tidy(to);
 }
 

@@ -74,13 +74,13 @@ struct Buffer {
   ops::Dims strides;
   ops::ScalarType dtype = ops::ScalarType::kFloat32;
   ops::Device device = ops::kHost;
-  std::int32_t maker = -1;           ///< its operation; -1: an input
-  NodeId node = kNoNode;             ///< in the pass's graph: what it holds
-  bool is_flexible = false;          ///< its strides are not decided yet
-  bool is_donated = false;           ///< an input that nothing else holds
-  bool is_library_made = false;      ///< comes from a kernel that asks for it itself
-  bool is_whole = false;             ///< of parts, has no memory of its own
-  BufferId changes = kNoBuffer;      ///< written over by this one
+  std::int32_t maker = -1;       ///< its operation; -1: an input
+  NodeId node = kNoNode;         ///< in the pass's graph: what it holds
+  bool is_flexible = false;      ///< its strides are not decided yet
+  bool is_donated = false;       ///< an input that nothing else holds
+  bool is_library_made = false;  ///< comes from a kernel that asks for it itself
+  bool is_whole = false;         ///< of parts, has no memory of its own
+  BufferId changes = kNoBuffer;  ///< written over by this one
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] Bytes bytes() const {
     return static_cast<Bytes>(elements()) * ops::element_bytes(dtype);

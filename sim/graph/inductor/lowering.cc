@@ -12,10 +12,11 @@ namespace tidemark::graph::inductor {
 using ops::Dims;
 using ops::ScalarType;
 
-Lowering::Lowering(const PassGraph& pass, const DeviceShape& device)
+Lowering::Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& hints)
     : pass_(pass),
       nodes_(pass.graph.nodes),
       device_(device),
+      hints_(hints),
       users_(pass.graph.users()),
       is_output_(nodes_.size()),
       values_(nodes_.size()),
@@ -53,7 +54,9 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kFill:
       return fill(id);
     case NodeKind::kReduction:
-      return name == "var_mean" ? moments(id) : name == "online_softmax" ? softmax_parts(id) : reduce(id);
+      return name == "var_mean"         ? moments(id)
+             : name == "online_softmax" ? softmax_parts(id)
+                                        : reduce(id);
     case NodeKind::kProduct:
       return product(id);
     case NodeKind::kCat:
@@ -205,7 +208,8 @@ bool Lowering::is_strided(const View& view) const {
   const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
   const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes,
                            program.buffers[box.buffer].strides, 0);
-  return index.mark == 0 && std::all_of(index.digits.begin(), index.digits.end(), [&](const Digit& d) {
+  return index.mark == 0 &&
+         std::all_of(index.digits.begin(), index.digits.end(), [&](const Digit& d) {
            return d.divisor == 1 && d.extent == view.sizes[static_cast<std::size_t>(d.loop)];
          });
 }
@@ -403,9 +407,9 @@ void Lowering::find_channels_last() {
   prefers_channels_last_.assign(nodes_.size(), false);
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
     prefers_channels_last_[id] =
-        is_convolution(nodes_[id]) || std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
-          return prefers_channels_last_[user];
-        });
+        is_convolution(nodes_[id]) ||
+        std::any_of(users_[id].begin(), users_[id].end(),
+                    [&](NodeId user) { return prefers_channels_last_[user]; });
   }
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (!prefers_channels_last_[id]) continue;
@@ -430,7 +434,8 @@ void Lowering::make_output(NodeId id) {
 void Lowering::finish(NodeId id) {
   const GraphNode& node = nodes_[id];
   if (node.name == "copy_") return;
-  const bool is_several = node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
+  const bool is_several =
+      node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
   if (is_several || node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent) return;
   if (is_output_[id] && !node.sizes.empty()) make_output(id);
   const std::size_t users = users_[id].size() + (is_output_[id] ? 1 : 0);

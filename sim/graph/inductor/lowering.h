@@ -16,11 +16,24 @@ struct DeviceShape {
   std::int64_t threads_per_multiprocessor = 2048;
 };
 
+/// What was decided for the sizes at which a pass was compiled, and holds for others: PyTorch
+/// compiles code of dynamic sizes once.
+struct SizeHints {
+  struct Split {
+    Hint hint = Hint::kDefault;
+    std::int64_t parts = 1;
+  };
+  std::vector<Split> splits;         ///< of reductions, in order
+  std::vector<std::uint32_t> order;  ///< of kernels: the first operation of each
+  bool is_set = false;
+};
+
 /// Makes a pass into loops and calls of libraries: what is computed within a loop that reads it,
 /// and what gets memory of its own. Source: docs/rules/compile.md#4.
 class Lowering {
  public:
-  Lowering(const PassGraph& pass, const DeviceShape& device);
+  /// `hints`: taken where they are set, else filled.
+  Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& hints);
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
   /// Errors: ops::NotModelled, with the operator's name.
@@ -116,11 +129,9 @@ class Lowering {
   std::shared_ptr<const Loops> reduction(Loops loops, NodeId node, ops::Device device);
   std::vector<BufferId> welford(Loops loops, std::vector<Body> bodies, NodeId node,
                                 ops::Device device);
-  struct Split {
-    Hint hint = Hint::kDefault;
-    std::int64_t parts = 1;
-  };
+  using Split = SizeHints::Split;
   [[nodiscard]] Split split_of(const Loops& loops);
+  [[nodiscard]] Split split_here(const Loops& loops);
   [[nodiscard]] std::int64_t split_inner(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] std::int64_t split_outer(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] static Body split_body(const Loops& loops, const Body& body, std::int64_t parts,
@@ -133,6 +144,8 @@ class Lowering {
   const PassGraph& pass_;
   const std::vector<GraphNode>& nodes_;
   DeviceShape device_;
+  SizeHints& hints_;
+  std::size_t splits_ = 0;
   std::vector<std::vector<NodeId>> users_;
   std::vector<bool> is_output_;
   std::vector<View> values_;

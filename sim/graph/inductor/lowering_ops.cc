@@ -20,8 +20,8 @@ void Lowering::input(NodeId id) {
   made.strides = node.strides;
   made.name = pass_.labels[id];
   const auto at = std::find(pass_.inputs.begin(), pass_.inputs.end(), id);
-  made.is_donated =
-      at != pass_.inputs.end() && pass_.is_donated[static_cast<std::size_t>(at - pass_.inputs.begin())];
+  made.is_donated = at != pass_.inputs.end() &&
+                    pass_.is_donated[static_cast<std::size_t>(at - pass_.inputs.begin())];
   give(id, add_box(id, nullptr, buffer));
 }
 
@@ -94,7 +94,7 @@ void Lowering::gather(NodeId id) {
   const bool is_embedding = node.name == "embedding";
   realize(values_[from].box);
   loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
-                                                                           const Indices& at) {
+                                                                              const Indices& at) {
     const std::size_t rank = by.view.sizes.size();
     const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
     const Value place = load_as(trace, by, first, by.dtype);
@@ -142,11 +142,10 @@ void Lowering::random(NodeId id) {
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, seed = operand(node.inputs.front()), sizes = node.sizes](
-                    Trace& trace, const Indices& at) {
+  loops->body = [this, seed = operand(node.inputs.front()), sizes = node.sizes](Trace& trace,
+                                                                                const Indices& at) {
     const Value value = load_as(trace, seed, {}, ScalarType::kInt64);
-    const Value place =
-        trace.op("index_expr", {hash_of(flat(at, sizes, dense_strides(sizes), 0))});
+    const Value place = trace.op("index_expr", {hash_of(flat(at, sizes, dense_strides(sizes), 0))});
     return trace.op("rand", {value, place});
   };
   const BoxId box = add_box(id, std::move(loops), kNoBuffer);
@@ -213,7 +212,7 @@ void Lowering::max_pool(NodeId id) {
     loops->dtype = of.dtype;
     const bool is_place = of.dims[0] == 1;
     loops->body = [this, from = operand(x), is_place, turns = window_of(node)](Trace& trace,
-                                                                            const Indices& at) {
+                                                                               const Indices& at) {
       Value most = 0;
       for (std::size_t turn = 0; turn < turns; ++turn) {
         const Value one = load(trace, from, shifted(at, turn));
@@ -337,7 +336,8 @@ void Lowering::library(NodeId id, std::size_t parts) {
     ++made;
   };
   for (const NodeId part : users_[id]) {
-    const auto number = static_cast<std::size_t>(nodes_[part].dims.empty() ? 0 : nodes_[part].dims[0]);
+    const auto number =
+        static_cast<std::size_t>(nodes_[part].dims.empty() ? 0 : nodes_[part].dims[0]);
     while (made < number) add_part(kNoNode);
     add_part(part);
   }
@@ -353,7 +353,8 @@ constexpr std::size_t kMostPointwiseCat = 8;  // max_pointwise_cat_inputs
 void Lowering::concatenate(NodeId id) {
   const GraphNode& node = nodes_[id];
   if (node.inputs.size() > kMostPointwiseCat)
-    throw ops::NotModelled("cat of more than eight tensors in code compiled by inductor is not modelled");
+    throw ops::NotModelled(
+        "cat of more than eight tensors in code compiled by inductor is not modelled");
   std::size_t dim = 0;
   for (std::size_t i = 0; i < node.sizes.size(); ++i) {
     if (nodes_[node.inputs.front()].sizes[i] != node.sizes[i]) dim = i;
@@ -385,7 +386,8 @@ void Lowering::concatenate(NodeId id) {
 }
 
 void Lowering::softmax_parts(NodeId id) {
-  throw ops::NotModelled(fmt::format("{} in code compiled by inductor is not modelled", nodes_[id].name));
+  throw ops::NotModelled(
+      fmt::format("{} in code compiled by inductor is not modelled", nodes_[id].name));
 }
 
 }  // namespace tidemark::graph::inductor

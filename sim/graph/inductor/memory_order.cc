@@ -96,8 +96,8 @@ class MemoryOrder {
       const Buffer& buffer = s_.program.buffers[id];
       if (buffer.maker < 0 || buffer.is_whole || buffer.changes != kNoBuffer) continue;
       const Operation& operation = s_.program.operations[static_cast<std::size_t>(buffer.maker)];
-      const auto bytes = static_cast<std::int64_t>(
-          static_cast<Bytes>(product(buffer.sizes)) * ops::element_bytes(buffer.dtype));
+      const auto bytes = static_cast<std::int64_t>(static_cast<Bytes>(product(buffer.sizes)) *
+                                                   ops::element_bytes(buffer.dtype));
       freed_[id] = bytes;
       if (operation.is_part) {
         allocated_[operation.reads.front()] += bytes;
@@ -131,8 +131,8 @@ class MemoryOrder {
       for (const Dependency& read : step.reads) {
         const Buffer& buffer = s_.program.buffers[read.buffer];
         if (!s_.is_input(read.buffer)) continue;
-        const bool is_kept = buffer.name.starts_with("primals_") || buffer.name.starts_with("arg") ||
-                             buffer.name.starts_with("tangents");
+        const bool is_kept = buffer.name.starts_with("primals_") ||
+                             buffer.name.starts_with("arg") || buffer.name.starts_with("tangents");
         if (is_kept) continue;
         is_known_[read.buffer] = true;
         add(readers_[read.buffer], i);
@@ -198,9 +198,9 @@ class MemoryOrder {
         const std::int64_t size = size_of(step);
         return std::tuple{size > gap ? size : 0, size - gives[step], step};
       };
-      const auto chosen = std::min_element(ready.begin(), ready.end(), [&](std::size_t a, std::size_t b) {
-        return key(a) < key(b);
-      });
+      const auto chosen =
+          std::min_element(ready.begin(), ready.end(),
+                           [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
       const std::size_t step = *chosen;
       ready.erase(chosen);
       order.push_back(step);
@@ -299,6 +299,23 @@ void Schedule::order_for_memory() {
   for (const std::size_t i : order) sorted.push_back(std::move(steps[i]));
   steps = std::move(sorted);
   estimate();
+}
+
+bool Schedule::order_as(const std::vector<std::uint32_t>& first_operations) {
+  std::vector<std::size_t> order;
+  for (const std::uint32_t operation : first_operations) {
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.operations.front() == operation;
+    });
+    if (found == steps.end()) return false;
+    order.push_back(static_cast<std::size_t>(found - steps.begin()));
+  }
+  if (order.size() != steps.size()) return false;
+  std::vector<Step> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(steps[i]));
+  steps = std::move(sorted);
+  estimate();
+  return true;
 }
 
 void Schedule::estimate() {

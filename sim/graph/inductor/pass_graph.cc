@@ -41,7 +41,8 @@ std::vector<std::string> labels_of(const NodeGraph& joint) {
     }
     if (node.kind == NodeKind::kPart && first_part.count(node.inputs.front()) > 0) {
       const std::string_view whole = joint.nodes[node.inputs.front()].name;
-      const int number = first_part[node.inputs.front()] + number_of(whole, static_cast<int>(node.dims.front()));
+      const int number =
+          first_part[node.inputs.front()] + number_of(whole, static_cast<int>(node.dims.front()));
       labels.push_back(number == 0 ? "getitem" : fmt::format("getitem_{}", number));
       continue;
     }
@@ -53,11 +54,10 @@ std::vector<std::string> labels_of(const NodeGraph& joint) {
     // Their decomposition converts operands before it finds that it has nothing to do.
     const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
     if (is_narrow && node.name == "addmm") counts["convert_element_type"] += 3;
-    if (is_narrow && (node.name == "mm" || node.name == "bmm"))
-      counts["convert_element_type"] += 2;
+    if (is_narrow && (node.name == "mm" || node.name == "bmm")) counts["convert_element_type"] += 2;
     const int count = counts[node.name]++;
-    labels.push_back(count == 0 && !is_input ? base
-                                             : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
+    labels.push_back(
+        count == 0 && !is_input ? base : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
   }
   return labels;
 }
@@ -189,7 +189,8 @@ bool feeds_loops(const PassGraph& pass, const std::vector<std::vector<NodeId>>& 
   if (is_output[id]) return false;
   for (const NodeId user : users[id]) {
     const GraphNode& node = pass.graph.nodes[user];
-    if (looks_only(node) || (node.has_parts && node.effects.empty() && node.kind != NodeKind::kReduction)) {
+    if (looks_only(node) ||
+        (node.has_parts && node.effects.empty() && node.kind != NodeKind::kReduction)) {
       if (!feeds_loops(pass, users, is_output, user)) return false;
     } else if (!is_loop(node)) {
       return false;

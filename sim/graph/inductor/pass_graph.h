@@ -13,8 +13,8 @@ struct PassGraph {
   NodeGraph graph;                  ///< its nodes: inputs first
   std::vector<std::string> labels;  ///< by node: as torch.fx names it
   std::vector<NodeId> inputs;
-  std::vector<NodeId> outputs;  ///< kNoNode: None
-  std::vector<NodeId> places;   ///< by node: which of the joint graph; kNoNode: none
+  std::vector<NodeId> outputs;   ///< kNoNode: None
+  std::vector<NodeId> places;    ///< by node: which of the joint graph; kNoNode: none
   std::vector<bool> is_donated;  ///< by input: nothing else holds it
 };
 

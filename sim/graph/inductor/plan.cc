@@ -20,7 +20,8 @@ class Planner {
         is_done_(schedule.program.operations.size()),
         fused_(schedule.program.operations.size(), -1) {
     for (std::size_t i = 0; i < s_.steps.size(); ++i) {
-      for (const std::uint32_t op : s_.steps[i].operations) fused_[op] = static_cast<std::int32_t>(i);
+      for (const std::uint32_t op : s_.steps[i].operations)
+        fused_[op] = static_cast<std::int32_t>(i);
     }
   }
 
@@ -215,8 +216,8 @@ class Planner {
     for (const std::uint32_t op : step.operations) {
       const BufferId output = s_.program.operations[op].output;
       const BufferId first = root_of(output);
-      const bool is_own = !s_.is_input(first) && fused_[static_cast<std::size_t>(
-                                                    buffers_[first].maker)] == kernel;
+      const bool is_own =
+          !s_.is_input(first) && fused_[static_cast<std::size_t>(buffers_[first].maker)] == kernel;
       is_kept[first] = is_kept[first] || !is_local(output, kernel) || !is_own;
     }
     for (const std::uint32_t op : step.operations) {
@@ -240,9 +241,8 @@ class Planner {
 
   void free_unused(std::size_t step) {
     to_free_.insert(to_free_.end(), last_uses_[step].begin(), last_uses_[step].end());
-    std::sort(to_free_.begin(), to_free_.end(), [this](BufferId a, BufferId b) {
-      return buffers_[a].name < buffers_[b].name;
-    });
+    std::sort(to_free_.begin(), to_free_.end(),
+              [this](BufferId a, BufferId b) { return buffers_[a].name < buffers_[b].name; });
     for (const BufferId id : to_free_) {
       if (is_removed_[id] || is_freed_[id] || s_.is_output[id]) continue;
       if (s_.is_input(id)) {
@@ -265,8 +265,7 @@ class Planner {
       if (at.kind != Line::Kind::kAllocate && at.kind != Line::Kind::kFree &&
           at.kind != Line::Kind::kReuse)
         continue;
-      if (is_removed_[at.buffer] ||
-          (at.kind == Line::Kind::kReuse && is_removed_[at.other])) {
+      if (is_removed_[at.buffer] || (at.kind == Line::Kind::kReuse && is_removed_[at.other])) {
         at.kind = Line::Kind::kNothing;
         continue;
       }

@@ -25,9 +25,9 @@ struct Line {
   BufferId buffer = kNoBuffer;
   BufferId other = kNoBuffer;
   std::uint32_t step = 0;
-  NodeId node = kNoNode;      ///< kLibrary, kPart: in the pass's graph
-  std::uint64_t bytes = 0;    ///< kLoops: moved
-  bool is_for_good = true;    ///< kFree: nobody took its memory over
+  NodeId node = kNoNode;    ///< kLibrary, kPart: in the pass's graph
+  std::uint64_t bytes = 0;  ///< kLoops: moved
+  bool is_for_good = true;  ///< kFree: nobody took its memory over
 };
 
 /// The generated code of a pass: which buffer gets memory when, which takes over another's. Source:

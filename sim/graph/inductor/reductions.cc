@@ -81,6 +81,13 @@ std::int64_t Lowering::split_outer(std::int64_t reduced, std::int64_t outputs) c
 }
 
 Lowering::Split Lowering::split_of(const Loops& loops) {
+  const Split split = split_here(loops);
+  if (!hints_.is_set) hints_.splits.push_back(split);
+  const std::size_t at = splits_++;
+  return at < hints_.splits.size() ? hints_.splits[at] : split;
+}
+
+Lowering::Split Lowering::split_here(const Loops& loops) {
   const std::int64_t outputs = inductor::product(loops.sizes);
   const std::int64_t reduced = inductor::product(loops.reduced);
   if (outputs == 1) return {Hint::kInner, split_inner(reduced, 1)};
@@ -207,8 +214,9 @@ void Lowering::reduce(NodeId id) {
   loops.reduction = node.name == "mean" ? "sum" : node.name;
   loops.sizes = node.sizes;
   const bool is_sum = loops.reduction == "sum";
-  loops.dtype = is_sum && node.name == "mean" && ops::element_bytes(node.dtype) < 4 ? ScalarType::kFloat32
-                                                                                   : node.dtype;
+  loops.dtype = is_sum && node.name == "mean" && ops::element_bytes(node.dtype) < 4
+                    ? ScalarType::kFloat32
+                    : node.dtype;
   std::vector<bool> goes(from.size());
   for (const std::int64_t dim : node.dims) goes[static_cast<std::size_t>(dim)] = true;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -239,7 +247,7 @@ void Lowering::reduce(NodeId id) {
     divided->sizes = node.sizes;
     divided->dtype = node.dtype;
     divided->body = [this, from_sum = boxes_[box], count = node.settings](Trace& trace,
-                                                                      const Indices& at) {
+                                                                          const Indices& at) {
       return trace.op("div", {load_box(trace, from_sum, at), trace.constant(count)});
     };
     box = add_box(id, std::move(divided), kNoBuffer);

@@ -42,8 +42,8 @@ Dependency Dependency::merged() const {
   for (std::size_t i = 0; i + 1 < out.sizes.size();) {
     const std::int64_t outer = plain_scale(out.index, static_cast<int>(i), out.sizes[i]);
     const std::int64_t inner = plain_scale(out.index, static_cast<int>(i) + 1, out.sizes[i + 1]);
-    const bool is_one = outer >= 0 && inner >= 0 && outer == inner * out.sizes[i + 1] &&
-                        (outer > 0 || inner == 0);
+    const bool is_one =
+        outer >= 0 && inner >= 0 && outer == inner * out.sizes[i + 1] && (outer > 0 || inner == 0);
     if (!is_one) {
       ++i;
       continue;
@@ -140,7 +140,8 @@ void Schedule::make_nest(std::uint32_t number) {
     std::vector<std::vector<std::int64_t>> strides;
     for (const Index& formula : formulas) {
       std::vector<std::int64_t>& of = strides.emplace_back();
-      for (const std::size_t loop : loops_kept) of.push_back(stride_of(formula, static_cast<int>(loop)));
+      for (const std::size_t loop : loops_kept)
+        of.push_back(stride_of(formula, static_cast<int>(loop)));
     }
     const std::vector<std::size_t> order = pick_loop_order(strides, kept);
     for (std::size_t i = order.size(); i-- > 0;) {
@@ -182,8 +183,8 @@ void Schedule::connect() {
     const Operation& operation = program.operations[i];
     const auto use = [&](BufferId buffer, bool may_overwrite) {
       std::vector<User>& of = users[buffer];
-      const auto known = std::find_if(of.begin(), of.end(),
-                                      [i](const User& user) { return user.operation == i; });
+      const auto known =
+          std::find_if(of.begin(), of.end(), [i](const User& user) { return user.operation == i; });
       if (known == of.end()) {
         of.push_back({i, may_overwrite});
       } else {

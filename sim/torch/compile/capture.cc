@@ -130,10 +130,9 @@ ops::ScalarType promoted(const ops::Context& c, const std::vector<const Tensor*>
 }
 
 std::uint8_t numbers_among(const std::vector<const Tensor*>& reads) {
-  return static_cast<std::uint8_t>(
-      std::count_if(reads.begin(), reads.end(), [](const Tensor* tensor) {
-        return tensor->defined() && (*tensor)->wrapped_number;
-      }));
+  return static_cast<std::uint8_t>(std::count_if(
+      reads.begin(), reads.end(),
+      [](const Tensor* tensor) { return tensor->defined() && (*tensor)->wrapped_number; }));
 }
 
 }  // namespace

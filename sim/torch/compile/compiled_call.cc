@@ -161,9 +161,16 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   session.interp.refuse(std::string(what), kRunAsEager);
 }
 
+/// What is kept of a function's code from call to call.
+KeptCode& code_of(Session& session, const Value& function, bool has_backward) {
+  std::shared_ptr<void>& kept = session.compiled_code[{function.object(), has_backward}];
+  if (kept == nullptr) kept = std::make_shared<KeptCode>();
+  return *static_cast<KeptCode*>(kept.get());
+}
+
 }  // namespace
 
-Value call_compiled(Session& session, Backend backend, const Value& function,
+Value call_compiled(Session& session, Backend backend, bool is_dynamic, const Value& function,
                     lang::CallArgs& args) {
   ops::Context& c = session.c;
   if (c.tracer != nullptr) return session.interp.call(function, args);
@@ -202,9 +209,11 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
     capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
     if (backend == Backend::kInductor) {
       const auto& device = c.spec();
+      KeptCode fresh;
+      KeptCode& kept = is_dynamic ? code_of(session, function, has_backward) : fresh;
       try {
         inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
-                                         {device.sm_count, device.max_threads_per_sm},
+                                         {device.sm_count, device.max_threads_per_sm}, kept,
                                          session.emitter.recorded() != nullptr);
       } catch (const ops::NotModelled& problem) {
         refuse(session, problem.what());
@@ -253,25 +262,26 @@ void add_compiling(Session& session, lang::Module& module) {
   module.set(session.interp.intern("call_compiled"),
              session.interp.raw_function(
                  "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
-                   if (args.positional < 2) in.type_error("expected a function to call");
+                   if (args.positional < 3) in.type_error("expected a function to call");
                    const auto* name = args.values[0].as<lang::Str>();
                    const bool is_inductor = name != nullptr && name->text() == "inductor";
-                   const Value function = args.values[1];
-                   lang::CallArgs rest{args.values + 2, args.positional - 2, args.keywords,
+                   const bool is_dynamic = in.truth(args.values[1]);
+                   const Value function = args.values[2];
+                   lang::CallArgs rest{args.values + 3, args.positional - 3, args.keywords,
                                        args.keyword_count, false};
-                   return call_compiled(
-                       *s, is_inductor ? Backend::kInductor : Backend::kAotEager, function, rest);
+                   return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
+                                        is_dynamic, function, rest);
                  }));
   const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
-    module.set(session.interp.intern(name),
-               session.interp.function(signature,
-                                       [s = &session, begins](lang::Interp&, lang::Arguments&) {
-                                         auto* capture = dynamic_cast<Capture*>(s->c.tracer);
-                                         if (capture == nullptr) return Value::boolean(false);
-                                         if (begins) return Value::boolean(capture->begin_region());
-                                         capture->end_region();
-                                         return Value::boolean(true);
-                                       }));
+    module.set(
+        session.interp.intern(name),
+        session.interp.function(signature, [s = &session, begins](lang::Interp&, lang::Arguments&) {
+          auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+          if (capture == nullptr) return Value::boolean(false);
+          if (begins) return Value::boolean(capture->begin_region());
+          capture->end_region();
+          return Value::boolean(true);
+        }));
   };
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);

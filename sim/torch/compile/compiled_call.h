@@ -12,8 +12,9 @@ enum class Backend : std::uint8_t { kAotEager, kInductor };
 /// of them run. The code is captured at every call, so that what it does besides happens each time,
 /// as PyTorch has it. Errors: as the code's; the program is refused where it does what is not
 /// modelled. Source: docs/compile.md.
-lang::Value call_compiled(Session& session, Backend backend, const lang::Value& function,
-                          lang::CallArgs& args);
+/// `is_dynamic`: the code was compiled for sizes of its first call, and serves others too.
+lang::Value call_compiled(Session& session, Backend backend, bool is_dynamic,
+                          const lang::Value& function, lang::CallArgs& args);
 
 /// torch._C.call_compiled(backend, function, *args, **kwargs).
 void add_compiling(Session& session, lang::Module& module);

@@ -57,7 +57,8 @@ namespace {
 bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
   return std::any_of(parts.forward.begin(), parts.forward.end(), [&](NodeId id) {
     const graph::GraphNode& node = joint.nodes[id];
-    const bool draws = node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
+    const bool draws =
+        node.name == "inductor_seeds" || node.name.starts_with("_scaled_dot_product");
     return node.region != 0 && draws &&
            std::find(parts.backward.begin(), parts.backward.end(), id) != parts.backward.end();
   });
@@ -84,7 +85,7 @@ void trace_patterns(Session& session, const InductorCode& code) {
 
 std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
-    const graph::inductor::DeviceShape& device, bool wants_text) {
+    const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text) {
   std::vector<NodeId> places;
   NodeGraph joint = graph::inductor::decompose(capture.graph, capture.under_autocast(), places);
   const std::vector<std::string> labels = graph::inductor::labels_of(joint);
@@ -116,7 +117,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   graph::inductor::PassGraph forward =
       graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results);
   graph::inductor::write_inputs(forward, joint, code->inputs);
-  code->forward = graph::inductor::compile_pass(std::move(forward), device, wants_text);
+  code->forward =
+      graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
     std::vector<NodeId> inputs = parts.saved;
     for (const NodeId id : code->tangents) {
@@ -125,7 +127,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     graph::inductor::PassGraph pass =
         graph::inductor::pass_of(joint, labels, inputs, parts.backward, joint.gradients);
     pass.is_donated = donated(joint, inputs);
-    code->backward = graph::inductor::compile_pass(std::move(pass), device, wants_text);
+    code->backward =
+        graph::inductor::compile_pass(std::move(pass), device, kept.backward, wants_text);
   }
   if (wants_text) {
     for (const auto& [name, pass] :

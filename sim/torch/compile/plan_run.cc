@@ -16,7 +16,10 @@ using graph::inductor::Line;
 using ops::Tensor;
 
 PlanRun::PlanRun(ops::Context& c, const graph::inductor::CompiledPass& compiled)
-    : c_(c), compiled_(compiled), held_(compiled.buffers.size()), wholes_(compiled.buffers.size()) {}
+    : c_(c),
+      compiled_(compiled),
+      held_(compiled.buffers.size()),
+      wholes_(compiled.buffers.size()) {}
 
 void PlanRun::give(std::size_t input, const Tensor& tensor) {
   held_[input] = tensor->storage;  // the first buffers are the inputs
