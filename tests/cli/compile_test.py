@@ -231,7 +231,15 @@ print(calls[1:], torch.compiler.is_compiling())
             saved = parts[parts.index("saved for backward") : parts.index("backward graph")]
             self.assertIn("    addmm: float32[32, 128]\n", saved)
             self.assertIn("nothing was compiled", graph("--compile", "eager", "--stage", "joint").stderr)
-            self.assertIn("joint, partitioned", graph("--compile", "model", "--stage", "fused").stderr)
+            self.assertIn("joint, partitioned, fused, buffers", graph("--compile", "model", "--stage", "loops").stderr)
+            self.assertIn("nothing was compiled by inductor", graph("--compile", "model", "--stage", "fused").stderr)
+            pathlib.Path(folder, "train.py").write_text(text.replace("aot_eager", "inductor"), encoding="utf-8")
+            fused = graph("--compile", "model", "--stage", "fused").stdout
+            self.assertIn("    library\n        buf0: op0 addmm\n", fused)
+            self.assertIn("    pointwise 4096\n        buf1: op1 mul_2\n            buf0[128*i0 + 1*i1 : 32x128]\n", fused)
+            buffers = graph("--compile", "model", "--stage", "buffers").stdout
+            self.assertIn("    buf0 = empty_strided([32, 128], [128, 1], float32)\n    buf0 = addmm\n", buffers)
+            self.assertIn("    return buf2 ", buffers)
 
 
 if __name__ == "__main__":
