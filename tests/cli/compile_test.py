@@ -169,6 +169,8 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
         for line, said in (
             ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
             ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
+            ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
+            ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    print('x')", "train.py:7:5: error: printing in compiled code"),
             ("    x = x * x.sum().item()", "train.py:7:"),

@@ -1,4 +1,5 @@
-"""One of torchvision's models: made, and trained for a step. Without a name: which there are."""
+"""One of torchvision's models: made, and trained for a step. Without a name: which there are. A second
+argument ends it earlier: imported, constructed."""
 import sys
 
 import torch
@@ -7,7 +8,8 @@ import torchvision
 if len(sys.argv) == 1:
     print("\n".join(torchvision.models.list_models()))
     sys.exit()
-print("stage imported")
+if sys.argv[2:] == ["imported"]:
+    sys.exit()
 name = sys.argv[1]
 DETECTION = ("fasterrcnn", "fcos", "keypointrcnn", "maskrcnn", "retinanet", "ssd")
 options = {"weights": None}
@@ -16,7 +18,8 @@ if name.startswith(DETECTION):
 elif name.startswith(("deeplabv3", "fcn", "lraspp")):
     options["weights_backbone"] = None
 model = torchvision.models.get_model(name, **options).cuda()
-print("stage constructed")
+if sys.argv[2:] == ["constructed"]:
+    sys.exit()
 model.train()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 side = 299 if name.endswith("inception_v3") else 224
@@ -45,4 +48,3 @@ else:
     loss = sum(each.square().mean() for each in (out if isinstance(out, list) else [out]))
 loss.backward()
 optimizer.step()
-print("stage stepped")

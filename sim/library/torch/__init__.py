@@ -101,9 +101,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
 
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if mode not in (None, "default") or options:
-        eval_frame.check_mode(backend, mode, disable)
     settings = {"backend": backend, "nopython": fullgraph, "dynamic": dynamic, "disable": disable}
+    settings |= {"mode": mode, "options": options}
     if model is None:
         return lambda model: eval_frame.optimize(**settings)(model)
     return eval_frame.optimize(**settings)(model)

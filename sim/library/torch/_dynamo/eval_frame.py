@@ -117,14 +117,8 @@ def is_off(disable):
     return disable or os.environ.get("TORCHDYNAMO_DISABLE", "") == "1"
 
 
-def check_mode(backend, mode, disable):
-    """refuses inductor's modes and options where its default ones are modelled"""
-    if backend == "inductor" and not is_off(disable) and _C.compile_mode() == "model":
-        what = f"mode={mode!r}" if mode is not None else "options=..."
-        _C.refuse(f"torch.compile({what}) is not modelled", _WAY_OUT)
-
-
-def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disable=False, dynamic=None):
+def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disable=False, dynamic=None, mode=None,
+             options=None):  # fmt: skip
     if is_off(disable):
         return _NullDecorator()
     if _C.compile_mode() == "refuse":
@@ -139,6 +133,10 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         return OptimizeContext(nopython, dynamic)
     if backend not in _MODELLED:
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
+    if mode not in (None, "default"):
+        _C.refuse(f"torch.compile(mode={mode!r}) is not modelled", _WAY_OUT)
+    if options:
+        _C.refuse("torch.compile(options=...) is not modelled", _WAY_OUT)
     if dynamic and backend != "inductor":
         _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     if backend == "inductor":
