@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.compile: refused by name, or run as eager where the user says so, and told.
+"""torch.compile: modelled, run as eager or refused, as the user says, and told.
 
     compile_test.py PATH/TO/tidemark
 """
@@ -42,11 +42,18 @@ class Compile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def test_it_is_modelled_unless_something_else_is_said(self):
+        text = HEAD + "run = torch.compile(model)" + LOOP
+        _, modelled = self.run_script(text)
+        self.assertEqual(modelled, self.run_script(text, "--compile", "model")[1])
+        self.assertNotEqual(modelled, self.run_script(text, "--compile", "eager")[1])
+        self.assertIn("% of allocated", self.report(text)["notes"][0]["text"])
+
     def test_it_is_refused_by_name_with_its_line_and_the_option(self):
         for line in ("run = torch.compile(model)", "model.compile()", "run = torch.compiler.compile(model)",
                      "run = torch._dynamo.optimize('inductor')(model)"):  # fmt: skip
             with self.subTest(line):
-                done, _ = self.run_script(HEAD + line + "\n")
+                done, _ = self.run_script(HEAD + line + "\n", "--compile", "refuse")
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("train.py:4:", done.stderr)
                 self.assertIn("torch.compile is not modelled", done.stderr)

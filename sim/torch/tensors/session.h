@@ -174,7 +174,7 @@ class Session {
   std::vector<std::unique_ptr<ops::Thread>> workers;
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
-  CompileMode compile = CompileMode::kRefuse;
+  CompileMode compile = CompileMode::kModel;
   /// What torch.compile keeps of a function's code, with gradients and without.
   std::map<std::pair<const void*, bool>, std::shared_ptr<void>> compiled_code;
   bool has_compiled = false;         ///< something, in this process
