@@ -43,6 +43,12 @@ bool Decomposer::composite(NodeId id) {
     batch_norm(id);
   } else if (name.ends_with("batch_norm_backward")) {
     batch_norm_backward(id);
+  } else if (name.ends_with("group_norm")) {
+    group_norm(id);
+  } else if (name.ends_with("group_norm_backward")) {
+    group_norm_backward(id);
+  } else if (name.ends_with("convolution_backward")) {
+    convolution_backward(id);
   } else if (name == "max_pool2d_with_indices" || name == "max_pool2d") {
     max_pool(id);
   } else if (name.starts_with("max_pool") && name.ends_with("backward")) {

@@ -100,6 +100,7 @@ struct Operation {
 struct Result {
   BufferId buffer = kNoBuffer;  ///< kNoBuffer: there is none
   NodeId node = kNoNode;
+  ops::Dims strides;
 };
 
 /// A pass as inductor's loops.

@@ -73,6 +73,7 @@ class Lowering {
   void reduce(NodeId id);
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
+  void convolution(NodeId id);
   void product(NodeId id);
   void concatenate(NodeId id);
   void gather(NodeId id);
@@ -109,7 +110,9 @@ class Lowering {
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides);
-  BufferId realize_in(NodeId id, const ops::Dims& strides);
+  void require_order(NodeId id, const ops::Dims& strides);
+  [[nodiscard]] ops::Dims strides_of(const View& view) const;
+  [[nodiscard]] bool are_channels_last(NodeId x, NodeId weight) const;
   void freeze(BoxId box);
   [[nodiscard]] bool is_strided(const View& view) const;
   BoxId copy_of(NodeId id);
@@ -137,6 +140,9 @@ class Lowering {
   [[nodiscard]] static Body split_body(const Loops& loops, const Body& body, std::int64_t parts,
                                        std::int64_t block);
   void find_channels_last();
+  [[nodiscard]] bool saves_time(const std::vector<NodeId>& convolutions) const;
+  /// What convolutions around a value want, though nobody sees it from outside.
+  [[nodiscard]] bool prefers_channels_last(NodeId id) const;
   /// Gives a loop that gets memory the layout that convolutions around it want.
   void prefer_channels_last(NodeId id);
   [[nodiscard]] BoxId box_of(NodeId id) const { return values_[id].box; }
@@ -148,6 +154,8 @@ class Lowering {
   std::size_t splits_ = 0;
   std::vector<std::vector<NodeId>> users_;
   std::vector<bool> is_output_;
+  std::vector<bool> is_visible_;         ///< by node: the program sees how it is laid out
+  std::vector<ops::Dims> fake_strides_;  ///< by node: as PyTorch's fake tensors have them
   std::vector<View> values_;
   std::vector<Box> boxes_;
   std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/inductor/fake_strides.h"
 #include "sim/graph/inductor/lowering.h"
 #include "sim/ops/tensor.h"
 
@@ -17,7 +18,7 @@ void Lowering::input(NodeId id) {
   const GraphNode& node = nodes_[id];
   const BufferId buffer = new_buffer(id, node.sizes, node.dtype);
   Buffer& made = program.buffers[buffer];
-  made.strides = node.strides;
+  made.strides = fake_strides_[id];
   made.name = pass_.labels[id];
   const auto at = std::find(pass_.inputs.begin(), pass_.inputs.end(), id);
   made.is_donated = at != pass_.inputs.end() &&
@@ -288,17 +289,79 @@ void Lowering::product(NodeId id) {
   give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
 }
 
+bool Lowering::are_channels_last(NodeId x, NodeId weight) const {
+  return convolves_channels_last(nodes_[x], strides_of(values_[x]), nodes_[weight],
+                                 strides_of(values_[weight]));
+}
+
+/// A convolution: its operands lie as it is fastest, and its bias is a loop of its own. Source:
+/// torch's kernel/conv.py.
+void Lowering::convolution(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs[0];
+  const NodeId weight = node.inputs[1];
+  const View x_before = values_[x];
+  const View weight_before = values_[weight];
+  realize(x_before.box);
+  realize(weight_before.box);
+  const bool is_2d = node.sizes.size() == 4;
+  const bool is_laid_out = is_2d && !prefers_channels_last_.empty();
+  if (!is_laid_out) {
+    require_order(x, fake_strides_[x]);
+    require_order(weight, fake_strides_[weight]);
+  }
+  bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
+  for (const NodeId operand_id : {x, weight}) {
+    const Dims& sizes = nodes_[operand_id].sizes;
+    if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
+  }
+  Operation operation;
+  operation.node = id;
+  for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));
+  if (is_laid_out) is_last = are_channels_last(x, weight);
+  values_[x] = x_before;
+  values_[weight] = weight_before;
+  Buffer buffer;
+  buffer.dtype = node.dtype;
+  buffer.device = node.device;
+  buffer.node = id;
+  buffer.is_library_made = true;
+  buffer.sizes = node.sizes;
+  buffer.strides = is_2d ? convolved_strides(node.sizes, is_last) : node.strides;
+  const BoxId box = add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer)));
+  give(id, box);
+  if (node.inputs.size() < 3) return;
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, from = boxes_[box], bias = operand(node.inputs[2])](Trace& trace,
+                                                                           const Indices& at) {
+    return trace.op("add", {load_box(trace, from, at), load(trace, bias, {at[1]})});
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
 /// A kernel of a library that asks for its memory itself.
 void Lowering::library(NodeId id, std::size_t parts) {
   const GraphNode& node = nodes_[id];
   Operation operation;
   operation.node = id;
-  const bool is_laid_out = node.name.ends_with("convolution") && !prefers_channels_last_.empty() &&
-                           node.sizes.size() == 4;
+  const bool is_gradient = node.name.ends_with("convolution_backward");
+  bool is_last = false;
+  if (is_gradient) {
+    // The operands lie as they do for fake tensors; it is for this call alone.
+    std::vector<View> before;
+    for (const NodeId input : node.inputs) {
+      before.push_back(values_[input]);
+      require_order(input, fake_strides_[input]);
+      operation.reads.push_back(boxes_[values_[input].box].buffer);
+    }
+    is_last = are_channels_last(node.inputs[1], node.inputs[2]);
+    for (std::size_t i = 0; i < before.size(); ++i) values_[node.inputs[i]] = before[i];
+  }
   for (const NodeId input : node.inputs) {
-    const BufferId buffer = is_laid_out && nodes_[input].sizes.size() == 4
-                                ? realize_in(input, channels_last(nodes_[input].sizes))
-                                : realized(input);
+    if (is_gradient) break;
+    const BufferId buffer = realized(input);
     if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
       operation.reads.push_back(buffer);
   }
@@ -309,7 +372,7 @@ void Lowering::library(NodeId id, std::size_t parts) {
   buffer.is_library_made = true;
   if (!node.has_parts) {
     buffer.sizes = node.sizes;
-    buffer.strides = is_laid_out ? channels_last(node.sizes) : node.strides;
+    buffer.strides = node.strides;
     give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
     return;
   }
@@ -328,7 +391,9 @@ void Lowering::library(NodeId id, std::size_t parts) {
     if (part != kNoNode) {
       piece.device = nodes_[part].device;
       piece.sizes = nodes_[part].sizes;
-      piece.strides = nodes_[part].strides;
+      piece.strides = is_gradient && piece.sizes.size() == 4
+                          ? convolved_strides(piece.sizes, is_last)
+                          : nodes_[part].strides;
       piece.dtype = nodes_[part].dtype;
     }
     const BufferId buffer_of_part = new_operation(std::move(taking), std::move(piece));

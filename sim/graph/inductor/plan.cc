@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "sim/graph/inductor/kernel_loops.h"
+
 namespace tidemark::graph::inductor {
 
 namespace {
@@ -213,12 +215,18 @@ class Planner {
       return id;
     };
     std::map<BufferId, bool> is_kept;
+    const std::set<BufferId> read_later = read_in_later_loops(
+        s_, step,
+        [this](std::uint32_t op) -> const std::set<std::uint32_t>& { return ancestors_of(op); });
+    const auto needs_none = [&](BufferId id) {
+      return is_local(id, kernel) && read_later.count(id) == 0;
+    };
     for (const std::uint32_t op : step.operations) {
       const BufferId output = s_.program.operations[op].output;
       const BufferId first = root_of(output);
       const bool is_own =
           !s_.is_input(first) && fused_[static_cast<std::size_t>(buffers_[first].maker)] == kernel;
-      is_kept[first] = is_kept[first] || !is_local(output, kernel) || !is_own;
+      is_kept[first] = is_kept[first] || !needs_none(output) || !is_own;
     }
     for (const std::uint32_t op : step.operations) {
       const BufferId output = s_.program.operations[op].output;
@@ -226,7 +234,7 @@ class Planner {
       const bool is_alone = over.count(output) == 0 &&
                             std::none_of(over.begin(), over.end(),
                                          [&](const auto& entry) { return entry.second == output; });
-      if (is_alone ? is_local(output, kernel) : !is_kept[first]) is_removed_[output] = true;
+      if (is_alone ? needs_none(output) : !is_kept[first]) is_removed_[output] = true;
     }
   }
 

@@ -117,6 +117,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   graph::inductor::PassGraph forward =
       graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results);
   graph::inductor::write_inputs(forward, joint, code->inputs);
+  forward.visible_outputs = code->outputs;
+  forward.is_inference = !has_backward;
   code->forward =
       graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
@@ -127,6 +129,12 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     graph::inductor::PassGraph pass =
         graph::inductor::pass_of(joint, labels, inputs, parts.backward, joint.gradients);
     pass.is_donated = donated(joint, inputs);
+    pass.visible_outputs = pass.outputs.size();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::size_t result = code->outputs + i;
+      pass.input_strides.push_back(i < parts.saved.size() ? code->forward.results[result].strides
+                                                          : joint.nodes[inputs[i]].strides);
+    }
     code->backward =
         graph::inductor::compile_pass(std::move(pass), device, kept.backward, wants_text);
   }
@@ -177,10 +185,9 @@ void run_inductor_forward(Session& session, const std::shared_ptr<const Inductor
   }
   for (std::size_t i = 0; i < results.size(); ++i) results[i]->storage = run.memory_of(i);
   for (std::size_t slot = 0; slot < code->saved.size(); ++slot) {
-    const auto input = std::find(code->inputs.begin(), code->inputs.end(), code->saved[slot]);
-    op.save(slot, input != code->inputs.end()
-                      ? inputs[static_cast<std::size_t>(input - code->inputs.begin())]
-                      : run.take(code->outputs + slot));
+    // An input as it is, unless the forward pass has laid out a copy of it.
+    const graph::inductor::BufferId held = code->forward.results[code->outputs + slot].buffer;
+    op.save(slot, held < inputs.size() ? inputs[held] : run.take(code->outputs + slot));
   }
   op.results_of(results, [code](ops::Backward& b) { run_backward(code, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
