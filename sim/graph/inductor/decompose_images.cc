@@ -15,6 +15,37 @@ using ops::ScalarType;
 
 namespace {
 
+/// A window's height and width, then how far it moves down and right, as a pooling's call says.
+std::vector<std::int64_t> window_in(std::string_view call) {
+  std::vector<std::vector<std::int64_t>> lists;
+  std::size_t at = call.find("tensor, ");
+  at = at == std::string_view::npos ? call.size() : at + 8;
+  int depth = 0;
+  lists.emplace_back();
+  for (; at < call.size() && lists.size() < 3; ++at) {
+    const char c = call[at];
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) lists.emplace_back();
+    if (c < '0' || c > '9') continue;
+    const bool goes_on = call[at - 1] >= '0' && call[at - 1] <= '9';
+    if (goes_on) {
+      lists.back().back() = lists.back().back() * 10 + (c - '0');
+    } else {
+      lists.back().push_back(c - '0');
+    }
+  }
+  lists.resize(2);
+  if (lists[1].empty()) lists[1] = lists[0];
+  std::vector<std::int64_t> window;
+  for (std::vector<std::int64_t>& list : lists) {
+    if (list.empty()) list = {1};
+    window.push_back(list.front());
+    window.push_back(list.back());
+  }
+  return window;
+}
+
 std::vector<std::int64_t> all_but_channels(const GraphNode& node) {
   std::vector<std::int64_t> dims{0};
   for (std::size_t i = 2; i < node.sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
@@ -299,7 +330,7 @@ void Decomposer::max_pool(NodeId id) {
   pool.has_parts = true;
   pool.inputs = {x};
   pool.device = out_.nodes[x].device;
-  pool.dims = numbers_in(node.call);
+  pool.dims = window_in(node.call);
   const GraphNode& shape = parts.empty() ? node : in_.nodes[parts[0]];
   const Dims sizes = shape.sizes;
   const Dims strides = shape.strides;
@@ -325,7 +356,7 @@ void Decomposer::max_pool_backward(NodeId id) {
   made.strides = node.strides;
   made.dtype = node.dtype;
   made.device = node.device;
-  made.dims = numbers_in(node.call);
+  made.dims = window_in(node.call);
   made.storage = builder_.new_storage();
   gives(id, builder_.add(std::move(made)));
 }

@@ -62,9 +62,7 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kFill:
       return fill(id);
     case NodeKind::kReduction:
-      return name == "var_mean"         ? moments(id)
-             : name == "online_softmax" ? softmax_parts(id)
-                                        : reduce(id);
+      return name == "var_mean" ? moments(id) : reduce(id);
     case NodeKind::kProduct:
       return product(id);
     case NodeKind::kCat:
@@ -222,6 +220,12 @@ bool is_dense(const Dims& sizes, const Dims& strides) {
 }
 
 }  // namespace
+
+/// What is going to get memory anyway, unless it is read as cheaply as a copy of it would be.
+void Lowering::realize_hint(BoxId id) {
+  const Box& box = boxes_[id];
+  if (box.loops != nullptr && count(*box.loops).moving > 1) realize(id);
+}
 
 /// Decides over strides that nobody decided over: without gaps, in order, unless the channels of
 /// PyTorch's tensor are innermost.
@@ -404,6 +408,7 @@ bool needs_memory(const GraphNode& node) {
                                                 "convolution",
                                                 "convolution_backward",
                                                 "max_pool2d_with_indices",
+                                                "max_pool2d_with_indices_backward",
                                                 "_low_memory_max_pool_with_offsets"};
   return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
 }
@@ -532,13 +537,10 @@ void Lowering::finish(NodeId id) {
   if (is_output_[id] && !node.sizes.empty()) make_output(id);
   const std::size_t users = users_[id].size() + (is_output_[id] ? 1 : 0);
   const auto loops = [&] { return boxes_[values_[id].box].loops; };
-  const auto hint = [&] {
-    if (loops() != nullptr && count(*loops()).moving > 1) realize(values_[id].box);
-  };
   if (users > 1) {
     for (const NodeId user : users_[id]) {
       if (!needs_memory(nodes_[user])) continue;
-      if (loops() != nullptr) hint();
+      realize_hint(values_[id].box);
       if (wants_fixed_strides(nodes_[user])) require_order(id, fake_strides_[id]);
     }
     if (is_output_[id]) realize(values_[id].box);
@@ -554,7 +556,7 @@ void Lowering::finish(NodeId id) {
     const Count of = count(*loops());
     if (of.reads > kMostReads || of.ops > kMostOps) {
       prefer_channels_last(id);
-      hint();
+      realize_hint(values_[id].box);
     }
     if (loops() != nullptr && values_[id].is_whole && of.ops > kMostInlined)
       realize(values_[id].box);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -71,6 +72,9 @@ class Lowering {
   void loop(NodeId id);
   void fill(NodeId id);
   void reduce(NodeId id);
+  /// The greatest and the sum of a softmax in one pass. False: it takes two.
+  bool reduce_online(NodeId greatest, const Loops& loops);
+  [[nodiscard]] NodeId sum_of_softmax(NodeId greatest) const;
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
   void convolution(NodeId id);
@@ -83,7 +87,6 @@ class Lowering {
   void copy_into(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
-  void softmax_parts(NodeId id);
   void finish(NodeId id);
   void make_output(NodeId id);
   void collect_results();
@@ -107,6 +110,7 @@ class Lowering {
   [[nodiscard]] Value load_as(Trace& trace, const Operand& operand, const Indices& at,
                               ops::ScalarType as) const;
   void realize(BoxId box);
+  void realize_hint(BoxId box);
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides);
@@ -160,6 +164,7 @@ class Lowering {
   std::vector<Box> boxes_;
   std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does
   std::vector<std::vector<BufferId>> parts_;  ///< by node: of the results of a kernel
+  std::map<NodeId, BufferId> online_sums_;    ///< of softmaxes, by their sum
 };
 
 /// The order of loops that reads run through memory with, the innermost first. `strides`: by read,

@@ -93,7 +93,6 @@ void Lowering::gather(NodeId id) {
   const NodeId from = node.inputs[0];
   const NodeId places = node.inputs[1];
   const bool is_embedding = node.name == "embedding";
-  realize(values_[from].box);
   loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
                                                                               const Indices& at) {
     const std::size_t rank = by.view.sizes.size();
@@ -194,9 +193,23 @@ Indices shifted(const Indices& at, std::size_t turn) {
 }
 
 std::size_t window_of(const GraphNode& node) {
-  std::int64_t kernel = node.dims.empty() ? 1 : node.dims[0];
-  const std::int64_t other = node.dims.size() > 1 ? node.dims[1] : kernel;
-  return static_cast<std::size_t>(kernel * other);
+  return static_cast<std::size_t>(node.dims[0] * node.dims[1]);
+}
+
+/// In how many windows a number may lie. Source: torch's max_pool2d_with_indices_backward.
+std::size_t windows_over(const GraphNode& node) {
+  std::int64_t windows = 1;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t kernel = node.dims[i];
+    const std::int64_t stride = node.dims[i + 2];
+    std::int64_t most = 1;
+    for (std::int64_t at = 0; at < kernel * 2; ++at) {
+      const std::int64_t before = at < kernel ? 0 : (at - kernel) / stride;
+      most = std::max(most, at / stride - before);
+    }
+    windows *= most;
+  }
+  return static_cast<std::size_t>(windows);
 }
 
 }  // namespace
@@ -229,23 +242,47 @@ void Lowering::max_pool_backward(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId g = node.inputs[0];
   const NodeId places = node.inputs.back();
-  realize(values_[g].box);
+  const NodeId x = node.inputs[1];
+  realize_hint(values_[g].box);
+  const std::size_t windows = windows_over(node);
+  if (windows > 25) throw ops::NotModelled("the gradient of a pooling with windows so large");
+  const auto is_last = [&](NodeId of) {
+    const View& view = values_[of];
+    return boxes_[view.box].loops == nullptr && strides_of(view)[1] == 1;
+  };
+  const bool is_channels_last = node.sizes.size() == 4 && (is_last(x) || is_last(g));
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, from = operand(g), by = operand(places)](Trace& trace, const Indices& at) {
-    Value sum = 0;
-    for (std::size_t turn = 0; turn < 4; ++turn) {
+  loops->body = [this, from = operand(g), by = operand(places), windows](Trace& trace,
+                                                                         const Indices& at) {
+    // Where the windows over a number begin and end.
+    const std::uint64_t row = hash_of(at[at.size() - 2]);
+    const std::uint64_t column = hash_of(at.back());
+    const Value self = trace.op("index_expr", {row, column});
+    Value edges = 0;
+    for (const std::uint64_t place : {row, column}) {
+      const Value begin = trace.op("maximum", {trace.op("index_expr", {place, 1}), 0});
+      const Value end = trace.op("minimum", {trace.op("index_expr", {place, 2}), 1});
+      edges = mixed(edges,
+                    trace.op("minimum", {trace.op("add", {begin, 0}), trace.op("sub", {end, 1})}));
+    }
+    Value sum = trace.constant(0);
+    for (std::size_t turn = 0; turn < windows; ++turn) {
       const Indices there = shifted(at, turn);
       const Value place = load(trace, by, there);
       const Value one = load(trace, from, there);
-      sum = trace.op("where", {sum, place, one});
+      Value is_it = trace.op("eq", {place, self});
+      if (turn > 0) {
+        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, row})});
+        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, column})});
+      }
+      sum = trace.op("where", {is_it, one, sum});
     }
     return sum;
   };
-  const BoxId box = add_box(id, std::move(loops), kNoBuffer);
-  give(id, box);
-  realize(box);  // it looks into so many windows that nobody takes it in
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+  if (is_channels_last) require_strides(id, channels_last(node.sizes));
 }
 
 /// A loop that writes into an input.
@@ -307,8 +344,11 @@ void Lowering::convolution(NodeId id) {
   const bool is_2d = node.sizes.size() == 4;
   const bool is_laid_out = is_2d && !prefers_channels_last_.empty();
   if (!is_laid_out) {
-    require_order(x, fake_strides_[x]);
-    require_order(weight, fake_strides_[weight]);
+    for (const NodeId operand_id : node.inputs) {
+      const View before = values_[operand_id];
+      require_order(operand_id, fake_strides_[operand_id]);
+      if (operand_id != x && operand_id != weight) values_[operand_id] = before;
+    }
   }
   bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
   for (const NodeId operand_id : {x, weight}) {
@@ -448,11 +488,6 @@ void Lowering::concatenate(NodeId id) {
     return value;
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));
-}
-
-void Lowering::softmax_parts(NodeId id) {
-  throw ops::NotModelled(
-      fmt::format("{} in code compiled by inductor is not modelled", nodes_[id].name));
 }
 
 }  // namespace tidemark::graph::inductor

@@ -100,11 +100,14 @@ void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Bac
   for (std::size_t i = 0; i < b.saved.size(); ++i) run.give(compiled->parts.saved[i], b.saved[i]);
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
-  // The engine holds what came in; a copy of it goes when it has been read.
+  // The engine holds what came in and zeros instead of it; a copy goes when it has been read.
+  ops::TensorList zeros;
   for (std::size_t i = 0; i < compiled->tangents.size(); ++i) {
     const NodeId id = compiled->tangents[i];
     if (id == kNoNode) continue;
-    run.give(id, tangent_like(b, compiled->graph.nodes[id], b.incoming[i]));
+    const Tensor tangent = tangent_like(b, compiled->graph.nodes[id], b.incoming[i]);
+    run.give(id, tangent);
+    if (!b.incoming[i].defined()) zeros.push_back(tangent);
   }
   run.run();
   for (std::size_t i = 0; i < compiled->graph.gradients.size(); ++i) {

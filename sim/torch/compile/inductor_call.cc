@@ -158,10 +158,13 @@ void run_backward(const std::shared_ptr<const InductorCode>& code, ops::Backward
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
   const auto& nodes = code->backward.pass.graph.nodes;
+  ops::TensorList zeros;  // autograd holds them until the function has returned
   for (std::size_t i = 0; i < code->tangents.size(); ++i) {
     if (code->tangents[i] == kNoNode) continue;
     const NodeId node = code->backward.pass.inputs[input];
-    run.give(input++, tangent_like(b, nodes[node], b.incoming[i]));
+    const Tensor tangent = tangent_like(b, nodes[node], b.incoming[i]);
+    run.give(input++, tangent);
+    if (!b.incoming[i].defined()) zeros.push_back(tangent);
   }
   run.run();
   for (std::size_t i = 0; i < code->gradients.size(); ++i) {
