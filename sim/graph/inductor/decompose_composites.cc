@@ -37,6 +37,8 @@ bool Decomposer::composite(NodeId id) {
     nll_loss(id);
   } else if (name == "nll_loss_backward") {
     nll_loss_backward(id);
+  } else if (name == "select_backward" || name == "slice_backward") {
+    part_backward(id);
   } else if (name == "mean_backward") {
     mean_backward(id);
   } else if (name.ends_with("batch_norm")) {
@@ -177,6 +179,21 @@ void Decomposer::softmax_backward(NodeId id, bool is_log) {
     result = evaluate("n = neg y; fma n t s", {{"y", y}, {"t", total}, {"s", scaled}});
   }
   gives(id, builder_.convert(result, node.dtype));
+}
+
+/// The gradient of a part: zeros with the part's in its place.
+void Decomposer::part_backward(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId g = inputs_of(id).front();
+  const Dims sizes = out_.nodes[g].sizes;
+  std::size_t dim = 0;
+  while (dim < sizes.size() && sizes[dim] == node.sizes[dim]) ++dim;
+  const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
+  const bool is_select = sizes.size() != node.sizes.size();
+  const NodeId made = builder_.opaque(is_select ? "select_scatter" : "slice_scatter", {zeros, g},
+                                      node.sizes, node.dtype);
+  out_.nodes[made].dims = {static_cast<std::int64_t>(dim)};
+  gives(id, made);
 }
 
 void Decomposer::nll_loss(NodeId id) {

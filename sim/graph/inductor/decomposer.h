@@ -56,6 +56,7 @@ class Decomposer {
   /// The same numbers in other sizes: a copy where strides cannot say so.
   NodeId reshape(NodeId x, const ops::Dims& sizes);
   void mean_backward(NodeId id);
+  void part_backward(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   void embedding(NodeId id);

@@ -75,6 +75,7 @@ void Lowering::lower(NodeId id) {
   if (name == "embedding" || name == "gather") return gather(id);
   if (name == "index_put") return index_put(id);
   if (name == "copy_") return copy_into(id);
+  if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
   if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
   if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
   if (node.has_parts && node.effects.empty()) return look(id);  // split

@@ -85,6 +85,7 @@ class Lowering {
   void random(NodeId id);
   void index_put(NodeId id);
   void copy_into(NodeId id);
+  void put_part(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   void finish(NodeId id);

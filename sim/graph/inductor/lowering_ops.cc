@@ -285,6 +285,27 @@ void Lowering::max_pool_backward(NodeId id) {
   if (is_channels_last) require_strides(id, channels_last(node.sizes));
 }
 
+/// Numbers with others in one part of them. Where the part begins has no bearing on memory.
+void Lowering::put_part(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  const auto dim = static_cast<std::size_t>(node.dims.front());
+  const bool is_one = nodes_[node.inputs[1]].sizes.size() < node.sizes.size();
+  loops->body = [this, into = operand(node.inputs[0]), part = operand(node.inputs[1]), dim,
+                 is_one](Trace& trace, const Indices& at) {
+    const Value place = trace.op("index_expr", {hash_of(at[dim])});
+    const Value is_inside = trace.op(is_one ? "eq" : "lt", {place, trace.constant(dim)});
+    Indices own = at;
+    if (is_one) own.erase(own.begin() + static_cast<std::ptrdiff_t>(dim));
+    Value value = load(trace, part, own);
+    if (!is_one) value = trace.op("masked", {value});
+    return trace.op("where", {is_inside, value, load(trace, into, at)});
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
 /// A loop that writes into an input.
 void Lowering::copy_into(NodeId id) {
   const GraphNode& node = nodes_[id];

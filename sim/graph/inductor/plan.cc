@@ -40,19 +40,12 @@ class Planner {
       for (const std::uint32_t op : step.operations) is_done_[op] = true;
       free_unused(i);
     }
-    while (!lines_.empty() && is_memory(lines_.back()) && !s_.is_output[lines_.back().buffer])
-      lines_.pop_back();
     reuse();
     std::erase_if(lines_, [](const Line& line) { return line.kind == Line::Kind::kNothing; });
     return std::move(lines_);
   }
 
  private:
-  [[nodiscard]] bool is_memory(const Line& line) const {
-    return line.kind == Line::Kind::kAllocate || line.kind == Line::Kind::kReuse ||
-           (line.kind == Line::Kind::kFree && !s_.is_input(line.buffer));
-  }
-
   void find_last_uses() {
     std::vector<bool> is_used(buffers_.size());
     for (BufferId id = 0; id < buffers_.size(); ++id) {
