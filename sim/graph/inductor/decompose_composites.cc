@@ -253,14 +253,16 @@ void Decomposer::embedding_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   // The gradient and the indices: zeros that are added to.
   const std::vector<NodeId> inputs = inputs_of(id);
+  const bool is_narrow = ops::element_bytes(node.dtype) < 4;
+  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const NodeId g = builder_.convert(inputs[0], dtype);
   const NodeId is_padding = builder_.pointwise("eq", {inputs[1]}, "#padding");
   const NodeId wide = builder_.unsqueeze(is_padding, out_.nodes[is_padding].sizes.size());
-  const NodeId nothing = builder_.fill("scalar_tensor", {}, out_.nodes[inputs[0]].dtype, "#0");
-  const NodeId kept = builder_.pointwise("where", {wide, nothing, inputs[0]});
-  const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
-  const NodeId made =
-      builder_.opaque("index_put", {zeros, inputs[1], kept}, node.sizes, node.dtype);
-  gives(id, made);
+  const NodeId nothing = builder_.fill("scalar_tensor", {}, dtype, "#0");
+  const NodeId kept = builder_.pointwise("where", {wide, nothing, g});
+  const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
+  const NodeId made = builder_.opaque("index_put", {zeros, inputs[1], kept}, node.sizes, dtype);
+  gives(id, builder_.convert(made, node.dtype));
 }
 
 }  // namespace tidemark::graph::inductor

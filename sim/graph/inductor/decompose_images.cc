@@ -311,12 +311,20 @@ void Decomposer::convolution_backward(NodeId id) {
   }
   keep(id);
   if (bias == kNoNode) return;
-  // It asks for no memory of the kernel's own any more.
+  // It asks for no memory of the kernel's own any more, nor for what comes with it.
   std::vector<Effect>& effects = out_.nodes[at_[id]].effects;
   const auto asked = std::find_if(effects.begin(), effects.end(), [&](const Effect& effect) {
     return effect.kind == Effect::Kind::kAllocate && effect.storage == in_.nodes[bias].storage;
   });
-  if (asked != effects.end()) effects.erase(asked);
+  std::vector<StorageId> gone;
+  for (auto effect = asked; effect != effects.end(); ++effect) {
+    if (effect->kind == Effect::Kind::kAllocate) gone.push_back(effect->storage);
+  }
+  std::erase_if(effects, [&](const Effect& effect) {
+    const bool is_memory =
+        effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
+    return is_memory && std::find(gone.begin(), gone.end(), effect.storage) != gone.end();
+  });
   gives(bias, builder_.convert(sum, in_.nodes[bias].dtype));
 }
 

@@ -169,6 +169,13 @@ Dims convolved_strides(const Dims& sizes, bool is_last) {
   return is_last && !is_so ? channels_last(sizes) : dense;
 }
 
+bool lies_as(const Dims& sizes, const Dims& a, const Dims& b) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1 && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
 Dims dense_in_order(const Dims& sizes, const Dims& strides) {
   std::vector<std::size_t> order;
   for (std::size_t i = sizes.size(); i-- > 0;) order.push_back(i);

@@ -17,6 +17,8 @@ bool convolves_channels_last(const GraphNode& x, const ops::Dims& x_strides,
                              const GraphNode& weight, const ops::Dims& weight_strides);
 /// A result of a convolution, laid out so or not.
 ops::Dims convolved_strides(const ops::Dims& sizes, bool is_last);
+/// The same strides but for dimensions of one element.
+bool lies_as(const ops::Dims& sizes, const ops::Dims& a, const ops::Dims& b);
 /// The strides of an array without gaps whose dimensions lie as these say. Source: torch's
 /// get_stride_order.
 ops::Dims dense_in_order(const ops::Dims& sizes, const ops::Dims& strides);

@@ -198,13 +198,6 @@ void Lowering::realize(BoxId id) {
 
 namespace {
 
-bool same_strides(const Dims& sizes, const Dims& a, const Dims& b) {
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != 1 && a[i] != b[i]) return false;
-  }
-  return true;
-}
-
 /// Without gaps and without elements that share a place.
 bool is_dense(const Dims& sizes, const Dims& strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;
@@ -235,7 +228,7 @@ void Lowering::freeze(BoxId id) {
   if (!buffer.is_flexible) return;
   const Dims& strides = fake_strides_[boxes_[id].node];
   if (buffer.sizes.size() == 4 && boxes_[id].sizes == buffer.sizes &&
-      same_strides(buffer.sizes, strides, channels_last(buffer.sizes)))
+      lies_as(buffer.sizes, strides, channels_last(buffer.sizes)))
     buffer.strides = channels_last(buffer.sizes);
   buffer.is_flexible = false;
 }
@@ -303,7 +296,7 @@ void Lowering::require_order(NodeId id, const Dims& strides) {
   }
   freeze(view.box);
   const auto is_ordered = [&] {
-    return same_strides(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
+    return lies_as(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
   };
   if (is_strided(view) && is_ordered()) return;
   const BoxId copy = copy_of(id);
@@ -335,7 +328,7 @@ void Lowering::require_strides(NodeId id, const Dims& strides) {
     }
     return;
   }
-  if (same_strides(buffer.sizes, buffer.strides, strides)) return;
+  if (lies_as(buffer.sizes, buffer.strides, strides)) return;
   if (!is_dense(buffer.sizes, strides)) return;
   // A copy in the order that is wanted.
   const BoxId copy = copy_of(id);
@@ -475,7 +468,8 @@ void Lowering::find_channels_last() {
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (is_convolution(nodes_[id])) convolutions.push_back(id);
   }
-  if (convolutions.empty() || nodes_.size() + 1 >= 300 * convolutions.size()) return;
+  if (convolutions.empty() || pass_.is_dynamic || nodes_.size() + 1 >= 300 * convolutions.size())
+    return;
   if (pass_.is_inference) {
     if (!saves_time(convolutions)) return;
   } else {

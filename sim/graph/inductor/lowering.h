@@ -78,6 +78,7 @@ class Lowering {
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
   void convolution(NodeId id);
+  void drop_copies(NodeId id, bool is_last);
   void product(NodeId id);
   void concatenate(NodeId id);
   void gather(NodeId id);

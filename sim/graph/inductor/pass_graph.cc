@@ -213,6 +213,7 @@ void rewrite_pass(PassGraph& pass) {
   out.input_strides = pass.input_strides;
   out.visible_outputs = pass.visible_outputs;
   out.is_inference = pass.is_inference;
+  out.is_dynamic = pass.is_dynamic;
   std::vector<NodeId> at(pass.graph.nodes.size());
   const auto add = [&](GraphNode node, NodeId old) {
     out.graph.nodes.push_back(std::move(node));

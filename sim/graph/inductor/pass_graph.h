@@ -20,6 +20,7 @@ struct PassGraph {
   std::vector<ops::Dims> input_strides;
   std::size_t visible_outputs = 0;  ///< so many of the first the program sees
   bool is_inference = false;        ///< there is no backward pass
+  bool is_dynamic = false;          ///< compiled for other sizes as well
 };
 
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...

@@ -119,6 +119,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   graph::inductor::write_inputs(forward, joint, code->inputs);
   forward.visible_outputs = code->outputs;
   forward.is_inference = !has_backward;
+  forward.is_dynamic = kept.is_dynamic;
   code->forward =
       graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
@@ -130,6 +131,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
         graph::inductor::pass_of(joint, labels, inputs, parts.backward, joint.gradients);
     pass.is_donated = donated(joint, inputs);
     pass.visible_outputs = pass.outputs.size();
+    pass.is_dynamic = kept.is_dynamic;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::size_t result = code->outputs + i;
       pass.input_strides.push_back(i < parts.saved.size() ? code->forward.results[result].strides

@@ -30,6 +30,7 @@ struct InductorCode {
 struct KeptCode {
   graph::inductor::SizeHints forward;
   graph::inductor::SizeHints backward;
+  bool is_dynamic = false;  ///< for other sizes as well
 };
 
 /// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls

@@ -176,7 +176,7 @@ class Session {
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
   CompileMode compile = CompileMode::kModel;
   /// What torch.compile keeps of a function's code, with gradients and without.
-  std::map<std::pair<const void*, bool>, std::shared_ptr<void>> compiled_code;
+  std::map<const void*, std::shared_ptr<void>> compiled_code;
   bool has_compiled = false;         ///< something, in this process
   bool has_traced_patterns = false;  ///< inductor's, for code that its cache does not keep
   std::string

@@ -74,7 +74,7 @@ class OptimizeContext:
         self.backend = backend  # None: the code runs as it stands
 
     def compiled(self, fn):
-        return fn if self.backend is None else functools.partial(_C.call_compiled, self.backend, bool(self.dynamic), fn)
+        return fn if self.backend is None else functools.partial(_C.call_compiled, self.backend, self.dynamic, fn)
 
     def __call__(self, fn):
         if isinstance(fn, torch.nn.Module):
