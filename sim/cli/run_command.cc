@@ -171,29 +171,6 @@ void compare_releases(const Arguments& args, const std::vector<Version>& release
   out.write(releases_text(peaks, {static_cast<std::size_t>(out.width()), out.colour()}));
 }
 
-/// What --world, --rank, --nproc-per-node and --nnodes say of the job.
-std::vector<Override> rank_overrides(const Arguments& args) {
-  std::vector<Override> overrides;
-  const auto add = [&](std::string_view option, const char* key) {
-    if (args.has(option)) overrides.push_back({key, args.value(option)});
-  };
-  add("world", "ranks.world");
-  if (args.has("nnodes")) {
-    constexpr std::uint64_t kMost = 1 << 20;
-    const std::uint64_t machines = *args.number("nnodes", 1, kMost);
-    if (args.has("world")) usage_error("--nnodes", "cannot stand beside --world");
-    if (!args.has("nproc-per-node"))
-      usage_error("--nnodes", "says too little", "give --nproc-per-node too");
-    overrides.push_back(
-        {"ranks.world", fmt::format("{}", machines * *args.number("nproc-per-node", 1, 64))});
-  } else if (args.has("nproc-per-node") && !args.has("world")) {
-    add("nproc-per-node", "ranks.world");
-  }
-  add("nproc-per-node", "ranks.per_node");
-  add("rank", "ranks.rank");
-  return overrides;
-}
-
 class RunCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
@@ -212,10 +189,10 @@ class RunCommand final : public Command {
          kPackagesOption,
          kEnvOption,
          kEventPolicyOption,
-         {"world", "N", "run one process of a job of N, as torchrun would start it", ""},
-         {"rank", "R", "which of them", "0"},
-         {"nproc-per-node", "N", "processes a machine: 8, or all of fewer", ""},
-         {"nnodes", "N", "machines, of --nproc-per-node processes each", ""},
+         kWorldOption,
+         kRankOption,
+         kProcessesOption,
+         kMachinesOption,
          kAssumeOption,
          kCompileOption,
          {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
@@ -269,7 +246,6 @@ class RunCommand final : public Command {
     const std::optional<std::uint64_t> top = args.number("top", 0, 1'000'000);
     const std::vector<Assertion> assertions = parse_assertions(args.values("assert"));
     std::vector<Override> overrides = script_overrides(args);
-    for (Override& each : rank_overrides(args)) overrides.push_back(std::move(each));
     if (!releases.empty()) overrides.push_back({"pytorch", to_string(releases.front())});
     if (args.has("pytorch-like")) {
       overrides.push_back({"pytorch", stand_in(args)});
@@ -280,6 +256,7 @@ class RunCommand final : public Command {
     Scenario scenario = read_scenario(source);
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
+    options.threads = 0;
     std::optional<Calibration> calibration;
     if (args.has("calibration")) {
       const std::string& file = args.value("calibration");

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "sim/format/read_scope.h"
 #include "sim/run/script.h"
 #include "sim/yaml/quoted.h"
@@ -23,6 +25,31 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   if (!problems.empty()) throw InputError(std::move(problems));
   return overrides;
 }
+
+namespace {
+
+/// What --world, --rank, --nproc-per-node and --nnodes say of the job.
+void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides) {
+  const auto add = [&](std::string_view option, const char* key) {
+    if (args.has(option)) overrides.push_back({key, args.value(option)});
+  };
+  add("world", "ranks.world");
+  if (args.has("nnodes")) {
+    constexpr std::uint64_t kMost = 1 << 20;
+    const std::uint64_t machines = *args.number("nnodes", 1, kMost);
+    if (args.has("world")) usage_error("--nnodes", "cannot stand beside --world");
+    if (!args.has("nproc-per-node"))
+      usage_error("--nnodes", "says too little", "give --nproc-per-node too");
+    overrides.push_back(
+        {"ranks.world", fmt::format("{}", machines * *args.number("nproc-per-node", 1, 64))});
+  } else if (args.has("nproc-per-node") && !args.has("world")) {
+    add("nproc-per-node", "ranks.world");
+  }
+  add("nproc-per-node", "ranks.per_node");
+  add("rank", "ranks.rank");
+}
+
+}  // namespace
 
 std::vector<Override> scenario_overrides(const Arguments& args) {
   std::vector<Override> overrides = parse_overrides(args.values("set"));
@@ -53,11 +80,13 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
        args.has("assume") ? args.values("assume") : std::vector<std::string>())
     assumed += (assumed.empty() ? "['" : ", '") + each + "'";
   if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]"});
+  add_rank_overrides(args, overrides);
   return overrides;
 }
 
 std::vector<OptionSpec> with_program_options(std::vector<OptionSpec> own) {
-  own.insert(own.end(), {kPackagesOption, kEnvOption, kAssumeOption, kCompileOption});
+  own.insert(own.end(), {kPackagesOption, kEnvOption, kAssumeOption, kCompileOption, kWorldOption,
+                         kRankOption, kProcessesOption, kMachinesOption});
   return own;
 }
 

@@ -14,8 +14,8 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// What --packages, --device, --event-policy, --compile, --assume, --set and --env ask for, in this
-/// order.
+/// What --packages, --device, --event-policy, --compile, --assume, --set, --env, --world, --rank,
+/// --nproc-per-node and --nnodes ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);
 /// The same, and what a script's arguments behind its name ask for.
 /// Errors: InputError where what runs is no script.
@@ -43,6 +43,16 @@ inline constexpr OptionSpec kAssumeOption{
 inline constexpr OptionSpec kCompileOption{
     "compile", "refuse|eager|model", "compiled code: run as eager, or compiled as PyTorch does",
     ""};
+
+/// The job that a script is a process of.
+inline constexpr OptionSpec kWorldOption{
+    "world", "N", "run processes of a job of N, as torchrun starts them", ""};
+inline constexpr OptionSpec kRankOption{"rank", "R", "which of them, or all; without it the worst",
+                                        ""};
+inline constexpr OptionSpec kProcessesOption{"nproc-per-node", "N",
+                                             "processes a machine: 8, or all of fewer", ""};
+inline constexpr OptionSpec kMachinesOption{"nnodes", "N",
+                                            "machines, of --nproc-per-node processes each", ""};
 
 /// A script's own arguments, behind its name.
 inline constexpr ArgumentSpec kScriptArguments{

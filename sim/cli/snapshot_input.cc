@@ -4,8 +4,6 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
-
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/study/replay/recording_range.h"

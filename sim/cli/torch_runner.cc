@@ -121,7 +121,7 @@ std::string find_torch() {
 
 std::string make_torch(const std::string& release) {
   const std::string folder = torch_folder(release);
-  if (const std::string made = program_at(folder); !made.empty()) return made;
+  if (std::string made = program_at(folder); !made.empty()) return made;
   const int code = run_process(
       {python(), runner_script("pretend/environment.py"), folder, "--torch", release}, {});
   if (code != 0) throw IoError(fmt::format("PyTorch {} could not be made in {}", release, folder));

@@ -120,6 +120,7 @@ class ValidateCommand final : public Command {
     std::vector<MeasuredRun> under_torch;
     if (target.kind == Target::Kind::kTorch && !scenarios.empty()) {
       std::vector<TorchCase> asked;
+      asked.reserve(scenarios.size());
       for (const Named& each : scenarios)
         asked.push_back({&each.scenario, each.name, each.command});
       std::optional<std::vector<MeasuredRun>> measured = run_under_torch(runner, asked, folder);

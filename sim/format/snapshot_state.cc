@@ -100,7 +100,7 @@ class Ranges {
 /// place. Counted when it is first asked.
 class LargeRequests {
  public:
-  LargeRequests(std::span<const SnapshotEvent> trace) : trace_(trace) {}
+  explicit LargeRequests(std::span<const SnapshotEvent> trace) : trace_(trace) {}
   /// `left`: how many events the walk has before it; never more than at the last call.
   bool any_in(std::uint64_t begin, Bytes bytes, std::size_t left) {
     if (!counted_) {

@@ -110,6 +110,7 @@ class Compiler {
     }
     std::sort(paths.begin(), paths.end());  // a folder gives them in any order
     const fs::path base = root.is_package ? roots_ : folder;
+    files.reserve(paths.size());
     for (const fs::path& path : paths)
       files.push_back(read_file(path, fs::relative(path, base).generic_string()));
     if (fs::exists(folder / kNotModelled)) {

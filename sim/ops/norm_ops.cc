@@ -171,7 +171,7 @@ Tensor composite_rms_norm(Context& c, const Tensor& input, const Dims& normalize
     return weight.defined() ? mul(c, out, weight) : out;
   }
   Tensor scale;  // returned beside the result
-  const Tensor normalized = [&] {
+  Tensor normalized = [&] {
     const Tensor wide = to(c, input, accumulate_type(input.dtype()));
     {
       const Tensor squares = pow(c, wide, number, 2.0);

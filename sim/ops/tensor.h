@@ -20,8 +20,8 @@ class Tensor;
 /// mesh share (DTensor). The tensor itself is this rank's part; who makes it says how the whole is
 /// shared.
 struct Spread : RefCounted<Spread> {
-  Spread(Dims whole_sizes, Dims whole_strides)
-      : sizes(std::move(whole_sizes)), strides(std::move(whole_strides)) {}
+  Spread(const Dims& whole_sizes, const Dims& whole_strides)
+      : sizes(whole_sizes), strides(whole_strides) {}
   virtual ~Spread() = default;
   const Dims sizes;    ///< of the whole
   const Dims strides;  ///< of the whole, were it in one piece

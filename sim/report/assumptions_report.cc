@@ -35,11 +35,16 @@ std::string listed(std::string_view heading, const std::vector<std::string>& lin
   return out;
 }
 
+/// "does not fit", of what a rank or an alternative came to.
+template <class One>
+std::string ending_of(const One& one) {
+  if (one.ended_by_oom) return "does not fit";
+  return one.refused > 0 ? "out of memory, handled" : "fits";
+}
+
 std::string verdict_of(const AlternativeResult& one) {
   if (!one.error.empty()) return one.error;
-  if (one.ended_by_oom) return "does not fit";
-  if (one.refused > 0) return "out of memory, handled";
-  return "fits";
+  return ending_of(one);
 }
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -59,6 +64,37 @@ std::string interval(const std::vector<AlternativeResult>& all, Bytes Alternativ
   }
   if (least >= most) return human_bytes(most);
   return fmt::format("{} to {}", human_bytes(least), human_bytes(most));
+}
+
+/// "0-6, 8".
+std::string numbers_text(const std::vector<int>& ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", ranks[i]);
+    if (end - i > 1) out += fmt::format("-{}", ranks[end - 1]);
+    i = end;
+  }
+  return out;
+}
+
+std::string ranks_text(const RunBasis& basis, const TextStyle& style) {
+  using Align = Table::Align;
+  std::size_t count = 0;
+  for (const RankResult& one : basis.ranks) count += one.ranks.size();
+  const auto world = static_cast<std::size_t>(basis.rank->world);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.add({fmt::format("Ranks, {} of {}", count, world), "allocated", "reserved", ""});
+  for (const RankResult& one : basis.ranks) {
+    table.add({"  " + numbers_text(one.ranks), human_bytes(one.peak_allocated),
+               human_bytes(one.peak_reserved), ending_of(one)});
+  }
+  std::string said =
+      fmt::format("  Those of a line do the same. The rest is about rank {}", basis.rank->index);
+  if (basis.ranks.size() > 1) said += ", the worst";
+  if (count < world) said += "; --rank all runs the others too";
+  return table.text(style.width) + wrapped(said, style.width, 2);
 }
 
 std::string alternatives_text(const std::vector<AlternativeResult>& all, const TextStyle& style) {
@@ -86,6 +122,23 @@ std::string unproven_line(const RunBasis& basis) {
                      joined(basis.unproven_operators));
 }
 
+void write_ranks(const RunBasis& basis, JsonWriter& json) {
+  if (basis.rank) {
+    json.member("rank", static_cast<std::uint64_t>(basis.rank->index));
+    json.member("world", static_cast<std::uint64_t>(basis.rank->world));
+  }
+  if (basis.ranks.empty()) return;
+  json.key("ranks").begin_array();
+  for (const RankResult& one : basis.ranks) {
+    json.begin_object().key("ranks").begin_array(true);
+    for (const int rank : one.ranks) json.value(static_cast<std::uint64_t>(rank));
+    json.end_array().member("peak_allocated_bytes", one.peak_allocated);
+    json.member("peak_reserved_bytes", one.peak_reserved).member("refused", one.refused);
+    json.member("ended_by_oom", one.ended_by_oom).end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::vector<std::string> assumption_lines(const RunBasis& basis) {
@@ -99,6 +152,11 @@ std::vector<std::string> assumption_lines(const RunBasis& basis) {
     lines.push_back(fmt::format("{}: reserved {}, {}{}", joined(one.assume),
                                 human_bytes(one.peak_reserved), verdict_of(one),
                                 one.is_shown ? "; shown here, the worst" : ""));
+  }
+  for (const RankResult& one : basis.ranks) {
+    lines.push_back(fmt::format("Ranks {} of {}: reserved {}, {}{}", numbers_text(one.ranks),
+                                basis.rank->world, human_bytes(one.peak_reserved), ending_of(one),
+                                &one == &basis.ranks.front() ? "; shown here, the worst" : ""));
   }
   return lines;
 }
@@ -116,8 +174,10 @@ std::string assumptions_text(const RunBasis& basis, const TextStyle& style) {
     out += (out.empty() ? "" : "\n") + listed("Assumed, since values are not known", conditions);
     out += "  Each may be set: --assume FILE:LINE=true, false or both\n";
   }
-  if (basis.alternatives.empty()) return out;
-  return out + (out.empty() ? "" : "\n") + alternatives_text(basis.alternatives, style);
+  if (!basis.alternatives.empty())
+    out += (out.empty() ? "" : "\n") + alternatives_text(basis.alternatives, style);
+  if (basis.ranks.empty()) return out;
+  return ranks_text(basis, style) + (out.empty() ? "" : "\n") + out;
 }
 
 void write_assumptions(const RunBasis& basis, JsonWriter& json) {
@@ -149,6 +209,7 @@ void write_assumptions(const RunBasis& basis, JsonWriter& json) {
     }
     json.end_array();
   }
+  write_ranks(basis, json);
   if (basis.alternatives.empty()) return;
   json.key("alternatives").begin_array();
   for (const AlternativeResult& one : basis.alternatives) {

@@ -24,9 +24,12 @@ std::string title_lines(const RunResult& result, const RunReportOptions& options
   if (devices > 1) out += fmt::format("{}GPU {}: ", index == 0 ? "" : "\n", index);
   const Version version = device.settings.version;
   const std::string settings = device.settings.text.empty() ? "default" : device.settings.text;
-  out += fmt::format("{}, {}; PyTorch {}{}; allocator settings: {}\n", device.spec.name,
+  const std::string rank =
+      result.rank ? fmt::format("; rank {} of {}", result.rank->index, result.rank->world)
+                  : std::string();
+  out += fmt::format("{}, {}; PyTorch {}{}{}; allocator settings: {}\n", device.spec.name,
                      human_bytes(device.spec.total_bytes), to_string(version),
-                     result.took_default_pytorch ? " by default" : "", settings);
+                     result.took_default_pytorch ? " by default" : "", rank, settings);
   return out;
 }
 

@@ -35,7 +35,7 @@ std::string version_of(HostFiles& files, const std::string& folder, const std::s
     const std::string whole = entry.substr(0, entry.size() - kEnd.size());
     const std::size_t dash = whole.find('-');
     if (dash == std::string::npos) continue;
-    const std::string version = whole.substr(dash + 1);
+    std::string version = whole.substr(dash + 1);
     if (plain_name(whole.substr(0, dash)) == plain_name(package)) return version;
     const auto top = files.read(lang::path_in(folder, entry + "top_level.txt"));
     if (top != nullptr && ("\n" + top->text).find("\n" + package + "\n") != std::string::npos)
@@ -139,6 +139,7 @@ std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::s
     }
   }
   std::vector<PackageUse> out;
+  out.reserve(counts.size());
   for (const auto& [where, count] : counts)
     out.push_back({where.first, version_of(files, where.second, where.first), count});
   return out;

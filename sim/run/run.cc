@@ -11,6 +11,7 @@
 #include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
+#include "sim/run/ranks.h"
 #include "sim/run/record.h"
 #include "sim/torch/source/model_source.h"
 
@@ -131,6 +132,8 @@ RunBasis basis_of(const torch::ModelSource& source, const Scenario& scenario) {
           ops::unproven(source.operators(), scenario.wheel.pytorch),
           told(source.assumptions()),
           told(source.notes()),
+          {},
+          scenario.rank,
           {}};
 }
 
@@ -219,6 +222,21 @@ std::vector<std::string> settled_way(const Scenario& scenario,
   return std::move(ways[worst]);
 }
 
+Scenario of_rank(const Scenario& scenario, int rank) {
+  Scenario one = scenario;
+  one.rank->index = rank;
+  one.rank_choice = RankChoice::kOne;
+  return one;
+}
+
+RunResult run_one(const Scenario& scenario, const RunOptions& options) {
+  std::vector<AlternativeResult> alternatives;
+  const std::vector<std::string> way = settled_way(scenario, alternatives);
+  RunResult result = run_way(scenario, options, way);
+  result.alternatives = std::move(alternatives);
+  return result;
+}
+
 }  // namespace
 
 Recording record(const Scenario& scenario, KernelDetails* kernels) {
@@ -238,6 +256,7 @@ Recording record(const Scenario& scenario, KernelDetails* kernels) {
 std::optional<RunResult> run_recorded(const Recording& recording, const Scenario& scenario,
                                       const RunOptions& options) {
   if (recording.asks || ways_of(scenario.assume).size() > 1) return std::nullopt;
+  if (scenario.rank_choice != RankChoice::kOne) return std::nullopt;
   if (const auto asked = as_asked(scenario, recording.allocator_conf))
     return run_recorded(recording, *asked, options);
   Simulator simulator = simulator_of(scenario, recording.program, options);
@@ -249,10 +268,16 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
 }
 
 RunResult run(const Scenario& scenario, const RunOptions& options) {
-  std::vector<AlternativeResult> alternatives;
-  const std::vector<std::string> way = settled_way(scenario, alternatives);
-  RunResult result = run_way(scenario, options, way);
-  result.alternatives = std::move(alternatives);
+  if (!scenario.rank || scenario.rank_choice == RankChoice::kOne) return run_one(scenario, options);
+  RunOptions events;
+  events.costs = options.costs;
+  events.keep_live = events.keep_times = false;
+  events.leave_out_repeats = true;
+  std::vector<RankResult> ranks =
+      compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
+                    [&](int rank) { return run_one(of_rank(scenario, rank), events); });
+  RunResult result = run_one(of_rank(scenario, ranks.front().ranks.front()), options);
+  result.ranks = std::move(ranks);
   return result;
 }
 

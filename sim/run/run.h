@@ -20,13 +20,16 @@ struct RunOptions {
   /// Steps that do what earlier ones did, to the byte, are not simulated again: see
   /// RunResult::repeats.
   bool leave_out_repeats = false;
+  /// Ranks of a job run at a time; 0: as many as there are processors.
+  unsigned threads = 1;
   /// Takes what the code printed before an error ended it; null: that is lost.
   std::string* printed_before_error = nullptr;
 };
 
 /// Runs a scenario: its code abstractly, its memory by the allocator, its time by the engine.
 /// Errors: InputError with places in the scenario or its code; IoError for an imported file;
-/// StuckError.
+/// StuckError. Of a job whose rank nobody chose, the worst of its ranks (RunBasis::ranks);
+/// `details` and `watched` then see that one.
 RunResult run(const Scenario& scenario, const RunOptions& options = {});
 
 }  // namespace tidemark

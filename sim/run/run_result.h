@@ -9,6 +9,7 @@
 #include "sim/alloc/allocator.h"
 #include "sim/alloc/settings.h"
 #include "sim/base/device_spec.h"
+#include "sim/base/rank.h"
 #include "sim/base/sim_time.h"
 #include "sim/program/event.h"
 #include "sim/program/source.h"
@@ -188,6 +189,16 @@ struct AlternativeResult {
   friend bool operator==(const AlternativeResult&, const AlternativeResult&) = default;
 };
 
+/// Ranks of a job that did the same, event for event, and what it comes to.
+struct RankResult {
+  std::vector<int> ranks;  ///< ascending
+  Bytes peak_allocated = 0;
+  Bytes peak_reserved = 0;
+  std::uint64_t refused = 0;  ///< requests, of each of them
+  bool ended_by_oom = false;
+  friend bool operator==(const RankResult&, const RankResult&) = default;
+};
+
 /// What a run rests on. Plain data.
 struct RunBasis {
   Version pytorch;  ///< the release that ran it
@@ -197,6 +208,10 @@ struct RunBasis {
   std::vector<AssumptionResult> assumptions;    ///< in the order in which they were first made
   std::vector<NoteResult> notes;                ///< in the order in which they were first made
   std::vector<AlternativeResult> alternatives;  ///< in order; empty where there is one way only
+  std::optional<Rank> rank = {};                ///< the process that it is, of a job
+  /// The ranks that were run, worst first; `rank` is the first of the first. Empty where one was
+  /// asked for.
+  std::vector<RankResult> ranks = {};
 };
 
 /// All that a run tells. Plain data.

@@ -165,6 +165,23 @@ class Reader {
     }
   }
 
+  void check_parallel() {
+    if (!scenario_.train || !scenario_.train->parallel || scenario_.rank) return;
+    const yaml::Node* train = fields_.get("train");
+    problems_.push_back({train->at, "train.parallel",
+                         "shares a model among ranks, and there are none",
+                         "give ranks: {world: 8}"});
+  }
+
+  /// The one that is asked for; std::nullopt: all, or nobody asked.
+  std::optional<std::int64_t> read_rank(yaml::Fields& map) {
+    const yaml::Node* node = map.get("rank");
+    scenario_.rank_choice = node == nullptr ? RankChoice::kSome : RankChoice::kOne;
+    if (node == nullptr || node->text != "all") return map.integer("rank");
+    scenario_.rank_choice = RankChoice::kAll;
+    return std::nullopt;
+  }
+
   /// A process of a job sees the GPUs of its machine.
   void read_ranks() {
     const yaml::Node* node = fields_.get("ranks");
@@ -174,7 +191,8 @@ class Reader {
     constexpr std::int64_t kUsual = 8;
     const std::int64_t world = map.integer("world").value_or(1);
     const std::int64_t per_node = map.integer("per_node").value_or(std::min(world, kUsual));
-    const std::int64_t rank = map.integer("rank").value_or(0);
+    const std::optional<std::int64_t> one = read_rank(map);
+    const std::int64_t rank = one.value_or(0);
     map.done();
     if (world % per_node != 0) {
       const yaml::Node* said = map.get("per_node");
@@ -529,6 +547,7 @@ class Reader {
     }
     if (train != nullptr) {
       scenario_.train = read_train(*train, scenario_.params, problems_);
+      check_parallel();
     } else if (loop != nullptr && loop->is_text()) {
       scenario_.loop = embedded_source(*loop);
     } else if (loop != nullptr) {

@@ -44,10 +44,11 @@ struct Scenario {
   /// The process that the program is, of a job of several (`ranks:`). `device_count` is then that
   /// of its machine.
   std::optional<Rank> rank;
-  Bytes other_bytes = 0;        ///< taken on the device by other processes
-  Wheel wheel = kDefaultWheel;  ///< the PyTorch that runs it
-  bool names_pytorch = false;   ///< the scenario says which; else it is the default
-  AllocatorSettings settings;   ///< its release is the wheel's
+  RankChoice rank_choice = RankChoice::kOne;  ///< of a job, the ranks that run() looks at
+  Bytes other_bytes = 0;                      ///< taken on the device by other processes
+  Wheel wheel = kDefaultWheel;                ///< the PyTorch that runs it
+  bool names_pytorch = false;                 ///< the scenario says which; else it is the default
+  AllocatorSettings settings;                 ///< its release is the wheel's
   std::optional<double> memory_fraction;
   EventPolicy policy;
   ops::Backends backends;

@@ -54,6 +54,10 @@ constexpr auto kZeroGrads = words("start", "before-backward", "end");
 constexpr auto kMetrics = words("none", "device", "host");
 constexpr auto kModes = words("train", "eval");
 constexpr auto kEmptyCaches = words("never", "each_step");
+constexpr auto kStyles =
+    words("colwise", "rowwise", "colwise_rep", "rowwise_rep", "sequence_parallel");
+constexpr auto kShardPrecisions = words("bf16", "fp16");
+constexpr yaml::Form kStyle = form::choice(kStyles);
 constexpr auto kOoms = words("raise", "stop", "next");
 
 constexpr std::string_view kRelease = "^2\\.[0-9]+$";
@@ -117,10 +121,13 @@ constexpr yaml::Field kDeviceFields[] = {
     {"other", form::bytes(), "held by other processes (default 0)"}};
 
 constexpr std::int64_t kMostRanks = 1 << 20;
+constexpr std::string_view kAllRanks[] = {"all"};
+constexpr yaml::Form kEveryRank = form::choice(kAllRanks);
 constexpr yaml::Field kRanksFields[] = {
     {"world", form::integer(1, kMostRanks), "processes in all, each with a GPU of its own", true},
     {"per_node", form::integer(1, 64), "processes a machine (default 8, or all of fewer)"},
-    {"rank", form::integer(0, kMostRanks - 1), "the process that is run (default 0)"}};
+    {"rank", form::integer(0, kMostRanks - 1).either(kEveryRank),
+     "the process that is run, or all (default: all of up to 16, some of more)"}};
 
 constexpr yaml::Field kPytorchFields[] = {
     {"version", form::text(kRelease), "the release", true},
@@ -193,6 +200,7 @@ constexpr yaml::Field kTrainFields[] = {
     {"validate_batches", kCount, "batches of a validation (default 2)"},
     {"ddp", form::integer(1).either(kNamedOrDdp),
      "ranks of DistributedDataParallel, or a map with its options"},
+    {"parallel", form::map(kParallelMap), "how the ranks of `ranks` share the model"},
     {"no_grad", kBoolean, "inference under torch.no_grad() (default false)"},
     {"forward_only", kBoolean, "forward alone, with gradients recorded (default false)"},
     {"empty_cache", form::choice(kEmptyCaches), "torch.cuda.empty_cache() (default never)"},
@@ -216,6 +224,15 @@ constexpr yaml::Field kDdpFields[] = {
     {"gradient_as_bucket_view", kBoolean, "as DistributedDataParallel has it"},
     {"static_graph", kBoolean, "as DistributedDataParallel has it"},
     {"bucket_cap_mb", form::number(0, 1 << 20), "as DistributedDataParallel has it"}};
+
+constexpr yaml::Field kParallelFields[] = {
+    {"fsdp", kCount, "ranks that fully_shard shards over (default: all that are left)"},
+    {"replicate", kCount, "copies of the sharded model (default 1)"},
+    {"tp", kCount, "ranks of tensor parallelism, by `plan` (default 1)"},
+    {"plan", form::map_of(kStyle), "modules by path, * for one name: colwise"},
+    {"reshard", kBoolean, "reshard_after_forward (default true)"},
+    {"offload", kBoolean, "CPUOffloadPolicy (default false)"},
+    {"precision", form::choice(kShardPrecisions), "of parameters that are gathered"}};
 
 // What an op needs depends on `function`: its reader says what is missing.
 constexpr yaml::Field kOpFields[] = {
@@ -270,6 +287,8 @@ constexpr yaml::Map kTrainMap{kTrainFields};
 constexpr yaml::Map kTensorMap{kTensorFields};
 constexpr yaml::Map kOptimizerMap{kOptimizerFields};
 constexpr yaml::Map kDdpMap{kDdpFields};
+constexpr yaml::Map kParallelMap{kParallelFields};
+constexpr std::span<const std::string_view> kParallelStyleNames{kStyles};
 constexpr yaml::Map kOpMap{kOpFields};
 constexpr yaml::Map kOpStepMap{kOpStepFields};
 constexpr yaml::Map kSweepMap{kSweepFields};

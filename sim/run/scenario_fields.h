@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "sim/yaml/yaml_form.h"
 
 namespace tidemark {
@@ -20,6 +23,9 @@ extern const yaml::Map kTrainMap;
 extern const yaml::Map kTensorMap;
 extern const yaml::Map kOptimizerMap;
 extern const yaml::Map kDdpMap;
+extern const yaml::Map kParallelMap;
+/// Those of kParallelStyles, in its order.
+extern const std::span<const std::string_view> kParallelStyleNames;
 extern const yaml::Map kOpMap;
 extern const yaml::Map kOpStepMap;
 extern const yaml::Map kSweepMap;

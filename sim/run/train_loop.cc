@@ -194,10 +194,19 @@ void Writer::setup() {
   if (casts_on_host()) out_.line("model = model.to({})", dtype());
   if (spec_.channels_last) out_.line("model = model.to(memory_format=torch.channels_last)");
   out_.line("model.{}()", spec_.training_mode ? "train" : "eval");
+  // Of a sharded model the whole never lies on the device.
+  if (spec_.parallel) {
+    out_.line("with phase(\"parallel\"):");
+    out_.open();
+    for (const std::string& line : parallel_setup(*spec_.parallel)) out_.line("{}", line);
+    out_.close();
+  }
+  const bool stays_on_host = spec_.parallel && spec_.parallel->offload;
   out_.line("with phase(\"model\"):");
   out_.open();
-  out_.line("model = model.to(\"cuda\")");
+  if (!stays_on_host) out_.line("model = model.to(\"cuda\")");
   if (casts_on_device()) out_.line("model = model.to({})", dtype());
+  if (stays_on_host && !casts_on_device()) out_.line("pass");
   out_.close();
   if (!spec_.ddp_world.empty()) {
     out_.line("with phase(\"ddp\"):");

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/run/parallel_setup.h"
+
 namespace tidemark {
 
 /// A number that is the same in every step, or one a step: expressions of the model language ("64",
@@ -61,7 +63,8 @@ struct TrainSpec {
 
   /// Ranks of DistributedDataParallel, this being rank 0; empty: not wrapped.
   std::string ddp_world;
-  std::string ddp_arguments;  ///< further ones of its constructor: ", static_graph=True"
+  std::string ddp_arguments;             ///< further ones of its constructor: ", static_graph=True"
+  std::optional<ParallelSpec> parallel;  ///< how the ranks of the job share the model
 
   std::string accumulate = "1";
   bool set_to_none = true;

@@ -73,6 +73,7 @@ class Reader {
     read_optimizer();
     read_precision();
     read_ddp();
+    read_parallel();
     read_loop_options();
     fields_.done();
     return std::move(spec_);
@@ -343,6 +344,43 @@ class Reader {
         spec_.ddp_arguments += fmt::format(", bucket_cap_mb={}", cap->text);
     }
     map.done();
+  }
+
+  /// `parallel`: how the ranks of `ranks` share the model.
+  void read_parallel() {
+    const yaml::Node* node = fields_.get("parallel");
+    if (node == nullptr) return;
+    if (!spec_.ddp_world.empty())
+      report(*node, "parallel", "cannot stand beside ddp", "replicate makes copies");
+    yaml::Fields map(*node, "train.parallel", problems_, kParallelMap);
+    ParallelSpec spec;
+    const auto read = [&](std::string_view key, std::string& into) {
+      const yaml::Node* value = map.get(key);
+      if (value == nullptr) return;
+      if (auto text = count(*value, fmt::format("parallel.{}", key), 1)) into = std::move(*text);
+    };
+    read("fsdp", spec.fsdp);
+    read("replicate", spec.replicate);
+    read("tp", spec.tp);
+    spec.reshard = map.boolean("reshard").value_or(spec.reshard);
+    spec.offload = map.boolean("offload").value_or(spec.offload);
+    if (const auto precision = map.choice("precision"))
+      spec.precision = *precision == 0 ? "torch.bfloat16" : "torch.float16";
+    read_plan(map, spec);
+    if (spec.tp != "1" && spec.plan.empty())
+      map.report(*node, "plan", "tp needs a plan", "plan: {'blocks.*.mlp.up': colwise, ...}");
+    map.done();
+    spec_.parallel = std::move(spec);
+  }
+
+  void read_plan(yaml::Fields& map, ParallelSpec& spec) {
+    const yaml::Node* node = map.get("plan");
+    if (node == nullptr || node->kind != yaml::Node::Kind::kMap) return;
+    yaml::Fields plan(*node, "train.parallel.plan", problems_);
+    for (const yaml::Entry& entry : node->entries) {
+      if (const auto style = plan.choice(entry.key, kParallelStyleNames))
+        spec.plan.emplace_back(entry.key, kParallelStyles[*style].call);
+    }
   }
 
   void read_loop_options() {

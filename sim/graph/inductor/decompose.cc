@@ -484,6 +484,7 @@ NodeGraph Decomposer::run() {
   for (NodeId id = 0; id < in_.nodes.size(); ++id) convert(id);
   const auto mapped = [this](const std::vector<NodeId>& ids) {
     std::vector<NodeId> out;
+    out.reserve(ids.size());
     for (const NodeId id : ids) out.push_back(id == kNoNode ? kNoNode : at_[id]);
     return out;
   };

@@ -238,7 +238,8 @@ class Fusion {
     if (of_a == of_b || of_a.first != of_b.second || of_a.second != of_b.first) return;
     const std::int64_t rows = std::max(of_a.first, of_a.second);
     const std::int64_t columns = std::min(of_a.first, of_a.second);
-    const bool is_large = rows * columns >= 5 * (1 << 20) && rows >= 2 * columns && rows >= 4096;
+    const bool is_large =
+        rows * columns >= std::int64_t{5} * (1 << 20) && rows >= 2 * columns && rows >= 4096;
     if (!is_large) return;
     throw ops::NotModelled(
         "a kernel that reduces along rows and columns at once, as inductor compiles large layers, "

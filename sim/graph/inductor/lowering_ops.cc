@@ -11,7 +11,6 @@
 
 namespace tidemark::graph::inductor {
 
-using ops::Dims;
 using ops::ScalarType;
 
 void Lowering::input(NodeId id) {

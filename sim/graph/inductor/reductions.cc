@@ -320,6 +320,7 @@ std::vector<BufferId> Lowering::welford(Loops loops, std::vector<Body> bodies, N
     first.sizes.push_back(split.parts);
     first.reduced = {block};
     std::vector<Body> parts;
+    parts.reserve(bodies.size());
     for (const Body& body : bodies) parts.push_back(split_body(loops, body, split.parts, block));
     const std::vector<BufferId> between = welford(std::move(first), std::move(parts), node, device);
     Loops second = loops;
@@ -327,6 +328,7 @@ std::vector<BufferId> Lowering::welford(Loops loops, std::vector<Body> bodies, N
     second.reduced = {split.parts};
     second.hint = second_hint(split.parts, inductor::product(loops.sizes), loops.hint);
     std::vector<Body> loads;
+    loads.reserve(between.size());
     for (const BufferId buffer : between) {
       loads.push_back([this, buffer](Trace& trace, const Indices& at) {
         const Buffer& of = program.buffers[buffer];

@@ -99,8 +99,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   }
   if (const Str* text = value.as<Str>()) return parse_integer(in, text->text(), 10);
   for (const name::Known method : {name::kInt, name::kIndex}) {
-    const Value out =
-        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    Value out = value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_integral()) return Value::integer(out.as_int());
     if (out.as<Unknown>() != nullptr) return out;
   }
@@ -131,8 +130,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     return Value::real(real);
   }
   for (const name::Known method : {name::kFloat, name::kIndex}) {
-    const Value out =
-        value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
+    Value out = value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_number()) return Value::real(out.number());
     if (out.as<Unknown>() != nullptr) return out;
   }

@@ -397,7 +397,7 @@ Value as_bytes(Interp& in, const Ref<ClassObject>& type, const Value& value) {
 }
 
 Ref<ClassObject> add_class(Interp& in, std::string_view name) {
-  const Ref<ClassObject> type = in.make_class(name, "builtins");
+  Ref<ClassObject> type = in.make_class(name, "builtins");
   type->final = true;
   type->construct = [](Interp& interp, ClassObject& own, CallArgs& args) {
     return make(interp, Ref<ClassObject>(&own), interp.str(construct_text(interp, args)));

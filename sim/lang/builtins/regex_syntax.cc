@@ -115,9 +115,6 @@ class Translation {
         close(begin);
         return;
       case '|':
-        copy();
-        repeatable_ = false;
-        return;
       case '^':
       case '$':
         copy();
@@ -236,7 +233,7 @@ class Translation {
       fail(missing ? "missing group name" : fmt::format("missing {}, unterminated name", end),
            begin);
     }
-    const std::string name(pattern_.substr(begin, stop - begin));
+    std::string name(pattern_.substr(begin, stop - begin));
     if (name.empty()) fail("missing group name", begin);
     if (!is_name(name)) fail(fmt::format("bad character in group name '{}'", name), begin);
     at_ = stop + 1;

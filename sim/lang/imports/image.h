@@ -138,8 +138,10 @@ class ImageWriter {
   std::size_t list(const Seq<T>& values) {
     const auto [found, is_new] = written_.try_emplace(values.data, 0);
     if (!is_new) return found->second;
-    const std::size_t at = found->second = reserve(sizeof(T) * values.size, alignof(T));
-    for (std::size_t i = 0; i < values.size; ++i) fill(at + i * sizeof(T), values[i]);
+    // A sequence of pointers is written as such. NOLINTNEXTLINE(bugprone-sizeof-expression)
+    constexpr std::size_t kStep = sizeof(T);
+    const std::size_t at = found->second = reserve(kStep * values.size, alignof(T));
+    for (std::size_t i = 0; i < values.size; ++i) fill(at + i * kStep, values[i]);
     return at;
   }
 

@@ -34,7 +34,7 @@ bool intercepts(Interp& in, const ClassObject& type) {
 
 /// type.__subclasses__.
 Value subclasses_of(Interp& in, ClassObject& type) {
-  const Value function =
+  Value function =
       in.raw_function("__subclasses__", [raw = &type](Interp& interp, CallArgs&) -> Value {
         std::vector<Value> types;
         for (ClassObject* each : raw->subclasses()) types.emplace_back(Ref<ClassObject>(each));

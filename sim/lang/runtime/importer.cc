@@ -210,7 +210,7 @@ void Importer::run_in(const std::string& name, const Ref<Module>& module,
 }
 
 Ref<Module> Importer::run_text(std::shared_ptr<const SourceText> source, const std::string& name) {
-  const Ref<Module> module = make_ref<Module>(in_.heap(), name);
+  Ref<Module> module = make_ref<Module>(in_.heap(), name);
   module->set(known(name::kName), in_.str(name));
   module->set(known(name::kFile), in_.str(source->name));
   enter(name, module);
@@ -219,7 +219,7 @@ Ref<Module> Importer::run_text(std::shared_ptr<const SourceText> source, const s
 }
 
 Ref<Module> Importer::placeholder(const std::string& name, std::string why) {
-  const Ref<Module> module = make_ref<Module>(in_.heap(), name);
+  Ref<Module> module = make_ref<Module>(in_.heap(), name);
   module->set(known(name::kName), in_.str(name));
   module->make_missing = [why = std::move(why)](Interp& in, Module& own, Name wanted) {
     if (in.text(wanted).starts_with("__")) return in.importer().module_fact(own, wanted);

@@ -19,6 +19,7 @@ struct Note {
 template <class Counted>
 std::vector<std::uint64_t> counts_of(const std::vector<Counted>& all) {
   std::vector<std::uint64_t> counts;
+  counts.reserve(all.size());
   for (const Counted& each : all) counts.push_back(each.times);
   return counts;
 }

@@ -172,7 +172,7 @@ Value by_method(Interp& in, std::string_view method, const Value& left, const Va
   const bool dicts = left.as<Dict>() != nullptr && right.as<Dict>() != nullptr;
   if (!sets && !dicts) return Value::not_implemented();
   if (sets) return in.call_method(left, in.intern(method), {right});
-  const Value out = in.dict();
+  Value out = in.dict();
   update_dict(in, *out.as<Dict>(), left);
   update_dict(in, *out.as<Dict>(), right);
   return out;
@@ -181,7 +181,6 @@ Value by_method(Interp& in, std::string_view method, const Value& left, const Va
 bool has_operator(Of type, BinaryOp op) {
   switch (op) {
     case BinaryOp::kAdd:
-      return (type & (kNumber | kSequence)) != 0;
     case BinaryOp::kMul:
       return (type & (kNumber | kSequence)) != 0;
     case BinaryOp::kMod:
@@ -399,7 +398,7 @@ Value special_attribute(Interp& in, const Value& object, Name name) {
   const bool of_host = self.is_object() && self.object()->kind() == Kind::kHost &&
                        self.as<BuiltinValue>() == nullptr;
   if (of_host && in.text(name) != "__repr__" && in.text(name) != "__str__") return {};
-  const Value method = special_method(in, *in.type_of(self), name);
+  Value method = special_method(in, *in.type_of(self), name);
   if (method.empty() || method.is_none()) return method;
   if (const auto* wrapper = method.as<MethodWrapper>()) return wrapper->function;
   if (const auto* property = method.as<Property>()) return in.call(property->get, {self});

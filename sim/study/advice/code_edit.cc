@@ -10,7 +10,21 @@
 namespace tidemark {
 namespace {
 
-using namespace lang;
+using lang::AssignStmt;
+using lang::AttributeExpr;
+using lang::AugAssignStmt;
+using lang::BinaryExpr;
+using lang::BinaryOp;
+using lang::CallExpr;
+using lang::Edit;
+using lang::Expr;
+using lang::ExprKind;
+using lang::ExprStmt;
+using lang::NameExpr;
+using lang::SequenceExpr;
+using lang::Stmt;
+using lang::StmtKind;
+using lang::UserCode;
 
 bool is_same_name(const Expr& a, const Expr& b) {
   return a.kind == ExprKind::kName && b.kind == ExprKind::kName &&

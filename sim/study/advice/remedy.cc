@@ -357,6 +357,20 @@ Applied larger_device(const ScenarioSource& /*source*/, const Scenario& scenario
   return std::nullopt;
 }
 
+/// fully_shard over 2, 4, 8, ... GPUs of the kind; each has the batch that the one has now.
+Applied shard(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+  const int now = scenario.rank ? scenario.rank->world : 1;
+  const int world = 1 << level;
+  if (!scenario.train || scenario.train->no_grad || scenario.train->forward_only ||
+      !scenario.train->ddp_world.empty() || world <= now ||
+      (!scenario.rank && scenario.device_count > 1))
+    return std::nullopt;
+  std::vector<Override> overrides{{"ranks.world", std::to_string(world)}};
+  if (!scenario.train->parallel) overrides.push_back({"train.parallel.reshard", "true"});
+  return Change{std::move(overrides),
+                fmt::format("sharded over {} GPUs by fully_shard, each with this batch", world)};
+}
+
 constexpr unsigned kHalvings = 8;
 constexpr std::array kRemedies{
     Remedy{"free-outside", Price::kNothing, {}, 1, others_away},
@@ -383,6 +397,7 @@ constexpr std::array kRemedies{
         "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
+    Remedy{"shard", Price::kMachine, "a step sees as many batches as there are GPUs", 6, shard},
     Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},
 };
 

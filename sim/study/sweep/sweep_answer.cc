@@ -79,6 +79,7 @@ void add_reaches(const SweepCells& cells, SweepAnswer& answer) {
   for (std::size_t i = 0; i < cells.cells.size(); ++i) {
     const SweepCells::Cell& cell = cells.cells[i];
     std::vector<int> at;
+    at.reserve(axes.size());
     for (const std::size_t axis : axes) at.push_back(cell.at[axis]);
     ReachAnswer& reach = reaches[std::move(at)];
     ++reach.cells;

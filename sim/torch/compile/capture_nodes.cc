@@ -121,8 +121,7 @@ std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors)
 }
 
 Tensor Capture::tangent_of(const Tensor& result) {
-  const Tensor made =
-      c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
+  Tensor made = c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
   GraphNode& node = graph.nodes.back();
   node.name = "tangent";
   node.kind = NodeKind::kTangent;

@@ -9,7 +9,6 @@ namespace tidemark::torch {
 using graph::Effect;
 using graph::GraphNode;
 using graph::NodeId;
-using graph::NodeKind;
 using ops::Tensor;
 
 GraphRun::GraphRun(ops::Context& c, const graph::NodeGraph& graph, const std::vector<NodeId>& order,

@@ -28,11 +28,11 @@ ops::Dims dims_at(const Arguments& a, std::size_t i) {
 /// Of the arguments tensor, spec, sizes, strides.
 Ref<SpreadBySpec> spread_at(Session& session, const Arguments& a) {
   if (!session.dtensors.tensor) session.interp.runtime_error("there are no classes of DTensors");
-  ops::Dims sizes = dims_at(a, 2);
-  ops::Dims strides = dims_at(a, 3);
+  const ops::Dims sizes = dims_at(a, 2);
+  const ops::Dims strides = dims_at(a, 3);
   if (sizes.size() != strides.size())
     session.interp.value_error("there are not as many strides as sizes");
-  return make_ref<SpreadBySpec>(a[1], std::move(sizes), std::move(strides));
+  return make_ref<SpreadBySpec>(a[1], sizes, strides);
 }
 
 /// Counts a call that takes DTensors for this rank's parts.
@@ -85,7 +85,7 @@ Tensor changed(Session& session, const Value& function, const Tensor& gradient) 
 /// The tensor with a step of its own on the way of its gradient, which `function` changes.
 Value mark_gradient(Session& session, Arguments& a) {
   const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
-  const Value given = a[0];
+  Value given = a[0];
   const Value function = a[1];
   ops::Op op(session.c, kGradientMark, kGradientMark, {&tensor});
   if (!op.records()) return given;

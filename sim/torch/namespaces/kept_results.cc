@@ -52,6 +52,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
     if (op == "AccumulateGrad" || is_deciding_) return;
     end();
     std::vector<Value> tensors;
+    tensors.reserve(inputs.size());
     for (const ops::Tensor* input : inputs) tensors.push_back(session_.wrap(*input));
     is_deciding_ = true;
     Interp& interp = session_.interp;

@@ -13,7 +13,6 @@ namespace tidemark::torch {
 
 using lang::Arguments;
 using lang::Interp;
-using lang::Name;
 using lang::Value;
 using library::KnownName;
 using library::KnownNames;

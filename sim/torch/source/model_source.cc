@@ -124,6 +124,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   const auto& assume = model_.assume;
   if (std::find(assume.begin(), assume.end(), lang::kAssumeZeros) == assume.end()) {
     std::vector<lang::GivenValue> given;
+    given.reserve(assume.size());
     for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
     decisions.emplace(std::move(given));
   }

@@ -81,8 +81,9 @@ class OpTable;
 
 /// How a DTensor is spread, as torch.distributed.tensor sees it.
 struct SpreadBySpec final : ops::Spread {
-  SpreadBySpec(lang::Value description, ops::Dims whole_sizes, ops::Dims whole_strides)
-      : Spread(std::move(whole_sizes), std::move(whole_strides)), spec(std::move(description)) {}
+  SpreadBySpec(lang::Value description, const ops::Dims& whole_sizes,
+               const ops::Dims& whole_strides)
+      : Spread(whole_sizes, whole_strides), spec(std::move(description)) {}
   const lang::Value spec;  ///< a DTensorSpec
 };
 

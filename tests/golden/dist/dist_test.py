@@ -68,11 +68,29 @@ class Ranks(unittest.TestCase):
                     self.assertEqual(have, want, f"event {i}")
                 self.assertEqual(len(found), len(expected))
 
+    def test_a_loop_that_shares_its_model_asks_what_the_script_asks(self):
+        for name, rank, options in (
+            ("shared_model-rank0-of-4", 0, []),
+            ("shared_model-rank3-of-4", 3, []),
+            ("shared_model_offload-rank0-of-4", 0, ["--variant", "offload"]),
+        ):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "events.csv"
+                command = [PROGRAM, "run", HERE / "shared_model.yaml", "--set", f"ranks.rank={rank}", "--events", path, *options]
+                done = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(done.stderr, "")
+                found = events(path.read_text())
+                expected = events(gzip.decompress((HERE / f"{name}.events.gz").read_bytes()).decode())
+                self.assertEqual(found, expected[: len(found)])
+                # What is left of the script: its function's own names go.
+                self.assertGreater(len(found), 1000)
+                self.assertEqual({e[0] for e in expected[len(found) :]} - {"free_requested", "free_completed"}, set())
+
     def test_a_large_model_reserves_what_pytorch_does(self):
         # 84,088 MiB and 68,674 MiB of the real PyTorch, after the second and the third step.
         for world, peak in (("8", "82.12"), ("128", "67.06")):
             with self.subTest(world):
-                options = ["--device", "h200-sxm-141gb", *SETTING[2:], "--world", world]
+                options = ["--device", "h200-sxm-141gb", *SETTING[2:], "--world", world, "--rank", "0"]
                 command = [PROGRAM, "run", HERE / "llama3_8b.py", *options]
                 done = subprocess.run(command, capture_output=True, text=True)
                 steps = [line.split() for line in done.stdout.splitlines()[:3]]

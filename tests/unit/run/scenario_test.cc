@@ -374,6 +374,39 @@ s.yaml:10:7: error: loop: cannot stand beside train
         "'float32'?\ntrain.target: 'shape' is missing\n");
 }
 
+TEST_CASE("a loop shares its model among the ranks of the scenario") {
+  const std::string begin =
+      "schema_version: 1\ndevice: t4\nlayers: [Linear(8, 8)]\n"
+      "train:\n  input: [8]\n  target: [8]\n  loss: mse_loss\n  batch: 2\n";
+  const auto problem_of = [](const std::string& text) -> std::string {
+    try {
+      parse_scenario(std::make_shared<const SourceText>(SourceText{"s.yaml", text}), ".");
+    } catch (const InputError& error) {
+      return error.problems().front().path + ": " + error.problems().front().message;
+    }
+    return {};
+  };
+  const std::string ranks = "ranks: {world: 4}\n";
+  CHECK(problem_of(ranks + begin + "  parallel: {replicate: 2, reshard: false}\n").empty());
+  CHECK(problem_of(begin + "  parallel: {}\n") ==
+        "train.parallel: shares a model among ranks, and there are none");
+  CHECK(problem_of(ranks + begin + "  parallel: {tp: 2}\n") ==
+        "train.parallel.plan: tp needs a plan");
+  CHECK(problem_of(ranks + begin + "  parallel: {tp: 2, plan: {up: columns}}\n")
+            .starts_with("train.parallel.plan.up: "));
+  CHECK(problem_of(ranks + begin + "  ddp: 4\n  parallel: {}\n") ==
+        "train.parallel: cannot stand beside ddp");
+  const Scenario shared = parse_scenario(
+      std::make_shared<const SourceText>(
+          SourceText{"s.yaml", ranks + begin + "  parallel: {offload: true, precision: bf16}\n"}),
+      ".");
+  CHECK(shared.rank_choice == RankChoice::kSome);
+  const std::string& loop = shared.loop->text;
+  CHECK(loop.find("offload_policy=CPUOffloadPolicy()") != std::string::npos);
+  CHECK(loop.find("param_dtype=torch.bfloat16") != std::string::npos);
+  CHECK(loop.find("model.to(\"cuda\")") == std::string::npos);
+}
+
 TEST_CASE("every scenario of configs is whole") {
   std::size_t scenarios = 0;
   for (const auto& entry :
@@ -407,7 +440,7 @@ TEST_CASE("every example of the scenarios' page is a whole scenario") {
       example += line + "\n";
     }
   }
-  CHECK(examples == 7);
+  CHECK(examples == 8);
 }
 
 TEST_CASE("a file that cannot be read is named") {

@@ -46,6 +46,29 @@ TEST_CASE("Words in strings and comments change nothing and stay as they are") {
   CHECK(after("no-grad", "out = model(x)\nout . backward ()\n").empty());
 }
 
+TEST_CASE("A model is sharded over more GPUs than there are") {
+  const auto world_after = [](std::string_view more, unsigned level) {
+    const ScenarioSource source{
+        std::make_shared<const SourceText>(
+            SourceText{"case.yaml",
+                       fmt::format("schema_version: 1\ndevice: t4\nlayers: [Linear(8, 8)]\n{}"
+                                   "train: {{batch: 2, input: [8], target: [8], loss: mse_loss}}\n",
+                                   more)}),
+        "configs/scenarios",
+        {},
+        {}};
+    const auto change = find_remedy("shard")->change(source, read_scenario(source), level);
+    if (!change) return 0;
+    const Scenario sharded = read_scenario(changed(source, *change));
+    CHECK(sharded.train->parallel);
+    return sharded.rank->world;
+  };
+  CHECK(world_after("", 1) == 2);
+  CHECK(world_after("", 3) == 8);
+  CHECK(world_after("ranks: {world: 4}\n", 2) == 0);
+  CHECK(world_after("ranks: {world: 4}\n", 3) == 8);
+}
+
 TEST_CASE("An optimizer is found by any name, and its call may have any form") {
   CHECK(after("fused-optimizer", "from torch import optim as o\nopt = o.AdamW(p,\n   lr=1)\n") ==
         "from torch import optim as o\nopt = o.AdamW(p,\n   lr=1, fused=True)\n");

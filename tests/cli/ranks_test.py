@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""A job of several processes: which ranks are run, which of them is told, and what the others come to.
+
+    ranks_test.py PATH/TO/tidemark
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDEMARK = os.path.abspath(sys.argv.pop(1))
+SCRIPT = """import torch, torch.distributed as dist
+dist.init_process_group("nccl")
+rank = dist.get_rank()
+torch.cuda.set_device(rank % torch.cuda.device_count())
+x = torch.ones((8 if rank == 3 else 1) * 2**20, device="cuda")
+dist.all_reduce(x)
+"""
+LAST, OTHERS = 32 << 20, 4 << 20
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "train.py").write_text(SCRIPT, encoding="utf-8")
+
+    def tidemark(self, *arguments):
+        return subprocess.run([TIDEMARK, *arguments], capture_output=True, text=True, check=False, cwd=self.folder)
+
+    def run_script(self, *options):
+        done = self.tidemark("run", "train.py", "--device", "h100-sxm-80gb", "--format", "json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_the_worst_rank_is_told_and_those_that_do_the_same_share_a_line(self):
+        for options in ((), ("--rank", "all")):
+            report = self.run_script("--world", "4", *options)
+            self.assertEqual((report["rank"], report["world"]), (3, 4))
+            self.assertEqual(report["devices"][0]["peak_allocated"]["bytes"], LAST)
+            self.assertEqual([(r["ranks"], r["peak_allocated_bytes"]) for r in report["ranks"]], [([3], LAST), ([0, 1, 2], OTHERS)])
+        text = self.tidemark("run", "train.py", "--device", "h100", "--world", "4").stdout
+        self.assertIn("rank 3 of 4", text)
+        self.assertIn("\nRanks, 4 of 4", text)
+        self.assertIn("\n  0-2 ", text)
+        self.assertIn("rank 3, the worst", text)
+
+    def test_a_rank_of_ones_own_is_run_alone(self):
+        report = self.run_script("--world", "4", "--rank", "1")
+        self.assertEqual((report["rank"], report.get("ranks")), (1, None))
+        self.assertEqual(report["devices"][0]["peak_allocated"]["bytes"], OTHERS)
+
+    def test_of_a_large_job_some_are_run_unless_all_are_asked_for(self):
+        some = [r for line in self.run_script("--world", "512")["ranks"] for r in line["ranks"]]
+        self.assertEqual(len(some), len(set(some)))
+        self.assertTrue({0, 1, 7, 8, 256, 255, 503, 504, 510, 511} <= set(some), some)
+        self.assertLess(len(some), 40)
+        text = self.tidemark("run", "train.py", "--device", "h100", "--world", "512").stdout
+        self.assertIn("Ranks, %d of 512" % len(some), text)
+        self.assertIn("--rank all", text)
+        every = self.run_script("--world", "32", "--rank", "all")["ranks"]
+        self.assertEqual([len(line["ranks"]) for line in every], [1, 31])
+
+    def test_a_rank_that_runs_out_of_memory_is_the_worst(self):
+        path = self.folder / "train.py"
+        path.write_text(SCRIPT.replace("8 if rank == 3 else 1", "40 if rank == 3 else 30000 if rank == 2 else 1"), encoding="utf-8")
+        report = self.run_script("--world", "4")
+        self.assertEqual(report["verdict"], "out_of_memory")
+        self.assertEqual([r["ranks"] for r in report["ranks"]], [[2], [3], [0, 1]])
+        self.assertEqual([r["ended_by_oom"] for r in report["ranks"]], [True, False, False])
+
+    def test_files_are_of_the_rank_that_is_told(self):
+        self.run_script("--world", "4", "--events", "events.csv")
+        self.assertIn(",%d," % LAST, (self.folder / "events.csv").read_text())
+
+    def test_a_rank_whose_program_fails_ends_the_run_with_its_line(self):
+        path = self.folder / "train.py"
+        path.write_text(SCRIPT + "assert rank != 2, 'rank two'\n", encoding="utf-8")
+        done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("train.py:7:", done.stderr)
+
+    def test_every_command_on_scenarios_takes_the_job(self):
+        (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: h100\nscript: train.py\nranks: {world: 4, rank: all}\n", encoding="utf-8")
+        self.assertIn("rank 3 of 4", self.tidemark("run", "s.yaml").stdout)
+        told = json.loads(self.tidemark("explain", "train.py", "--device", "h100", "--world", "4", "--format", "json").stdout)
+        self.assertEqual([r["ranks"] for r in told["ranks"]], [[3], [0, 1, 2]])
+        with (self.folder / "s.yaml").open("a", encoding="utf-8") as file:
+            file.write("sweep: {grid: {ranks.world: [2, 4]}}\n")
+        swept = self.tidemark("sweep", "s.yaml", "--format", "csv")
+        self.assertEqual(swept.returncode, 0, swept.stderr)
+        self.assertIn(str(LAST), swept.stdout)
+        self.assertIn(str(OTHERS), swept.stdout)
+
+    def test_what_is_no_rank_is_told(self):
+        done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", "some")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("rank", done.stderr)
+        done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", "4")
+        self.assertIn("the ranks of 4 end at 3", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
