@@ -34,6 +34,11 @@ std::string compiled_text(const graph::Details& details, const std::string& stag
     if (!text.empty()) text += '\n';
     text += code.*(wanted->second);
   }
+  if (text.find_first_not_of('\n') == std::string::npos)
+    throw InputError(Problem{{},
+                             "--stage",
+                             "nothing was compiled by inductor",
+                             "joint and partitioned show other code"});
   return text;
 }
 

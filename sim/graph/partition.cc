@@ -70,6 +70,7 @@ class Partitioner {
  public:
   explicit Partitioner(const NodeGraph& joint)
       : joint_(joint), nodes_(joint.nodes), users_(joint.users()) {
+    forget_dead();
     classify();
     measure_distances();
   }
@@ -104,6 +105,16 @@ class Partitioner {
     Bytes bytes = 0;
     for (const NodeId user : users_[id]) bytes += bytes_of(nodes_[user]);
     return bytes;
+  }
+
+  /// What nobody needs any more, such as what was computed twice, reads nothing.
+  void forget_dead() {
+    std::vector<NodeId> wanted = joint_.outputs;
+    wanted.insert(wanted.end(), joint_.gradients.begin(), joint_.gradients.end());
+    std::vector<bool> is_live(nodes_.size());
+    for (const NodeId id : joint_.needed_for(wanted, {})) is_live[id] = true;
+    for (std::vector<NodeId>& users : users_)
+      std::erase_if(users, [&](NodeId user) { return !is_live[user]; });
   }
 
   void classify() {
@@ -375,7 +386,7 @@ class Partitioner {
   static constexpr std::uint32_t kFar = 1'000'000'000;
   const NodeGraph& joint_;
   const std::vector<GraphNode>& nodes_;
-  const std::vector<std::vector<NodeId>> users_;
+  std::vector<std::vector<NodeId>> users_;
   std::vector<bool> by_tangents_;  ///< is one, or depends on one
   std::vector<bool> in_backward_;  ///< the same, or is a gradient itself
   std::vector<bool> in_forward_;   ///< an input, or needed for a result

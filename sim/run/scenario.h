@@ -52,7 +52,7 @@ struct Scenario {
   std::optional<double> memory_fraction;
   EventPolicy policy;
   ops::Backends backends;
-  torch::CompileMode compile = torch::CompileMode::kRefuse;
+  torch::CompileMode compile = torch::CompileMode::kModel;
   std::vector<Parameter> params;
   ModelSpec model;
   std::vector<torch::CustomOpSpec> ops;  ///< operators that the user declares

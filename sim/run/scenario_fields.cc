@@ -97,7 +97,7 @@ constexpr yaml::Field kScenarioFields[] = {
     {"allocator", form::map(kAllocatorMap), "settings of the allocator"},
     {"backends", form::map(kBackendsMap), "which kernels may be chosen"},
     {"compile", form::choice(torch::kCompileModeNames),
-     "compiled code: refuse, run as eager, or model what PyTorch compiles (default refuse)"},
+     "compiled code: refuse, run as eager, or model what PyTorch compiles (default model)"},
     {"assume", form::text().either(kListOfText),
      "what values that are not known are taken for: train.py:12=true, or zeros"},
     {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.compile: refused by name, or run as eager where the user says so, and told.
+"""torch.compile: modelled, run as eager or refused, as the user says, and told.
 
     compile_test.py PATH/TO/tidemark
 """
@@ -42,11 +42,18 @@ class Compile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def test_it_is_modelled_unless_something_else_is_said(self):
+        text = HEAD + "run = torch.compile(model)" + LOOP
+        _, modelled = self.run_script(text)
+        self.assertEqual(modelled, self.run_script(text, "--compile", "model")[1])
+        self.assertNotEqual(modelled, self.run_script(text, "--compile", "eager")[1])
+        self.assertIn("% of allocated", self.report(text)["notes"][0]["text"])
+
     def test_it_is_refused_by_name_with_its_line_and_the_option(self):
         for line in ("run = torch.compile(model)", "model.compile()", "run = torch.compiler.compile(model)",
                      "run = torch._dynamo.optimize('inductor')(model)"):  # fmt: skip
             with self.subTest(line):
-                done, _ = self.run_script(HEAD + line + "\n")
+                done, _ = self.run_script(HEAD + line + "\n", "--compile", "refuse")
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("train.py:4:", done.stderr)
                 self.assertIn("torch.compile is not modelled", done.stderr)
@@ -167,9 +174,10 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
 
     def test_modelled_what_is_not_modelled_is_refused_with_its_line_and_the_way_out(self):
         for line, said in (
-            ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not modelled"),
-            ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead') is not modelled"),
-            ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not modelled"),
+            ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
+            ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
+            ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
+            ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    print('x')", "train.py:7:5: error: printing in compiled code"),
             ("    x = x * x.sum().item()", "train.py:7:"),
@@ -232,7 +240,15 @@ print(calls[1:], torch.compiler.is_compiling())
             saved = parts[parts.index("saved for backward") : parts.index("backward graph")]
             self.assertIn("    addmm: float32[32, 128]\n", saved)
             self.assertIn("nothing was compiled", graph("--compile", "eager", "--stage", "joint").stderr)
-            self.assertIn("joint, partitioned", graph("--compile", "model", "--stage", "melted").stderr)
+            self.assertIn("joint, partitioned, fused, buffers", graph("--compile", "model", "--stage", "loops").stderr)
+            self.assertIn("nothing was compiled by inductor", graph("--compile", "model", "--stage", "fused").stderr)
+            pathlib.Path(folder, "train.py").write_text(text.replace("aot_eager", "inductor"), encoding="utf-8")
+            fused = graph("--compile", "model", "--stage", "fused").stdout
+            self.assertIn("    library\n        buf0: op0 addmm\n", fused)
+            self.assertIn("    pointwise 4096\n        buf1: op1 mul_2\n            buf0[128*i0 + 1*i1 : 32x128]\n", fused)
+            buffers = graph("--compile", "model", "--stage", "buffers").stdout
+            self.assertIn("    buf0 = empty_strided([32, 128], [128, 1], float32)\n    buf0 = addmm\n", buffers)
+            self.assertIn("    return buf2 ", buffers)
 
 
 if __name__ == "__main__":

@@ -84,13 +84,19 @@ std::string code_text(const LoopProgram& program, const std::vector<Line>& lines
 
 }  // namespace
 
-CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, bool wants_text) {
+CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& hints,
+                          bool wants_text) {
   rewrite_pass(pass);
-  Lowering lowering(pass, device);
+  Lowering lowering(pass, device, hints);
   lowering.run();
   Schedule schedule(lowering.program);
   schedule.fuse();
-  schedule.order_for_memory();
+  const bool is_ordered = hints.is_set && schedule.order_as(hints.order);
+  if (!is_ordered) schedule.order_for_memory();
+  if (!hints.is_set) {
+    for (const Step& step : schedule.steps) hints.order.push_back(step.operations.front());
+    hints.is_set = true;
+  }
   CompiledPass out;
   out.lines = plan_of(schedule);
   if (wants_text) {
@@ -100,6 +106,13 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, bool wants_
   out.results = lowering.program.results;
   out.buffers = lowering.program.buffers;
   out.pass = std::move(pass);
+  for (const auto& [node, storage] : lowering.program.dropped) {
+    std::erase_if(out.pass.graph.nodes[node].effects, [gone = storage](const Effect& effect) {
+      const bool is_memory =
+          effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
+      return is_memory && effect.storage == gone;
+    });
+  }
   return out;
 }
 

@@ -21,6 +21,7 @@ struct CompiledPass {
 
 /// Loops, fusion, order and memory of a pass. Errors: ops::NotModelled, with what is in the way.
 /// `wants_text`: fills the texts, too.
-CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, bool wants_text);
+CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& hints,
+                          bool wants_text);
 
 }  // namespace tidemark::graph::inductor

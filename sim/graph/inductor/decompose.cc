@@ -447,11 +447,7 @@ void Decomposer::convert(NodeId id) {
     }
     default:
       if (!library_kernel(node.name)) refuse(node.name);
-      if (node.name.ends_with("convolution_backward") && !node.has_parts) {
-        keep_single_part(id);
-      } else {
-        keep(id);
-      }
+      keep(id);
   }
 }
 

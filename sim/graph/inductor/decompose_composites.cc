@@ -37,12 +37,20 @@ bool Decomposer::composite(NodeId id) {
     nll_loss(id);
   } else if (name == "nll_loss_backward") {
     nll_loss_backward(id);
+  } else if (name == "select_backward" || name == "slice_backward") {
+    part_backward(id);
   } else if (name == "mean_backward") {
     mean_backward(id);
   } else if (name.ends_with("batch_norm")) {
     batch_norm(id);
   } else if (name.ends_with("batch_norm_backward")) {
     batch_norm_backward(id);
+  } else if (name.ends_with("group_norm")) {
+    group_norm(id);
+  } else if (name.ends_with("group_norm_backward")) {
+    group_norm_backward(id);
+  } else if (name.ends_with("convolution_backward")) {
+    convolution_backward(id);
   } else if (name == "max_pool2d_with_indices" || name == "max_pool2d") {
     max_pool(id);
   } else if (name.starts_with("max_pool") && name.ends_with("backward")) {
@@ -173,6 +181,21 @@ void Decomposer::softmax_backward(NodeId id, bool is_log) {
   gives(id, builder_.convert(result, node.dtype));
 }
 
+/// The gradient of a part: zeros with the part's in its place.
+void Decomposer::part_backward(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId g = inputs_of(id).front();
+  const Dims sizes = out_.nodes[g].sizes;
+  std::size_t dim = 0;
+  while (dim < sizes.size() && sizes[dim] == node.sizes[dim]) ++dim;
+  const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
+  const bool is_select = sizes.size() != node.sizes.size();
+  const NodeId made = builder_.opaque(is_select ? "select_scatter" : "slice_scatter", {zeros, g},
+                                      node.sizes, node.dtype);
+  out_.nodes[made].dims = {static_cast<std::int64_t>(dim)};
+  gives(id, made);
+}
+
 void Decomposer::nll_loss(NodeId id) {
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
@@ -230,14 +253,16 @@ void Decomposer::embedding_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   // The gradient and the indices: zeros that are added to.
   const std::vector<NodeId> inputs = inputs_of(id);
+  const bool is_narrow = ops::element_bytes(node.dtype) < 4;
+  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const NodeId g = builder_.convert(inputs[0], dtype);
   const NodeId is_padding = builder_.pointwise("eq", {inputs[1]}, "#padding");
   const NodeId wide = builder_.unsqueeze(is_padding, out_.nodes[is_padding].sizes.size());
-  const NodeId nothing = builder_.fill("scalar_tensor", {}, out_.nodes[inputs[0]].dtype, "#0");
-  const NodeId kept = builder_.pointwise("where", {wide, nothing, inputs[0]});
-  const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
-  const NodeId made =
-      builder_.opaque("index_put", {zeros, inputs[1], kept}, node.sizes, node.dtype);
-  gives(id, made);
+  const NodeId nothing = builder_.fill("scalar_tensor", {}, dtype, "#0");
+  const NodeId kept = builder_.pointwise("where", {wide, nothing, g});
+  const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
+  const NodeId made = builder_.opaque("index_put", {zeros, inputs[1], kept}, node.sizes, dtype);
+  gives(id, builder_.convert(made, node.dtype));
 }
 
 }  // namespace tidemark::graph::inductor

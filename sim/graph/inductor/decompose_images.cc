@@ -15,6 +15,37 @@ using ops::ScalarType;
 
 namespace {
 
+/// A window's height and width, then how far it moves down and right, as a pooling's call says.
+std::vector<std::int64_t> window_in(std::string_view call) {
+  std::vector<std::vector<std::int64_t>> lists;
+  std::size_t at = call.find("tensor, ");
+  at = at == std::string_view::npos ? call.size() : at + 8;
+  int depth = 0;
+  lists.emplace_back();
+  for (; at < call.size() && lists.size() < 3; ++at) {
+    const char c = call[at];
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) lists.emplace_back();
+    if (c < '0' || c > '9') continue;
+    const bool goes_on = call[at - 1] >= '0' && call[at - 1] <= '9';
+    if (goes_on) {
+      lists.back().back() = lists.back().back() * 10 + (c - '0');
+    } else {
+      lists.back().push_back(c - '0');
+    }
+  }
+  lists.resize(2);
+  if (lists[1].empty()) lists[1] = lists[0];
+  std::vector<std::int64_t> window;
+  for (std::vector<std::int64_t>& list : lists) {
+    if (list.empty()) list = {1};
+    window.push_back(list.front());
+    window.push_back(list.back());
+  }
+  return window;
+}
+
 std::vector<std::int64_t> all_but_channels(const GraphNode& node) {
   std::vector<std::int64_t> dims{0};
   for (std::size_t i = 2; i < node.sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
@@ -104,10 +135,13 @@ void Decomposer::batch_norm_backward(NodeId id) {
         out_.nodes[inputs[i]].dtype != ScalarType::kUInt8)
       rows.push_back(inputs[i]);
   }
-  if (rows.size() < 3) refuse("the backward pass of a batch norm in evaluation");
+  // In evaluation there are none of the batch: the running ones count.
+  const bool is_training = in_.nodes[id].call.find(", true, ") != std::string_view::npos;
+  if (rows.size() < 3) refuse("the backward pass of a batch norm without weights");
   const NodeId weight = rows.front();
-  const NodeId mean = rows[rows.size() - 2];
-  const NodeId scale = rows.back();
+  const NodeId mean = is_training ? rows[rows.size() - 2] : rows[1];
+  const NodeId scale =
+      is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[2]}});
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
   const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
   const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
@@ -131,8 +165,9 @@ void Decomposer::batch_norm_backward(NodeId id) {
       widened(evaluate("a = mul m #n; b = mul r r; mul a b", {{"m", moment}, {"r", scale}}));
   const NodeId c = widened(builder_.pointwise("mul", {scale, weight}));
   const NodeId result =
-      evaluate("d = sub x m; e = mul d b; f = sub g e; h = sub f a; mul h c",
-               {{"x", x}, {"m", mean_wide}, {"b", b}, {"g", g}, {"a", a}, {"c", c}});
+      is_training ? evaluate("d = sub x m; e = mul d b; f = sub g e; h = sub f a; mul h c",
+                             {{"x", x}, {"m", mean_wide}, {"b", b}, {"g", g}, {"a", a}, {"c", c}})
+                  : builder_.pointwise("mul", {g, c});
   const NodeId of_weight = builder_.pointwise("mul", {moment, scale});
   const std::vector<NodeId> results{builder_.convert(result, dtype),
                                     builder_.convert(of_weight, out_.nodes[weight].dtype),
@@ -145,6 +180,154 @@ void Decomposer::batch_norm_backward(NodeId id) {
   if (parts.empty()) gives(id, results[0]);
 }
 
+NodeId Decomposer::reshape(NodeId x, const Dims& sizes) {
+  const Dims dense = dense_strides(out_.nodes[x].sizes);
+  bool is_dense = true;
+  for (std::size_t i = 0; i < dense.size(); ++i)
+    is_dense = is_dense && (out_.nodes[x].sizes[i] == 1 || out_.nodes[x].strides[i] == dense[i]);
+  if (!is_dense) {
+    x = builder_.pointwise("clone", {x});
+    out_.nodes[x].kind = NodeKind::kCopy;
+    out_.nodes[x].dims = {1};
+    out_.nodes[x].strides = dense;
+  }
+  return builder_.view("view", x, sizes, dense_strides(sizes), out_.nodes[x].offset);
+}
+
+void Decomposer::group_norm(NodeId id) {
+  const std::vector<NodeId> inputs = inputs_of(id);
+  const std::vector<NodeId> parts = parts_of(id);
+  if (parts.size() < 3) refuse("group norm");
+  const ScalarType dtype = out_.nodes[inputs[0]].dtype;
+  const Dims sizes = out_.nodes[inputs[0]].sizes;
+  const Dims of_groups = in_.nodes[parts[1]].sizes;
+  const std::int64_t groups = of_groups[1];
+  const std::int64_t inner = product(sizes) / (sizes[0] * sizes[1]);
+  const NodeId x = reshape(builder_.convert(inputs[0], ScalarType::kFloat32),
+                           {sizes[0], groups, sizes[1] / groups, inner});
+  const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, ScalarType::kFloat32);
+  out_.nodes[both].has_parts = true;
+  const Dims wide = out_.nodes[both].sizes;
+  const Dims strides = out_.nodes[both].strides;
+  const NodeId var = builder_.part(both, 0, wide, strides, ScalarType::kFloat32);
+  const NodeId mean = builder_.part(both, 1, wide, strides, ScalarType::kFloat32);
+  const NodeId scale = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
+  NodeId result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
+  result = reshape(result, sizes);
+  const auto widened = [&](NodeId of) {
+    of = builder_.unsqueeze(of, 0);
+    for (std::size_t i = 2; i < sizes.size(); ++i)
+      of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
+    return of;
+  };
+  if (inputs.size() > 1) result = builder_.pointwise("mul", {result, widened(inputs[1])});
+  if (inputs.size() > 2) result = builder_.pointwise("add", {result, widened(inputs[2])});
+  gives(parts[0], builder_.convert(result, dtype));
+  gives(parts[1], builder_.squeeze(builder_.convert(mean, in_.nodes[parts[1]].dtype), {2, 3}));
+  gives(parts[2], builder_.squeeze(builder_.convert(scale, in_.nodes[parts[2]].dtype), {2, 3}));
+}
+
+void Decomposer::group_norm_backward(NodeId id) {
+  // The gradient, x, the weight if there is one, mean and scale.
+  const std::vector<NodeId> inputs = inputs_of(id);
+  const std::vector<NodeId> parts = parts_of(id);
+  const std::size_t count = inputs.size();
+  if (count < 4) refuse("group norm");
+  const bool has_weight = count > 4;
+  const NodeId g = inputs[0];
+  const NodeId x = inputs[1];
+  const NodeId mean = inputs[count - 2];
+  const NodeId scale = inputs[count - 1];
+  const Dims sizes = out_.nodes[x].sizes;
+  const std::int64_t n = sizes[0];
+  const std::int64_t channels = sizes[1];
+  const std::int64_t groups = out_.nodes[mean].sizes[1];
+  const std::int64_t each = channels / groups;
+  const std::int64_t inner = product(sizes) / (n * channels);
+  const auto sum = [&](NodeId of, std::int64_t dim) {
+    return builder_.reduce("sum", of, {dim}, false, out_.nodes[of].dtype);
+  };
+  const NodeId ds = sum(reshape(builder_.pointwise("mul", {g, x}), {n, channels, inner}), 2);
+  const NodeId db = sum(reshape(g, {n, channels, inner}), 2);
+  NodeId ds_value = ds;
+  NodeId db_value = db;
+  if (has_weight) ds_value = builder_.pointwise("mul", {ds, builder_.unsqueeze(inputs[2], 0)});
+  ds_value = sum(reshape(ds_value, {n, groups, each}), 2);
+  if (has_weight) db_value = builder_.pointwise("mul", {db, builder_.unsqueeze(inputs[2], 0)});
+  db_value = sum(reshape(db_value, {n, groups, each}), 2);
+  const NodeId tall = builder_.unsqueeze(scale, 2);
+  const NodeId factor =
+      has_weight ? reshape(inputs[2], {1, groups, each})
+                 : builder_.fill("full", {1, groups, each}, out_.nodes[scale].dtype, "#1");
+  NodeId c1 = builder_.pointwise("mul", {tall, factor});
+  NodeId c2 = evaluate("a = mul b m; s = sub a d; t = mul s r; u = mul t r; v = mul u r; mul v #s",
+                       {{"b", db_value}, {"m", mean}, {"d", ds_value}, {"r", scale}});
+  NodeId c3 = evaluate("a = neg c; s = mul a m; t = mul b r; u = mul t #s; sub s u",
+                       {{"c", c2}, {"m", mean}, {"b", db_value}, {"r", scale}});
+  c1 = builder_.unsqueeze(c1, 3);
+  c2 = builder_.unsqueeze(builder_.unsqueeze(c2, 2), 3);
+  c3 = builder_.unsqueeze(builder_.unsqueeze(c3, 2), 3);
+  const NodeId from_g = builder_.pointwise("mul", {reshape(g, {n, groups, each, inner}), c1});
+  const NodeId from_x = builder_.pointwise("mul", {reshape(x, {n, groups, each, inner}), c2});
+  const NodeId whole = evaluate("a = add p q; add a c", {{"p", from_g}, {"q", from_x}, {"c", c3}});
+  std::vector<NodeId> results{builder_.convert(reshape(whole, sizes), out_.nodes[x].dtype)};
+  const ScalarType of_weight = has_weight ? out_.nodes[inputs[2]].dtype : out_.nodes[x].dtype;
+  if (has_weight) {
+    const NodeId seen = builder_.unsqueeze(mean, 2);
+    const NodeId apart =
+        evaluate("a = mul b m; s = sub d a; mul s r", {{"b", reshape(db, {n, groups, each})},
+                                                       {"m", seen},
+                                                       {"d", reshape(ds, {n, groups, each})},
+                                                       {"r", builder_.unsqueeze(scale, 2)}});
+    results.push_back(builder_.convert(reshape(sum(apart, 0), {channels}), of_weight));
+    results.push_back(builder_.convert(sum(db, 0), of_weight));
+  }
+  std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == sizes) ? 1 : 0;
+  for (const NodeId part : parts) {
+    if (at >= results.size()) refuse("group norm");
+    gives(part, results[at++]);
+  }
+  if (parts.empty()) gives(id, results[0]);
+}
+
+/// The gradient of the bias is a sum of its own.
+void Decomposer::convolution_backward(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (!node.has_parts) {
+    keep_single_part(id);
+    return;
+  }
+  NodeId bias = kNoNode;
+  for (const NodeId part : parts_of(id)) {
+    if (in_.nodes[part].sizes.size() == 1) bias = part;
+  }
+  NodeId sum = kNoNode;
+  if (bias != kNoNode) {
+    const NodeId g = inputs_of(id).front();
+    const ScalarType dtype = in_.nodes[bias].dtype;
+    const bool widens = under_autocast_ && ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
+    sum = builder_.reduce("sum", g, all_but_channels(out_.nodes[g]), false,
+                          widens ? ScalarType::kFloat32 : dtype);
+  }
+  keep(id);
+  if (bias == kNoNode) return;
+  // It asks for no memory of the kernel's own any more, nor for what comes with it.
+  std::vector<Effect>& effects = out_.nodes[at_[id]].effects;
+  const auto asked = std::find_if(effects.begin(), effects.end(), [&](const Effect& effect) {
+    return effect.kind == Effect::Kind::kAllocate && effect.storage == in_.nodes[bias].storage;
+  });
+  std::vector<StorageId> gone;
+  for (auto effect = asked; effect != effects.end(); ++effect) {
+    if (effect->kind == Effect::Kind::kAllocate) gone.push_back(effect->storage);
+  }
+  std::erase_if(effects, [&](const Effect& effect) {
+    const bool is_memory =
+        effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
+    return is_memory && std::find(gone.begin(), gone.end(), effect.storage) != gone.end();
+  });
+  gives(bias, builder_.convert(sum, in_.nodes[bias].dtype));
+}
+
 void Decomposer::max_pool(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> parts = parts_of(id);
@@ -155,7 +338,7 @@ void Decomposer::max_pool(NodeId id) {
   pool.has_parts = true;
   pool.inputs = {x};
   pool.device = out_.nodes[x].device;
-  pool.dims = numbers_in(node.call);
+  pool.dims = window_in(node.call);
   const GraphNode& shape = parts.empty() ? node : in_.nodes[parts[0]];
   const Dims sizes = shape.sizes;
   const Dims strides = shape.strides;
@@ -181,7 +364,7 @@ void Decomposer::max_pool_backward(NodeId id) {
   made.strides = node.strides;
   made.dtype = node.dtype;
   made.device = node.device;
-  made.dims = numbers_in(node.call);
+  made.dims = window_in(node.call);
   made.storage = builder_.new_storage();
   gives(id, builder_.add(std::move(made)));
 }

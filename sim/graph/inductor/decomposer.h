@@ -50,7 +50,13 @@ class Decomposer {
   void nll_loss_backward(NodeId id);
   void batch_norm(NodeId id);
   void batch_norm_backward(NodeId id);
+  void group_norm(NodeId id);
+  void group_norm_backward(NodeId id);
+  void convolution_backward(NodeId id);
+  /// The same numbers in other sizes: a copy where strides cannot say so.
+  NodeId reshape(NodeId x, const ops::Dims& sizes);
   void mean_backward(NodeId id);
+  void part_backward(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   void embedding(NodeId id);

@@ -21,6 +21,17 @@ constexpr std::string_view kGeluBackward =
     "a = mul y #0.7071067811865476; b = erf a; c = add b #1; d = mul c #0.5; e = mul y y; "
     "f = mul e #-0.5; g = exp f; h = mul g #0.3989422804014327; i = mul y h; j = add d i; mul x j";
 
+constexpr std::string_view kMish =
+    "a = mul x #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e x d; "
+    "g = tanh f; mul x g";
+constexpr std::string_view kMishBackward =
+    "a = mul y #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e y d; "
+    "t = tanh f; s = sigmoid y; u = mul y s; v = mul t t; w = sub v #1r; o = mul u w; "
+    "p = add t o; mul x p";
+constexpr std::string_view kEluBackward =
+    "a = le y #0; b = mul x #in; c = mul b #negative; d = mul y #in; e = exp d; f = mul c e; "
+    "g = mul x #scale; where a f g";
+
 /// Source: docs/rules/compile.md#1.
 constexpr Formula kFormulas[] = {
     {"gelu", "tanh", kGeluTanh, true},
@@ -43,6 +54,28 @@ constexpr Formula kFormulas[] = {
     {"leaky_relu", "", "a = gt x #0; b = mul x #s; where a x b", true},
     {"hardtanh", "", "a = clamp_min x #a; clamp_max a #b", false},
     {"relu6", "", "a = clamp_min x #a; clamp_max a #b", false},
+    {"hardtanh_backward", "", "a = le y #a; b = ge y #b; c = bitwise_or a b; where c x #0", true},
+    {"leaky_relu_backward", "", "a = gt y #0; b = mul x #s; where a x b", true},
+    {"softplus", "",
+     "a = mul x #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #t; where e x d", true},
+    {"softplus_backward", "",
+     "a = mul y #beta; b = exp a; c = gt a #t; d = mul x b; e = add b #1; f = div d e; where c x f",
+     true},
+    {"mish", "", kMish, true},
+    {"mish_backward", "", kMishBackward, true},
+    {"elu", "",
+     "a = gt x #0; b = mul x #scale; c = mul x #in; d = expm1 c; e = mul d #alpha; where a b e",
+     true},
+    {"elu_backward", "", kEluBackward, true},
+    {"hardswish", "", "a = add x #3; b = clamp_min a #0; c = clamp_max b #6; d = mul x c; div d #6",
+     true},
+    {"hardswish_backward", "",
+     "a = le y #-3; b = lt y #3; c = div y #3; d = add c #0.5; e = mul x d; f = where b e x; "
+     "where a f #0",
+     true},
+    {"hardsigmoid", "", "a = add x #3; b = clamp_min a #0; c = clamp_max b #6; div c #6", true},
+    {"hardsigmoid_backward", "",
+     "a = gt y #-3; b = lt y #3; c = bitwise_and a b; d = mul x #s; where c d #0", true},
 };
 
 }  // namespace

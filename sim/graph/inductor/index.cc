@@ -130,8 +130,11 @@ Indices unflat(const Index& offset, const ops::Dims& sizes, const ops::Dims& str
     out[d] = {};
     if (sizes[d] == 1 || strides[d] <= 0) continue;
     out[d].mark = mixed(mark, d);
-    out[d].digits = offset.digits;  // which loops it hangs on
-    for (Digit& digit : out[d].digits) digit.scale = 1;
+    // How far the first turn of each loop moves it.
+    for (Digit digit : offset.digits) {
+      digit.scale = digit.divisor == 1 ? (digit.scale / strides[d]) % sizes[d] : 1;
+      if (digit.scale != 0) out[d].digits.push_back(digit);
+    }
   }
   return out;
 }

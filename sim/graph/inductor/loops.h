@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/inductor/index.h"
@@ -100,6 +101,7 @@ struct Operation {
 struct Result {
   BufferId buffer = kNoBuffer;  ///< kNoBuffer: there is none
   NodeId node = kNoNode;
+  ops::Dims strides;
 };
 
 /// A pass as inductor's loops.
@@ -107,6 +109,8 @@ struct LoopProgram {
   std::vector<Buffer> buffers;
   std::vector<Operation> operations;
   std::vector<Result> results;
+  /// Copies that kernels made of operands as they lay, and that they need not make any more.
+  std::vector<std::pair<NodeId, StorageId>> dropped;
 };
 
 /// What an operation of loops reads, with its counters in order.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/inductor/fake_strides.h"
 #include "sim/ops/tensor.h"
 
 namespace tidemark::graph::inductor {
@@ -12,23 +13,31 @@ namespace tidemark::graph::inductor {
 using ops::Dims;
 using ops::ScalarType;
 
-Lowering::Lowering(const PassGraph& pass, const DeviceShape& device)
+Lowering::Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& hints)
     : pass_(pass),
       nodes_(pass.graph.nodes),
       device_(device),
+      hints_(hints),
       users_(pass.graph.users()),
       is_output_(nodes_.size()),
+      is_visible_(nodes_.size()),
+      fake_strides_(inductor::fake_strides(pass)),
       values_(nodes_.size()),
       parts_(nodes_.size()) {
   for (const NodeId id : pass.outputs) {
     if (id != kNoNode) is_output_[id] = true;
   }
+  for (std::size_t i = 0; i < pass.outputs.size() && i < pass.visible_outputs; ++i) {
+    if (pass.outputs[i] != kNoNode) is_visible_[pass.outputs[i]] = true;
+  }
 }
 
 void Lowering::run() {
   find_channels_last();
+  // The first buffers are the inputs.
+  for (const NodeId id : pass_.inputs) lower(id);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
-    lower(id);
+    if (nodes_[id].kind != NodeKind::kInput) lower(id);
     finish(id);
   }
   collect_results();
@@ -53,9 +62,7 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kFill:
       return fill(id);
     case NodeKind::kReduction:
-      return name == "var_mean"         ? moments(id)
-             : name == "online_softmax" ? softmax_parts(id)
-                                        : reduce(id);
+      return name == "var_mean" ? moments(id) : reduce(id);
     case NodeKind::kProduct:
       return product(id);
     case NodeKind::kCat:
@@ -68,6 +75,7 @@ void Lowering::lower(NodeId id) {
   if (name == "embedding" || name == "gather") return gather(id);
   if (name == "index_put") return index_put(id);
   if (name == "copy_") return copy_into(id);
+  if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
   if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
   if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
   if (node.has_parts && node.effects.empty()) return look(id);  // split
@@ -78,6 +86,7 @@ void Lowering::lower(NodeId id) {
   if (name == "_scaled_dot_product_flash_attention") parts = 5;
   if (name == "scaled_dot_product_flash_attention_backward") parts = 3;
   if (name == "addmm" || name == "mm" || name == "bmm" || name == "baddbmm") return product(id);
+  if (name.ends_with("convolution")) return convolution(id);
   return library(id, parts);
 }
 
@@ -187,15 +196,40 @@ void Lowering::realize(BoxId id) {
   boxes_[id].buffer = buffer;
 }
 
+namespace {
+
+/// Without gaps and without elements that share a place.
+bool is_dense(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// What is going to get memory anyway, unless it is read as cheaply as a copy of it would be.
+void Lowering::realize_hint(BoxId id) {
+  const Box& box = boxes_[id];
+  if (box.loops != nullptr && count(*box.loops).moving > 1) realize(id);
+}
+
 /// Decides over strides that nobody decided over: without gaps, in order, unless the channels of
 /// PyTorch's tensor are innermost.
 void Lowering::freeze(BoxId id) {
   Buffer& buffer = program.buffers[boxes_[id].buffer];
   if (!buffer.is_flexible) return;
-  const Dims& strides = boxes_[id].strides;
+  const Dims& strides = fake_strides_[boxes_[id].node];
   if (buffer.sizes.size() == 4 && boxes_[id].sizes == buffer.sizes &&
-      strides == channels_last(buffer.sizes))
-    buffer.strides = strides;
+      lies_as(buffer.sizes, strides, channels_last(buffer.sizes)))
+    buffer.strides = channels_last(buffer.sizes);
   buffer.is_flexible = false;
 }
 
@@ -234,39 +268,42 @@ BufferId Lowering::realized(NodeId id) {
   return boxes_[view.box].buffer;
 }
 
-namespace {
-
-bool same_strides(const Dims& sizes, const Dims& a, const Dims& b) {
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != 1 && a[i] != b[i]) return false;
+/// How a value that is in memory lies there.
+Dims Lowering::strides_of(const View& view) const {
+  const Box& box = boxes_[view.box];
+  const Dims& of_buffer = program.buffers[box.buffer].strides;
+  if (view.is_whole) return of_buffer;
+  const Index place =
+      flat(counters_of(view.sizes, {}), view.sizes, view.strides, view.offset - box.offset);
+  const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes, of_buffer, 0);
+  Dims strides = view.strides;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (view.sizes[i] != 1) strides[i] = stride_of(index, static_cast<int>(i));
   }
-  return true;
+  return strides;
 }
 
-/// Without gaps and without elements that share a place.
-bool is_dense(const Dims& sizes, const Dims& strides) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+/// Has a value in memory with its dimensions in the order of these strides: a copy of it if it lies
+/// in another. Source: torch's ExternKernel.require_stride_order.
+void Lowering::require_order(NodeId id, const Dims& strides) {
+  realize(values_[id].box);
+  const View& view = values_[id];
+  if (inductor::product(view.sizes) <= 1) return;
+  const Dims wanted = dense_in_order(view.sizes, strides);
+  if (view.is_whole) {
+    require_strides(id, wanted);
+    return;
   }
-  std::sort(dims.begin(), dims.end());
-  std::int64_t expected = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != expected) return false;
-    expected *= size;
-  }
-  return true;
-}
-
-}  // namespace
-
-/// Has a value in memory in this layout, for one reader: the value itself stays as it is.
-BufferId Lowering::realize_in(NodeId id, const Dims& strides) {
-  const View before = values_[id];
-  require_strides(id, strides);
-  const BufferId buffer = boxes_[values_[id].box].buffer;
-  values_[id] = before;
-  return buffer;
+  freeze(view.box);
+  const auto is_ordered = [&] {
+    return lies_as(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
+  };
+  if (is_strided(view) && is_ordered()) return;
+  const BoxId copy = copy_of(id);
+  Buffer& made = program.buffers[boxes_[copy].buffer];
+  made.strides = wanted;
+  made.is_flexible = false;
+  give(id, copy);
 }
 
 void Lowering::require_strides(NodeId id, const Dims& strides) {
@@ -291,7 +328,7 @@ void Lowering::require_strides(NodeId id, const Dims& strides) {
     }
     return;
   }
-  if (same_strides(buffer.sizes, buffer.strides, strides)) return;
+  if (lies_as(buffer.sizes, buffer.strides, strides)) return;
   if (!is_dense(buffer.sizes, strides)) return;
   // A copy in the order that is wanted.
   const BoxId copy = copy_of(id);
@@ -365,6 +402,7 @@ bool needs_memory(const GraphNode& node) {
                                                 "convolution",
                                                 "convolution_backward",
                                                 "max_pool2d_with_indices",
+                                                "max_pool2d_with_indices_backward",
                                                 "_low_memory_max_pool_with_offsets"};
   return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
 }
@@ -378,55 +416,109 @@ constexpr std::size_t kMostSharedReads = 4;  // realize_reads_threshold
 constexpr int kMostOps = 30;                 // realize_opcount_threshold
 constexpr int kMostInlined = 100;
 
-}  // namespace
-
-namespace {
-
 bool is_convolution(const GraphNode& node) {
   return node.name.ends_with("convolution") && node.kind != NodeKind::kInput;
 }
 
+struct ConvolutionShape {
+  bool is_transposed = false;
+  bool is_grouped = false;  ///< though not by single channels
+  bool narrows = false;
+  bool is_small = false;
+};
+
+ConvolutionShape shape_of(const GraphNode& node, const Dims& x, const Dims& weight) {
+  ConvolutionShape shape;
+  shape.is_transposed = node.call.find("transpose") != std::string_view::npos;
+  const bool is_whole = shape.is_transposed ? node.sizes[1] == weight[1] : x[1] == weight[1];
+  shape.is_grouped = !is_whole && weight[1] > 1;
+  shape.narrows = weight[0] * 2 <= weight[1] && weight.size() > 2 && weight[2] > 1;
+  shape.is_small = weight[0] <= 64 && weight[1] <= 64;
+  return shape;
+}
+
 }  // namespace
+
+/// Without a backward pass the work decides, weighed by what was measured. Source: torch's
+/// decide_layout_opt.
+bool Lowering::saves_time(const std::vector<NodeId>& convolutions) const {
+  double whole = 0;
+  double weighed = 0;
+  for (const NodeId id : convolutions) {
+    const GraphNode& node = nodes_[id];
+    const Dims& x = nodes_[node.inputs[0]].sizes;
+    const Dims& weight = nodes_[node.inputs[1]].sizes;
+    const ConvolutionShape shape = shape_of(node, x, weight);
+    double work = 2.0 * static_cast<double>(inductor::product(weight)) * static_cast<double>(x[0]);
+    const Dims& turns = shape.is_transposed ? x : node.sizes;
+    for (std::size_t i = 2; i < turns.size(); ++i) work *= static_cast<double>(turns[i]);
+    whole += work;
+    weighed += work * (shape.is_grouped ? 1.358
+                       : shape.is_small ? 0.783
+                       : shape.narrows  ? 0.725
+                                        : 0.823);
+  }
+  return weighed <= whole;
+}
 
 /// Which nodes are laid out for convolutions, if the graph has enough of them. Source: torch's
 /// decide_layout_opt and find_nodes_prefer_channels_last.
 void Lowering::find_channels_last() {
-  std::size_t count = 0;
-  bool are_small = true;
-  for (const GraphNode& node : nodes_) {
-    if (!is_convolution(node) || node.sizes.size() != 4) continue;
-    const Dims& weight = nodes_[node.inputs[1]].sizes;
-    const bool is_grouped = nodes_[node.inputs[0]].sizes[1] != weight[1] && weight[1] > 1;
-    const bool narrows = weight[0] * 2 <= weight[1] && weight[2] > 1;
-    if (is_grouped || narrows) return;
-    are_small = are_small && weight[0] <= 64 && weight[1] <= 64;
-    ++count;
+  std::vector<NodeId> convolutions;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (is_convolution(nodes_[id])) convolutions.push_back(id);
   }
-  if (count == 0 || are_small || nodes_.size() + 1 >= 300 * count) return;
+  if (convolutions.empty() || pass_.is_dynamic || nodes_.size() + 1 >= 300 * convolutions.size())
+    return;
+  if (pass_.is_inference) {
+    if (!saves_time(convolutions)) return;
+  } else {
+    bool are_small = true;
+    for (const NodeId id : convolutions) {
+      const GraphNode& node = nodes_[id];
+      const ConvolutionShape shape =
+          shape_of(node, nodes_[node.inputs[0]].sizes, nodes_[node.inputs[1]].sizes);
+      if (shape.is_grouped || shape.narrows) return;
+      are_small = are_small && shape.is_small;
+    }
+    if (are_small) return;
+  }
   prefers_channels_last_.assign(nodes_.size(), false);
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    if (nodes_[id].name == "bmm") continue;
     prefers_channels_last_[id] =
         is_convolution(nodes_[id]) ||
         std::any_of(users_[id].begin(), users_[id].end(),
                     [&](NodeId user) { return prefers_channels_last_[user]; });
   }
-  for (NodeId id = 0; id < nodes_.size(); ++id) {
+  for (NodeId id = 0; id < convolutions.back(); ++id) {
     if (!prefers_channels_last_[id]) continue;
-    for (const NodeId user : users_[id]) prefers_channels_last_[user] = true;
+    for (const NodeId user : users_[id]) {
+      if (nodes_[user].name != "bmm") prefers_channels_last_[user] = true;
+    }
   }
 }
 
+bool Lowering::prefers_channels_last(NodeId id) const {
+  return !prefers_channels_last_.empty() && prefers_channels_last_[id] && !is_visible_[id] &&
+         nodes_[id].sizes.size() == 4 && is_dense(nodes_[id].sizes, fake_strides_[id]);
+}
+
 void Lowering::prefer_channels_last(NodeId id) {
-  if (prefers_channels_last_.empty() || !prefers_channels_last_[id]) return;
-  const GraphNode& node = nodes_[id];
-  if (node.sizes.size() != 4 || !values_[id].is_whole || is_output_[id]) return;
-  require_strides(id, channels_last(node.sizes));
+  if (!prefers_channels_last(id)) return;
+  require_order(id, channels_last(nodes_[id].sizes));
 }
 
 void Lowering::make_output(NodeId id) {
   const View& view = values_[id];
   realize(view.box);
-  require_strides(id, nodes_[id].strides);
+  const Dims& strides =
+      prefers_channels_last(id) ? channels_last(nodes_[id].sizes) : fake_strides_[id];
+  if (view.is_whole) {
+    require_strides(id, strides);
+  } else {
+    require_order(id, strides);
+  }
 }
 
 /// Whether a node's numbers get memory here. Source: torch's GraphLowering.run_node.
@@ -435,18 +527,16 @@ void Lowering::finish(NodeId id) {
   if (node.name == "copy_") return;
   const bool is_several =
       node.has_parts || (node.kind == NodeKind::kReduction && node.name == "var_mean");
+  if (node.kind == NodeKind::kInput && is_output_[id] && prefers_channels_last(id)) make_output(id);
   if (is_several || node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent) return;
   if (is_output_[id] && !node.sizes.empty()) make_output(id);
   const std::size_t users = users_[id].size() + (is_output_[id] ? 1 : 0);
   const auto loops = [&] { return boxes_[values_[id].box].loops; };
-  const auto hint = [&] {
-    if (loops() != nullptr && count(*loops()).moving > 1) realize(values_[id].box);
-  };
   if (users > 1) {
     for (const NodeId user : users_[id]) {
       if (!needs_memory(nodes_[user])) continue;
-      if (loops() != nullptr) hint();
-      if (wants_fixed_strides(nodes_[user])) require_strides(id, node.strides);
+      realize_hint(values_[id].box);
+      if (wants_fixed_strides(nodes_[user])) require_order(id, fake_strides_[id]);
     }
     if (is_output_[id]) realize(values_[id].box);
     if (loops() != nullptr) {
@@ -461,7 +551,7 @@ void Lowering::finish(NodeId id) {
     const Count of = count(*loops());
     if (of.reads > kMostReads || of.ops > kMostOps) {
       prefer_channels_last(id);
-      hint();
+      realize_hint(values_[id].box);
     }
     if (loops() != nullptr && values_[id].is_whole && of.ops > kMostInlined)
       realize(values_[id].box);
@@ -471,11 +561,16 @@ void Lowering::finish(NodeId id) {
 void Lowering::collect_results() {
   for (const NodeId id : pass_.outputs) {
     if (id == kNoNode) {
-      program.results.push_back({});
+      program.results.emplace_back();
       continue;
     }
     const BufferId buffer = realized(id);
-    program.results.push_back({buffer, id});
+    const bool is_copied = boxes_[values_[id].box].buffer != buffer;
+    Dims strides = is_copied ? dense_strides(nodes_[id].sizes) : strides_of(values_[id]);
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      if (nodes_[id].sizes[i] == 1) strides[i] = fake_strides_[id][i];
+    }
+    program.results.push_back({buffer, id, strides});
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -16,11 +17,24 @@ struct DeviceShape {
   std::int64_t threads_per_multiprocessor = 2048;
 };
 
+/// What was decided for the sizes at which a pass was compiled, and holds for others: PyTorch
+/// compiles code of dynamic sizes once.
+struct SizeHints {
+  struct Split {
+    Hint hint = Hint::kDefault;
+    std::int64_t parts = 1;
+  };
+  std::vector<Split> splits;         ///< of reductions, in order
+  std::vector<std::uint32_t> order;  ///< of kernels: the first operation of each
+  bool is_set = false;
+};
+
 /// Makes a pass into loops and calls of libraries: what is computed within a loop that reads it,
 /// and what gets memory of its own. Source: docs/rules/compile.md#4.
 class Lowering {
  public:
-  Lowering(const PassGraph& pass, const DeviceShape& device);
+  /// `hints`: taken where they are set, else filled.
+  Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& hints);
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
   /// Errors: ops::NotModelled, with the operator's name.
@@ -58,8 +72,13 @@ class Lowering {
   void loop(NodeId id);
   void fill(NodeId id);
   void reduce(NodeId id);
+  /// The greatest and the sum of a softmax in one pass. False: it takes two.
+  bool reduce_online(NodeId greatest, const Loops& loops);
+  [[nodiscard]] NodeId sum_of_softmax(NodeId greatest) const;
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
+  void convolution(NodeId id);
+  void drop_copies(NodeId id, bool is_last);
   void product(NodeId id);
   void concatenate(NodeId id);
   void gather(NodeId id);
@@ -67,9 +86,9 @@ class Lowering {
   void random(NodeId id);
   void index_put(NodeId id);
   void copy_into(NodeId id);
+  void put_part(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
-  void softmax_parts(NodeId id);
   void finish(NodeId id);
   void make_output(NodeId id);
   void collect_results();
@@ -93,10 +112,13 @@ class Lowering {
   [[nodiscard]] Value load_as(Trace& trace, const Operand& operand, const Indices& at,
                               ops::ScalarType as) const;
   void realize(BoxId box);
+  void realize_hint(BoxId box);
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides);
-  BufferId realize_in(NodeId id, const ops::Dims& strides);
+  void require_order(NodeId id, const ops::Dims& strides);
+  [[nodiscard]] ops::Dims strides_of(const View& view) const;
+  [[nodiscard]] bool are_channels_last(NodeId x, NodeId weight) const;
   void freeze(BoxId box);
   [[nodiscard]] bool is_strided(const View& view) const;
   BoxId copy_of(NodeId id);
@@ -116,16 +138,17 @@ class Lowering {
   std::shared_ptr<const Loops> reduction(Loops loops, NodeId node, ops::Device device);
   std::vector<BufferId> welford(Loops loops, std::vector<Body> bodies, NodeId node,
                                 ops::Device device);
-  struct Split {
-    Hint hint = Hint::kDefault;
-    std::int64_t parts = 1;
-  };
+  using Split = SizeHints::Split;
   [[nodiscard]] Split split_of(const Loops& loops);
+  [[nodiscard]] Split split_here(const Loops& loops);
   [[nodiscard]] std::int64_t split_inner(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] std::int64_t split_outer(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] static Body split_body(const Loops& loops, const Body& body, std::int64_t parts,
                                        std::int64_t block);
   void find_channels_last();
+  [[nodiscard]] bool saves_time(const std::vector<NodeId>& convolutions) const;
+  /// What convolutions around a value want, though nobody sees it from outside.
+  [[nodiscard]] bool prefers_channels_last(NodeId id) const;
   /// Gives a loop that gets memory the layout that convolutions around it want.
   void prefer_channels_last(NodeId id);
   [[nodiscard]] BoxId box_of(NodeId id) const { return values_[id].box; }
@@ -133,12 +156,17 @@ class Lowering {
   const PassGraph& pass_;
   const std::vector<GraphNode>& nodes_;
   DeviceShape device_;
+  SizeHints& hints_;
+  std::size_t splits_ = 0;
   std::vector<std::vector<NodeId>> users_;
   std::vector<bool> is_output_;
+  std::vector<bool> is_visible_;         ///< by node: the program sees how it is laid out
+  std::vector<ops::Dims> fake_strides_;  ///< by node: as PyTorch's fake tensors have them
   std::vector<View> values_;
   std::vector<Box> boxes_;
   std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does
   std::vector<std::vector<BufferId>> parts_;  ///< by node: of the results of a kernel
+  std::map<NodeId, BufferId> online_sums_;    ///< of softmaxes, by their sum
 };
 
 /// The order of loops that reads run through memory with, the innermost first. `strides`: by read,

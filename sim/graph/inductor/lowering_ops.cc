@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/inductor/fake_strides.h"
 #include "sim/graph/inductor/lowering.h"
 #include "sim/ops/tensor.h"
 
@@ -16,7 +17,7 @@ void Lowering::input(NodeId id) {
   const GraphNode& node = nodes_[id];
   const BufferId buffer = new_buffer(id, node.sizes, node.dtype);
   Buffer& made = program.buffers[buffer];
-  made.strides = node.strides;
+  made.strides = fake_strides_[id];
   made.name = pass_.labels[id];
   const auto at = std::find(pass_.inputs.begin(), pass_.inputs.end(), id);
   made.is_donated = at != pass_.inputs.end() &&
@@ -91,7 +92,6 @@ void Lowering::gather(NodeId id) {
   const NodeId from = node.inputs[0];
   const NodeId places = node.inputs[1];
   const bool is_embedding = node.name == "embedding";
-  realize(values_[from].box);
   loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
                                                                               const Indices& at) {
     const std::size_t rank = by.view.sizes.size();
@@ -192,9 +192,23 @@ Indices shifted(const Indices& at, std::size_t turn) {
 }
 
 std::size_t window_of(const GraphNode& node) {
-  std::int64_t kernel = node.dims.empty() ? 1 : node.dims[0];
-  const std::int64_t other = node.dims.size() > 1 ? node.dims[1] : kernel;
-  return static_cast<std::size_t>(kernel * other);
+  return static_cast<std::size_t>(node.dims[0] * node.dims[1]);
+}
+
+/// In how many windows a number may lie. Source: torch's max_pool2d_with_indices_backward.
+std::size_t windows_over(const GraphNode& node) {
+  std::int64_t windows = 1;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t kernel = node.dims[i];
+    const std::int64_t stride = node.dims[i + 2];
+    std::int64_t most = 1;
+    for (std::int64_t at = 0; at < kernel * 2; ++at) {
+      const std::int64_t before = at < kernel ? 0 : (at - kernel) / stride;
+      most = std::max(most, at / stride - before);
+    }
+    windows *= most;
+  }
+  return static_cast<std::size_t>(windows);
 }
 
 }  // namespace
@@ -227,23 +241,68 @@ void Lowering::max_pool_backward(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId g = node.inputs[0];
   const NodeId places = node.inputs.back();
-  realize(values_[g].box);
+  const NodeId x = node.inputs[1];
+  realize_hint(values_[g].box);
+  const std::size_t windows = windows_over(node);
+  if (windows > 25) throw ops::NotModelled("the gradient of a pooling with windows so large");
+  const auto is_last = [&](NodeId of) {
+    const View& view = values_[of];
+    return boxes_[view.box].loops == nullptr && strides_of(view)[1] == 1;
+  };
+  const bool is_channels_last = node.sizes.size() == 4 && (is_last(x) || is_last(g));
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, from = operand(g), by = operand(places)](Trace& trace, const Indices& at) {
-    Value sum = 0;
-    for (std::size_t turn = 0; turn < 4; ++turn) {
+  loops->body = [this, from = operand(g), by = operand(places), windows](Trace& trace,
+                                                                         const Indices& at) {
+    // Where the windows over a number begin and end.
+    const std::uint64_t row = hash_of(at[at.size() - 2]);
+    const std::uint64_t column = hash_of(at.back());
+    const Value self = trace.op("index_expr", {row, column});
+    Value edges = 0;
+    for (const std::uint64_t place : {row, column}) {
+      const Value begin = trace.op("maximum", {trace.op("index_expr", {place, 1}), 0});
+      const Value end = trace.op("minimum", {trace.op("index_expr", {place, 2}), 1});
+      edges = mixed(edges,
+                    trace.op("minimum", {trace.op("add", {begin, 0}), trace.op("sub", {end, 1})}));
+    }
+    Value sum = trace.constant(0);
+    for (std::size_t turn = 0; turn < windows; ++turn) {
       const Indices there = shifted(at, turn);
       const Value place = load(trace, by, there);
       const Value one = load(trace, from, there);
-      sum = trace.op("where", {sum, place, one});
+      Value is_it = trace.op("eq", {place, self});
+      if (turn > 0) {
+        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, row})});
+        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, column})});
+      }
+      sum = trace.op("where", {is_it, one, sum});
     }
     return sum;
   };
-  const BoxId box = add_box(id, std::move(loops), kNoBuffer);
-  give(id, box);
-  realize(box);  // it looks into so many windows that nobody takes it in
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+  if (is_channels_last) require_strides(id, channels_last(node.sizes));
+}
+
+/// Numbers with others in one part of them. Where the part begins has no bearing on memory.
+void Lowering::put_part(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  const auto dim = static_cast<std::size_t>(node.dims.front());
+  const bool is_one = nodes_[node.inputs[1]].sizes.size() < node.sizes.size();
+  loops->body = [this, into = operand(node.inputs[0]), part = operand(node.inputs[1]), dim, is_one](
+                    Trace& trace, const Indices& at) {
+    const Value place = trace.op("index_expr", {hash_of(at[dim])});
+    const Value is_inside = trace.op(is_one ? "eq" : "lt", {place, trace.constant(dim)});
+    Indices own = at;
+    if (is_one) own.erase(own.begin() + static_cast<std::ptrdiff_t>(dim));
+    Value value = load(trace, part, own);
+    if (!is_one) value = trace.op("masked", {value});
+    return trace.op("where", {is_inside, value, load(trace, into, at)});
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
 /// A loop that writes into an input.
@@ -287,17 +346,106 @@ void Lowering::product(NodeId id) {
   give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
 }
 
+bool Lowering::are_channels_last(NodeId x, NodeId weight) const {
+  return convolves_channels_last(nodes_[x], strides_of(values_[x]), nodes_[weight],
+                                 strides_of(values_[weight]));
+}
+
+/// Operands that lie as a convolution wants them are not copied by it.
+void Lowering::drop_copies(NodeId id, bool is_last) {
+  const GraphNode& node = nodes_[id];
+  for (const Effect& effect : node.effects) {
+    if (effect.kind != Effect::Kind::kAllocate) continue;
+    const bool is_scratch =
+        std::any_of(node.effects.begin(), node.effects.end(), [&](const Effect& other) {
+          return other.kind == Effect::Kind::kFree && other.storage == effect.storage;
+        });
+    bool is_copy = false;
+    bool is_needed = false;
+    for (const NodeId input : node.inputs) {
+      const Dims& sizes = nodes_[input].sizes;
+      if (sizes.size() != 4 || bytes_of(nodes_[input]) != effect.bytes) continue;
+      is_copy = true;
+      is_needed = is_needed || !lies_as(sizes, strides_of(values_[input]),
+                                        is_last ? channels_last(sizes) : dense_strides(sizes));
+    }
+    if (is_scratch && is_copy && !is_needed) program.dropped.emplace_back(id, effect.storage);
+  }
+}
+
+/// A convolution: its operands lie as it is fastest, and its bias is a loop of its own. Source:
+/// torch's kernel/conv.py.
+void Lowering::convolution(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const NodeId x = node.inputs[0];
+  const NodeId weight = node.inputs[1];
+  const View x_before = values_[x];
+  const View weight_before = values_[weight];
+  realize(x_before.box);
+  realize(weight_before.box);
+  const bool is_2d = node.sizes.size() == 4;
+  const bool is_laid_out = is_2d && !prefers_channels_last_.empty();
+  if (!is_laid_out) {
+    for (const NodeId operand_id : node.inputs) {
+      const View before = values_[operand_id];
+      require_order(operand_id, fake_strides_[operand_id]);
+      if (operand_id != x && operand_id != weight) values_[operand_id] = before;
+    }
+  }
+  bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
+  for (const NodeId operand_id : {x, weight}) {
+    const Dims& sizes = nodes_[operand_id].sizes;
+    if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
+  }
+  Operation operation;
+  operation.node = id;
+  for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));
+  if (is_laid_out) is_last = are_channels_last(x, weight);
+  drop_copies(id, is_last);
+  values_[x] = x_before;
+  values_[weight] = weight_before;
+  Buffer buffer;
+  buffer.dtype = node.dtype;
+  buffer.device = node.device;
+  buffer.node = id;
+  buffer.is_library_made = true;
+  buffer.sizes = node.sizes;
+  buffer.strides = is_2d ? convolved_strides(node.sizes, is_last) : node.strides;
+  const BoxId box = add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer)));
+  give(id, box);
+  if (node.inputs.size() < 3) return;
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  loops->body = [this, from = boxes_[box], bias = operand(node.inputs[2])](Trace& trace,
+                                                                           const Indices& at) {
+    return trace.op("add", {load_box(trace, from, at), load(trace, bias, {at[1]})});
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
 /// A kernel of a library that asks for its memory itself.
 void Lowering::library(NodeId id, std::size_t parts) {
   const GraphNode& node = nodes_[id];
   Operation operation;
   operation.node = id;
-  const bool is_laid_out = node.name.ends_with("convolution") && !prefers_channels_last_.empty() &&
-                           node.sizes.size() == 4;
+  const bool is_gradient = node.name.ends_with("convolution_backward");
+  bool is_last = false;
+  if (is_gradient) {
+    // The operands lie as they do for fake tensors; it is for this call alone.
+    std::vector<View> before;
+    for (const NodeId input : node.inputs) {
+      before.push_back(values_[input]);
+      require_order(input, fake_strides_[input]);
+      operation.reads.push_back(boxes_[values_[input].box].buffer);
+    }
+    is_last = are_channels_last(node.inputs[1], node.inputs[2]);
+    drop_copies(id, is_last);
+    for (std::size_t i = 0; i < before.size(); ++i) values_[node.inputs[i]] = before[i];
+  }
   for (const NodeId input : node.inputs) {
-    const BufferId buffer = is_laid_out && nodes_[input].sizes.size() == 4
-                                ? realize_in(input, channels_last(nodes_[input].sizes))
-                                : realized(input);
+    if (is_gradient) break;
+    const BufferId buffer = realized(input);
     if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
       operation.reads.push_back(buffer);
   }
@@ -308,7 +456,7 @@ void Lowering::library(NodeId id, std::size_t parts) {
   buffer.is_library_made = true;
   if (!node.has_parts) {
     buffer.sizes = node.sizes;
-    buffer.strides = is_laid_out ? channels_last(node.sizes) : node.strides;
+    buffer.strides = node.strides;
     give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
     return;
   }
@@ -327,7 +475,9 @@ void Lowering::library(NodeId id, std::size_t parts) {
     if (part != kNoNode) {
       piece.device = nodes_[part].device;
       piece.sizes = nodes_[part].sizes;
-      piece.strides = nodes_[part].strides;
+      piece.strides = is_gradient && piece.sizes.size() == 4
+                          ? convolved_strides(piece.sizes, is_last)
+                          : nodes_[part].strides;
       piece.dtype = nodes_[part].dtype;
     }
     const BufferId buffer_of_part = new_operation(std::move(taking), std::move(piece));
@@ -382,11 +532,6 @@ void Lowering::concatenate(NodeId id) {
     return value;
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));
-}
-
-void Lowering::softmax_parts(NodeId id) {
-  throw ops::NotModelled(
-      fmt::format("{} in code compiled by inductor is not modelled", nodes_[id].name));
 }
 
 }  // namespace tidemark::graph::inductor

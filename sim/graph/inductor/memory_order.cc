@@ -301,6 +301,23 @@ void Schedule::order_for_memory() {
   estimate();
 }
 
+bool Schedule::order_as(const std::vector<std::uint32_t>& first_operations) {
+  std::vector<std::size_t> order;
+  for (const std::uint32_t operation : first_operations) {
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.operations.front() == operation;
+    });
+    if (found == steps.end()) return false;
+    order.push_back(static_cast<std::size_t>(found - steps.begin()));
+  }
+  if (order.size() != steps.size()) return false;
+  std::vector<Step> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(steps[i]));
+  steps = std::move(sorted);
+  estimate();
+  return true;
+}
+
 void Schedule::estimate() {
   const MemoryOrder orders(*this);
   MemoryOrder::Order same(steps.size());

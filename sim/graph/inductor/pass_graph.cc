@@ -210,6 +210,10 @@ void rewrite_pass(PassGraph& pass) {
   PassGraph out;
   out.inputs = pass.inputs;
   out.is_donated = pass.is_donated;
+  out.input_strides = pass.input_strides;
+  out.visible_outputs = pass.visible_outputs;
+  out.is_inference = pass.is_inference;
+  out.is_dynamic = pass.is_dynamic;
   std::vector<NodeId> at(pass.graph.nodes.size());
   const auto add = [&](GraphNode node, NodeId old) {
     out.graph.nodes.push_back(std::move(node));

@@ -16,6 +16,11 @@ struct PassGraph {
   std::vector<NodeId> outputs;   ///< kNoNode: None
   std::vector<NodeId> places;    ///< by node: which of the joint graph; kNoNode: none
   std::vector<bool> is_donated;  ///< by input: nothing else holds it
+  /// By input: as the forward pass laid it out. Empty: all as they were traced.
+  std::vector<ops::Dims> input_strides;
+  std::size_t visible_outputs = 0;  ///< so many of the first the program sees
+  bool is_inference = false;        ///< there is no backward pass
+  bool is_dynamic = false;          ///< compiled for other sizes as well
 };
 
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "sim/graph/inductor/kernel_loops.h"
+
 namespace tidemark::graph::inductor {
 
 namespace {
@@ -38,19 +40,12 @@ class Planner {
       for (const std::uint32_t op : step.operations) is_done_[op] = true;
       free_unused(i);
     }
-    while (!lines_.empty() && is_memory(lines_.back()) && !s_.is_output[lines_.back().buffer])
-      lines_.pop_back();
     reuse();
     std::erase_if(lines_, [](const Line& line) { return line.kind == Line::Kind::kNothing; });
     return std::move(lines_);
   }
 
  private:
-  [[nodiscard]] bool is_memory(const Line& line) const {
-    return line.kind == Line::Kind::kAllocate || line.kind == Line::Kind::kReuse ||
-           (line.kind == Line::Kind::kFree && !s_.is_input(line.buffer));
-  }
-
   void find_last_uses() {
     std::vector<bool> is_used(buffers_.size());
     for (BufferId id = 0; id < buffers_.size(); ++id) {
@@ -213,12 +208,18 @@ class Planner {
       return id;
     };
     std::map<BufferId, bool> is_kept;
+    const std::set<BufferId> read_later = read_in_later_loops(
+        s_, step,
+        [this](std::uint32_t op) -> const std::set<std::uint32_t>& { return ancestors_of(op); });
+    const auto needs_none = [&](BufferId id) {
+      return is_local(id, kernel) && read_later.count(id) == 0;
+    };
     for (const std::uint32_t op : step.operations) {
       const BufferId output = s_.program.operations[op].output;
       const BufferId first = root_of(output);
       const bool is_own =
           !s_.is_input(first) && fused_[static_cast<std::size_t>(buffers_[first].maker)] == kernel;
-      is_kept[first] = is_kept[first] || !is_local(output, kernel) || !is_own;
+      is_kept[first] = is_kept[first] || !needs_none(output) || !is_own;
     }
     for (const std::uint32_t op : step.operations) {
       const BufferId output = s_.program.operations[op].output;
@@ -226,7 +227,7 @@ class Planner {
       const bool is_alone = over.count(output) == 0 &&
                             std::none_of(over.begin(), over.end(),
                                          [&](const auto& entry) { return entry.second == output; });
-      if (is_alone ? is_local(output, kernel) : !is_kept[first]) is_removed_[output] = true;
+      if (is_alone ? needs_none(output) : !is_kept[first]) is_removed_[output] = true;
     }
   }
 

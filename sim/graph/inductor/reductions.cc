@@ -81,6 +81,13 @@ std::int64_t Lowering::split_outer(std::int64_t reduced, std::int64_t outputs) c
 }
 
 Lowering::Split Lowering::split_of(const Loops& loops) {
+  const Split split = split_here(loops);
+  if (!hints_.is_set) hints_.splits.push_back(split);
+  const std::size_t at = splits_++;
+  return at < hints_.splits.size() ? hints_.splits[at] : split;
+}
+
+Lowering::Split Lowering::split_here(const Loops& loops) {
   const std::int64_t outputs = inductor::product(loops.sizes);
   const std::int64_t reduced = inductor::product(loops.reduced);
   if (outputs == 1) return {Hint::kInner, split_inner(reduced, 1)};
@@ -198,7 +205,49 @@ std::shared_ptr<const Loops> Lowering::reduction(Loops loops, NodeId node, ops::
   return std::make_shared<Loops>(std::move(second));
 }
 
+/// The sum of powers of what the greatest was taken from. Source: torch's prepare_softmax_pattern.
+NodeId Lowering::sum_of_softmax(NodeId greatest) const {
+  const GraphNode& node = nodes_[greatest];
+  const auto user = [&](NodeId of, std::string_view name, const auto& fits) {
+    for (const NodeId id : users_[of]) {
+      if (nodes_[id].name == name && fits(nodes_[id])) return id;
+    }
+    return kNoNode;
+  };
+  if (node.name != "amax" || node.sizes.size() != nodes_[node.inputs[0]].sizes.size())
+    return kNoNode;
+  const NodeId shifted = user(greatest, "sub", [&](const GraphNode& sub) {
+    return sub.inputs == std::vector<NodeId>{node.inputs[0], greatest};
+  });
+  if (shifted == kNoNode) return kNoNode;
+  const NodeId powers = user(shifted, "exp", [](const GraphNode&) { return true; });
+  if (powers == kNoNode) return kNoNode;
+  return user(powers, "sum", [&](const GraphNode& sum) {
+    return sum.dims == node.dims && sum.sizes == node.sizes;
+  });
+}
+
+bool Lowering::reduce_online(NodeId greatest, const Loops& loops) {
+  const NodeId sum = sum_of_softmax(greatest);
+  if (sum == kNoNode || inductor::product(loops.reduced) < kUnrolled) return false;
+  Loops both = loops;
+  both.reduction = "online_softmax_reduce";
+  const Split split = split_of(both);
+  if (split.parts > 1) return false;
+  both.hint = split.hint;
+  const ops::Device device = nodes_[greatest].device;
+  const BufferId first = add_loops(std::make_shared<Loops>(both), greatest, device);
+  both.result = 1;
+  online_sums_[sum] = add_loops(std::make_shared<Loops>(both), sum, device);
+  give(greatest, add_box(greatest, nullptr, first));
+  return true;
+}
+
 void Lowering::reduce(NodeId id) {
+  if (const auto online = online_sums_.find(id); online != online_sums_.end()) {
+    give(id, add_box(id, nullptr, online->second));
+    return;
+  }
   const GraphNode& node = nodes_[id];
   const NodeId x = node.inputs.front();
   const Dims& from = nodes_[x].sizes;
@@ -230,6 +279,7 @@ void Lowering::reduce(NodeId id) {
     }
     return load_as(trace, from_x, own, as);
   };
+  if (reduce_online(id, loops)) return;
   std::shared_ptr<const Loops> last = reduction(std::move(loops), id, node.device);
   const bool is_reduction = last->is_reduction();
   BoxId box = add_box(id, std::move(last), kNoBuffer);

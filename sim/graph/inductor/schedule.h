@@ -58,6 +58,9 @@ class Schedule {
   void fuse();
   /// Orders the steps by what they need memory for. Source: docs/rules/compile.md#7.
   void order_for_memory();
+  /// Orders them as they were at other sizes, by the first operation of each. False: they are
+  /// others here.
+  bool order_as(const std::vector<std::uint32_t>& first_operations);
 
   struct User {
     std::uint32_t operation = 0;

@@ -100,11 +100,14 @@ void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Bac
   for (std::size_t i = 0; i < b.saved.size(); ++i) run.give(compiled->parts.saved[i], b.saved[i]);
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
-  // The engine holds what came in; a copy of it goes when it has been read.
+  // The engine holds what came in and zeros instead of it; a copy goes when it has been read.
+  ops::TensorList zeros;
   for (std::size_t i = 0; i < compiled->tangents.size(); ++i) {
     const NodeId id = compiled->tangents[i];
     if (id == kNoNode) continue;
-    run.give(id, tangent_like(b, compiled->graph.nodes[id], b.incoming[i]));
+    const Tensor tangent = tangent_like(b, compiled->graph.nodes[id], b.incoming[i]);
+    run.give(id, tangent);
+    if (!b.incoming[i].defined()) zeros.push_back(tangent);
   }
   run.run();
   for (std::size_t i = 0; i < compiled->graph.gradients.size(); ++i) {
@@ -161,9 +164,43 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   session.interp.refuse(std::string(what), kRunAsEager);
 }
 
+/// What is kept of a function from call to call.
+struct KeptFunction {
+  KeptCode code;
+  KeptCode without_backward;
+  std::vector<ops::Dims> sizes;  ///< of its arguments when it was called first
+  bool has_changed = false;      ///< they were others since
+};
+
+KeptFunction& kept_of(Session& session, const Value& function) {
+  std::shared_ptr<void>& kept = session.compiled_code[function.object()];
+  if (kept == nullptr) kept = std::make_shared<KeptFunction>();
+  return *static_cast<KeptFunction*>(kept.get());
+}
+
+/// Whether code is compiled for other sizes too. A size of 1 is always by itself. Source: torch's
+/// automatic_dynamic_shapes.
+bool is_for_others(KeptFunction& kept, ForSizes sizes, const ops::TensorList& arguments) {
+  if (sizes != ForSizes::kAutomatic) return sizes == ForSizes::kOthersToo;
+  std::vector<ops::Dims> now;
+  for (const Tensor& tensor : arguments) now.push_back(tensor.sizes());
+  if (kept.sizes.empty()) kept.sizes = now;
+  bool is_alone = false;
+  for (std::size_t i = 0; i < now.size() && now.size() == kept.sizes.size(); ++i) {
+    if (now[i].size() != kept.sizes[i].size()) continue;
+    for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
+      if (now[i][dim] == kept.sizes[i][dim]) continue;
+      const bool is_single = now[i][dim] < 2 || kept.sizes[i][dim] < 2;
+      is_alone = is_alone || is_single;
+      kept.has_changed = kept.has_changed || !is_single;
+    }
+  }
+  return kept.has_changed && !is_alone;
+}
+
 }  // namespace
 
-Value call_compiled(Session& session, Backend backend, const Value& function,
+Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
                     lang::CallArgs& args) {
   ops::Context& c = session.c;
   if (c.tracer != nullptr) return session.interp.call(function, args);
@@ -202,9 +239,15 @@ Value call_compiled(Session& session, Backend backend, const Value& function,
     capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
     if (backend == Backend::kInductor) {
       const auto& device = c.spec();
+      KeptCode fresh;
+      KeptFunction& of_function = kept_of(session, function);
+      const bool is_dynamic = is_for_others(of_function, sizes, arguments);
+      KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
+      KeptCode& kept = is_dynamic ? known : fresh;
+      kept.is_dynamic = is_dynamic;
       try {
         inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
-                                         {device.sm_count, device.max_threads_per_sm},
+                                         {device.sm_count, device.max_threads_per_sm}, kept,
                                          session.emitter.recorded() != nullptr);
       } catch (const ops::NotModelled& problem) {
         refuse(session, problem.what());
@@ -253,14 +296,17 @@ void add_compiling(Session& session, lang::Module& module) {
   module.set(session.interp.intern("call_compiled"),
              session.interp.raw_function(
                  "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
-                   if (args.positional < 2) in.type_error("expected a function to call");
+                   if (args.positional < 3) in.type_error("expected a function to call");
                    const auto* name = args.values[0].as<lang::Str>();
                    const bool is_inductor = name != nullptr && name->text() == "inductor";
-                   const Value function = args.values[1];
-                   lang::CallArgs rest{args.values + 2, args.positional - 2, args.keywords,
+                   const ForSizes sizes = args.values[1].is_none()   ? ForSizes::kAutomatic
+                                          : in.truth(args.values[1]) ? ForSizes::kOthersToo
+                                                                     : ForSizes::kOwn;
+                   const Value function = args.values[2];
+                   lang::CallArgs rest{args.values + 3, args.positional - 3, args.keywords,
                                        args.keyword_count, false};
                    return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
-                                        function, rest);
+                                        sizes, function, rest);
                  }));
   const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
     module.set(

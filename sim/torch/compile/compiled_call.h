@@ -8,12 +8,16 @@ namespace tidemark::torch {
 /// What torch.compile's backend makes of captured code.
 enum class Backend : std::uint8_t { kAotEager, kInductor };
 
+/// Which sizes code is compiled for: those of each call, or those of its first call for others too;
+/// kAutomatic: the latter once they have changed.
+enum class ForSizes : std::uint8_t { kAutomatic, kOwn, kOthersToo };
+
 /// A call of a compiled function: captured, cut into a forward and a backward pass, and the first
 /// of them run. The code is captured at every call, so that what it does besides happens each time,
 /// as PyTorch has it. Errors: as the code's; the program is refused where it does what is not
 /// modelled. Source: docs/compile.md.
-lang::Value call_compiled(Session& session, Backend backend, const lang::Value& function,
-                          lang::CallArgs& args);
+lang::Value call_compiled(Session& session, Backend backend, ForSizes sizes,
+                          const lang::Value& function, lang::CallArgs& args);
 
 /// torch._C.call_compiled(backend, function, *args, **kwargs).
 void add_compiling(Session& session, lang::Module& module);

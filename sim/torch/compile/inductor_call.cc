@@ -85,7 +85,7 @@ void trace_patterns(Session& session, const InductorCode& code) {
 
 std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
-    const graph::inductor::DeviceShape& device, bool wants_text) {
+    const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text) {
   std::vector<NodeId> places;
   NodeGraph joint = graph::inductor::decompose(capture.graph, capture.under_autocast(), places);
   const std::vector<std::string> labels = graph::inductor::labels_of(joint);
@@ -117,7 +117,11 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   graph::inductor::PassGraph forward =
       graph::inductor::pass_of(joint, labels, code->inputs, parts.forward, results);
   graph::inductor::write_inputs(forward, joint, code->inputs);
-  code->forward = graph::inductor::compile_pass(std::move(forward), device, wants_text);
+  forward.visible_outputs = code->outputs;
+  forward.is_inference = !has_backward;
+  forward.is_dynamic = kept.is_dynamic;
+  code->forward =
+      graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
     std::vector<NodeId> inputs = parts.saved;
     for (const NodeId id : code->tangents) {
@@ -126,7 +130,15 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     graph::inductor::PassGraph pass =
         graph::inductor::pass_of(joint, labels, inputs, parts.backward, joint.gradients);
     pass.is_donated = donated(joint, inputs);
-    code->backward = graph::inductor::compile_pass(std::move(pass), device, wants_text);
+    pass.visible_outputs = pass.outputs.size();
+    pass.is_dynamic = kept.is_dynamic;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::size_t result = code->outputs + i;
+      pass.input_strides.push_back(i < parts.saved.size() ? code->forward.results[result].strides
+                                                          : joint.nodes[inputs[i]].strides);
+    }
+    code->backward =
+        graph::inductor::compile_pass(std::move(pass), device, kept.backward, wants_text);
   }
   if (wants_text) {
     for (const auto& [name, pass] :
@@ -148,10 +160,13 @@ void run_backward(const std::shared_ptr<const InductorCode>& code, ops::Backward
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
   const auto& nodes = code->backward.pass.graph.nodes;
+  ops::TensorList zeros;  // autograd holds them until the function has returned
   for (std::size_t i = 0; i < code->tangents.size(); ++i) {
     if (code->tangents[i] == kNoNode) continue;
     const NodeId node = code->backward.pass.inputs[input];
-    run.give(input++, tangent_like(b, nodes[node], b.incoming[i]));
+    const Tensor tangent = tangent_like(b, nodes[node], b.incoming[i]);
+    run.give(input++, tangent);
+    if (!b.incoming[i].defined()) zeros.push_back(tangent);
   }
   run.run();
   for (std::size_t i = 0; i < code->gradients.size(); ++i) {
@@ -175,10 +190,9 @@ void run_inductor_forward(Session& session, const std::shared_ptr<const Inductor
   }
   for (std::size_t i = 0; i < results.size(); ++i) results[i]->storage = run.memory_of(i);
   for (std::size_t slot = 0; slot < code->saved.size(); ++slot) {
-    const auto input = std::find(code->inputs.begin(), code->inputs.end(), code->saved[slot]);
-    op.save(slot, input != code->inputs.end()
-                      ? inputs[static_cast<std::size_t>(input - code->inputs.begin())]
-                      : run.take(code->outputs + slot));
+    // An input as it is, unless the forward pass has laid out a copy of it.
+    const graph::inductor::BufferId held = code->forward.results[code->outputs + slot].buffer;
+    op.save(slot, held < inputs.size() ? inputs[held] : run.take(code->outputs + slot));
   }
   op.results_of(results, [code](ops::Backward& b) { run_backward(code, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {

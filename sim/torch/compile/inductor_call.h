@@ -26,11 +26,18 @@ struct InductorCode {
   graph::CompiledCode text;
 };
 
-/// Compiles a captured graph. `tangents`: of its results, in the captured graph. Errors:
-/// ops::NotModelled.
+/// What PyTorch keeps of a compiled function from call to call.
+struct KeptCode {
+  graph::inductor::SizeHints forward;
+  graph::inductor::SizeHints backward;
+  bool is_dynamic = false;  ///< for other sizes as well
+};
+
+/// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls
+/// with dynamic sizes before; the first fills it. Errors: ops::NotModelled.
 std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<graph::NodeId>& tangents, bool has_backward,
-    const graph::inductor::DeviceShape& device, bool wants_text);
+    const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text);
 
 /// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
 /// its attention patterns once a process, on tensors of one number. Source: torch's

@@ -123,7 +123,7 @@ Tensor PlanRun::take(std::size_t result) const {
   if (of.device == ops::kHost) return c_.number(of.dtype);
   Ref<ops::TensorImpl> impl = make_ref<ops::TensorImpl>();
   impl->sizes = of.sizes;
-  impl->strides = of.strides;
+  impl->strides = compiled_.results[result].strides;
   impl->offset = of.offset;
   impl->dtype = of.dtype;
   impl->device = of.device;

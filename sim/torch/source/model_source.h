@@ -62,7 +62,7 @@ struct ModelProgram {
   std::vector<std::pair<std::string, std::string>> environment;
   lang::Limits limits;
   ops::Backends backends;
-  CompileMode compile = CompileMode::kRefuse;
+  CompileMode compile = CompileMode::kModel;
   Wheel wheel = kDefaultWheel;      ///< the PyTorch that runs it
   std::vector<DeviceSpec> devices;  ///< at least one
   /// The process that the program is, of a job of several; none: it was not started as one.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/base/rank.h"
@@ -173,7 +175,9 @@ class Session {
   std::vector<std::unique_ptr<ops::Thread>> workers;
   ModelWatch* watch = nullptr;           ///< looks on; null: nobody does
   lang::Decisions* decisions = nullptr;  ///< null: what is not known counts as zero
-  CompileMode compile = CompileMode::kRefuse;
+  CompileMode compile = CompileMode::kModel;
+  /// What torch.compile keeps of a function's code, with gradients and without.
+  std::map<const void*, std::shared_ptr<void>> compiled_code;
   bool has_compiled = false;         ///< something, in this process
   bool has_traced_patterns = false;  ///< inductor's, for code that its cache does not keep
   std::string
