@@ -97,7 +97,7 @@ def collectives(r):
     steps = "".join(collective(r, groups, i) if r.chance(0.6) else other_call(r, world, groups) for i in range(r.randint(4, 10)))
     steps += "for w in works:\n    w.wait()\nworks.clear()\nw = None\n"
     body += "for turn in range(2):\n" + indent(steps) if r.chance(0.5) else steps
-    return Script(head(r, imports) + body + "print(torch.cuda.memory_allocated())\n" + END, world, "collectives")
+    return Script(head(r, imports) + body + "print(torch.cuda.memory_allocated())\n" + END, world, "collectives", settle=True)
 
 
 def placement(r, ndim, partial=False):
