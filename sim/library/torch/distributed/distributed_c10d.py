@@ -181,6 +181,10 @@ def get_backend(group=None):
     return _group(group)._backend
 
 
+def get_default_backend_for_device(device):
+    return "nccl" if torch.device(device).type == "cuda" else "gloo"
+
+
 def get_process_group_ranks(group):
     return list(_group(group)._ranks)
 

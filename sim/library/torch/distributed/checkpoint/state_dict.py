@@ -333,6 +333,8 @@ def _load_optimizer(model, optimizer, given, options):
 
 def _own_states(optimizer, names, given, options):
     """of all states those of this optimizer; of a shared parameter's names the one that was saved"""
+    if all([isinstance(key, int) for key in given.get("state", {})]):  # none, too
+        return given
     own, groups = {"state": {}, "param_groups": []}, given.get("param_groups", [])
     for group in optimizer.param_groups:
         own["param_groups"].append({"params": []})
