@@ -108,9 +108,16 @@ OpResult foreach_norm(Arguments& a) {
   if (c.rules().foreach_norm_by_chunks) offsets = c.empty({count + 1}, ScalarType::kInt64, device);
   const Tensor partials =
       c.empty({c.rules().foreach_norm_by_chunks ? all : count * most}, sum, device);
-  TensorList out;
-  for (const Tensor& t : tensors) out.push_back(c.empty({}, t.dtype(), t.device()));
+  TensorList made;
+  for (const Tensor& t : tensors) made.push_back(c.empty({}, t.dtype(), t.device()));
   pass_over(c, tensors, 1);
+  // Of what is empty the norm is a new zero.
+  TensorList out;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    out.push_back(t.numel() != 0 ? made[i] : c.empty({}, t.dtype(), t.device()));
+  }
+  for (Tensor& t : made) t = Tensor();
   return OpResult::list(std::move(out));
 }
 

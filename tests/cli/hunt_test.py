@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from hunting import compare, draw, shrink  # noqa: E402
+from hunting import compare, draw, ranks, shrink  # noqa: E402
 from hunting.case import Case, read_scenario  # noqa: E402
 
 
@@ -31,6 +31,26 @@ class Draws(unittest.TestCase):
             for field in ("code", "loop"):
                 self.assertEqual(ast.dump(ast.parse(getattr(again, field))), ast.dump(ast.parse(getattr(case, field))))
             self.assertEqual((again.device, again.conf, again.backends, again.name), (case.device, case.conf, case.backends, case.name))
+
+
+class Ranks(unittest.TestCase):
+    def test_every_kind_draws_the_same_scripts_again_and_each_parses(self):
+        for kind in ranks.KINDS:
+            for i in range(30):
+                script = ranks.draw("r", i, kind)
+                ast.parse(script.text)
+                self.assertEqual(script, ranks.draw("r", i, kind))
+                self.assertEqual(script.name.split()[0], kind)
+                self.assertGreater(script.world, 1)
+
+    def test_streams_and_addresses_are_numbered_as_they_appear(self):
+        events = [("alloc", 512, 7, 100), ("alloc", 512, 9, 300), ("free_requested", 512, 7, 100)]
+        self.assertEqual(ranks.numbered(events), [("alloc", 512, 0, 0), ("alloc", 512, 1, 1), ("free_requested", 512, 0, 0)])
+        moved = [(action, size, stream + 1, address + 64) for action, size, stream, address in events]
+        self.assertIsNone(ranks.first_difference(events, moved))
+        self.assertEqual(ranks.first_difference(events, moved[:2]), 2)
+        moved[2] = ("free_requested", 512, 8, 364)
+        self.assertEqual(ranks.first_difference(events, moved), 2)
 
 
 class Differences(unittest.TestCase):

@@ -271,13 +271,13 @@ void fill_distributed(Session& session, lang::Module& module) {
   add("in_backward()", [s](Interp&, Arguments&) {
     return Value::boolean(s->c.thread().final_callbacks != nullptr);
   });
-  // Grows with each backward pass that begins or ends, and each step of an optimizer: what a script
-  // may take long over.
+  // Grows with each backward pass that ends and each step of an optimizer: what a script may take
+  // long over.
   add("moment()", [s](Interp&, Arguments&) {
     const bool is_inside = s->c.thread().final_callbacks != nullptr;
-    const std::uint64_t passed = 2 * s->backwards + (is_inside ? 0 : 1);
+    const std::uint64_t passed = s->backwards - (is_inside ? 1 : 0);
     return Value::integer(
-        static_cast<std::int64_t>(passed + 2 * std::uint64_t{s->emitter.amounts().steps}));
+        static_cast<std::int64_t>(passed + std::uint64_t{s->emitter.amounts().steps}));
   });
   // Bytes that a collective reads and writes on the tensor's device and current stream.
   add("communicate(tensor, bytes)", [s](Interp&, Arguments& a) {

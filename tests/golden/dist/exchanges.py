@@ -32,6 +32,17 @@ def main():
     dist.all_gather_object(said, {"rank": rank, "shape": list(part.shape)})
     out = torch.empty_like(part)
     dist.all_to_all_single(out, part)
+    # What is gathered together stays until the end of it; of a scatter its sender keeps what it sent.
+    with dist._coalescing_manager():
+        for size in (10, 3000, 70_000):
+            dist.all_gather_into_tensor(torch.empty(world * size, device="cuda"), torch.ones(size, device="cuda"))
+    parts = [torch.ones(50_000, device="cuda") for _ in range(world)] if rank == 0 else None
+    work = dist.scatter(torch.empty(50_000, device="cuda"), parts, async_op=True)
+    parts = None
+    loss = torch.ones(64, 32, device="cuda", requires_grad=True).square().sum()
+    loss.backward()
+    dist.all_reduce(torch.ones(7, device="cuda"))
+    work.wait()
     dist.barrier()
 
 

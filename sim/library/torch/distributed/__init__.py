@@ -12,7 +12,7 @@ from torch.distributed.distributed_c10d import (
     _DEFAULT_FIRST_BUCKET_BYTES, _all_gather_base, _coalescing_manager, _get_default_group,
     _make_nccl_premul_sum, _reduce_scatter_base, all_gather, all_gather_into_tensor, all_reduce,
     all_reduce_coalesced, all_to_all, all_to_all_single, barrier, batch_isend_irecv, broadcast,
-    destroy_process_group, gather, get_backend, get_global_rank, get_group_rank,
+    destroy_process_group, gather, get_backend, get_default_backend_for_device, get_global_rank, get_group_rank,
     get_node_local_rank, get_pg_count, get_process_group_ranks, get_rank, get_world_size, group,
     init_process_group, irecv, is_available, is_backend_available, is_gloo_available,
     is_initialized, is_mpi_available, is_nccl_available, is_torchelastic_launched,

@@ -89,17 +89,14 @@ def permute_tensor(self, src_dst, group, tag=""):
 # ---- several at once
 
 
-def _coalesced(tensors, outputs, group, run):
-    group = _group_of(group)
-    with c10d._coalescing_manager(group, async_ops=True) as manager:
-        for out, tensor in zip(outputs, tensors):
-            run(out, tensor, group)
-    return [_done(manager.works[0], out) for out in outputs]
+def _coalesced(tensors, outputs, group):
+    work = _group_of(group)._run(tensors, outputs, True)
+    return [_done(work, out) for out in outputs]
 
 
 def all_reduce_coalesced(self, reduceOp, group, tag=""):
     outputs = [t.clone() for t in self]
-    return _coalesced(self, outputs, group, lambda out, t, g: c10d.all_reduce(out, reduceOp, g))
+    return _coalesced(outputs, outputs, group)
 
 
 def _of_rows(tensor, rows):
@@ -109,7 +106,7 @@ def _of_rows(tensor, rows):
 def all_gather_into_tensor_coalesced(self, group, tag=""):
     size = _group_of(group).size()
     outputs = [_of_rows(t, t.size(0) * size) for t in self]
-    return _coalesced(self, outputs, group, lambda out, t, g: c10d.all_gather_into_tensor(out, t, g))
+    return _coalesced(self, outputs, group)
 
 
 def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""):
@@ -118,9 +115,7 @@ def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""
         t if dim == 0 else torch.cat(torch.chunk(t, size, dim=dim)) for t, dim in zip(inputs, scatter_dim)
     ]
     outputs = [_of_rows(t, t.size(0) // size) for t in inputs]
-    return _coalesced(
-        inputs, outputs, group, lambda out, t, g: c10d.reduce_scatter_tensor(out, t, reduceOp, g)
-    )
+    return _coalesced(inputs, outputs, group)
 
 
 # ---- with gradients

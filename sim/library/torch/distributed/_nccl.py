@@ -139,9 +139,10 @@ class ProcessGroup:
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
         now = _C.moment()
-        for work in [w for w in self._unwaited.values() if w._moment != now]:
+        for key in [key for key, work in self._unwaited.items() if work._moment != now]:
+            work = self._unwaited.pop(key)
             work._clear_shelf()
-            self._unwaited.pop(id(work))
+            del work
 
     def _record(self, tensors):
         """the communicator's stream, on what a collective works on"""

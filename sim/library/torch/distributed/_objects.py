@@ -5,6 +5,13 @@ from torch.distributed import distributed_c10d as c10d
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 
 
+class _TensorInfo:
+    """what is told of a tensor before it is sent"""
+
+    def __init__(self, size, dtype):
+        self.size, self.dtype = size, dtype
+
+
 class _Pickled:
     """how many bytes pickle makes of an object, by the opcodes of its protocol 4"""
 
@@ -32,6 +39,13 @@ class _Pickled:
         if type(obj).__name__ in ("str", "bytes"):
             length = _text_bytes(obj) if isinstance(obj, str) else len(obj)
             return self.remembered((type(obj).__name__, obj), lambda: length + (2 if length < 256 else 5))
+        if isinstance(obj, _TensorInfo):
+            made_of = self.of_global("torch.distributed._state_dict_utils", "_TensorInfo", "class")
+            return made_of + self.of(obj.size) + self.of(obj.dtype) + 4
+        if isinstance(obj, torch.Size):  # a call of it with a tuple, in a tuple
+            return self.of_global("torch", "Size", "class") + self.of_tuple(tuple(obj)) + 4
+        if isinstance(obj, torch.dtype):
+            return self.of_global("torch", str(obj)[len("torch."):], "constant")
         if isinstance(obj, tuple):
             return self.of_tuple(obj)
         if isinstance(obj, dict):
@@ -46,6 +60,13 @@ class _Pickled:
             "sending an object of type " + type(obj).__name__ + " between ranks is not modelled",
             "send numbers, texts, lists, tuples, dicts",
         )
+
+    def of_global(self, module, name, kind):
+        """a class or constant: two texts and a word; classes and constants have other objects for a module's name"""
+        if ("global", module, name) in self.memo:
+            return self.remembered(("global", module, name), lambda: 0)
+        size = self.remembered(("module", module, kind), lambda: len(module) + 2) + self.of(name) + 1
+        return size + self.remembered(("global", module, name), lambda: 0)
 
     def of_tuple(self, obj):
         if not obj:

@@ -181,6 +181,10 @@ def get_backend(group=None):
     return _group(group)._backend
 
 
+def get_default_backend_for_device(device):
+    return "nccl" if torch.device(device).type == "cuda" else "gloo"
+
+
 def get_process_group_ranks(group):
     return list(_group(group)._ranks)
 
@@ -305,28 +309,56 @@ class _CoalescingManager:
             work.wait()
 
 
+class _CollOp:
+    """a collective that is called with others"""
+
+    def __init__(self, op, tensor, dst_tensor=None):
+        self.op, self.tensor, self.dst_tensor = op, tensor, dst_tensor
+
+
+_recorded = {}  # by group: what was called under the coalescing manager that is open
+
+
+def _is_recorded(group, op, tensor, dst_tensor=None):
+    calls = _recorded.get(_group(group))
+    if calls is not None:
+        calls.append(_CollOp(op, tensor, dst_tensor))
+    return calls is not None
+
+
 @contextmanager
 def _coalescing_manager(group=None, device=None, async_ops=False):
+    """collectives of one kind become one, which keeps what they work on; names die in the order they have here"""
     group = _group(group)
-    manager = _CoalescingManager()
-    group._start_coalescing(device)
-    _asynchronous.append(async_ops or device is not None)
-    try:
-        yield manager
-    finally:
-        _asynchronous.pop()
-    work = group._end_coalescing(device)
+    op_list = _recorded.setdefault(group, [])
+    if op_list:
+        raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
+    if device:
+        group._start_coalescing(device)
+    cm = _CoalescingManager()
+    yield cm
+    work = None
+    op_list = _recorded.pop(group)
+    if op_list:
+        if op_list[0].dst_tensor is None:
+            tensors = [op.tensor for op in op_list]
+            work = group._run(tensors, tensors, async_ops)
+        else:
+            inputs, outputs = [], []
+            for op in op_list:
+                inputs.append(op.tensor)
+                outputs.append(op.dst_tensor)
+            work = group._run(inputs, outputs, async_ops)
+    if device:
+        work = group._end_coalescing(device)
     if async_ops:
-        manager.append(work)
+        cm.append(work)
     elif work is not None:
         work.wait()
 
 
-_asynchronous = []  # of the coalescing managers that are open
-
-
 def _is_asynchronous(group, async_op):
-    return async_op or (group._together is not None and _asynchronous[-1])
+    return async_op or group._together is not None
 
 
 def _is_outside(group, name):
@@ -345,7 +377,7 @@ def _run(group, inputs, outputs, async_op):
 
 @_exception_logger
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    if _is_outside(group, "all_reduce"):
+    if _is_outside(group, "all_reduce") or _is_recorded(group, all_reduce, tensor):
         return None
     return _run(group, [tensor], [tensor], async_op)
 
@@ -390,6 +422,8 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         raise TypeError("output tensor must have the same type as input tensor")
     if output_tensor.numel() != _group(group).size() * input_tensor.numel():
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
+    if _is_recorded(group, all_gather_into_tensor, input_tensor, output_tensor):
+        return None
     return _run(group, [input_tensor], [output_tensor], async_op)
 
 
@@ -409,6 +443,8 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
         raise TypeError("input tensor must be the same type as the output tensor.")
     if input.numel() != _group(group).size() * output.numel():
         raise ValueError("input tensor must be the same size as output size times world size")
+    if _is_recorded(group, reduce_scatter_tensor, input, output):
+        return None
     return _run(group, [input], [output], async_op)
 
 
@@ -430,7 +466,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         return None
     group = _group(group)
     sends = _check_list("scatter", group, scatter_list, _index_in(group, src, group_src))
-    return _run(group, scatter_list if sends else [], [tensor], async_op)
+    return _run(group, [tensor], scatter_list if sends else [], async_op)  # NCCL's group keeps them so
 
 
 def _check_list(name, group, tensors, root):

@@ -3,6 +3,7 @@ import torch._C as _C
 import torch.distributed as dist
 from contextlib import contextmanager
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from torch.distributed._objects import _TensorInfo
 from torch.distributed.fsdp.api import StateDictConfig, StateDictType
 from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -22,8 +23,6 @@ class StateDictOptions:
         self.flatten_optimizer_state_dict = flatten_optimizer_state_dict
         if broadcast_from_rank0 and not full_state_dict:
             raise ValueError("full_state_dict must be True when broadcast_from_rank0 is True.")
-        if broadcast_from_rank0:
-            _C.refuse("StateDictOptions(broadcast_from_rank0=True) is not modelled", "load on every rank")
 
 
 # ---- names
@@ -210,9 +209,69 @@ def _distribute(full, local, device):
             local[key] = value.detach().to(device)
 
 
+def _broadcast(full, local, device, options):
+    """rank 0's states, each sent whole to ranks that keep their parts. A rank that is not the first takes them to be
+    what it has itself"""
+    told = {}
+    for key, value in (full if dist.get_rank() == 0 else local).items():
+        if not isinstance(value, torch.Tensor):
+            told[key] = value
+        else:
+            told[key] = value.cpu() if value.dim() == 0 else _TensorInfo(value.size(), value.dtype)
+    dist.broadcast_object_list([told], src=0)
+    for key, value in told.items():
+        if isinstance(value, _TensorInfo):
+            _send(full.get(key), value, local, key, device)
+            if options.cpu_offload:
+                local[key] = local[key].cpu()
+        elif key in local:
+            local[key] = value
+    if options.strict:
+        for key in list(local):
+            if key not in told:
+                local.pop(key)
+
+
+def _send(value, info, local, key, device):
+    sender = device if device.type == "cuda" else torch.device("cuda", torch.cuda.current_device())
+    if dist.get_rank() == 0:
+        whole = value.detach().to(sender)
+    else:
+        whole = torch.empty(info.size, device=sender, dtype=info.dtype)
+    own = local.get(key)
+    dist.broadcast(whole, src=0)
+    if own is None:
+        return
+    if sender != device:
+        whole = whole.to(device)
+    if not isinstance(own, DTensor):
+        local[key] = whole
+        return
+    part = _own_part(whole, own)
+    if own.is_meta:
+        local[key] = DTensor.from_local(
+            part.detach().clone(), own.device_mesh, own.placements, shape=own.shape, stride=own.stride()
+        )
+    else:
+        own.to_local().copy_(part)
+
+
+def _own_part(whole, like):
+    """a view of what this rank has of it"""
+    mesh = like.device_mesh
+    for dim, placement in enumerate(like.placements):
+        if placement.is_shard():
+            at = placement.dim
+            size, start = placement.local_shard_size_and_offset(
+                whole.size(at), mesh.size(dim), mesh.get_coordinate()[dim]
+            )
+            whole = whole.narrow(at, start, size)
+    return whole
+
+
 def set_model_state_dict(model, model_state_dict, *, options=None):
     options = StateDictOptions() if options is None else options
-    if not model_state_dict:
+    if not model_state_dict and not options.broadcast_from_rank0:
         return None
     with torch.no_grad():
         return _load_model(model, model_state_dict, options)
@@ -235,7 +294,10 @@ def _load_model(model, given, options):
         if len(devices) > 1:
             raise ValueError("Multiple devices found")
         device = list(devices.values())[0] if devices else torch.device("cuda", torch.cuda.current_device())
-        _distribute(given, local, device)
+        if options.broadcast_from_rank0:
+            _broadcast(given, local, device, options)
+        else:
+            _distribute(given, local, device)
         given.update(local)
     with _in_fsdp(model, options):
         return model.load_state_dict(given, strict=options.strict, assign=assign)
@@ -250,25 +312,63 @@ def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=Non
 
 def _load_optimizer(model, optimizer, given, options):
     _init_optim_state(optimizer)
+    if options.broadcast_from_rank0:
+        _C.refuse(
+            "set_optimizer_state_dict() with broadcast_from_rank0=True is not modelled", "load its state on every rank"
+        )
+    names = {}
+    for name, value in _valid_states(model):
+        names.setdefault(id(value), []).append(_plain_name(model, name))
     if given and "state" not in given:
-        _C.refuse("loading a flattened optimizer's state is not modelled", "leave flatten_optimizer_state_dict out")
-    names = {id(p): _plain_name(model, name) for name, p in _valid_states(model)}
-    own = {"state": {}, "param_groups": []}
-    for group in optimizer.param_groups:
-        own["param_groups"].append({"params": []})
-        for param in group["params"]:
-            name = names[id(param)]
-            own["param_groups"][-1]["params"].append(name)
-            if param.requires_grad and name in given.get("state", {}):
-                own["state"][name] = given["state"][name]
-    for group, loaded in zip(own["param_groups"], given.get("param_groups", ())):
-        group.update({k: v for k, v in loaded.items() if k != "params"})
+        own = _unflattened(optimizer, names, given)
+    else:
+        own = _own_states(optimizer, names, given, options)
     if FSDP.fsdp_modules(model):
         with _in_fsdp(model, options):
             own = FSDP.optim_state_dict_to_load(model, optimizer, own)
     elif options.full_state_dict:
         own = _spread_optim_state(model, optimizer, own, options)
     optimizer.load_state_dict(own)
+
+
+def _own_states(optimizer, names, given, options):
+    """of all states those of this optimizer; of a shared parameter's names the one that was saved"""
+    if all([isinstance(key, int) for key in given.get("state", {})]):  # none, too
+        return given
+    own, groups = {"state": {}, "param_groups": []}, given.get("param_groups", [])
+    for group in optimizer.param_groups:
+        own["param_groups"].append({"params": []})
+        for param in group["params"]:
+            for name in names[id(param)]:
+                loaded = [g for g in groups if name in g["params"]]
+                if len(names[id(param)]) > 1 and not loaded:
+                    continue
+                own["param_groups"][-1]["params"].append(name)
+                if param.requires_grad and name in given.get("state", {}):
+                    own["state"][name] = given["state"][name]
+                elif param.requires_grad and options.strict and given:
+                    raise RuntimeError(f"Missing optimizer state for parameter '{name}' in checkpoint.")
+                for each in loaded:
+                    own["param_groups"][-1].update({k: v for k, v in each.items() if k != "params"})
+    return own
+
+
+def _unflattened(optimizer, names, given):
+    """the states of a dict of one level"""
+    own = {"state": {}, "param_groups": []}
+    for group in optimizer.param_groups:
+        keys = [k for k in group if k != "params"]
+        made = {"params": []}
+        for param in group["params"]:
+            for name in names[id(param)]:
+                if len(names[id(param)]) > 1 and f"param_groups.{name}.{keys[0]}" not in given:
+                    continue
+                made["params"].append(name)
+                if param.requires_grad:
+                    own["state"][name] = {k: given[f"state.{name}.{k}"] for k in optimizer.state.get(param, {})}
+        made.update({k: given[f"param_groups.{made['params'][0]}.{k}"] for k in keys})
+        own["param_groups"].append(made)
+    return own
 
 
 def _spread_optim_state(model, optimizer, given, options):

@@ -26,9 +26,10 @@ def _set_param(module, name, param):
     module.register_parameter(name, param)
 
 
-def _set_grad(param, view):
+def _set_grad(param, view, replaces=False):
     """a view as a gradient; of another shape or type it takes the place of one that fits"""
-    if param.shape == view.shape and param.dtype == view.dtype and param.device == view.device:
+    fits = param.shape == view.shape and param.dtype == view.dtype and param.device == view.device
+    if fits and not replaces:
         param.grad = view
         return
     if param.grad is None:
@@ -335,7 +336,8 @@ class FlatParamHandle:
                 if grad is None or place is None or not param.requires_grad:
                     param.grad = None
                 else:
-                    _set_grad(param, grad[place[0]:place[0] + place[1]].reshape(param.shape))
+                    part = grad[place[0]:place[0] + place[1]].reshape(param.shape)
+                    _set_grad(param, part, self._keeps_low)
 
     def _sharded_grad(self):
         if self._offload and self.uses_sharded_strategy:
@@ -350,16 +352,29 @@ class FlatParamHandle:
         grad = self.flat_param.grad
         if grad is None or (grad.numel() == self._unsharded_numel and grad.device == self.flat_param.device):
             return
+        sharded = self._cpu_grad if self._offload else grad
         if grad.device == self.device:
-            self._saved_grad_shard = grad.data
+            self._saved_grad_shard = sharded = grad.data
+        if self._keeps_low and sharded.dtype != self._orig_dtype:
+            sharded.data = sharded.to(self._orig_dtype)
         self.flat_param.grad = None
 
     def prepare_gradient_for_optim(self):
         if self._offload:
             self.flat_param.grad = self._cpu_grad
+            self._lower_gradient()
         elif self._saved_grad_shard is not None and self._post_backward_called:
             self.flat_param.grad = self._saved_grad_shard
+            self._lower_gradient()
         self._saved_grad_shard = None
+
+    def _lower_gradient(self):
+        """in the type of the computation, where it is to be kept"""
+        grad = self.flat_param.grad
+        if self._keeps_low and grad.dtype != self._param_dtype:
+            grad.data = grad.to(self._param_dtype)
+            if self._use_orig_params:
+                self._use_sharded_grad_views()
 
     def reset_grad_info(self):
         if not self._use_orig_params:

@@ -162,7 +162,9 @@ def post_forward(state, handle, output):
     if handle and handle._training_state == flat.BACKWARD_PRE:
         return output
     if handle:
-        handle._post_forward_index = len(state._shared.post_forward_order)
+        # Where a handle was used first; the first of all is not told from one without a place.
+        if not handle._post_forward_index:
+            handle._post_forward_index = len(state._shared.post_forward_order)
         state._shared.post_forward_order.append(handle)
         reshard(state, handle, not state._is_root and handle._strategy in _RESHARDED_AFTER_FORWARD)
     if torch.is_grad_enabled():
@@ -272,7 +274,7 @@ def _reduce(state, handle):
 def _cast(state, handle, grad):
     """back to the parameter's type"""
     wanted = handle._orig_dtype
-    if grad.dtype != wanted and not handle._keeps_low:
+    if grad.dtype != wanted:
         low = grad.data
         grad.data = grad.data.to(dtype=wanted)
         low.record_stream(torch.cuda.current_stream())
@@ -292,7 +294,8 @@ def _reduce_whole(state, handle):
     _div(grad, state._predivide_factor)
     dist.all_reduce(grad, group=state.process_group)
     _div(grad, state._postdivide_factor)
-    _cast(state, handle, grad)
+    if not handle._keeps_low:
+        _cast(state, handle, grad)
     _after_reduction(state, handle, grad.data)
 
 

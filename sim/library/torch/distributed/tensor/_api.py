@@ -57,11 +57,13 @@ class _Members:
     def to(self, *args, **kwargs):
         return dispatch("to", torch.Tensor.to, (self, *args), kwargs)
 
-    def cpu(self):
+    def cpu(self, memory_format=None):
         return self.to("cpu")
 
-    def cuda(self):
-        return self.to("cuda")
+    def cuda(self, device=None, non_blocking=False, memory_format=None):
+        if isinstance(device, int):
+            device = torch.device("cuda", device)
+        return self.to("cuda" if device is None else device)
 
     def float(self):
         return self.to(torch.float32)

@@ -79,22 +79,54 @@ def _broadcast(shapes):
 def _elementwise(op, args, kwargs, is_linear=False):
     """parts that lie alike give parts that lie so"""
     lists = [v for v in args if isinstance(v, (list, tuple))]
-    args = _laid_alike(args, lists)
+    args = _laid_alike(args, lists, op.__name__.endswith("_"))
     if lists:
         out = _C.call_local(op, *args, **kwargs)
         if isinstance(out, (list, tuple)):
             return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
         return out
+    tensors = [v for v in args if isinstance(v, torch.Tensor)]
     specs = _specs(list(args) + list(kwargs.values()))
-    shape = _broadcast([tuple(v.shape) for v in args if isinstance(v, torch.Tensor)] or [specs[0].shape])
-    widest = max(specs, key=lambda s: len(s.shape))
-    out = widest.with_placements(widest.placements).with_shape(shape)
+    shape = _broadcast([tuple(v.shape) for v in tensors] or [specs[0].shape])
+    # An operand of no DTensor, or one operator in place, says how the result lies; else that in most parts.
+    followed = specs[0] if op.__name__.endswith("_") else _followed(specs)
+    missing = len(shape) - len(followed.shape)
+    laid = [Shard(p.dim + missing) if type(p) is Shard else p for p in followed.placements]
+    if len({tuple(v.shape) for v in tensors}) > 1:
+        args = tuple([_laid_for(v, laid, shape) if isinstance(v, torch.Tensor) else v for v in args])
+    out = followed.with_placements(laid).with_shape(shape)
     made = list(out.placements)
     lies = {
         i: _of_operand(_C.spec_of(v), made, len(shape)) for i, v in enumerate(args)
         if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None
     }
     return run(op, args, kwargs, out, lies, keeps_terms(made) if is_linear else needs_sums(made))
+
+
+def _followed(specs):
+    """the one in most parts, of these the first with most dimensions"""
+    best, most = None, (-1, -1)
+    for spec in specs:
+        parts = 1
+        for dim, placement in enumerate(spec.placements):
+            parts *= spec.mesh.size(dim) if placement.is_shard() else 1
+        if (parts, len(spec.shape)) > most:
+            best, most = spec, (parts, len(spec.shape))
+    return best
+
+
+def _laid_for(value, laid, shape):
+    """an operand as the result lies; what is repeated along a dimension is whole there"""
+    spec = _C.spec_of(value)
+    if spec is None or spec.shape == tuple(shape):
+        return value
+    missing, wanted = len(shape) - len(spec.shape), []
+    for p in laid:
+        if p.is_shard() and (p.dim < missing or spec.shape[p.dim - missing] != shape[p.dim]):
+            wanted.append(Replicate())
+        else:
+            wanted.append(Shard(p.dim - missing) if p.is_shard() else p)
+    return value if wanted == list(spec.placements) else value.redistribute(placements=wanted)
 
 
 def _of_operand(spec, made, ndim):
@@ -110,7 +142,7 @@ def _of_operand(spec, made, ndim):
     return lies
 
 
-def _laid_alike(args, lists):
+def _laid_alike(args, lists, in_place=False):
     """arguments where the first of them lies; of lists, entry by entry"""
     if lists:
         first = lists[0]
@@ -119,7 +151,10 @@ def _laid_alike(args, lists):
             if isinstance(v, (list, tuple)) and v is not first and len(v) == len(first) else v for v in args
         ])
     own = [_C.spec_of(v) for v in args if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None]
-    return tuple([_moved(v, own[0]) for v in args]) if len(own) > 1 else args
+    if len(own) < 2:
+        return args
+    target = own[0] if in_place else _followed(own)
+    return tuple([_moved(v, target) for v in args])
 
 
 def _moved(value, target):
@@ -195,7 +230,8 @@ def _like(op, args, kwargs):
 def _begin_context(device):
     """what PyTorch works shapes out with begins a context on a device when it is first named"""
     if device is not None and torch.device(device).type == "cuda":
-        for spelt in [str(device)] if ":" in str(device) else [str(device), str(torch.device(device))]:
+        own = str(torch.device("cuda", torch.cuda.current_device()))
+        for spelt in [str(device)] if ":" in str(device) else [str(device), own]:
             if spelt not in _contexts:
                 _contexts.add(spelt)
                 torch.empty(1, dtype=torch.float32, device=device)
@@ -222,14 +258,17 @@ def _cast(op, args, kwargs):
 def _random(op, args, kwargs):
     """random numbers of the whole: the generator's state is read first, on the device. Source:
     torch.distributed.tensor._random"""
-    tensor = args[0]
+    begin_random(not args[0].is_meta)
+    return _elementwise(op, args, kwargs)
+
+
+def begin_random(draws=True):
     device = torch.device("cuda", torch.cuda.current_device())
     if not _has_tracker:
         _has_tracker.append(True)
         _compare_states(device)
-    if not tensor.is_meta:
+    if draws:
         _state(device)
-    return _elementwise(op, args, kwargs)
 
 
 def _state(device):

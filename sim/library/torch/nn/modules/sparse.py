@@ -24,6 +24,9 @@ class Embedding(Module):
         torch._C.fill_random(self.weight, "normal", 0.0, 1.0)
         if self.padding_idx is not None:
             torch._C.forget(self.weight)  # a row of zeros stands in it
+            if torch._C.spec_of(self.weight) is not None:
+                with torch.no_grad():
+                    self.weight.select(0, self.padding_idx).fill_(0)
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):

@@ -20,11 +20,14 @@ def fully_shard(
 ):
     """each rank keeps its part of the parameters. Source: torch.distributed.fsdp._fully_shard"""
     modules = tuple(module) if isinstance(module, (list, tuple)) else (module,)
-    # What PyTorch compares the names with afterwards: until then it holds the parameters as they were.
+    # What PyTorch compares the names with afterwards: until then it holds the parameters as they were. The last that
+    # it compared goes last.
     originals = [dict(each.named_parameters()) for each in modules]
     _shard(
         modules, mesh, reshard_after_forward, shard_placement_fn, mp_policy, offload_policy, ignored_params
     )
+    for original in originals:
+        pass
     return module
 
 
