@@ -12,7 +12,7 @@ namespace tidemark {
 /// are expressions of the model language. Source: torch.distributed.fsdp.fully_shard,
 /// torch.distributed.tensor.parallel.parallelize_module.
 struct ParallelSpec {
-  std::string fsdp;             ///< ranks over which parameters are sharded; empty: all that are left
+  std::string fsdp;             ///< ranks that share each parameter; empty: all that are left
   std::string replicate = "1";  ///< copies of the sharded model
   std::string tp = "1";         ///< ranks that share each layer of `plan`
   /// Of tensor parallelism: a module's path, where * stands for one name, and what becomes of it

@@ -11,6 +11,7 @@
 
 namespace tidemark::graph::inductor {
 
+using ops::Dims;
 using ops::ScalarType;
 
 void Lowering::input(NodeId id) {
