@@ -20,10 +20,10 @@ void add_mesh(const ParallelSpec& spec, std::vector<std::string>& lines) {
                                     : fmt::format("_shard = {}", spec.fsdp));
   lines.emplace_back("if _replicate * _shard * _tp != _world:");
   lines.emplace_back(
-      "    raise ValueError(f\"train.parallel: replicate {_replicate} x fsdp {_shard} x tp {_tp} \"");
+      "    raise ValueError(f\"train.parallel: replicate {_replicate} x fsdp {_shard} x tp {_tp} "
+      "\"");
   lines.emplace_back("                     f\"is not the world of {_world} ranks\")");
-  lines.emplace_back(
-      "_sizes = {\"replicate\": _replicate, \"shard\": _shard, \"tp\": _tp}");
+  lines.emplace_back("_sizes = {\"replicate\": _replicate, \"shard\": _shard, \"tp\": _tp}");
   lines.emplace_back(
       "_sizes = {name: size for name, size in _sizes.items() if size > 1 or name == \"shard\"}");
   lines.emplace_back(
@@ -52,9 +52,9 @@ void add_sharding(const ParallelSpec& spec, std::vector<std::string>& lines) {
   lines.emplace_back("    return [part for child in module.children() for part in _blocks(child)]");
   std::string options = fmt::format("reshard_after_forward={}", spec.reshard ? "True" : "False");
   if (spec.precision) {
-    options += fmt::format(
-        ", mp_policy=MixedPrecisionPolicy(param_dtype={}, reduce_dtype=torch.float32)",
-        *spec.precision);
+    options +=
+        fmt::format(", mp_policy=MixedPrecisionPolicy(param_dtype={}, reduce_dtype=torch.float32)",
+                    *spec.precision);
   }
   if (spec.offload) options += ", offload_policy=CPUOffloadPolicy()";
   lines.emplace_back(

@@ -37,7 +37,7 @@ inline constexpr ParallelStyle kParallelStyles[] = {
     {"sequence_parallel", "SequenceParallel()"}};
 
 /// The lines, in the model language, that shard `model` over the ranks of the job, one an entry,
-/// without their line ends. Blocks (the entries of a ModuleList or a Sequential that have modules of
+/// without their line ends. Blocks (entries of a ModuleList or a Sequential that have modules of
 /// their own) are sharded one by one, then the rest as a whole.
 std::vector<std::string> parallel_setup(const ParallelSpec& spec);
 

@@ -1,9 +1,15 @@
+import _tidemark
 import torch
 import torch._C as _C
 from torch.distributed.tensor._gradients import follows, keeps_terms, needs_sums, run
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
 # Source: torch.distributed.tensor._ops._math_ops
+
+_SUMMED_UP = (
+    "a DTensor is summed up with gradients: where its parts lie in backward is modelled in part, and the memory may be "
+    "wrong (docs/ranks.md)"
+)
 
 
 def norm(op, args, kwargs):
@@ -48,6 +54,8 @@ def reduction(kind):
         dims = args[1] if len(args) > 1 else kwargs.get("dim")
         keeps = args[2] if len(args) > 2 else kwargs.get("keepdim", False)
         whole = dims is None
+        if whole and x.requires_grad and torch.is_grad_enabled():
+            _tidemark.note(_SUMMED_UP)
         ndim = len(spec.shape)
         dims = list(range(ndim)) if whole else [dims] if isinstance(dims, int) else list(dims)
         dims = [d + ndim if d < 0 else d for d in dims]
