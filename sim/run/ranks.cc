@@ -97,9 +97,8 @@ std::vector<int> ranks_to_run(const Rank& job, RankChoice choice) {
       ranks.push_back(distance);
       ranks.push_back(last - distance);
     }
-    std::ranges::sort(ranks);
-    const auto repeated = std::ranges::unique(ranks);
-    ranks.erase(repeated.begin(), repeated.end());
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   }
   return ranks;
 }
