@@ -7,26 +7,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/base/hash.h"
 #include "sim/base/parallel.h"
 #include "sim/run/verdict.h"
 
 namespace tidemark {
 
 namespace {
-
-/// FNV-1a over numbers: the same on every platform.
-class Digest {
- public:
-  void add(std::uint64_t number) {
-    for (int i = 0; i < 8; ++i, number >>= 8U) {
-      hash_ = (hash_ ^ (number & 0xffU)) * 0x100000001b3U;
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325U;
-};
 
 /// Numbers in the order in which they first appear: what two ranks that do the same have alike.
 class Appearances {
@@ -42,22 +29,23 @@ class Appearances {
 /// Of all that the rank's allocator did, turns that were left out included. Each GPU has addresses
 /// of its own.
 std::uint64_t digest_of(const RunResult& result) {
-  Digest digest;
+  std::uint64_t hash = kEmptyHash;
+  const auto add = [&hash](std::uint64_t number) { hash = hash_number(hash, number); };
   for (const DeviceResult& device : result.devices) {
     Appearances addresses;
     Appearances streams;
-    digest.add(device.events.size());
+    add(device.events.size());
     for (const Event& event : device.events) {
-      digest.add(addresses.number(event.address));
-      digest.add(event.bytes);
-      digest.add(streams.number(event.stream) << 8U | static_cast<std::uint64_t>(event.action));
+      add(addresses.number(event.address));
+      add(event.bytes);
+      add(streams.number(event.stream) << 8U | static_cast<std::uint64_t>(event.action));
     }
   }
   for (const RepeatResult& repeat : result.repeats) {
-    digest.add(repeat.instructions);
-    for (const std::uint64_t events : repeat.events) digest.add(events);
+    add(repeat.instructions);
+    for (const std::uint64_t events : repeat.events) add(events);
   }
-  return digest.value();
+  return hash;
 }
 
 struct OneRank {
