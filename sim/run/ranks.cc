@@ -111,6 +111,7 @@ std::vector<RankResult> compare_ranks(const std::vector<int>& ranks, unsigned th
     return badness(a.result) > badness(b.result);
   });
   std::vector<RankResult> out;
+  out.reserve(kinds.size());
   for (OneRank& kind : kinds) out.push_back(std::move(kind.result));
   return out;
 }

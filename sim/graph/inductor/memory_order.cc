@@ -312,6 +312,7 @@ bool Schedule::order_as(const std::vector<std::uint32_t>& first_operations) {
   }
   if (order.size() != steps.size()) return false;
   std::vector<Step> sorted;
+  sorted.reserve(order.size());
   for (const std::size_t i : order) sorted.push_back(std::move(steps[i]));
   steps = std::move(sorted);
   estimate();
