@@ -12,8 +12,8 @@ namespace {
 //   0-3 action, 4-5 time, 6-8 address, 9-11 bytes, 12-13 stack, 14 the rest differs
 // Each field's code is an index into the table of how many bytes follow for it; code 0: as before.
 constexpr std::uint64_t kUnit = 512;
-constexpr std::array<std::uint8_t, 4> kTimeBytes{0, 1, 2, 8};         // later by
-constexpr std::array<std::uint8_t, 8> kAddressBytes{0, 2, 3, 4, 8};   // units away; 4: itself
+constexpr std::array<std::uint8_t, 4> kTimeBytes{0, 1, 2, 8};           // later by
+constexpr std::array<std::uint8_t, 8> kAddressBytes{0, 2, 3, 4, 8};     // units away; 4: itself
 constexpr std::array<std::uint8_t, 8> kSizeBytes{0, 1, 2, 3, 2, 4, 8};  // units; from 4 on bytes
 constexpr std::array<std::uint8_t, 4> kStackBytes{0, 2, 4};
 constexpr unsigned kFirstRawAddress = 4;

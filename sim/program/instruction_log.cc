@@ -133,8 +133,8 @@ void InstructionLog::unpack(std::size_t chunk, std::vector<Instruction>& out) co
       before.pool = static_cast<PoolId>(bytes.take(2));
       before.device = static_cast<std::uint8_t>(bytes.take(1));
     }
-    each.id = id == kNextId    ? before.next_id
-              : id == kIdBack  ? before.next_id - id_bytes
+    each.id = id == kNextId     ? before.next_id
+              : id == kIdBack   ? before.next_id - id_bytes
               : id == kIdItself ? id_bytes
                                 : kNoRequest;
     each.bytes = size < kFirstRawSize ? amount * kUnit : amount;

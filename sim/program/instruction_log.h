@@ -46,8 +46,8 @@ class Instructions {
  public:
   Instructions() = default;
   Instructions(std::span<const Instruction> plain) : plain_(plain) {}
-  Instructions(const std::vector<Instruction>& plain) : plain_(plain) {}     // NOLINT: a view
-  Instructions(const InstructionLog& packed) : packed_(&packed) {}           // NOLINT: a view
+  Instructions(const std::vector<Instruction>& plain) : plain_(plain) {}  // NOLINT: a view
+  Instructions(const InstructionLog& packed) : packed_(&packed) {}        // NOLINT: a view
   [[nodiscard]] std::size_t size() const {
     return packed_ == nullptr ? plain_.size() : packed_->size();
   }

@@ -39,11 +39,11 @@ class EventComparison {
  private:
   /// One side with its runs of frees sorted, from where the two began to differ.
   struct Sorted {
-    std::vector<Event> run;     ///< of frees, not yet ended
-    std::deque<Event> ready;    ///< sorted, not yet compared
-    std::deque<Event> given;    ///< as they came, from the first that may be shown
+    std::vector<Event> run;   ///< of frees, not yet ended
+    std::deque<Event> ready;  ///< sorted, not yet compared
+    std::deque<Event> given;  ///< as they came, from the first that may be shown
     std::size_t first_given = 0;
-    std::size_t taken = 0;      ///< the next one's position
+    std::size_t taken = 0;          ///< the next one's position
     std::vector<Event> from_first;  ///< of the comparison in order
   };
   void count(const Event& a, const Event& b, bool differs);

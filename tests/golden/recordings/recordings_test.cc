@@ -102,11 +102,17 @@ TEST_CASE(
 TEST_CASE("a recording that differs from what its allocator would do is told so") {
   Snapshot snapshot =
       read_snapshot_file(TIDEMARK_SOURCE_DIR "/tests/golden/recordings/mlp.pickle.gz");
-  const auto alloc = std::ranges::find_if(snapshot.events, [](const SnapshotEvent& event) {
-    return event.action == Action::kAlloc && event.bytes > kMiB;
-  });
-  REQUIRE(alloc != snapshot.events.end());
-  alloc->bytes += 64 * kMiB;
+  SnapshotEvents events;
+  bool is_changed = false;
+  for (SnapshotEvent event : EventTrace(snapshot.events, 0, snapshot.events.size())) {
+    if (!is_changed && event.action == Action::kAlloc && event.bytes > kMiB) {
+      event.bytes += 64 * kMiB;
+      is_changed = true;
+    }
+    events.push_back(event);
+  }
+  REQUIRE(is_changed);
+  snapshot.events = std::move(events);
   AgreementOptions options;
   options.version = Version{2, 11};
   const Agreement agreement = agreement_with_recording(snapshot, options);

@@ -56,7 +56,8 @@ TEST_CASE("packed events are what they were, read forwards, backwards and anywhe
 
 TEST_CASE("a trace is a range, and finds events by kind and time") {
   std::vector<SnapshotEvent> events(1'000);
-  for (std::size_t i = 0; i < events.size(); ++i) events[i].time_us = static_cast<std::int64_t>(i / 2);
+  for (std::size_t i = 0; i < events.size(); ++i)
+    events[i].time_us = static_cast<std::int64_t>(i / 2);
   events[10].action = events[700].action = Action::kOom;
   const SnapshotEvents kept = packed(events);
   const EventTrace trace(kept, 100, 800);

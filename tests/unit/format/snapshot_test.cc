@@ -216,8 +216,9 @@ TEST_CASE("a long history of pages mapped and unmapped is read back in the time 
     events.push_back(event(Action::kSegmentFree, i * 4 * kMiB, 2 * kMiB, kNoRequest));
   SnapshotDevice device;
   device.events = events;
-  const SnapshotProgram program = make_snapshot_program(round_trip(device), {});
-  CHECK(program.recorded.size() == 3 * kRounds);
+  const Snapshot snapshot = round_trip(device);
+  CHECK(snapshot.trace(0).size() == 3 * kRounds);
+  const SnapshotProgram program = make_snapshot_program(snapshot, {});
   CHECK(program.addresses.reservations.size() == kRounds);
 }
 
