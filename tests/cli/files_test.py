@@ -78,6 +78,14 @@ class Files(unittest.TestCase):
             with self.subTest(words):
                 self.assertEqual(self.printed(text, x__st=content), words + "\n")
 
+    def test_there_is_no_network(self):
+        text = ("import httpx, httpx2\nfor ask in (httpx.get, httpx2.Client().get):\n    try:\n        ask('https://example.org')\n"
+                "    except httpx.ConnectError as error:\n        print(error)\n")
+        done = self.run_script(text)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["printed"], "[Errno -3] Temporary failure in name resolution\n" * 2)
+        self.assertIn("no network: GET https://example.org is not asked for", json.dumps(report["notes"]))
+
     def test_a_script_imports_from_the_root_of_its_project(self):
         for name, text in (("root/pyproject.toml", ""), ("root/lib/__init__.py", ""), ("root/lib/net.py", "SIZE = 7\n"), ("root/lib/data.txt", "7"),
                            ("root/train/run.py", "import os, sys\nROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nsys.path.append(ROOT)\n"
