@@ -154,6 +154,7 @@ class ProcessGroup:
         if not tensors[0].is_cuda:
             return
         self._let_go()
+        self._stream(tensors[0].device)
         if _C.release_rule("collectives_record_streams"):
             self._run(tensors, tensors)
 

@@ -127,9 +127,10 @@ class FullyShardedDataParallel(nn.Module):
                 buffer._is_synced = True
                 del buffer
             states = [b.detach() for b in buffers] + [p.detach() for p in params]
-            dist._broadcast_coalesced(states, 250 * 1024 * 1024)
+            dist._broadcast_coalesced(states, 250 * 1024 * 1024, self.process_group)
             if self.sharding_strategy in runtime.HYBRID:
-                dist._broadcast_coalesced([p.detach() for p in params], 250 * 1024 * 1024)
+                states = [p.detach() for p in params]
+                dist._broadcast_coalesced(states, 250 * 1024 * 1024, self._inter_node_pg)
             del states, buffers
         if not params:
             return
