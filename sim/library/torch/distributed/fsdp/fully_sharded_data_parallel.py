@@ -542,6 +542,5 @@ def _left_alone(ignored_modules, ignored_states):
 
 
 def _index(device_id):
-    if device_id is None:
-        return torch.cuda.current_device()
-    return device_id if isinstance(device_id, int) else torch.device(device_id).index
+    index = device_id if device_id is None or isinstance(device_id, int) else torch.device(device_id).index
+    return torch.cuda.current_device() if index is None else index
