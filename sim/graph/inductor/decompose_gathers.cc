@@ -102,8 +102,8 @@ bool Decomposer::anywhere(NodeId id) {
     NodeId places = kNoNode;
     NodeId values = kNoNode;
     for (std::size_t i = 1; i < inputs.size(); ++i) {
-      NodeId& to = ops::is_floating(out_.nodes[inputs[i]].dtype) || places != kNoNode ? values
-                                                                                       : places;
+      NodeId& to =
+          ops::is_floating(out_.nodes[inputs[i]].dtype) || places != kNoNode ? values : places;
       if (to == kNoNode) to = inputs[i];
     }
     if (places == kNoNode) return false;
@@ -139,8 +139,8 @@ bool Decomposer::anywhere(NodeId id) {
 bool Decomposer::made_of_reductions(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const std::string_view name = node.name;
-  static constexpr std::string_view kNames[] = {"var",  "std", "linalg_vector_norm", "norm",
-                                                "logsumexp", "max", "min"};
+  static constexpr std::string_view kNames[] = {
+      "var", "std", "linalg_vector_norm", "norm", "logsumexp", "max", "min"};
   if (!is_among(kNames, name) || node.inputs.size() != 1) return false;
   const std::vector<NodeId> parts = parts_of(id);
   const GraphNode& result = parts.empty() ? node : in_.nodes[parts[0]];
@@ -189,16 +189,15 @@ bool Decomposer::made_of_reductions(NodeId id) {
   if (!parts.empty()) return false;
   if (name == "logsumexp") {
     const NodeId most = reduce("amax", x, true, dtype);
-    const NodeId finite =
-        evaluate("a = abs m; b = eq a #inf; where b #0 m", {{"m", most}});
+    const NodeId finite = evaluate("a = abs m; b = eq a #inf; where b #0 m", {{"m", most}});
     const NodeId row = keeps_dims ? finite : builder_.squeeze(finite, dims);
     const NodeId powers = evaluate("a = sub x m; exp a", {{"x", x}, {"m", finite}});
     const NodeId total = reduce("sum", powers, keeps_dims, dtype);
     gives(id, evaluate("a = log t; add a r", {{"t", total}, {"r", row}}));
     return true;
   }
-  const NodeId wide = builder_.convert(x, ops::element_bytes(dtype) < 4 ? ScalarType::kFloat32
-                                                                        : dtype);
+  const NodeId wide =
+      builder_.convert(x, ops::element_bytes(dtype) < 4 ? ScalarType::kFloat32 : dtype);
   const ScalarType as = out_.nodes[wide].dtype;
   NodeId made = kNoNode;
   if (is_norm) {

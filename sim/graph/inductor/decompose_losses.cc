@@ -88,8 +88,7 @@ bool Decomposer::loss(NodeId id) {
   for (std::size_t i = 0; i < inputs.size() && i < 3; ++i) {
     const ScalarType dtype = out_.nodes[inputs[i]].dtype;
     const bool is_narrow = ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
-    names[kOperands[i]] =
-        is_narrow ? builder_.convert(inputs[i], ScalarType::kFloat32) : inputs[i];
+    names[kOperands[i]] = is_narrow ? builder_.convert(inputs[i], ScalarType::kFloat32) : inputs[i];
   }
   // Weights of pairs.
   const std::size_t operands = of_loss != nullptr ? 2 : 3;

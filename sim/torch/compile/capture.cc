@@ -213,7 +213,9 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
     if (scope->inner_kernels++ == 0) scope->kernels.push_back(kind);
     return;
   }
-  push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  // Between backward functions gradients are added up.
+  const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
+  push(Scope::Kind::kKernel, adds_up ? "add" : name_of(kind), nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
 }

@@ -56,12 +56,11 @@ bool is_read_in(std::string_view text, std::string_view name) {
     if (at == std::string_view::npos) return false;
     std::size_t next = at + name.size();
     while (next < text.size() && text[next] == ' ') ++next;
-    const bool assigns =
-        next + 1 < text.size() && text[next] == '=' && text[next + 1] != '=';
+    const bool assigns = next + 1 < text.size() && text[next] == '=' && text[next + 1] != '=';
     const std::size_t line = text.rfind('\n', at);
     const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
-    const bool is_first = text.substr(begin, at - begin).find_first_not_of(" \t") ==
-                          std::string_view::npos;
+    const bool is_first =
+        text.substr(begin, at - begin).find_first_not_of(" \t") == std::string_view::npos;
     if (!assigns || !is_first) return true;
     // Given another value, unless that is made of it.
     const std::size_t end = std::min(text.find('\n', next), text.size());
@@ -137,8 +136,8 @@ LiveValues live_values(lang::Interp& interp, const Frame* frame) {
     last = frame->slots + frame->code->slots.size;
   }
   interp.value_stack().for_each([&](const Value& value) {
-    const bool is_variable = first != nullptr && !std::less<>()(&value, first) &&
-                             std::less<>()(&value, last);
+    const bool is_variable =
+        first != nullptr && !std::less<>()(&value, first) && std::less<>()(&value, last);
     if (!is_variable) collect_tensors(value, live.used);
   });
   if (frame == nullptr) return live;

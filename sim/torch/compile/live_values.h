@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "sim/ops/tensor.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/ops/tensor.h"
 
 namespace tidemark::torch {
 
@@ -20,8 +20,8 @@ void collect_tensors(const lang::Value& value, ops::TensorList& into);
 /// of its code reads them; null: it is the library's. Source: torch's livevars_analysis.
 LiveValues live_values(lang::Interp& interp, const lang::Frame* frame);
 
-/// Whether a frame's place is in a loop, or in a `try`, of its code: PyTorch does not compile such a
-/// function where its graph breaks there.
+/// Whether a frame's place is in a loop, or in a `try`, of its code: PyTorch does not compile such
+/// a function where its graph breaks there.
 bool is_in_loop(const lang::Frame& frame);
 
 }  // namespace tidemark::torch
