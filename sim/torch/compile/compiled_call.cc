@@ -152,8 +152,47 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   session.interp.refuse(std::string(what), kRunAsEager);
 }
 
+bool are_same(const graph::Effect& a, const graph::Effect& b) {
+  return a.kind == b.kind && a.device == b.device && a.storage == b.storage && a.bytes == b.bytes &&
+         a.calls == b.calls && a.flops == b.flops && a.bytes_moved == b.bytes_moved &&
+         a.kernel == b.kernel && a.precision == b.precision;
+}
+
+bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
+  return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
+         a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
+         a.region == b.region && a.numbers == b.numbers && a.call == b.call && a.dims == b.dims &&
+         a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
+         a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype &&
+         a.device == b.device &&
+         std::equal(a.effects.begin(), a.effects.end(), b.effects.begin(), b.effects.end(),
+                    [](const graph::Effect& x, const graph::Effect& y) { return are_same(x, y); });
+}
+
+/// Code that was compiled before, and what of.
+struct KnownCode {
+  graph::NodeGraph graph;
+  std::vector<NodeId> inputs;
+  std::vector<NodeId> tangents;
+  bool has_backward = false;
+  bool under_autocast = false;
+  std::shared_ptr<const InductorCode> code;
+
+  [[nodiscard]] bool is_of(const KnownCode& other) const {
+    const graph::NodeGraph& a = graph;
+    const graph::NodeGraph& b = other.graph;
+    return has_backward == other.has_backward && under_autocast == other.under_autocast &&
+           inputs == other.inputs && tangents == other.tangents && a.roles == b.roles &&
+           a.outputs == b.outputs && a.written == b.written && a.gradients == b.gradients &&
+           std::equal(
+               a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+               [](const graph::GraphNode& x, const graph::GraphNode& y) { return are_same(x, y); });
+  }
+};
+
 /// What is kept of a graph from call to call.
 struct KeptGraph {
+  std::vector<KnownCode> known;  ///< of fixed sizes, the latest last
   KeptCode code;
   KeptCode without_backward;
   std::vector<ops::Dims> sizes;  ///< of its arguments when it was called first
@@ -321,13 +360,25 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
   KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
   KeptCode& kept = is_dynamic ? known : fresh;
   kept.is_dynamic = is_dynamic;
+  KnownCode fresh_code{
+      capture().graph, {}, compiled.tangents, has_backward, capture().under_autocast(), {}};
+  for (const auto& [tensor, id] : capture().inputs) fresh_code.inputs.push_back(id);
+  if (!is_dynamic) {
+    for (const KnownCode& each : of_function.known) {
+      if (each.is_of(fresh_code)) return each.code;
+    }
+  }
   try {
-    return compile_with_inductor(capture(), compiled.tangents, has_backward,
-                                 {device.sm_count, device.max_threads_per_sm}, kept,
-                                 session_.emitter.recorded() != nullptr);
+    fresh_code.code = compile_with_inductor(capture(), compiled.tangents, has_backward,
+                                            {device.sm_count, device.max_threads_per_sm}, kept,
+                                            session_.emitter.recorded() != nullptr);
   } catch (const ops::NotModelled& problem) {
     refuse(session_, problem.what());
   }
+  constexpr std::size_t kMostKept = 8;
+  if (of_function.known.size() == kMostKept) of_function.known.erase(of_function.known.begin());
+  of_function.known.push_back(std::move(fresh_code));
+  return of_function.known.back().code;
 }
 
 /// What was captured is compiled and run; it gives those of the tensors that it made.
