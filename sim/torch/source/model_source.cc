@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sim/lang/builtins/python.h"
+#include "sim/lang/imports/host_view.h"
 #include "sim/library/library.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/tracer.h"
@@ -173,7 +174,9 @@ void ModelSource::run(Program& program, Sink& sink) {
       if (model_.is_script) {
         emitter.name_phases();
         const std::shared_ptr<const SourceText>& text = model_.model ? model_.model : model_.loop;
-        if (text) main->set(interp.intern("__file__"), interp.str(text->name));
+        lang::SourceFiles* const files = interp.options().imports.files.get();
+        if (text)
+          main->set(interp.intern("__file__"), interp.str(lang::whole_path(files, text->name)));
         main->set(interp.intern("__package__"), lang::Value::none());
       }
       if (model_.model) interp.run_in(*main, model_.model);
