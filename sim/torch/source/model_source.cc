@@ -10,6 +10,7 @@
 #include "sim/lang/imports/host_view.h"
 #include "sim/library/library.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/namespaces/torch_module.h"
 #include "sim/torch/source/repetition.h"
@@ -113,8 +114,10 @@ void ModelSource::run(Program& program, Sink& sink) {
   std::uint64_t printed = 0;
   Session* running = nullptr;
   options.print = [&](std::string_view text) {
-    if (running != nullptr && running->c.tracer != nullptr)
-      running->interp.refuse("printing in compiled code is not modelled", kRunAsEager);
+    if (ops::Tracer* tracer = running == nullptr ? nullptr : running->c.tracer) {
+      tracer->begin_call("print", {});
+      tracer->end_call();
+    }
     printed += text.size();
     if (print_) print_(text);
   };
