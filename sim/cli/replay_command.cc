@@ -20,6 +20,7 @@ namespace tidemark::cli {
 
 namespace {
 
+/// All that may hold one run alone.
 constexpr std::string_view kPerRunFiles[]{"events",   "stats",    "segments", "timeline",
                                           "snapshot", "perfetto", "columns"};
 constexpr std::string_view kSnapshotOptions[]{"grid", "gpu", "from", "to"};
@@ -110,11 +111,8 @@ std::vector<AllocatorSettings> settings_beside(const AllocatorSettings& recorded
   return parse_all(confs_beside(recorded, confs, args.has("grid")), recorded.version, err);
 }
 
-void write_files(const Arguments& args, const RequestTrace& trace, const ReplayResult& result,
+void write_files(const Arguments& args, const Requests& trace, const ReplayResult& result,
                  const std::string& device) {
-  if (args.has("events")) write_whole_file(args.value("events"), replay_events_csv(trace, result));
-  if (args.has("timeline"))
-    write_whole_file(args.value("timeline"), replay_timeline_csv(trace, result));
   if (args.has("stats")) {
     std::string text;
     write_stats_json(flatten(result.statistics, result.settings.version), text);
@@ -200,7 +198,7 @@ class ReplayCommand final : public Command {
     const Played played = play(args, trace, settings, devices, options);
     print(args,
           {name,
-           &trace,
+           trace,
            &options,
            played.results,
            played.speeds,
@@ -221,7 +219,7 @@ class ReplayCommand final : public Command {
   };
 
   /// Every setting on every device; leaves the first device in `options`.
-  static Played play(const Arguments& args, const RequestTrace& trace,
+  static Played play(const Arguments& args, const Requests& trace,
                      const std::vector<AllocatorSettings>& settings,
                      const std::vector<DeviceSpec>& devices, ReplayOptions& options) {
     options.memory_fraction = fraction_of(args);
@@ -235,19 +233,29 @@ class ReplayCommand final : public Command {
       if (devices.size() > 1 && args.has(file))
         usage_error("--" + std::string(file), "holds one run, but there are several devices");
     }
-    options.keep_samples = args.has("timeline") || args.has("perfetto") || args.has("columns");
-    options.keep_events =
-        options.keep_samples || args.has("events") || args.has("segments") || args.has("snapshot");
-    if (args.has("trace-out")) write_whole_file(args.value("trace-out"), trace_text(trace));
+    // What these need is the whole run; events and timeline are written while it is played.
+    const bool whole = args.has("perfetto") || args.has("columns");
+    options.keep_samples = whole || args.has("timeline");
+    options.keep_events = whole || args.has("segments") || args.has("snapshot");
+    if (args.has("trace-out")) write_trace_file(trace, args.value("trace-out"));
+    std::optional<ReplayFiles> files;
+    if (args.has("events") || args.has("timeline")) {
+      files.emplace(trace, args.value("events"), args.value("timeline"));
+      options.follow = [&files](const ReplayedEvents& some) { files->take(some); };
+    }
     Played played;
+    const std::vector<Instruction> unpacked =
+        repeats ? trace.instructions.unpacked() : std::vector<Instruction>();
     for (const DeviceSpec& device : devices) {
       options.device = device;
       for (ReplayResult& result : replay_all(trace.instructions, settings, options))
         played.results.push_back(std::move(result));
       for (std::size_t i = 0; repeats && i < settings.size(); ++i)
-        played.speeds.push_back(measure_replay(trace.instructions, settings[i], options, *repeats));
+        played.speeds.push_back(measure_replay(unpacked, settings[i], options, *repeats));
       played.devices.insert(played.devices.end(), settings.size(), device);
     }
+    if (files) files->finish();
+    options.follow = {};
     options.device = devices.front();
     if (played.results.size() == 1)
       write_files(args, trace, played.results.front(), options.device.name);
@@ -283,7 +291,7 @@ class ReplayCommand final : public Command {
     }
     if (played.results.size() > 1 || device_given) note_other_rows(recorded);
     print(args,
-          {name, &recorded.trace, &options, played.results, played.speeds, played.devices,
+          {name, recorded.trace, &options, played.results, played.speeds, played.devices,
            recorded.limited, &recorded.agreement, recorded.notes, gpus},
           out);
     return ExitCode::kDone;

@@ -64,11 +64,8 @@ class ReportCommand final : public Command {
     const RecordingBudget within(name);
     const LoadedRecording loaded = load_recording(name, scenario_choice(args), err);
     const Snapshot& snapshot = loaded.snapshot;
-    AgreementOptions range = recording_options(args, snapshot);
-    range.keep_events = true;
-    Agreement agreement = agreement_with_recording(snapshot, range);
-    range.keep_events = false;
-    const std::vector<Told> told = told_of(agreement);
+    const AgreementOptions range = recording_options(args, snapshot);
+    const Agreement agreement = agreement_with_recording(snapshot, range);
     const Version version = agreement.settings.version;
     const auto program = program_of(name, scenario_choice(args));
     const Explanation explanation =
@@ -76,21 +73,13 @@ class ReportCommand final : public Command {
     const std::vector<SettingRow> settings =
         setting_rows(snapshot, range, agreement, explanation.end);
 
-    const std::vector<MemorySample> samples = recorded_amounts(snapshot, range.device, version);
-    const auto label = [&](std::size_t i) -> std::string {
-      if (i >= told.size()) return {};
-      const bool known = told[i].id < agreement.origins.size();
-      return std::string(action_name(told[i].action)) +
-             (known ? " " + stack_summary(snapshot,
-                                          stack_of(agreement, snapshot, range.device, told[i].id))
-                    : "");
-    };
+    const RecordedAmounts amounts =
+        recorded_amounts(snapshot, range.device, version, kTimelinePoints);
     // The host's changes are told by the first device's events.
     const std::span<const HostPoint> host =
         range.device == 0 ? std::span(loaded.host) : std::span<const HostPoint>();
-    HtmlReport report{name,       &explanation, loaded.verdict,
-                      &agreement, samples,      label,
-                      settings,   host,         assumption_lines(loaded.basis)};
+    HtmlReport report{name,     &explanation, loaded.verdict, &agreement,
+                      &amounts, settings,     host,           assumption_lines(loaded.basis)};
     if (agreement.warm) {
       report.assumptions.emplace_back(
           "Other settings begin with the live blocks alone, as after empty_cache().");
@@ -106,21 +95,6 @@ class ReportCommand final : public Command {
   }
 
  private:
-  /// What a page tells of an event.
-  struct Told {
-    RequestId id = kNoRequest;
-    Action action = Action::kAlloc;
-  };
-  /// Of the simulated events, which are given up with the recorded ones.
-  static std::vector<Told> told_of(Agreement& agreement) {
-    std::vector<Told> told;
-    told.reserve(agreement.simulated_events.size());
-    for (const Event& event : agreement.simulated_events) told.push_back({event.id, event.action});
-    agreement.simulated_events = {};
-    agreement.recorded_events = {};
-    return told;
-  }
-
   /// The fewest refused first, then those that reserve least. A program that fails is played to its
   /// end; else its requests, all of which were made, are played again.
   static std::vector<SettingRow> setting_rows(const Snapshot& snapshot,
@@ -155,15 +129,6 @@ class ReportCommand final : public Command {
     file.read(head.data(), head.size());
     return file && std::string_view(head.data(), head.size()) ==
                        std::string_view("SQLite format 3\0", head.size());
-  }
-
-  /// The stack of the request that an event belongs to, when it was recorded.
-  static StackId stack_of(const Agreement& agreement, const Snapshot& snapshot, std::uint8_t device,
-                          RequestId id) {
-    if (id == kNoRequest || id >= agreement.origins.size()) return 0;
-    const RequestOrigin& origin = agreement.origins[id];
-    return origin.event == RequestOrigin::kNoEvent ? origin.stack
-                                                   : snapshot.trace(device)[origin.event].stack;
   }
 };
 

@@ -132,7 +132,8 @@ class TuneCommand final : public Command {
       recorded.notes.push_back(std::move(note));
     ReplayOptions options;
     options.device = args.has("device") ? load_device(args.value("device")).spec : recorded.device;
-    subject.trace = std::move(recorded.trace);
+    subject.trace.instructions = Instructions(recorded.trace.instructions).unpacked();
+    subject.trace.labels = std::move(recorded.trace.labels);
     subject.notes = std::move(recorded.notes);
     subject.device = recorded.limited ? device_text(options.device) : options.device.name;
     subject.workload =

@@ -259,6 +259,26 @@ void append_number(std::uint64_t number, std::string& out) {
   out.append(digits.data(), end);
 }
 
+namespace {
+
+void append_event(const Event& event, std::size_t index, std::string& out) {
+  append_number(index, out);
+  out += ',';
+  out += action_name(event.action);
+  out += ',';
+  append_number(event.address, out);
+  out += ',';
+  append_number(event.bytes, out);
+  out += ',';
+  append_number(event.stream, out);
+  out += ',';
+  if (event.id != kNoRequest) append_number(event.id, out);
+}
+
+constexpr std::string_view kHead = "index,action,address,bytes,stream,id";
+
+}  // namespace
+
 void write_events_csv(const EventColumns& columns, std::string& out) {
   const std::span<const Event> events = columns.events;
   TIDEMARK_CHECK(columns.phases.empty() || columns.phases.size() == events.size(), "phases");
@@ -266,24 +286,14 @@ void write_events_csv(const EventColumns& columns, std::string& out) {
   const bool devices =
       std::any_of(events.begin(), events.end(), [](const Event& e) { return e.device != 0; });
   out.reserve(out.size() + 64 + events.size() * 96);
-  out += "index,action,address,bytes,stream,id";
+  out += kHead;
   if (!columns.phases.empty()) out += ",phase";
   if (!columns.ops.empty()) out += ",op";
   if (devices) out += ",device";
   out += '\n';
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& event = events[i];
-    append_number(i, out);
-    out += ',';
-    out += action_name(event.action);
-    out += ',';
-    append_number(event.address, out);
-    out += ',';
-    append_number(event.bytes, out);
-    out += ',';
-    append_number(event.stream, out);
-    out += ',';
-    if (event.id != kNoRequest) append_number(event.id, out);
+    append_event(event, i, out);
     if (!columns.phases.empty()) {
       out += ',';
       append_csv_field(columns.phases[i], out);
@@ -296,6 +306,21 @@ void write_events_csv(const EventColumns& columns, std::string& out) {
       out += ',';
       append_number(event.device, out);
     }
+    out += '\n';
+  }
+}
+
+void write_events_head(bool has_phases, std::string& out) {
+  out += kHead;
+  out += has_phases ? ",phase\n" : "\n";
+}
+
+void write_events_rows(std::span<const Event> events, std::span<const std::string_view> phases,
+                       std::size_t first, std::string& out) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    append_event(events[i], first + i, out);
+    out += ',';
+    append_csv_field(phases[i], out);
     out += '\n';
   }
 }

@@ -37,6 +37,12 @@ struct EventColumns {
 /// Cost: linear.
 void write_events_csv(const EventColumns& columns, std::string& out);
 
+/// The same in parts, of events on device 0: the header, then rows with a column of phases.
+void write_events_head(bool has_phases, std::string& out);
+/// `first`: the index of the first of `events`. Requires: as many phases.
+void write_events_rows(std::span<const Event> events, std::span<const std::string_view> phases,
+                       std::size_t first, std::string& out);
+
 /// `text` as one CSV field: in quotes, quotes doubled, where it holds a comma, a quote or a line
 /// break.
 void append_csv_field(std::string_view text, std::string& out);

@@ -287,8 +287,17 @@ RequestTrace read_request_trace_file(const std::string& path) {
 
 void write_request_trace(std::span<const Instruction> instructions, const Labels& labels,
                          std::string& out) {
+  write_trace_head(out);
+  write_trace_lines(instructions, labels, out);
+}
+
+void write_trace_head(std::string& out) {
   out += kHeader;
   out += '\n';
+}
+
+void write_trace_lines(std::span<const Instruction> instructions, const Labels& labels,
+                       std::string& out) {
   const auto line = [&out](std::string_view verb, std::uint64_t id) {
     out += verb;
     append_number(id, out);

@@ -9,6 +9,7 @@
 #include "sim/base/release.h"
 #include "sim/format/byte_source.h"
 #include "sim/program/instruction.h"
+#include "sim/program/instruction_log.h"
 
 namespace tidemark {
 
@@ -21,6 +22,22 @@ inline constexpr Version kTraceRelease{2, 11};
 struct RequestTrace {
   std::vector<Instruction> instructions;
   Labels labels;  ///< of kMark
+};
+
+/// The same of a long recording.
+struct PackedTrace {
+  InstructionLog instructions;
+  Labels labels;
+};
+
+/// Either of them, to look at. It must outlive this.
+struct Requests {
+  Requests(const RequestTrace& trace)  // NOLINT(google-explicit-constructor): a view
+      : instructions(trace.instructions), labels(&trace.labels) {}
+  Requests(const PackedTrace& trace)  // NOLINT(google-explicit-constructor): a view
+      : instructions(trace.instructions), labels(&trace.labels) {}
+  Instructions instructions;
+  const Labels* labels;
 };
 
 /// Reads a `.tmt` from a stream, line by line: memory is that of the result, never that of the
@@ -37,5 +54,9 @@ RequestTrace read_request_trace_file(const std::string& path);
 /// kDeviceBytes) are left out. Requires: labels hold no line break and no '#'.
 void write_request_trace(std::span<const Instruction> instructions, const Labels& labels,
                          std::string& out);
+/// The first line alone, and the lines of some instructions: for who writes a trace in parts.
+void write_trace_head(std::string& out);
+void write_trace_lines(std::span<const Instruction> instructions, const Labels& labels,
+                       std::string& out);
 
 }  // namespace tidemark

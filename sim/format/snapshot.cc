@@ -87,7 +87,8 @@ void check_amounts(const Snapshot& snapshot) {
     problem.message = "its events and segments amount to more than 4 EiB: the file is damaged";
     throw InputError(std::move(problem));
   };
-  for (const SnapshotEvent& event : snapshot.events) add(event.bytes);
+  for (const SnapshotEvent& event : EventTrace(snapshot.events, 0, snapshot.events.size()))
+    add(event.bytes);
   for (const SnapshotSegment& segment : snapshot.segments) add(segment.total_bytes);
   for (const SnapshotBlock& block : snapshot.blocks) add(block.requested_bytes);
 }

@@ -9,15 +9,11 @@
 
 #include "sim/base/bytes.h"
 #include "sim/format/pickle.h"
+#include "sim/format/snapshot_events.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"
 
 namespace tidemark {
-
-/// A text of Snapshot::texts; 0: empty.
-using TextId = std::uint32_t;
-/// A call stack of Snapshot; 0: none was recorded.
-using StackId = std::uint32_t;
 
 /// One line of a call stack.
 struct SnapshotFrame {
@@ -26,20 +22,6 @@ struct SnapshotFrame {
   std::int32_t line = 0;
   friend bool operator==(const SnapshotFrame&, const SnapshotFrame&) = default;
 };
-
-/// One entry of a device's trace. Source: docs/rules/snapshots.md#2, #3.
-struct SnapshotEvent {
-  std::int64_t time_us = 0;   ///< since the epoch; 0 where the version records none
-  std::uint64_t address = 0;  ///< the device's free bytes for oom
-  Bytes bytes = 0;            ///< as Event::bytes
-  StackId stack = 0;
-  TextId user_metadata = 0;
-  TextId compile_context = 0;
-  std::uint16_t pool = 0;  ///< index into Snapshot::pools; 0 where the version records none
-  StreamId stream = 0;
-  Action action = Action::kAlloc;
-};
-static_assert(sizeof(SnapshotEvent) <= 48);
 
 enum class SnapshotBlockState : std::uint8_t { kActiveAllocated, kActivePendingFree, kInactive };
 
@@ -112,7 +94,7 @@ struct Snapshot {
   std::string name;  ///< of the input, for messages
   Texts texts;
   std::vector<SnapshotFrame> frames;
-  std::vector<SnapshotEvent> events;
+  SnapshotEvents events;
   std::vector<SnapshotBlock> blocks;
   std::vector<SnapshotSegment> segments;  ///< by device, then ascending by address
   std::vector<DeviceTrace> traces;        ///< by device
@@ -129,9 +111,10 @@ struct Snapshot {
     const StackRange& range = stacks[id];
     return std::span(stack_frames).subspan(range.first, range.count);
   }
-  [[nodiscard]] std::span<const SnapshotEvent> trace(std::size_t device) const {
+  /// What the view looks at is the snapshot's.
+  [[nodiscard]] EventTrace trace(std::size_t device) const {
     if (device >= traces.size()) return {};
-    return std::span(events).subspan(traces[device].first, traces[device].count);
+    return {events, traces[device].first, traces[device].count};
   }
   [[nodiscard]] std::span<const SnapshotBlock> blocks_of(const SnapshotSegment& segment) const {
     return std::span(blocks).subspan(segment.first_block, segment.block_count);
@@ -147,7 +130,7 @@ struct Snapshot {
 
 /// Reads a snapshot, plain or gzip. `name` is for messages. Nothing in the file is executed.
 ///
-/// Memory: about half the unpacked size for snapshots as PyTorch writes them; never more than
+/// Memory: that of SnapshotEvents, PickleMemo and each different stack once; never more than
 /// limits.memory_bytes and the growth of one megabyte of input. Errors: IoError; InputError, one
 /// message each, for whatever is no snapshot, is truncated, damaged or hostile; InputError with
 /// every problem for segments whose blocks contradict them. Cost: linear in the bytes.

@@ -180,7 +180,7 @@ SnapshotBuilder::SnapshotBuilder(Snapshot& snapshot, Texts& texts)
 
 std::size_t SnapshotBuilder::memory_bytes() const {
   const auto bytes = [](const auto& table) { return table.capacity() * sizeof(table[0]); };
-  return bytes(snapshot_.frames) + bytes(snapshot_.events) + bytes(snapshot_.blocks) +
+  return bytes(snapshot_.frames) + snapshot_.events.memory_bytes() + bytes(snapshot_.blocks) +
          bytes(snapshot_.segments) + bytes(snapshot_.annotations) + bytes(snapshot_.stacks) +
          bytes(snapshot_.stack_frames) + bytes(ranges_) + bytes(frame_slots_) +
          bytes(stack_slots_) + bytes(snapshot_.pools);

@@ -59,8 +59,8 @@ void SnapshotBuilder::order_streams() {
     handles[i] = snapshot_.streams[order[i]];
   }
   snapshot_.streams = std::move(handles);
-  for (SnapshotEvent& event : snapshot_.events) event.stream = renamed[event.stream];
   for (SnapshotSegment& segment : snapshot_.segments) segment.stream = renamed[segment.stream];
+  snapshot_.events.rename_streams(std::move(renamed));
 }
 
 void SnapshotBuilder::finish(const PickleReader& reader, PickleValue whole) {

@@ -19,8 +19,14 @@ bool is_release(Action action) {
   return action == Action::kSegmentFree || action == Action::kSegmentUnmap;
 }
 
+bool is_gain(Action action) {
+  return action == Action::kSegmentAlloc || action == Action::kSegmentMap;
+}
+
+}  // namespace
+
 /// Turns one range of one device's trace into instructions.
-class Converter {
+class SnapshotRequests::Converter {
  public:
   Converter(const Snapshot& snapshot, const SnapshotProgramOptions& options)
       : snapshot_(snapshot), options_(options), trace_(snapshot.trace(options.device)) {
@@ -31,7 +37,8 @@ class Converter {
     spare_stream_ = static_cast<StreamId>(snapshot.streams.size());
   }
 
-  SnapshotProgram run() {
+  /// All up to the first recorded event.
+  void start() {
     SnapshotRewind rewind(snapshot_, options_.device);
     out_.start = rewind.before(from_);
     if (rewind.contradictions() > 0) {
@@ -40,22 +47,37 @@ class Converter {
           rewind.contradictions(), rewind.first_contradiction()));
     }
     out_.warm = !out_.start.segments.empty();
-    out_.capacity_bytes = recorded_capacity();
-    capacity_ = out_.capacity_bytes;
     StartBuilder(snapshot_, options_, from_, out_).run();
-    make_room();
+    note_device();
     begin();
     reserved_ = out_.start.reserved_bytes();
-    for (at_ = from_; at_ < end_; ++at_) step(trace_[at_]);
+    at_ = from_;
+  }
+
+  /// Takes at most `most` events; instructions go to `instructions`, where none is given to the
+  /// program. Returns whether there were any.
+  bool run(std::vector<Instruction>* instructions, std::vector<Event>* recorded, std::size_t most) {
+    if (is_over_) return false;
+    sink_ = instructions;
+    recorded_ = recorded;
+    const std::size_t until = at_ + std::min(most, end_ - at_);
+    for (; at_ < until; ++at_) step(trace_[at_]);
+    if (at_ == end_) end();
+    return true;
+  }
+
+  [[nodiscard]] SnapshotProgram& program() { return out_; }
+
+ private:
+  void end() {
+    is_over_ = true;
     marks_until(std::numeric_limits<std::int64_t>::max());
     if (contradictions_ > 0) {
       out_.notes.push_back(
           fmt::format("{} frees of blocks that nothing allocated were left out", contradictions_));
     }
-    return std::move(out_);
   }
 
- private:
   enum class State : std::uint8_t { kAllocated, kFreed, kPending };
   struct Live {
     RequestId id = kNoRequest;
@@ -63,17 +85,25 @@ class Converter {
     StreamId waits_for = 0;
   };
 
-  /// Growing step by step, a table is held twice for a while.
-  void make_room() {
-    std::size_t requests = 0;
-    std::size_t frees = 0;
-    for (const SnapshotEvent& event : trace_.subspan(from_, end_ - from_)) {
-      if (event.action == Action::kAlloc || event.action == Action::kOom) ++requests;
-      if (event.action == Action::kFreeCompleted) ++frees;
+  /// What the driver gave and took, and what it had in all: held plus free at the first
+  /// out-of-memory error; 0: none was recorded.
+  void note_device() {
+    Bytes held = out_.peak_reserved_bytes = out_.start.reserved_bytes();
+    for (at_ = from_; at_ < end_; ++at_) {
+      const SnapshotEvent event = trace_[at_];
+      if (is_gain(event.action)) {
+        held += event.bytes;
+        out_.gained_bytes += event.bytes;
+        out_.peak_reserved_bytes = std::max(out_.peak_reserved_bytes, held);
+        note_device_address(event);
+      } else if (is_release(event.action)) {
+        held -= std::min(held, event.bytes);
+        if (event.action == Action::kSegmentUnmap) note_unmapped(event);
+      } else if (event.action == Action::kOom && !has_refused_) {
+        has_refused_ = true;
+        out_.capacity_bytes = held + event.address;
+      }
     }
-    out_.instructions.reserve(out_.instructions.size() + requests + frees + 1);
-    out_.origins.reserve(out_.origins.size() + requests);
-    if (options_.keep_recorded) out_.recorded.reserve(end_ - from_);
   }
 
   /// Who holds what at the start, the blocks that are free but for another stream's work included.
@@ -100,14 +130,25 @@ class Converter {
 
   void emit(Verb verb, RequestId id, Bytes bytes = 0, StreamId stream = 0, PoolId pool = 0,
             LabelId label = 0) {
-    out_.instructions.push_back({bytes, id, label, stream, pool, verb, options_.device});
+    const Instruction instruction{bytes, id, label, stream, pool, verb, options_.played_device};
+    if (sink_ == nullptr) {
+      out_.instructions.push_back(instruction);
+    } else {
+      sink_->push_back(instruction);
+      ++emitted_;
+    }
   }
 
   void record(const SnapshotEvent& event, RequestId id) {
-    if (!options_.keep_recorded) return;
-    out_.recorded.push_back({event.address, event.bytes, id,
-                             static_cast<std::uint32_t>(out_.instructions.size()), event.stream,
-                             event.action, options_.device});
+    if (recorded_ == nullptr) return;
+    recorded_->push_back({event.address, event.bytes, id,
+                          static_cast<std::uint32_t>(out_.instructions.size() + emitted_),
+                          event.stream, event.action, options_.device});
+  }
+
+  RequestId new_request(StackId stack) {
+    if (options_.keep_origins) out_.origins.push_back({static_cast<std::uint32_t>(at_), stack});
+    return out_.requests++;
   }
 
   LabelId label_of(StackId stack) {
@@ -180,8 +221,7 @@ class Converter {
     marks_until(event.time_us);
     switch (event.action) {
       case Action::kAlloc: {
-        const auto id = static_cast<RequestId>(out_.origins.size());
-        out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
+        const RequestId id = new_request(event.stack);
         live_[event.address] = {id, State::kAllocated, 0};
         record(event, id);
         emit(Verb::kAlloc, id, event.bytes, event.stream,
@@ -197,20 +237,16 @@ class Converter {
       case Action::kSegmentAlloc:
       case Action::kSegmentMap:
         reserved_ += event.bytes;
-        out_.gained_bytes += event.bytes;
-        note_device_address(event);
         record(event, kNoRequest);
         break;
       case Action::kSegmentFree:
       case Action::kSegmentUnmap:
         if (at_ == from_ || !is_release(trace_[at_ - 1].action)) releases_begin();
         reserved_ -= std::min(reserved_, event.bytes);
-        if (event.action == Action::kSegmentUnmap) note_unmapped(event);
         record(event, kNoRequest);
         break;
       case Action::kOom: {
-        const auto id = static_cast<RequestId>(out_.origins.size());
-        out_.origins.push_back({static_cast<std::uint32_t>(at_), event.stack});
+        const RequestId id = new_request(event.stack);
         record(event, id);
         emit(Verb::kAlloc, id, event.bytes, event.stream, 0, label_of(event.stack));
         break;
@@ -263,15 +299,14 @@ class Converter {
     while (next < trace_.size() && is_release(trace_[next].action)) ++next;
     bool within_request = false;
     if (next < trace_.size()) {
-      const SnapshotEvent& after = trace_[next];
-      const bool gets_memory =
-          after.action == Action::kSegmentAlloc || after.action == Action::kSegmentMap;
+      const SnapshotEvent after = trace_[next];
+      const bool gets_memory = is_gain(after.action);
       if (after.action == Action::kOom) {
         within_request = true;
       } else if (gets_memory && trace_[at_].stack != 0) {
         within_request = !names_empty_cache(trace_[at_].stack);
       } else if (gets_memory) {
-        within_request = capacity_ != 0 && reserved_ + after.bytes > capacity_;
+        within_request = out_.capacity_bytes != 0 && reserved_ + after.bytes > out_.capacity_bytes;
       }
     }
     if (within_request) {
@@ -288,20 +323,6 @@ class Converter {
       return name.find("empty_cache") != std::string_view::npos ||
              name.find("emptyCache") != std::string_view::npos;
     });
-  }
-
-  /// What PyTorch could get in all: held plus free at the first out-of-memory error; 0: none was
-  /// recorded.
-  Bytes recorded_capacity() const {
-    Bytes held = out_.start.reserved_bytes();
-    for (std::size_t i = from_; i < end_; ++i) {
-      const SnapshotEvent& event = trace_[i];
-      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap)
-        held += event.bytes;
-      if (is_release(event.action)) held -= std::min(held, event.bytes);
-      if (event.action == Action::kOom) return held + event.address;
-    }
-    return 0;
   }
 
   /// A request above 1 MiB lies in a large pool; the one that made the allocator map comes right
@@ -337,8 +358,11 @@ class Converter {
 
   const Snapshot& snapshot_;
   const SnapshotProgramOptions& options_;
-  std::span<const SnapshotEvent> trace_;
+  EventTrace trace_;
   StartedProgram out_;
+  std::vector<Instruction>* sink_ = nullptr;
+  std::vector<Event>* recorded_ = nullptr;
+  std::size_t emitted_ = 0;  ///< to sinks
   AddressMap<Live> live_;
   std::set<StreamId> idle_streams_;
   AddressMap<std::size_t> made_at_;  ///< the last segment_alloc at each address
@@ -352,8 +376,11 @@ class Converter {
   std::size_t next_request_ = 0;  ///< where the last search for an alloc ended
   std::size_t contradictions_ = 0;
   Bytes reserved_ = 0;
-  Bytes capacity_ = 0;
+  bool has_refused_ = false;  ///< an out-of-memory error was recorded
+  bool is_over_ = false;
 };
+
+namespace {
 
 bool is_python(std::string_view filename) {
   return filename.ends_with(".py") || filename.starts_with('<');
@@ -378,13 +405,13 @@ std::string_view operator_of(std::string_view name) {
 
 }  // namespace
 
-SnapshotProgram make_snapshot_program(const Snapshot& snapshot,
-                                      const SnapshotProgramOptions& options) {
-  const std::span<const SnapshotEvent> trace = snapshot.trace(options.device);
-  if (options.from_event >= std::min(options.to_event, trace.size())) {
+SnapshotRequests::SnapshotRequests(const Snapshot& snapshot,
+                                   const SnapshotProgramOptions& options) {
+  const std::size_t count = snapshot.trace(options.device).size();
+  if (options.from_event >= std::min(options.to_event, count)) {
     Problem problem;
     problem.at.source = std::make_shared<SourceText>(SourceText{snapshot.name, {}, 1, 0});
-    if (trace.empty()) {
+    if (count == 0) {
       problem.message =
           fmt::format("the snapshot has no recorded history of device {}", options.device);
       problem.hint = "call torch.cuda.memory._record_memory_history() before the code in question";
@@ -394,7 +421,27 @@ SnapshotProgram make_snapshot_program(const Snapshot& snapshot,
     }
     throw InputError(std::move(problem));
   }
-  return Converter(snapshot, options).run();
+  converter_ = std::make_unique<Converter>(snapshot, options);
+  converter_->start();
+}
+
+SnapshotRequests::SnapshotRequests(SnapshotRequests&&) noexcept = default;
+SnapshotRequests::~SnapshotRequests() = default;
+
+const SnapshotProgram& SnapshotRequests::program() const { return converter_->program(); }
+
+bool SnapshotRequests::next(std::vector<Instruction>& instructions, std::vector<Event>& recorded,
+                            std::size_t most) {
+  instructions.clear();
+  recorded.clear();
+  return converter_->run(&instructions, &recorded, most);
+}
+
+SnapshotProgram make_snapshot_program(const Snapshot& snapshot,
+                                      const SnapshotProgramOptions& options) {
+  const SnapshotRequests requests(snapshot, options);
+  requests.converter_->run(nullptr, nullptr, std::numeric_limits<std::size_t>::max());
+  return std::move(requests.converter_->program());
 }
 
 PoolId pool_number(const SnapshotPool& pool) {

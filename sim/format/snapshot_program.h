@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "sim/format/snapshot_state.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"
+#include "sim/program/instruction_log.h"
 #include "sim/program/source.h"
 
 namespace tidemark {
@@ -30,8 +32,10 @@ struct SnapshotProgramOptions {
   /// its settings' and device's doing. With true they are given back here too, by an empty_cache
   /// before the request.
   bool repeat_reclaims = true;
-  /// Whether SnapshotProgram::recorded is filled: as large as the program itself.
-  bool keep_recorded = true;
+  /// Whether SnapshotProgram::origins is filled.
+  bool keep_origins = true;
+  /// What the instructions name as their device.
+  std::uint8_t played_device = 0;
   /// A request's block size under the settings that recorded it. Needed for exact_start.
   std::function<Bytes(Bytes)> rounded;
 };
@@ -61,16 +65,17 @@ struct RecordedAddresses {
 /// stream used the block) becomes a use by a stream of its own, one past the recorded ones, and a
 /// sync of it where it completed.
 struct SnapshotProgram {
-  Program program;  ///< labels: marks (from annotations) and what each stack amounts to
-  std::vector<Instruction> instructions;  ///< the start, then the recording
+  Program program;              ///< labels: marks (from annotations) and what each stack amounts to
+  InstructionLog instructions;  ///< the start, then the recording
   /// How many rebuild what was there before (a reset_peak ends them).
   std::size_t start_instructions = 0;
+  RequestId requests = 0;  ///< how many there are: the next one's id
   /// By RequestId; those made up for the start have neither event nor stack.
   std::vector<RequestOrigin> origins;
-  std::vector<Event> recorded;  ///< the recorded events, with RequestIds; Event::instruction joins
   RecordedAddresses addresses;
   SnapshotState start;
   Bytes gained_bytes = 0;                        ///< that the recorded events got from the driver
+  Bytes peak_reserved_bytes = 0;                 ///< as the recorded events tell
   bool warm = false;                             ///< memory was held at the start
   std::size_t start_blocks_of_unknown_size = 0;  ///< exact start: see notes
   /// What PyTorch could get: held plus free at the first oom; 0: none happened.
@@ -79,6 +84,30 @@ struct SnapshotProgram {
   std::size_t empty_caches = 0;    ///< that the program asked for, as far as told
   std::size_t reclaims = 0;        ///< by the allocator within a request
   std::vector<std::string> notes;  ///< what could not be rebuilt exactly, one sentence each
+};
+
+/// The same a few events at a time, for who keeps none of it.
+class SnapshotRequests {
+ public:
+  /// Errors: as make_snapshot_program. Requires: both outlive this.
+  SnapshotRequests(const Snapshot& snapshot, const SnapshotProgramOptions& options);
+  SnapshotRequests(SnapshotRequests&&) noexcept;
+  SnapshotRequests& operator=(SnapshotRequests&&) = delete;
+  ~SnapshotRequests();
+
+  /// With the instructions of the start. What is counted, and the notes, are whole after the last
+  /// event; addresses, capacity and peak are from the first on.
+  [[nodiscard]] const SnapshotProgram& program() const;
+  /// Replaces both by what the next events, at most `most`, come to: instructions, and the events
+  /// with their RequestIds (Event::instruction counts from the start's first). False: no event is
+  /// left.
+  bool next(std::vector<Instruction>& instructions, std::vector<Event>& recorded,
+            std::size_t most = 8192);
+
+ private:
+  class Converter;
+  friend SnapshotProgram make_snapshot_program(const Snapshot&, const SnapshotProgramOptions&);
+  std::unique_ptr<Converter> converter_;
 };
 
 /// Errors: InputError when the device recorded nothing in the range.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "sim/format/address_map.h"
 
 namespace tidemark {
 
@@ -22,20 +25,21 @@ constexpr std::size_t kMostMadeUp = std::size_t{1} << 14U;
 }  // namespace
 
 RequestId StartBuilder::request(Bytes bytes, const StateSegment& segment, const StateBlock* block) {
-  const auto id = static_cast<RequestId>(out_.origins.size());
-  out_.origins.push_back({RequestOrigin::kNoEvent, block == nullptr ? StackId{0} : block->stack});
+  const RequestId id = out_.requests++;
+  if (options_.keep_origins)
+    out_.origins.push_back({RequestOrigin::kNoEvent, block == nullptr ? StackId{0} : block->stack});
   if (block != nullptr) out_.start_ids.emplace_back(block->address, id);
   const LabelId label = block == nullptr
                             ? LabelId{0}
                             : out_.program.labels.intern(stack_summary(snapshot_, block->stack));
   out_.instructions.push_back({bytes, id, label, segment.stream,
                                pool_number(snapshot_.pools[segment.pool]), Verb::kAlloc,
-                               options_.device});
+                               options_.played_device});
   return id;
 }
 
 void StartBuilder::give_up(RequestId id) {
-  out_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, options_.device});
+  out_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, options_.played_device});
 }
 
 void StartBuilder::run() {
@@ -60,19 +64,27 @@ void StartBuilder::plain() {
 }
 
 void StartBuilder::note_first_events() {
-  const std::span<const SnapshotEvent> trace = snapshot_.trace(options_.device);
+  const EventTrace trace = snapshot_.trace(options_.device);
+  AddressMap<std::size_t> allocs;
+  AddressMap<std::size_t> frees;
+  // One past the event, so that 0 is none yet.
+  const auto note = [](AddressMap<std::size_t>& first, std::uint64_t address, std::size_t event) {
+    std::size_t& noted = first[address];
+    if (noted == 0) noted = event + 1;
+  };
   for (std::size_t i = from_event_; i < trace.size(); ++i) {
-    if (trace[i].address % kLeastAlignment != 0) continue;
-    if (trace[i].action == Action::kAlloc) first_allocs_.push_back({trace[i].address, i});
-    if (trace[i].action == Action::kFreeCompleted) first_frees_.push_back({trace[i].address, i});
+    const SnapshotEvent event = trace[i];
+    if (event.address % kLeastAlignment != 0) continue;
+    if (event.action == Action::kAlloc) note(allocs, event.address, i);
+    if (event.action == Action::kFreeCompleted) note(frees, event.address, i);
   }
-  for (std::vector<FirstEvent>* list : {&first_allocs_, &first_frees_}) {
-    std::ranges::sort(*list, {},
-                      [](const FirstEvent& each) { return std::pair(each.address, each.event); });
-    const auto same_address = [](const FirstEvent& a, const FirstEvent& b) {
-      return a.address == b.address;
-    };
-    list->erase(std::unique(list->begin(), list->end(), same_address), list->end());
+  for (const auto& [found, list] :
+       {std::pair(&allocs, &first_allocs_), std::pair(&frees, &first_frees_)}) {
+    list->reserve(found->size());
+    found->for_each([&list = *list](std::uint64_t address, std::size_t event) {
+      list.push_back({address, event - 1});
+    });
+    std::ranges::sort(*list, {}, &FirstEvent::address);
   }
 }
 
@@ -232,7 +244,8 @@ void StartBuilder::exact() {
   if (next_block < out_.start.blocks.size()) inexact_ = true;
   if (!holes_.empty()) {
     for (const RequestId id : holes_) give_up(id);
-    out_.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, options_.device});
+    out_.instructions.push_back(
+        {0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, options_.played_device});
   }
   for (const RequestId id : free_blocks_) give_up(id);
   out_.start_blocks_of_unknown_size = of_unknown_size_;

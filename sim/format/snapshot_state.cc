@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "sim/format/address_map.h"
@@ -100,18 +99,19 @@ class Ranges {
 /// place. Counted when it is first asked.
 class LargeRequests {
  public:
-  explicit LargeRequests(std::span<const SnapshotEvent> trace) : trace_(trace) {}
+  explicit LargeRequests(const EventTrace& trace) : trace_(trace) {}
   /// `left`: how many events the walk has before it; never more than at the last call.
   bool any_in(std::uint64_t begin, Bytes bytes, std::size_t left) {
     if (!counted_) {
-      for (const SnapshotEvent& each : trace_.first(left)) {
+      for (std::size_t i = 0; i < left; ++i) {
+        const SnapshotEvent each = trace_[i];
         if (is_large(each)) ++places_[each.address];
       }
       counted_ = true;
       left_ = left;
     }
     for (; left_ > left; --left_) {
-      const SnapshotEvent& each = trace_[left_ - 1];
+      const SnapshotEvent each = trace_[left_ - 1];
       if (!is_large(each)) continue;
       const auto place = places_.find(each.address);
       if (--place->second == 0) places_.erase(place);
@@ -124,7 +124,7 @@ class LargeRequests {
   static bool is_large(const SnapshotEvent& event) {
     return event.action == Action::kAlloc && event.bytes > kSmallRequest;
   }
-  std::span<const SnapshotEvent> trace_;
+  EventTrace trace_;
   std::map<std::uint64_t, std::size_t> places_;
   std::size_t left_ = 0;
   bool counted_ = false;
@@ -148,7 +148,7 @@ void SnapshotRewind::contradict(std::size_t event, std::string_view what) {
 SnapshotState SnapshotRewind::before(std::size_t event) {
   contradictions_ = 0;
   first_contradiction_.clear();
-  const std::span<const SnapshotEvent> trace = snapshot_.trace(device_);
+  const EventTrace trace = snapshot_.trace(device_);
   AddressMap<StateBlock> live;
   Ranges ranges;
   LargeRequests large(trace);
@@ -163,7 +163,7 @@ SnapshotState SnapshotRewind::before(std::size_t event) {
     }
   }
   for (std::size_t i = trace.size(); i-- > event;) {
-    const SnapshotEvent& each = trace[i];
+    const SnapshotEvent each = trace[i];
     switch (each.action) {
       case Action::kAlloc:
         if (live.find(each.address) == nullptr) {

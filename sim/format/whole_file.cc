@@ -9,10 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
@@ -91,30 +93,101 @@ void write_whole_file(const std::string& path, std::string_view contents) {
   fail(path, reason);
 }
 
-std::string gzipped(std::string_view contents) {
-  z_stream stream{};
-  constexpr int kGzipWindow = 15 + 16;
-  if (deflateInit2(&stream, 6, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();
+/// Makes gzip of what comes in parts.
+class FileWriter::Packer {
+ public:
+  Packer() {
+    constexpr int kGzipWindow = 15 + 16;
+    if (deflateInit2(&stream_, 6, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
   }
-  std::string packed;
-  std::array<char, std::size_t{64} << 10U> buffer;
-  int state = Z_OK;
-  while (state != Z_STREAM_END) {
-    if (stream.avail_in == 0) {
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  ~Packer() { deflateEnd(&stream_); }
+
+  /// Gives what is packed to `sink`, a piece at a time.
+  template <class Sink>
+  void pack(std::string_view contents, bool is_last, Sink sink) {
+    while (true) {
       const std::size_t count = std::min<std::size_t>(contents.size(), std::size_t{1} << 30U);
       // zlib only reads through next_in, whose type is not const.
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(contents.data()));
-      stream.avail_in = static_cast<uInt>(count);
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(contents.data()));
+      stream_.avail_in = static_cast<uInt>(count);
       contents.remove_prefix(count);
+      const bool ends = is_last && contents.empty();
+      int state = Z_OK;
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
+        stream_.avail_out = static_cast<uInt>(buffer_.size());
+        state = deflate(&stream_, ends ? Z_FINISH : Z_NO_FLUSH);
+        TIDEMARK_CHECK(state != Z_STREAM_ERROR, "deflate");
+        sink(std::string_view(buffer_.data(), buffer_.size() - stream_.avail_out));
+      } while (ends ? state != Z_STREAM_END : stream_.avail_out == 0);
+      if (contents.empty()) return;
     }
-    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    stream.avail_out = static_cast<uInt>(buffer.size());
-    state = deflate(&stream, contents.empty() ? Z_FINISH : Z_NO_FLUSH);
-    TIDEMARK_CHECK(state != Z_STREAM_ERROR, "deflate");
-    packed.append(buffer.data(), buffer.size() - stream.avail_out);
   }
-  deflateEnd(&stream);
+
+ private:
+  z_stream stream_{};
+  std::array<char, std::size_t{64} << 10U> buffer_;
+};
+
+FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
+  if (path_.ends_with(".gz")) packer_ = std::make_unique<Packer>();
+  direct_ = !is_regular_or_new(path_);
+  constexpr int kFlags = O_WRONLY | O_CLOEXEC;
+  if (!direct_) {
+    std::string folder = std::filesystem::path(path_).parent_path();
+    if (folder.empty()) folder = ".";
+    file_ = open(folder.c_str(), kFlags | O_TMPFILE, 0666);
+    if (file_ >= 0) return;
+    part_ = path_ + ".part";
+  }
+  file_ = open(direct_ ? path_.c_str() : part_.c_str(), kFlags | O_CREAT | O_TRUNC, 0666);
+  if (file_ >= 0) return;
+  part_.clear();
+  fail(path_, errno);
+}
+
+FileWriter::~FileWriter() {
+  if (file_ >= 0) close(file_);
+  if (!part_.empty()) unlink(part_.c_str());
+}
+
+void FileWriter::write(std::string_view contents) {
+  if (const int reason = write_all(file_, contents); reason != 0) fail(path_, reason);
+}
+
+void FileWriter::append(std::string_view contents) {
+  if (packer_ == nullptr) {
+    write(contents);
+  } else {
+    packer_->pack(contents, false, [this](std::string_view piece) { write(piece); });
+  }
+}
+
+void FileWriter::finish() {
+  if (packer_ != nullptr) packer_->pack({}, true, [this](std::string_view piece) { write(piece); });
+  const SignalsHeld held;
+  if (!direct_ && part_.empty()) {
+    const std::string name = path_ + ".part";
+    const std::string unnamed = "/proc/self/fd/" + std::to_string(file_);
+    unlink(name.c_str());
+    if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      fail(path_, errno);
+    part_ = name;
+  }
+  const int file = std::exchange(file_, -1);
+  if (close(file) != 0) fail(path_, errno);
+  if (direct_) return;
+  if (std::rename(part_.c_str(), path_.c_str()) != 0) fail(path_, errno);
+  part_.clear();
+}
+
+std::string gzipped(std::string_view contents) {
+  std::string packed;
+  FileWriter::Packer().pack(contents, true, [&packed](std::string_view piece) { packed += piece; });
   return packed;
 }
 

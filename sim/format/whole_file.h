@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,31 @@ std::string read_whole_file(const std::string& path);
 /// regular file (/dev/stdout, a pipe) is written directly. An interrupt (Ctrl-C) waits until the
 /// file is in its place. Errors: IoError.
 void write_whole_file(const std::string& path, std::string_view contents);
+
+/// Writes a file in parts, as write_whole_file() does at once: the same bytes, complete or not at
+/// all. Until finish() it has no name (or, where the file system cannot do that, the name ends in
+/// ".part" and it is removed when this ends). Errors of every call: IoError.
+class FileWriter {
+ public:
+  explicit FileWriter(std::string path);
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+  ~FileWriter();
+
+  void append(std::string_view contents);
+  /// Puts the file in its place. Requires: nothing is called after it.
+  void finish();
+
+ private:
+  class Packer;
+  friend std::string gzipped(std::string_view contents);
+  void write(std::string_view contents);
+  std::string path_;
+  std::string part_;  ///< the name until finish(); empty: none
+  int file_ = -1;
+  bool direct_ = false;  ///< no regular file
+  std::unique_ptr<Packer> packer_;
+};
 
 /// While one lives, SIGINT, SIGTERM and SIGHUP to this thread wait: what must be done as a whole is
 /// done as a whole. They may be nested. Requires: no other thread is running.

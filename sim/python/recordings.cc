@@ -58,7 +58,7 @@ struct Replay {
   std::vector<RecordedDevice> gpus;
 
   [[nodiscard]] ReplayReport report() const {
-    return {name,  &trace, &options, results, {}, {}, limited, agreement ? &*agreement : nullptr,
+    return {name,  trace, &options, results, {}, {}, limited, agreement ? &*agreement : nullptr,
             notes, gpus};
   }
 };
@@ -128,7 +128,8 @@ void replay_snapshot(const ReplayQuestion& question, Replay& replay) {
   replay.results = replay_all(recorded.trace.instructions, settings, replay.options);
   if (question.grid) rank_replays(replay.results);
   if (settings.size() > 1 || other_device) note_other_rows(recorded);
-  replay.trace = std::move(recorded.trace);
+  replay.trace.instructions = Instructions(recorded.trace.instructions).unpacked();
+  replay.trace.labels = std::move(recorded.trace.labels);
   replay.limited = recorded.limited;
   replay.notes = std::move(recorded.notes);
   replay.gpus = tidemark::devices_of(snapshot);

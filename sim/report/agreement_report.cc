@@ -23,13 +23,13 @@ std::string figures_row(std::string_view name, std::uint64_t recorded, std::uint
 std::string differences(const Agreement& agreement) {
   std::string out;
   const std::size_t shown =
-      std::max(agreement.recorded_from_first.size(), agreement.simulated_from_first.size());
+      std::max(agreement.events.a_from_first.size(), agreement.events.b_from_first.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const auto side = [i](const std::vector<Event>& events) {
       return i < events.size() ? event_text(events[i]) : std::string("nothing more");
     };
     out += fmt::format("  event {}: recorded {}; simulated {}\n", *agreement.events.first + i,
-                       side(agreement.recorded_from_first), side(agreement.simulated_from_first));
+                       side(agreement.events.a_from_first), side(agreement.events.b_from_first));
   }
   return out;
 }

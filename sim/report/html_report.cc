@@ -13,7 +13,8 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::size_t kPoints = 4000;
+constexpr std::size_t kPoints = kTimelinePoints;
+constexpr std::size_t kMostBlocks = 20'000;
 constexpr std::size_t kSites = 20;
 
 /// The sample with the most in each of at most kPoints stretches.
@@ -35,10 +36,9 @@ std::vector<std::size_t> highest_of_stretches(std::span<const Sample> samples, A
 }
 
 void write_timeline(const HtmlReport& report, JsonWriter& json) {
-  const std::vector<std::size_t> events =
-      highest_of_stretches(report.samples, [](const MemorySample& s) { return s.active; });
+  const std::vector<RecordedAmounts::Point>& points = report.amounts->points;
   json.key("timeline").begin_object().key("event").begin_array(true);
-  for (const std::size_t event : events) json.value(std::uint64_t{event});
+  for (const RecordedAmounts::Point& point : points) json.value(std::uint64_t{point.event});
   json.end_array();
   using Member = Bytes MemorySample::*;
   for (const auto& [name, member] :
@@ -46,11 +46,12 @@ void write_timeline(const HtmlReport& report, JsonWriter& json) {
         {"active", &MemorySample::active},
         {"requested", &MemorySample::requested}}) {
     json.key(name).begin_array(true);
-    for (const std::size_t event : events) json.value(std::uint64_t{report.samples[event].*member});
+    for (const RecordedAmounts::Point& point : points)
+      json.value(std::uint64_t{point.sample.*member});
     json.end_array();
   }
   json.key("label").begin_array(true);
-  for (const std::size_t event : events) json.value(report.label(event));
+  for (const RecordedAmounts::Point& point : points) json.value(point.label);
   json.end_array().end_object();
 }
 
@@ -63,21 +64,55 @@ void write_host(const HtmlReport& report, JsonWriter& json) {
   json.end_array();
 }
 
+/// A block has to be larger to be told by itself, so that at most kMostBlocks are.
+Bytes most_left_out(const MemoryPicture& picture) {
+  std::vector<Bytes> sizes;
+  for (const SegmentInfo& segment : picture.segments) {
+    for (const BlockInfo& block : segment.blocks) sizes.push_back(block.bytes);
+  }
+  if (sizes.size() <= kMostBlocks) return 0;
+  const auto place = sizes.begin() + static_cast<std::ptrdiff_t>(kMostBlocks);
+  std::ranges::nth_element(sizes, place, std::greater<>());
+  return *place;
+}
+
 void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
+  const Bytes left_out = most_left_out(picture);
   json.key("blocks").begin_array();
   auto live = picture.live.begin();
   for (const SegmentInfo& segment : picture.segments) {
+    const auto write = [&](std::uint64_t address, Bytes bytes, bool active, std::string maker) {
+      json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
+      json.member("offset", address - segment.address)
+          .member("bytes", bytes)
+          .member("live", active);
+      json.member("maker", std::move(maker)).end_object();
+    };
+    // Small ones side by side are one, live where any of them is.
+    Bytes rest = 0;
+    std::size_t rest_blocks = 0;
+    bool rest_live = false;
+    const auto end_rest = [&](std::uint64_t end) {
+      if (rest_blocks == 0) return;
+      write(end - rest, rest, rest_live, fmt::format("{} small blocks", rest_blocks));
+      rest = 0;
+      rest_blocks = 0;
+      rest_live = false;
+    };
     for (const BlockInfo& block : segment.blocks) {
       const bool active = block.state != BlockState::kInactive;
       while (active && live != picture.live.end() && live->address < block.address) ++live;
-      json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
-      json.member("offset", block.address - segment.address)
-          .member("bytes", block.bytes)
-          .member("live", active);
-      json.member("maker",
-                  active && live != picture.live.end() ? holder_text(*live) : std::string("free"))
-          .end_object();
+      if (left_out > 0 && block.bytes <= left_out) {
+        rest += block.bytes;
+        ++rest_blocks;
+        rest_live = rest_live || active;
+        continue;
+      }
+      end_rest(block.address);
+      write(block.address, block.bytes, active,
+            active && live != picture.live.end() ? holder_text(*live) : std::string("free"));
     }
+    end_rest(segment.address + segment.total_bytes);
   }
   json.end_array();
 }

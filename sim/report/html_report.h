@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,15 +36,17 @@ struct HtmlReport {
   const Explanation* explanation = nullptr;
   std::optional<Verdict> verdict;  ///< of a run; a recording has none
   const Agreement* agreement = nullptr;
-  std::span<const MemorySample> samples;          ///< right after each simulated event
-  std::function<std::string(std::size_t)> label;  ///< who made the block of a sample's event
-  std::span<const SettingRow> settings;           ///< ranked
-  std::span<const HostPoint> host;                ///< of a run; a recording does not tell
+  const RecordedAmounts* amounts = nullptr;  ///< at most kTimelinePoints
+  std::span<const SettingRow> settings;      ///< ranked
+  std::span<const HostPoint> host;           ///< of a run; a recording does not tell
   std::vector<std::string> assumptions;
 };
 
-/// The data of plots/report.py as JSON. The timeline keeps at most 4000 points: the highest of each
-/// stretch.
+/// What a timeline on the page keeps: the highest of as many stretches.
+inline constexpr std::size_t kTimelinePoints = 4000;
+
+/// The data of plots/report.py as JSON. Of more than 20,000 blocks it has the largest; the rest of
+/// a segment is told as one that has no name.
 std::string html_report_json(const HtmlReport& report);
 
 }  // namespace tidemark

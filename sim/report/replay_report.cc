@@ -23,12 +23,12 @@ struct Counts {
   std::size_t frees = 0;
 };
 
-Counts count(const RequestTrace& trace) {
+Counts count(const Requests& requests) {
   Counts counts;
-  for (const Instruction& instruction : trace.instructions) {
+  InstructionReader(requests.instructions).for_each([&counts](const Instruction& instruction) {
     if (instruction.verb == Verb::kAlloc) ++counts.requests;
     if (instruction.verb == Verb::kFree) ++counts.frees;
-  }
+  });
   return counts;
 }
 
@@ -69,7 +69,7 @@ Bytes spare_bytes(const ReplayReport& report, std::size_t row) {
 }
 
 std::string header(const ReplayReport& report, const TextStyle& style) {
-  const Counts counts = count(*report.requests);
+  const Counts counts = count(report.requests);
   const Version version = report.results.front().settings.version;
   return fmt::format(
       "{}\n{}; PyTorch {}.{}; event policy {}\n{} requests, {} frees\n\n",
@@ -205,7 +205,7 @@ std::string replay_json(const ReplayReport& report) {
   std::string out;
   JsonWriter json(out);
   const ReplayOptions& options = *report.options;
-  const Counts counts = count(*report.requests);
+  const Counts counts = count(report.requests);
   const Version version = report.results.front().settings.version;
   json.begin_object().member("schema_version", kReportSchemaVersion).member("kind", "replay");
   json.member("trace", report.trace);
@@ -311,55 +311,83 @@ std::string replay_csv(const ReplayReport& report) {
   return out;
 }
 
-std::vector<std::string_view> event_marks(const RequestTrace& requests,
-                                          std::span<const Event> events) {
+std::string_view EventMarks::before(const Event& event) {
+  while (seen_ < event.instruction) {
+    if (some_.empty()) some_ = reader_.next();
+    if (some_.empty()) break;
+    const Instruction& instruction = some_.front();
+    if (instruction.verb == Verb::kMark) mark_ = labels_->text(instruction.label);
+    some_ = some_.subspan(1);
+    ++seen_;
+  }
+  return mark_;
+}
+
+std::vector<std::string_view> event_marks(const Requests& requests, std::span<const Event> events) {
   std::vector<std::string_view> marks;
   marks.reserve(events.size());
-  std::string_view mark;
-  std::size_t at = 0;
-  for (const Event& event : events) {
-    for (; at < requests.instructions.size() && at < event.instruction; ++at) {
-      const Instruction& instruction = requests.instructions[at];
-      if (instruction.verb == Verb::kMark) mark = requests.labels.text(instruction.label);
-    }
-    marks.push_back(mark);
-  }
+  EventMarks before(requests);
+  for (const Event& event : events) marks.push_back(before.before(event));
   return marks;
 }
 
-std::string replay_events_csv(const RequestTrace& requests, const ReplayResult& result) {
-  std::string out;
-  write_events_csv({result.events, event_marks(requests, result.events), {}}, out);
-  return out;
-}
-
-std::string replay_timeline_csv(const RequestTrace& requests, const ReplayResult& result) {
-  const std::vector<std::string_view> marks = event_marks(requests, result.events);
-  std::string out =
+ReplayFiles::ReplayFiles(const Requests& requests, const std::string& events,
+                         const std::string& timeline)
+    : marks_(requests) {
+  if (!events.empty()) events_.emplace(events);
+  if (timeline.empty()) return;
+  timeline_.emplace(timeline);
+  timeline_->append(
       "index,action,bytes,phase,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,"
       "inactive_split_bytes,"
-      "largest_free_bytes,internal_bytes,external_bytes,ideal_bytes\n";
-  out.reserve(out.size() + result.events.size() * 140);
-  for (std::size_t i = 0; i < result.events.size(); ++i) {
-    const Event& event = result.events[i];
-    const MemorySample& sample = result.samples[i];
-    append_number(i, out);
-    out += ',';
-    out += action_name(event.action);
-    out += ',';
-    append_number(event.bytes, out);
-    out += ',';
-    append_csv_field(marks[i], out);
+      "largest_free_bytes,internal_bytes,external_bytes,ideal_bytes\n");
+}
+
+void ReplayFiles::take(const ReplayedEvents& some) {
+  phases_.clear();
+  for (const Event& event : some.events) phases_.push_back(marks_.before(event));
+  if (events_) {
+    text_.clear();
+    if (!has_events_) write_events_head(true, text_);
+    write_events_rows(some.events, phases_, some.first, text_);
+    events_->append(text_);
+  }
+  has_events_ = true;
+  if (timeline_) write_timeline(some);
+}
+
+void ReplayFiles::write_timeline(const ReplayedEvents& some) {
+  text_.clear();
+  for (std::size_t i = 0; i < some.events.size(); ++i) {
+    const Event& event = some.events[i];
+    const MemorySample& sample = some.samples[i];
+    append_number(some.first + i, text_);
+    text_ += ',';
+    text_ += action_name(event.action);
+    text_ += ',';
+    append_number(event.bytes, text_);
+    text_ += ',';
+    append_csv_field(phases_[i], text_);
     for (const Bytes bytes :
          {sample.reserved, sample.active, sample.allocated, sample.requested, sample.inactive_split,
           sample.largest_free, sample.active - sample.requested, sample.reserved - sample.active,
-          result.live[i]}) {
-      out += ',';
-      append_number(bytes, out);
+          some.live[i]}) {
+      text_ += ',';
+      append_number(bytes, text_);
     }
-    out += '\n';
+    text_ += '\n';
   }
-  return out;
+  timeline_->append(text_);
+}
+
+void ReplayFiles::finish() {
+  if (events_) {
+    text_.clear();
+    if (!has_events_) write_events_head(false, text_);
+    events_->append(text_);
+    events_->finish();
+  }
+  if (timeline_) timeline_->finish();
 }
 
 }  // namespace tidemark

@@ -155,8 +155,7 @@ std::string npy(std::string_view type, std::size_t count, Get get) {
 
 }  // namespace
 
-EventView view_of(const RequestTrace& requests, const ReplayResult& result,
-                  std::string_view device) {
+EventView view_of(const Requests& requests, const ReplayResult& result, std::string_view device) {
   EventView view;
   view.device = device;
   view.events = result.events;
@@ -164,10 +163,10 @@ EventView view_of(const RequestTrace& requests, const ReplayResult& result,
   view.segments = result.segments;
   view.phases = phases_of(event_marks(requests, result.events));
   std::unordered_map<RequestId, std::string_view> labels;
-  for (const Instruction& each : requests.instructions) {
+  InstructionReader(requests.instructions).for_each([&](const Instruction& each) {
     if (each.verb == Verb::kAlloc && each.label != 0)
-      labels[each.id] = requests.labels.text(each.label);
-  }
+      labels[each.id] = requests.labels->text(each.label);
+  });
   if (labels.empty()) return view;
   view.labels.reserve(view.events.size());
   for (const Event& event : view.events) {
@@ -259,19 +258,27 @@ std::vector<std::pair<std::string, std::string>> columns_of(const EventView& vie
   return files;
 }
 
-std::string trace_text(const RequestTrace& requests) {
+void write_trace_file(const Requests& requests, const std::string& path) {
+  FileWriter file(path);
+  std::string text;
+  write_trace_head(text);
   Labels labels;
-  std::vector<Instruction> instructions(requests.instructions);
-  for (Instruction& each : instructions) {
-    if (each.verb != Verb::kMark) continue;
-    std::string text(requests.labels.text(each.label));
-    std::ranges::replace_if(
-        text, [](char c) { return c == '#' || c == '\n' || c == '\r'; }, ' ');
-    each.label = labels.intern(text);
+  InstructionReader reader(requests.instructions);
+  for (std::span<const Instruction> some = reader.next(); !some.empty(); some = reader.next()) {
+    std::vector<Instruction> instructions(some.begin(), some.end());
+    for (Instruction& each : instructions) {
+      if (each.verb != Verb::kMark) continue;
+      std::string mark(requests.labels->text(each.label));
+      std::ranges::replace_if(
+          mark, [](char c) { return c == '#' || c == '\n' || c == '\r'; }, ' ');
+      each.label = labels.intern(mark);
+    }
+    write_trace_lines(instructions, labels, text);
+    file.append(text);
+    text.clear();
   }
-  std::string out;
-  write_request_trace(instructions, labels, out);
-  return out;
+  file.append(text);
+  file.finish();
 }
 
 }  // namespace tidemark

@@ -29,8 +29,7 @@ struct EventView {
   std::span<const Category> categories;  ///< by RequestId, or none
 };
 /// Requires for segments in the view: the replay kept its events; for samples, that it kept them.
-EventView view_of(const RequestTrace& requests, const ReplayResult& result,
-                  std::string_view device);
+EventView view_of(const Requests& requests, const ReplayResult& result, std::string_view device);
 EventView view_of(const DeviceResult& device, const Program& program);
 
 /// What torch.cuda.memory._dump_snapshot() would have written.
@@ -46,7 +45,7 @@ std::string perfetto_of(std::span<const EventView> devices, std::span<const Host
 /// number.
 std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view);
 
-/// The requests as a .tmt; what a mark may not hold is replaced by spaces.
-std::string trace_text(const RequestTrace& requests);
+/// Writes the requests as a .tmt; what a mark may not hold is replaced by spaces. Errors: IoError.
+void write_trace_file(const Requests& requests, const std::string& path);
 
 }  // namespace tidemark

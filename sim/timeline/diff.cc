@@ -37,47 +37,58 @@ std::vector<std::size_t> canonical_order(std::span<const Event> events,
 
 }  // namespace
 
-EventTotals event_totals(std::span<const Event> events, HeldBefore before) {
-  EventTotals totals;
-  Bytes reserved = totals.peak_reserved_bytes = before.reserved_bytes;
-  Bytes requested = totals.peak_requested_bytes = before.requested_bytes;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Event& event = events[i];
-    const auto action = static_cast<std::size_t>(event.action);
-    ++totals.count[action];
-    totals.bytes[action] += event.bytes;
-    switch (event.action) {
-      case Action::kSegmentAlloc:
-      case Action::kSegmentMap:
-        reserved += event.bytes;
-        break;
-      case Action::kSegmentFree:
-      case Action::kSegmentUnmap:
-        reserved -= std::min(reserved, event.bytes);
-        break;
-      case Action::kAlloc:
-        requested += event.bytes;
-        break;
-      case Action::kFreeCompleted:
-        requested -= std::min(requested, event.bytes);
-        break;
-      case Action::kFreeRequested:
-      case Action::kOom:
-      case Action::kSnapshot:
-        break;
-    }
-    if (reserved > totals.peak_reserved_bytes) {
-      totals.peak_reserved_bytes = reserved;
-      totals.peak_reserved_event = i;
-    }
-    if (requested > totals.peak_requested_bytes) {
-      totals.peak_requested_bytes = requested;
-      totals.peak_requested_event = i;
-    }
+EventCounter::EventCounter(HeldBefore before)
+    : reserved_(before.reserved_bytes), requested_(before.requested_bytes) {
+  totals_.peak_reserved_bytes = reserved_;
+  totals_.peak_requested_bytes = requested_;
+}
+
+void EventCounter::add(const Event& event) {
+  const auto action = static_cast<std::size_t>(event.action);
+  ++totals_.count[action];
+  totals_.bytes[action] += event.bytes;
+  switch (event.action) {
+    case Action::kSegmentAlloc:
+    case Action::kSegmentMap:
+      reserved_ += event.bytes;
+      break;
+    case Action::kSegmentFree:
+    case Action::kSegmentUnmap:
+      reserved_ -= std::min(reserved_, event.bytes);
+      break;
+    case Action::kAlloc:
+      requested_ += event.bytes;
+      break;
+    case Action::kFreeCompleted:
+      requested_ -= std::min(requested_, event.bytes);
+      break;
+    case Action::kFreeRequested:
+    case Action::kOom:
+    case Action::kSnapshot:
+      break;
   }
-  totals.end_reserved_bytes = reserved;
-  totals.end_requested_bytes = requested;
+  if (reserved_ > totals_.peak_reserved_bytes) {
+    totals_.peak_reserved_bytes = reserved_;
+    totals_.peak_reserved_event = events_;
+  }
+  if (requested_ > totals_.peak_requested_bytes) {
+    totals_.peak_requested_bytes = requested_;
+    totals_.peak_requested_event = events_;
+  }
+  ++events_;
+}
+
+EventTotals EventCounter::totals() const {
+  EventTotals totals = totals_;
+  totals.end_reserved_bytes = reserved_;
+  totals.end_requested_bytes = requested_;
   return totals;
+}
+
+EventTotals event_totals(std::span<const Event> events, HeldBefore before) {
+  EventCounter counter(before);
+  for (const Event& event : events) counter.add(event);
+  return counter.totals();
 }
 
 EventDifference compare_events(const Event& a, const Event& b, const DiffOptions& options) {

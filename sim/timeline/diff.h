@@ -38,6 +38,19 @@ struct HeldBefore {
   Bytes reserved_bytes = 0;
   Bytes requested_bytes = 0;
 };
+/// Counts events as they come.
+class EventCounter {
+ public:
+  explicit EventCounter(HeldBefore before = {});
+  void add(const Event& event);
+  [[nodiscard]] EventTotals totals() const;
+
+ private:
+  EventTotals totals_;
+  Bytes reserved_;
+  Bytes requested_;
+  std::size_t events_ = 0;
+};
 EventTotals event_totals(std::span<const Event> events, HeldBefore before = {});
 
 /// How two sequences of events compare, position by position.

@@ -8,17 +8,17 @@ Explanation explain(const Snapshot& snapshot, const ExplanationOptions& options)
   Explanation out;
   out.device = options.device;
   out.devices = devices_of(snapshot);
-  out.picture = picture_named(snapshot, options.device, options.at, options.capacity);
-  if (options.at.empty()) out.peaks = peaks_of(snapshot, options.device);
+  AgreementOptions range;
+  range.device = options.device;
+  const Version version = agreement_with_recording(snapshot, range).settings.version;
+  out.picture = picture_named(snapshot, options.device, options.at, version, options.capacity);
+  if (options.at.empty()) out.peaks = peaks_of(snapshot, options.device, version);
   if (!out.picture.oom) return out;
   if (options.program != nullptr) {
     out.end = program_end(*options.program);
     return out;
   }
-  AgreementOptions range;
-  range.device = options.device;
-  out.request = request_remedies(snapshot, options.device, out.picture,
-                                 agreement_with_recording(snapshot, range).settings.version);
+  out.request = request_remedies(snapshot, options.device, out.picture, version);
   return out;
 }
 

@@ -17,8 +17,9 @@ namespace tidemark {
 
 namespace {
 
-HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const SnapshotProgram& program,
-                     const BlockInfo& block, const std::vector<std::size_t>& steps) {
+HeldBlock held_block(const Snapshot& snapshot, const EventTrace& trace,
+                     const SnapshotProgram& program, const BlockInfo& block,
+                     const std::vector<std::size_t>& steps) {
   HeldBlock held;
   held.address = block.address;
   held.bytes = block.bytes;
@@ -31,7 +32,7 @@ HeldBlock held_block(const Snapshot& snapshot, std::uint8_t device, const Snapsh
   if (origin.event != RequestOrigin::kNoEvent) {
     held.event = origin.event;
     held.step = step_of(steps, origin.event);
-    phase = snapshot.trace(device)[origin.event].user_metadata;
+    phase = trace[origin.event].user_metadata;
   }
   held.purpose = purpose_of(snapshot, origin.stack, phase);
   return held;
@@ -69,10 +70,11 @@ void note_sites(MemoryPicture& picture) {
 
 /// The stack of the request that an event belongs to: a segment is followed by what asked for it.
 StackId maker_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event) {
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   for (std::size_t i = event; i < trace.size(); ++i) {
-    if (trace[i].stack != 0) return trace[i].stack;
-    if (trace[i].action != Action::kSegmentAlloc && trace[i].action != Action::kSegmentMap) break;
+    const SnapshotEvent each = trace[i];
+    if (each.stack != 0) return each.stack;
+    if (each.action != Action::kSegmentAlloc && each.action != Action::kSegmentMap) break;
   }
   return 0;
 }
@@ -95,7 +97,7 @@ Bytes largest_cached(const std::vector<SegmentInfo>& segments, StreamId stream) 
 }  // namespace
 
 std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view at) {
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   if (at != "peak" && at != "oom" && at != "allocated") {
     const std::size_t event = recording_moment(snapshot, device, "--at", at);
     return std::min(event, trace.empty() ? 0 : trace.size() - 1);
@@ -109,8 +111,9 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
   std::int64_t most_wanted = std::numeric_limits<std::int64_t>::min();
   std::size_t peak = 0;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    const auto bytes = static_cast<std::int64_t>(trace[i].bytes);
-    const Action action = trace[i].action;
+    const SnapshotEvent event = trace[i];
+    const auto bytes = static_cast<std::int64_t>(event.bytes);
+    const Action action = event.action;
     if (action == Action::kSegmentAlloc || action == Action::kSegmentMap) held += bytes;
     if (action == Action::kSegmentFree || action == Action::kSegmentUnmap) held -= bytes;
     if (action == Action::kAlloc) wanted += bytes;
@@ -143,7 +146,8 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
   const AllocatorSettings settings = recorded_settings(snapshot, version);
   const SnapshotProgram program = program_until(snapshot, device, event + 1, true, settings);
   const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
-  const SnapshotEvent& last = snapshot.trace(device)[event];
+  const EventTrace trace = snapshot.trace(device);
+  const SnapshotEvent last = trace[event];
   MemoryPicture picture;
   picture.event = event;
   picture.step = step_of(steps, event);
@@ -164,7 +168,7 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
       if (block.state == BlockState::kInactive) {
         picture.largest_free_bytes = std::max(picture.largest_free_bytes, block.bytes);
       } else {
-        picture.live.push_back(held_block(snapshot, device, program, block, steps));
+        picture.live.push_back(held_block(snapshot, trace, program, block, steps));
       }
     }
   }
@@ -189,40 +193,92 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
 }
 
 MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at,
-                            std::optional<Bytes> capacity) {
-  AgreementOptions range;
-  range.device = device;
-  const Version version = agreement_with_recording(snapshot, range).settings.version;
+                            Version version, std::optional<Bytes> capacity) {
   if (at.empty()) {
-    const std::span<const SnapshotEvent> trace = snapshot.trace(device);
-    at = std::ranges::find(trace, Action::kOom, &SnapshotEvent::action) == trace.end() ? "peak"
-                                                                                       : "oom";
+    const EventTrace trace = snapshot.trace(device);
+    at = trace.find(Action::kOom) ? "oom" : "peak";
   }
   return picture_at(snapshot, device, picture_moment(snapshot, device, at), version, capacity);
 }
 
-std::vector<MemorySample> recorded_amounts(const Snapshot& snapshot, std::uint8_t device,
-                                           Version version) {
-  const AllocatorSettings settings = recorded_settings(snapshot, version);
-  const std::size_t last = std::max<std::size_t>(snapshot.trace(device).size(), 1) - 1;
-  SnapshotProgram program = program_until(snapshot, device, last + 1, true, settings);
-  const Bytes in_all = reserved_in_all(program);
-  const std::vector<Instruction> recording(
-      program.instructions.begin() + static_cast<std::ptrdiff_t>(program.start_instructions),
-      program.instructions.end());
-  program.instructions.resize(program.start_instructions);
+namespace {
+
+/// Plays a program's recorded part and gives each event with its sample, once that is whole, to
+/// `take`.
+template <class Take>
+void play_recorded(const SnapshotProgram& program, const AllocatorSettings& settings, bool sampling,
+                   Take take) {
   History history;
-  history.sampling = true;
-  simulated(program, settings, roomy_capacity(program, in_all), true,
-            [&](Allocator& allocator, const Refusals&) {
-              allocator.set_history(&history);
-              for (std::span<const Instruction> rest(recording); !rest.empty();)
-                rest = rest.subspan(allocator.execute(rest));
-              allocator.finish_samples();
-              allocator.set_history(nullptr);
-              return 0;
-            });
-  return std::move(history.samples);
+  history.sampling = sampling;
+  const auto give = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      take(history.events[i], sampling ? history.samples[i] : MemorySample{});
+    }
+    const auto end = static_cast<std::ptrdiff_t>(count);
+    history.events.erase(history.events.begin(), history.events.begin() + end);
+    if (sampling) history.samples.erase(history.samples.begin(), history.samples.begin() + end);
+  };
+  simulated(
+      program, settings, roomy_capacity(program, reserved_in_all(program)), true,
+      [&](Allocator& allocator, const Refusals&) {
+        allocator.set_history(&history);
+        InstructionReader reader(program.instructions, program.start_instructions);
+        for (auto some = reader.next(); !some.empty(); some = reader.next()) {
+          while (!some.empty()) some = some.subspan(allocator.execute(some));
+          // The last event's sample is whole when the next one comes.
+          if (!history.events.empty()) give(history.events.size() - 1);
+        }
+        allocator.finish_samples();
+        give(history.events.size());
+        allocator.set_history(nullptr);
+        return 0;
+      },
+      program.start_instructions);
+}
+
+}  // namespace
+
+MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at) {
+  AgreementOptions range;
+  range.device = device;
+  return picture_named(snapshot, device, at,
+                       agreement_with_recording(snapshot, range).settings.version);
+}
+
+RecordedAmounts recorded_amounts(const Snapshot& snapshot, std::uint8_t device, Version version,
+                                 std::size_t most) {
+  const AllocatorSettings settings = recorded_settings(snapshot, version);
+  const EventTrace trace = snapshot.trace(device);
+  const std::size_t last = std::max<std::size_t>(trace.size(), 1) - 1;
+  const SnapshotProgram program = program_until(snapshot, device, last + 1, true, settings);
+  RecordedAmounts amounts;
+  play_recorded(program, settings, false,
+                [&amounts](const Event&, const MemorySample&) { ++amounts.events; });
+  const std::size_t points = std::min(most, amounts.events);
+  std::vector<Event> events;
+  events.reserve(points);
+  amounts.points.reserve(points);
+  std::size_t at = 0;
+  std::size_t end = 0;  // of the point's stretch
+  play_recorded(program, settings, true, [&](const Event& event, const MemorySample& sample) {
+    if (at == end) {
+      end = amounts.events * (amounts.points.size() + 1) / points;
+      amounts.points.push_back({at, sample, {}});
+      events.push_back(event);
+    } else if (sample.active > amounts.points.back().sample.active) {
+      amounts.points.back() = {at, sample, {}};
+      events.back() = event;
+    }
+    ++at;
+  });
+  for (std::size_t i = 0; i < points; ++i) {
+    const Event& event = events[i];
+    std::string& label = amounts.points[i].label;
+    label = action_name(event.action);
+    if (event.id >= program.origins.size()) continue;
+    label += " " + stack_summary(snapshot, program.origins[event.id].stack);
+  }
+  return amounts;
 }
 
 namespace {
@@ -254,7 +310,7 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
     Bytes bytes = 0;
   };
   ChurnReport report;
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   const RecordingSteps recorded_steps = recording_steps(snapshot, device);
   const std::vector<std::size_t>& steps = recorded_steps.first_events;
   report.steps = steps.size() - (recorded_steps.last_is_whole ? 0 : 1);
@@ -276,7 +332,7 @@ ChurnReport churn_of(const Snapshot& snapshot, std::uint8_t device) {
       end_step();
       ++step;
     }
-    const SnapshotEvent& event = trace[i];
+    const SnapshotEvent event = trace[i];
     if (event.action == Action::kAlloc) {
       auto found = site_of_stack.find(event.stack);
       if (found == site_of_stack.end()) {

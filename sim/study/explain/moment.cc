@@ -10,16 +10,25 @@ SnapshotProgram program_until(const Snapshot& snapshot, std::uint8_t device, std
   options.device = device;
   options.to_event = end;
   options.exact_start = exact;
-  options.keep_recorded = false;
   options.repeat_reclaims = exact && repeat_reclaims;
   options.rounded = [&settings](Bytes bytes) { return rounded_request(settings, bytes); };
-  SnapshotProgram program = make_snapshot_program(snapshot, options);
-  for (Instruction& each : program.instructions) each.device = 0;
-  return program;
+  return make_snapshot_program(snapshot, options);
 }
 
 Bytes reserved_in_all(const SnapshotProgram& program) {
   return program.start.reserved_bytes() + program.gained_bytes;
+}
+
+DeviceMemory device_memory(const SnapshotProgram& program, Bytes capacity, bool recorded_places) {
+  DeviceMemory memory({std::min(capacity, DeviceMemory::kMostBytes), 0, 0, 0});
+  if (!recorded_places) return memory;
+  DeviceMemory::Recording recording;
+  for (const RecordedAddresses::Segment& each : program.addresses.segments) {
+    recording.segments.push_back({each.bytes, each.address});
+  }
+  recording.reservations = program.addresses.reservations;
+  memory.follow(std::move(recording));
+  return memory;
 }
 
 MomentTrials::MomentTrials(const Snapshot& snapshot, std::uint8_t device, std::size_t end,
@@ -33,12 +42,12 @@ bool MomentTrials::serves(Bytes bytes, StreamId stream, std::span<const RequestI
   const std::size_t before = program_.instructions.size();
   for (const RequestId id : freed)
     program_.instructions.push_back({0, id, 0, 0, 0, Verb::kFree, 0});
-  const auto id = static_cast<RequestId>(program_.origins.size());
+  const RequestId id = program_.requests;
   program_.instructions.push_back({bytes, id, 0, stream, 0, Verb::kAlloc, 0});
   const bool served =
       simulated(program_, settings_, capacity_, true,
                 [](Allocator&, const Refusals& refusals) { return !refusals.last; });
-  program_.instructions.resize(before);
+  program_.instructions.truncate(before);
   return served;
 }
 

@@ -29,28 +29,28 @@ struct Refusals {
   bool last = false;  ///< the last instruction's among them
 };
 
-/// Runs a program and hands the allocator over for questions. `recorded_places`: the driver answers
-/// with the recorded addresses.
+/// The driver that a program is played on. `recorded_places`: it answers with the recorded
+/// addresses.
+DeviceMemory device_memory(const SnapshotProgram& program, Bytes capacity, bool recorded_places);
+
+/// Runs a program and hands the allocator over for questions. `recorded_places`: as above. `until`:
+/// how many instructions are run.
 template <class Ask>
 auto simulated(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
-               bool recorded_places, Ask ask) {
-  DeviceMemory memory({std::min(capacity, DeviceMemory::kMostBytes), 0, 0, 0});
-  if (recorded_places) {
-    DeviceMemory::Recording recording;
-    for (const RecordedAddresses::Segment& each : program.addresses.segments) {
-      recording.segments.push_back({each.bytes, each.address});
-    }
-    recording.reservations = program.addresses.reservations;
-    memory.follow(std::move(recording));
-  }
+               bool recorded_places, Ask ask, std::size_t until = ~std::size_t{0}) {
+  DeviceMemory memory = device_memory(program, capacity, recorded_places);
   TraceClock clock;
   const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock);
   Refusals refusals;
-  for (std::span<const Instruction> rest(program.instructions); !rest.empty();) {
-    rest = rest.subspan(allocator->execute(rest));
-    if (!allocator->refused()) continue;
-    ++refusals.count;
-    refusals.last = rest.empty();
+  InstructionReader reader(program.instructions, 0, until);
+  for (std::span<const Instruction> some = reader.next(); !some.empty(); some = reader.next()) {
+    refusals.last = false;
+    while (!some.empty()) {
+      some = some.subspan(allocator->execute(some));
+      if (!allocator->refused()) continue;
+      ++refusals.count;
+      refusals.last = some.empty();
+    }
   }
   return ask(*allocator, refusals);
 }

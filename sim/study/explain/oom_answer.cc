@@ -36,8 +36,8 @@ std::optional<CallSite> release_that_helps(const MemoryPicture& picture,
 }  // namespace
 
 OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const MemoryPicture& picture) {
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
-  const SnapshotEvent& refused = trace[picture.event];
+  const EventTrace trace = snapshot.trace(device);
+  const SnapshotEvent refused = trace[picture.event];
   OomAnswer answer;
   answer.event = picture.event;
   answer.rounded_bytes = refused.bytes;
@@ -52,20 +52,18 @@ OomAnswer oom_answer(const Snapshot& snapshot, std::uint8_t device, const Memory
   } else {
     answer.why = OomClass::kRounding;
   }
-  answer.recording_ends = std::ranges::none_of(
-      trace.subspan(picture.event + 1),
-      [](const SnapshotEvent& event) { return event.action == Action::kAlloc; });
+  answer.recording_ends = !trace.find(Action::kAlloc, picture.event + 1);
   return answer;
 }
 
 RequestRemedies request_remedies(const Snapshot& snapshot, std::uint8_t device,
                                  const MemoryPicture& picture, Version version) {
   const AllocatorSettings settings = recorded_settings(snapshot, version);
-  const SnapshotEvent& refused = snapshot.trace(device)[picture.event];
+  const EventTrace trace = snapshot.trace(device);
+  const SnapshotEvent refused = trace[picture.event];
   const Bytes capacity_bytes = picture.oom->capacity_bytes;
   RequestRemedies answer;
-  const auto earlier = static_cast<std::size_t>(std::ranges::count(
-      snapshot.trace(device).first(picture.event), Action::kOom, &SnapshotEvent::action));
+  const std::size_t earlier = trace.count(Action::kOom, picture.event);
   // A setting must not trade this refusal for an earlier one.
   const auto served = [&](const AllocatorSettings& each, Bytes capacity) {
     const SnapshotProgram program = program_until(snapshot, device, picture.event + 1, false, each);

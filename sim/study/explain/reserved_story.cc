@@ -15,47 +15,47 @@ namespace {
 struct Grown {
   std::size_t at = 0;  ///< in the program
   Bytes bytes = 0;
-  Bytes free_bytes = 0;  ///< in the cache right before
-  [[nodiscard]] bool is_avoidable(const SnapshotProgram& program) const {
-    return free_bytes >= program.instructions[at].bytes;
-  }
+  Bytes free_bytes = 0;     ///< in the cache right before
+  Instruction instruction;  ///< the one at `at`
+  [[nodiscard]] bool is_avoidable() const { return free_bytes >= instruction.bytes; }
 };
 
-/// Executes a program's instructions from `done` on up to `until`.
-void execute_until(Allocator& allocator, const SnapshotProgram& program, std::size_t& done,
-                   std::size_t until) {
-  while (done < until) {
-    done += allocator.execute(std::span(program.instructions).subspan(done, until - done));
+/// Executes what is read next, up to instruction `until`.
+void execute_until(Allocator& allocator, InstructionReader& reader, std::size_t until) {
+  while (reader.at() < until) {
+    for (auto some = reader.next(until - reader.at()); !some.empty();)
+      some = some.subspan(allocator.execute(some));
   }
 }
 
 /// Every growth of the recorded part.
 std::vector<Grown> growths_of(const SnapshotProgram& program, const AllocatorSettings& settings) {
   const Bytes capacity = roomy_capacity(program, reserved_in_all(program));
-  SnapshotProgram start = program;
-  start.instructions.resize(program.start_instructions);
-  return simulated(start, settings, capacity, true, [&](Allocator& allocator, const Refusals&) {
+  const auto ask = [&](Allocator& allocator, const Refusals&) {
     std::vector<Grown> grown;
     History history;
     allocator.set_history(&history);
-    for (std::size_t at = program.start_instructions; at < program.instructions.size();) {
-      const bool asks = program.instructions[at].verb == Verb::kAlloc;
+    std::size_t at = program.start_instructions;
+    InstructionReader(program.instructions, at).for_each([&](const Instruction& instruction) {
+      const bool asks = instruction.verb == Verb::kAlloc;
       MemorySample before;
       if (asks) before = allocator.sample();
       history.events.clear();
-      const std::size_t instruction = at;
-      execute_until(allocator, program, at, at + 1);
-      if (!asks) continue;
+      allocator.execute(std::span(&instruction, 1));
+      const std::size_t executed = at++;
+      if (!asks) return;
       Bytes bytes = 0;
       for (const Event& event : history.events) {
         if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap)
           bytes += event.bytes;
       }
-      if (bytes > 0) grown.push_back({instruction, bytes, before.reserved - before.active});
-    }
+      if (bytes > 0)
+        grown.push_back({executed, bytes, before.reserved - before.active, instruction});
+    });
     allocator.set_history(nullptr);
     return grown;
-  });
+  };
+  return simulated(program, settings, capacity, true, ask, program.start_instructions);
 }
 
 Unserved why_unserved(const SegmentInfo& segment, const BlockInfo& block,
@@ -74,38 +74,38 @@ std::vector<ReservedGrowth> told_of(const Snapshot& snapshot, std::uint8_t devic
                                     const AllocatorSettings& settings,
                                     const std::vector<Grown>& chosen) {
   const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
-  SnapshotProgram start = program;
-  start.instructions.resize(program.start_instructions);
-  return simulated(start, settings, roomy_capacity(program, reserved_in_all(program)), true,
-                   [&](Allocator& allocator, const Refusals&) {
-                     std::vector<ReservedGrowth> told;
-                     std::size_t done = program.start_instructions;
-                     for (const Grown& each : chosen) {
-                       execute_until(allocator, program, done, each.at);
-                       const Instruction& request = program.instructions[each.at];
-                       const RequestOrigin& origin = program.origins[request.id];
-                       const Bytes rounded = rounded_request(settings, request.bytes);
-                       ReservedGrowth growth;
-                       growth.event = origin.event;
-                       growth.step = step_of(steps, origin.event);
-                       growth.maker =
-                           stack_summary(snapshot, snapshot.trace(device)[origin.event].stack);
-                       growth.request_bytes = request.bytes;
-                       growth.grown_bytes = each.bytes;
-                       for (const SegmentInfo& segment : allocator.segments()) {
-                         for (const BlockInfo& block : segment.blocks) {
-                           if (block.state != BlockState::kInactive) continue;
-                           const Unserved why = why_unserved(segment, block, request, rounded);
-                           growth.free_bytes += block.bytes;
-                           growth.unserved[static_cast<std::size_t>(why)] += block.bytes;
-                           if (why == Unserved::kTooSmall)
-                             growth.largest_bytes = std::max(growth.largest_bytes, block.bytes);
-                         }
-                       }
-                       told.push_back(std::move(growth));
-                     }
-                     return told;
-                   });
+  const EventTrace trace = snapshot.trace(device);
+  return simulated(
+      program, settings, roomy_capacity(program, reserved_in_all(program)), true,
+      [&](Allocator& allocator, const Refusals&) {
+        std::vector<ReservedGrowth> told;
+        InstructionReader reader(program.instructions, program.start_instructions);
+        for (const Grown& each : chosen) {
+          execute_until(allocator, reader, each.at);
+          const Instruction& request = each.instruction;
+          const RequestOrigin& origin = program.origins[request.id];
+          const Bytes rounded = rounded_request(settings, request.bytes);
+          ReservedGrowth growth;
+          growth.event = origin.event;
+          growth.step = step_of(steps, origin.event);
+          growth.maker = stack_summary(snapshot, trace[origin.event].stack);
+          growth.request_bytes = request.bytes;
+          growth.grown_bytes = each.bytes;
+          for (const SegmentInfo& segment : allocator.segments()) {
+            for (const BlockInfo& block : segment.blocks) {
+              if (block.state != BlockState::kInactive) continue;
+              const Unserved why = why_unserved(segment, block, request, rounded);
+              growth.free_bytes += block.bytes;
+              growth.unserved[static_cast<std::size_t>(why)] += block.bytes;
+              if (why == Unserved::kTooSmall)
+                growth.largest_bytes = std::max(growth.largest_bytes, block.bytes);
+            }
+          }
+          told.push_back(std::move(growth));
+        }
+        return told;
+      },
+      program.start_instructions);
 }
 
 Bytes peak_of(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
@@ -118,16 +118,18 @@ Bytes peak_of(const SnapshotProgram& program, const AllocatorSettings& settings,
 
 /// The program with an empty_cache() before each of `chosen`, ascending.
 SnapshotProgram emptied_before(const SnapshotProgram& program, const std::vector<Grown>& chosen) {
-  SnapshotProgram emptied = program;
-  emptied.instructions.clear();
+  SnapshotProgram emptied;
+  emptied.addresses = program.addresses;
   auto next = chosen.begin();
-  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
-    if (next != chosen.end() && next->at == i) {
+  std::size_t at = 0;
+  InstructionReader(program.instructions).for_each([&](const Instruction& each) {
+    if (next != chosen.end() && next->at == at) {
       emptied.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, 0});
       ++next;
     }
-    emptied.instructions.push_back(program.instructions[i]);
-  }
+    emptied.instructions.push_back(each);
+    ++at;
+  });
   return emptied;
 }
 
@@ -159,9 +161,9 @@ ReservedStory story_of(const Snapshot& snapshot, std::uint8_t device, const Memo
   story.peak_bytes = at_peak.reserved_bytes;
   std::vector<Grown> chosen;
   for (const Grown& each : growths_of(program, settings)) {
-    if (program.origins[program.instructions[each.at].id].event > at_peak.event) break;
+    if (program.origins[each.instruction.id].event > at_peak.event) break;
     ++story.growths;
-    if (!each.is_avoidable(program)) continue;
+    if (!each.is_avoidable()) continue;
     ++story.avoidable;
     story.avoidable_bytes += each.bytes;
     chosen.push_back(each);
@@ -180,10 +182,7 @@ ReservedStory story_of(const Snapshot& snapshot, std::uint8_t device, const Memo
 
 }  // namespace
 
-PeakPictures peaks_of(const Snapshot& snapshot, std::uint8_t device) {
-  AgreementOptions range;
-  range.device = device;
-  const Version version = agreement_with_recording(snapshot, range).settings.version;
+PeakPictures peaks_of(const Snapshot& snapshot, std::uint8_t device, Version version) {
   const auto picture = [&](std::string_view at) {
     return picture_at(snapshot, device, picture_moment(snapshot, device, at), version);
   };

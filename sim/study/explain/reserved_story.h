@@ -61,8 +61,8 @@ struct PeakPictures {
   ReservedStory story;      ///< of the second
 };
 
-/// Requires: the device recorded events. Errors: as agreement_with_recording. Cost: some twenty
+/// Requires: the device recorded events. Errors: as make_snapshot_program. Cost: some twenty
 /// re-simulations.
-PeakPictures peaks_of(const Snapshot& snapshot, std::uint8_t device);
+PeakPictures peaks_of(const Snapshot& snapshot, std::uint8_t device, Version version);
 
 }  // namespace tidemark

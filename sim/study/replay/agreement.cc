@@ -8,34 +8,16 @@
 #include "sim/alloc/knob_values.h"
 #include "sim/alloc/make_allocator.h"
 #include "sim/alloc/settings_parser.h"
+#include "sim/timeline/diff.h"
 
 namespace tidemark {
 
 namespace {
 
 constexpr std::size_t kShownBlocks = 8;
-constexpr std::size_t kShownEvents = 4;
-
-RecordingFigures figures_of(const SnapshotProgram& program) {
-  RecordingFigures figures;
-  const Bytes reserved = program.start.reserved_bytes();
-  Bytes requested = 0;
-  for (const StateBlock& block : program.start.blocks) requested += block.requested_bytes;
-  const EventTotals totals = event_totals(program.recorded, {reserved, requested});
-  figures.events = program.recorded.size();
-  figures.peak_reserved_bytes = totals.peak_reserved_bytes;
-  figures.peak_requested_bytes = totals.peak_requested_bytes;
-  figures.end_reserved_bytes = totals.end_reserved_bytes;
-  figures.ooms = totals.count[static_cast<std::size_t>(Action::kOom)];
-  return figures;
-}
 
 /// What a program leaves behind.
 struct Simulated {
-  /// Events that are as the recorded ones and are not kept; `events` follow them.
-  std::size_t as_recorded = 0;
-  std::vector<Event> events;
-  [[nodiscard]] std::size_t event_count() const { return as_recorded + events.size(); }
   AllocatorStatistics statistics;
   std::vector<SegmentInfo> segments;
 };
@@ -46,24 +28,54 @@ void execute_all(Allocator& allocator, std::span<const Instruction> instructions
     instructions = instructions.subspan(allocator.execute(instructions));
 }
 
-/// Events are taken out of `history` as far as they are as the recorded ones, and all of them after
-/// the first that is not.
-void take_events(const std::vector<Event>& recorded, History& history, Simulated& simulated) {
-  const DiffOptions all_columns;
-  auto next = history.events.begin();
-  while (simulated.events.empty() && next != history.events.end() &&
-         simulated.as_recorded < recorded.size() &&
-         !compare_events(recorded[simulated.as_recorded], *next, all_columns).any()) {
-    ++simulated.as_recorded;
-    ++next;
-  }
-  simulated.events.insert(simulated.events.end(), next, history.events.end());
-  history.events.clear();
-}
+/// Follows the recorded events for what their order tells.
+class RecordedEvents {
+ public:
+  explicit RecordedEvents(const SnapshotState& start) : counter_(held_before(start)) {}
 
-Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
-                   const AllocatorSettings& settings, Bytes capacity) {
-  DeviceMemory memory({capacity, 0, 0, device});
+  void take(std::span<const Event> events) {
+    for (const Event& event : events) {
+      counter_.add(event);
+      if (event.action == Action::kOom) {
+        refused_ = true;
+        goes_on_ = false;
+      }
+      if (event.action == Action::kAlloc) goes_on_ = refused_;
+    }
+    count_ += events.size();
+  }
+
+  [[nodiscard]] bool goes_on_after_oom() const { return goes_on_; }
+  [[nodiscard]] RecordingFigures figures() const {
+    const EventTotals totals = counter_.totals();
+    RecordingFigures figures;
+    figures.events = count_;
+    figures.peak_reserved_bytes = totals.peak_reserved_bytes;
+    figures.peak_requested_bytes = totals.peak_requested_bytes;
+    figures.end_reserved_bytes = totals.end_reserved_bytes;
+    figures.ooms = totals.count[static_cast<std::size_t>(Action::kOom)];
+    return figures;
+  }
+
+ private:
+  static HeldBefore held_before(const SnapshotState& start) {
+    Bytes requested = 0;
+    for (const StateBlock& block : start.blocks) requested += block.requested_bytes;
+    return {start.reserved_bytes(), requested};
+  }
+  EventCounter counter_;
+  std::size_t count_ = 0;
+  bool refused_ = false;
+  bool goes_on_ = false;
+};
+
+/// Plays the requests and gives what was recorded and what came about to `recorded` and
+/// `comparison`, as it comes.
+Simulated simulate(SnapshotRequests& requests, std::uint8_t device,
+                   const AllocatorSettings& settings, RecordedEvents& recorded,
+                   EventComparison& comparison) {
+  const SnapshotProgram& program = requests.program();
+  DeviceMemory memory({roomy_capacity(program, program.peak_reserved_bytes), 0, 0, device});
   DeviceMemory::Recording recording;
   for (const RecordedAddresses::Segment& each : program.addresses.segments) {
     recording.segments.push_back({each.bytes, each.address});
@@ -72,18 +84,20 @@ Simulated simulate(const SnapshotProgram& program, std::uint8_t device,
   memory.follow(std::move(recording));
   TraceClock clock;
   const std::unique_ptr<Allocator> allocator = make_allocator(settings, memory, clock);
-  const std::span<const Instruction> all(program.instructions);
-  execute_all(*allocator, all.first(program.start_instructions));
-  Simulated simulated;
+  InstructionReader start(program.instructions);
+  for (std::span<const Instruction> some = start.next(); !some.empty(); some = start.next())
+    execute_all(*allocator, some);
   History history;
   allocator->set_history(&history);
-  constexpr std::size_t kChunk = 8192;
-  for (std::size_t at = program.start_instructions; at < all.size(); at += kChunk) {
-    execute_all(*allocator, all.subspan(at, std::min(kChunk, all.size() - at)));
-    take_events(program.recorded, history, simulated);
+  std::vector<Instruction> instructions;
+  std::vector<Event> events;
+  while (requests.next(instructions, events)) {
+    execute_all(*allocator, instructions);
+    recorded.take(events);
+    comparison.take(events, history.events);
+    history.events.clear();
   }
-  simulated.statistics = allocator->statistics();
-  simulated.segments = allocator->segments();
+  Simulated simulated{allocator->statistics(), allocator->segments()};
   allocator->set_history(nullptr);
   return simulated;
 }
@@ -163,44 +177,39 @@ void compare_ends(const std::vector<EndBlock>& recorded, const std::vector<EndBl
   }
 }
 
-std::vector<Event> first_few(const std::vector<Event>& events, std::size_t first) {
-  const auto at = [&](std::size_t i) {
-    return events.begin() + static_cast<std::ptrdiff_t>(std::min(i, events.size()));
-  };
-  return {at(first), at(first + kShownEvents)};
-}
-
-bool goes_on_after_oom(const std::vector<Event>& events) {
-  const auto last_refused =
-      std::ranges::find(events.rbegin(), events.rend(), Action::kOom, &Event::action);
-  return last_refused != events.rend() &&
-         std::ranges::find(events.rbegin(), last_refused, Action::kAlloc, &Event::action) !=
-             last_refused;
-}
-
 Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Version version) {
   Agreement agreement;
   agreement.device = options.device;
   agreement.settings = recorded_settings(snapshot, version);
   SnapshotProgramOptions program_options;
-  program_options.device = options.device;
+  program_options.device = program_options.played_device = options.device;
   program_options.from_event = options.from_event;
   program_options.to_event = options.to_event;
   program_options.exact_start = true;
+  program_options.keep_origins = false;
   program_options.rounded = [&agreement](Bytes bytes) {
     return rounded_request(agreement.settings, bytes);
   };
-  SnapshotProgram program = make_snapshot_program(snapshot, program_options);
+  SnapshotRequests requests(snapshot, program_options);
+  const SnapshotProgram& program = requests.program();
+  RecordedEvents recorded(program.start);
+  EventComparison comparison;
+  const Simulated simulated =
+      simulate(requests, options.device, agreement.settings, recorded, comparison);
   agreement.warm = program.warm;
   agreement.notes = program.notes;
   agreement.start_blocks_of_unknown_size = program.start_blocks_of_unknown_size;
-  agreement.recorded = figures_of(program);
-  const Bytes capacity = roomy_capacity(program, agreement.recorded.peak_reserved_bytes);
-  Simulated simulated = simulate(program, options.device, agreement.settings, capacity);
-  program.instructions = {};
+  agreement.recorded = recorded.figures();
+  // Which of several waiting blocks the allocator looks at first depends on streams that a
+  // recording does not name.
+  agreement.late_frees = program.late_frees;
+  agreement.events = comparison.finish(program.late_frees > 0);
+  agreement.allocations = comparison.allocations();
+  agreement.placed_differently = comparison.placed_differently();
+  agreement.goes_on_after_oom = recorded.goes_on_after_oom();
 
   RecordingFigures& figures = agreement.simulated;
-  figures.events = simulated.event_count();
+  figures.events = agreement.events.b_events;
   figures.peak_reserved_bytes = static_cast<Bytes>(simulated.statistics.reserved_bytes.all.peak);
   figures.peak_requested_bytes = static_cast<Bytes>(simulated.statistics.requested_bytes.all.peak);
   figures.end_reserved_bytes = static_cast<Bytes>(simulated.statistics.reserved_bytes.all.current);
@@ -213,46 +222,6 @@ Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Versi
     figures.end_segments = simulated.segments.size();
     figures.end_blocks = simulated_blocks.size();
     compare_ends(recorded_blocks, simulated_blocks, agreement);
-  }
-  std::vector<Event> recorded = std::move(program.recorded);
-  // Which of several waiting blocks the allocator looks at first depends on streams that a
-  // recording does not name.
-  agreement.late_frees = program.late_frees;
-  DiffOptions diff;
-  diff.unordered_frees = program.late_frees > 0;
-  std::vector<Event> played;
-  const bool is_equal = simulated.events.empty() && simulated.as_recorded == recorded.size();
-  if (is_equal && !options.keep_events) {
-    agreement.events.a_events = agreement.events.b_events = recorded.size();
-    agreement.events.a = agreement.events.b = event_totals(recorded);
-  } else {
-    played = std::move(simulated.events);
-    played.insert(played.begin(), recorded.begin(),
-                  recorded.begin() + static_cast<std::ptrdiff_t>(simulated.as_recorded));
-    agreement.events = diff_events(recorded, played, diff);
-  }
-  agreement.goes_on_after_oom = goes_on_after_oom(recorded);
-  if (agreement.events.first) {
-    agreement.recorded_from_first = first_few(recorded, *agreement.events.first);
-    agreement.simulated_from_first = first_few(played, *agreement.events.first);
-  }
-  const std::size_t common =
-      played.empty() ? simulated.as_recorded : std::min(recorded.size(), played.size());
-  for (std::size_t i = 0; i < common; ++i) {
-    const Event& a = recorded[i];
-    if (a.action != Action::kAlloc) continue;
-    ++agreement.allocations;
-    if (i < simulated.as_recorded) continue;
-    const Event& b = played[i];
-    if (b.action != Action::kAlloc || b.address != a.address) ++agreement.placed_differently;
-  }
-  if (options.keep_events) {
-    agreement.recorded_events = std::move(recorded);
-    agreement.simulated_events = std::move(played);
-    agreement.origins = std::move(program.origins);
-  } else {
-    agreement.events.a_order = {};
-    agreement.events.b_order = {};
   }
   return agreement;
 }
@@ -282,9 +251,11 @@ AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version) {
   std::string text = snapshot.settings.text;
   // The first releases record no settings; that segments were expandable shows all the same.
   const auto expandable = [](const SnapshotSegment& segment) { return segment.expandable; };
-  const auto maps = [](const SnapshotEvent& event) { return event.action == Action::kSegmentMap; };
-  if (!snapshot.settings.recorded && (std::ranges::any_of(snapshot.segments, expandable) ||
-                                      std::ranges::any_of(snapshot.events, maps))) {
+  const auto maps = [&snapshot] {
+    return EventTrace(snapshot.events, 0, snapshot.events.size()).find(Action::kSegmentMap);
+  };
+  if (!snapshot.settings.recorded &&
+      (std::ranges::any_of(snapshot.segments, expandable) || maps())) {
     text = "expandable_segments:True";
   }
   return parse_settings(snapshot.name + ": allocator_settings", text, version).settings;
@@ -310,7 +281,7 @@ Agreement agreement_with_recording(const Snapshot& snapshot, const AgreementOpti
       throw;
     }
     if (!best || each->events.differing < best->events.differing) best = std::move(each);
-    if (best->events.equal()) break;
+    if (!best->events.first) break;
   }
   return std::move(*best);
 }

@@ -10,7 +10,7 @@
 #include "sim/alloc/settings.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_program.h"
-#include "sim/timeline/diff.h"
+#include "sim/timeline/event_comparison.h"
 
 namespace tidemark {
 
@@ -37,15 +37,7 @@ struct Agreement {
   std::size_t late_frees = 0;
   RecordingFigures recorded;
   RecordingFigures simulated;
-  EventDiff events;  ///< a: recorded, b: simulated
-  /// The first few events from the first difference on.
-  std::vector<Event> recorded_from_first;
-  std::vector<Event> simulated_from_first;
-  /// All of them, and where their requests came from, by the events' ids; with
-  /// AgreementOptions::keep_events only.
-  std::vector<Event> recorded_events;
-  std::vector<Event> simulated_events;
-  std::vector<RequestOrigin> origins;
+  EventComparison::Result events;      ///< a: recorded, b: simulated
   bool goes_on_after_oom = false;      ///< an allocation follows the last recorded oom
   std::size_t placed_differently = 0;  ///< allocations at another address
   std::size_t allocations = 0;
@@ -54,7 +46,7 @@ struct Agreement {
   std::vector<std::string> notes;              ///< of SnapshotProgram
   bool compares_end = true;                    ///< the range reaches the snapshot itself
   [[nodiscard]] bool complete() const {
-    return events.equal() && recorded == simulated && (!compares_end || differing_blocks == 0);
+    return !events.first && recorded == simulated && (!compares_end || differing_blocks == 0);
   }
 };
 
@@ -65,12 +57,11 @@ struct AgreementOptions {
   /// The release that recorded; none: what the recording's keys tell, and among those the one that
   /// agrees best.
   std::optional<Version> version;
-  bool keep_events = false;
 };
 
 /// Re-simulates a recording from its own settings, with the driver answering as it did, and
-/// compares event by event. Errors: InputError for a recording without events, or whose settings
-/// cannot be read.
+/// compares event by event, some at a time: memory is that of what is alive. Errors: InputError for
+/// a recording without events, or whose settings cannot be read.
 Agreement agreement_with_recording(const Snapshot& snapshot, const AgreementOptions& options);
 
 /// The settings that a recording names. A recording without any (PyTorch 2.1, 2.2): the default, or

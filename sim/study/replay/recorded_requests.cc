@@ -50,7 +50,7 @@ RecordedRequests recorded_requests(const Snapshot& snapshot, const AgreementOpti
   options.from_event = range.from_event;
   options.to_event = range.to_event;
   options.repeat_reclaims = !other_device;
-  options.keep_recorded = false;
+  options.keep_origins = false;
   SnapshotProgram program = make_snapshot_program(snapshot, options);
   recorded.notes = caveats(program, other_device);
   recorded.limited = other_device || program.capacity_bytes != 0;
@@ -60,7 +60,6 @@ RecordedRequests recorded_requests(const Snapshot& snapshot, const AgreementOpti
       program.capacity_bytes == 0 ? "a device with room for all" : "the recorded device";
   recorded.device.total_bytes =
       roomy_capacity(program, recorded.agreement.recorded.peak_reserved_bytes);
-  for (Instruction& instruction : program.instructions) instruction.device = 0;
   recorded.trace = {std::move(program.instructions), std::move(program.program.labels)};
   return recorded;
 }

@@ -14,7 +14,7 @@ namespace tidemark {
 
 /// What a recorded run asked for, ready to be played under other settings.
 struct RecordedRequests {
-  RequestTrace trace;   ///< of device 0, whichever it was
+  PackedTrace trace;    ///< of device 0, whichever it was
   Agreement agreement;  ///< of the recording with its re-simulation
   /// Holds what the recorded one held for PyTorch, or room for any setting; else as an H100.
   DeviceSpec device;

@@ -53,33 +53,30 @@ std::optional<std::int64_t> microseconds(std::string_view text) {
   return static_cast<std::int64_t>(number * factor);
 }
 
-std::size_t first_event_at(std::span<const SnapshotEvent> trace, std::int64_t time_us) {
-  const auto found = std::ranges::lower_bound(trace, time_us, {}, &SnapshotEvent::time_us);
-  return static_cast<std::size_t>(found - trace.begin());
-}
-
 void add_step(std::vector<std::size_t>& steps, std::size_t event) {
   if (event > steps.back()) steps.push_back(event);
 }
 
 std::vector<std::size_t> steps_by_profiler(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::size_t> steps{0};
+  const EventTrace trace = snapshot.trace(device);
   for (const SnapshotAnnotation& each : snapshot.annotations) {
     if (each.device == device && !each.end &&
         snapshot.texts[each.name].starts_with("ProfilerStep#"))
-      add_step(steps, first_event_at(snapshot.trace(device), each.time_us));
+      add_step(steps, trace.first_at(each.time_us));
   }
   return steps;
 }
 
 std::vector<std::size_t> steps_by_metadata(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::size_t> steps{0};
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   TextId text = 0;
   std::string_view step;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    if (trace[i].user_metadata == text) continue;
-    text = trace[i].user_metadata;
+    const TextId metadata = trace[i].user_metadata;
+    if (metadata == text) continue;
+    text = metadata;
     // Micro-batches "1.0", "1.1" are one step's.
     const std::string_view micro = split_phase_name(phase_in_metadata(snapshot.texts[text])).step;
     const std::string_view next = micro.substr(0, micro.find('.'));
@@ -93,10 +90,11 @@ std::vector<std::size_t> steps_by_metadata(const Snapshot& snapshot, std::uint8_
 
 std::vector<std::size_t> steps_by_optimizer(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::size_t> steps{0};
+  const EventTrace trace = snapshot.trace(device);
   for (const SnapshotAnnotation& each : snapshot.annotations) {
     if (each.device == device && each.end &&
         snapshot.texts[each.name].starts_with("Optimizer.step"))
-      add_step(steps, first_event_at(snapshot.trace(device), each.time_us));
+      add_step(steps, trace.first_at(each.time_us));
   }
   return steps;
 }
@@ -104,12 +102,13 @@ std::vector<std::size_t> steps_by_optimizer(const Snapshot& snapshot, std::uint8
 std::vector<std::size_t> steps_by_stacks(const Snapshot& snapshot, std::uint8_t device) {
   std::vector<std::size_t> steps{0};
   std::vector<std::optional<Purpose>> purposes(snapshot.stacks.size());
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   bool stepped = false;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    if (trace[i].action != Action::kAlloc) continue;
-    std::optional<Purpose>& purpose = purposes[trace[i].stack];
-    if (!purpose) purpose = purpose_of(snapshot, trace[i].stack, 0);
+    const SnapshotEvent event = trace[i];
+    if (event.action != Action::kAlloc) continue;
+    std::optional<Purpose>& purpose = purposes[event.stack];
+    if (!purpose) purpose = purpose_of(snapshot, event.stack, 0);
     if (*purpose == Purpose::kOptimizer) {
       stepped = true;
     } else if (stepped && (*purpose == Purpose::kForward || *purpose == Purpose::kBackward ||
@@ -140,7 +139,7 @@ RecordingSteps recording_steps(const Snapshot& snapshot, std::uint8_t device) {
 
 std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std::string_view option,
                              std::string_view text) {
-  const std::span<const SnapshotEvent> trace = snapshot.trace(device);
+  const EventTrace trace = snapshot.trace(device);
   const std::size_t colon = text.find(':');
   const std::string_view form = colon == std::string_view::npos ? "event" : text.substr(0, colon);
   const std::string_view rest = colon == std::string_view::npos ? text : text.substr(colon + 1);
@@ -165,15 +164,15 @@ std::size_t recording_moment(const Snapshot& snapshot, std::uint8_t device, std:
   if (form == "time") {
     const std::optional<std::int64_t> time = microseconds(rest);
     if (!time) refuse(option, fmt::format("{}, found '{}'", kForms, text));
-    if (!trace.empty() && trace.front().time_us == 0)
+    if (!trace.empty() && trace[0].time_us == 0)
       refuse(option, "the recording has no times: PyTorch writes them from 2.2 on");
-    return trace.empty() ? 0 : first_event_at(trace, trace.front().time_us + *time);
+    return trace.empty() ? 0 : trace.first_at(trace[0].time_us + *time);
   }
   if (form == "mark") {
     for (const SnapshotAnnotation& each : snapshot.annotations) {
       if (each.device == device && !each.end &&
           snapshot.texts[each.name].find(rest) != std::string_view::npos) {
-        return first_event_at(trace, each.time_us);
+        return trace.first_at(each.time_us);
       }
     }
     refuse(option, fmt::format("no annotation of the recording holds '{}'", rest));

@@ -183,11 +183,11 @@ DeviceMemory::Config memory_config(const ReplayOptions& options) {
   return {options.device.total_bytes, options.device.context_bytes, options.other_bytes, 0};
 }
 
-ReplayResult replay_timed(std::span<const Instruction> given, const AllocatorSettings& settings,
+ReplayResult replay_timed(Instructions given, const AllocatorSettings& settings,
                           const ReplayOptions& options) {
   // Reports have the trace's labels; the simulator gets none.
   const Program program;
-  std::vector<Instruction> unlabelled(given.begin(), given.end());
+  std::vector<Instruction> unlabelled = given.unpacked();
   for (Instruction& instruction : unlabelled) instruction.label = 0;
   std::span<const Instruction> instructions(unlabelled);
   SimulatorOptions simulated;
@@ -222,7 +222,10 @@ ReplayResult replay_timed(std::span<const Instruction> given, const AllocatorSet
   Follower follower(settings.backend == Backend::kIdeal);
   follower.follow(result.events, options.keep_samples ? &result.live : nullptr);
   follower.tell(result.summary);
+  if (options.follow) options.follow({0, result.events, result.samples, result.live});
   if (!options.keep_events) {
+    result.live = {};
+    result.samples = {};
     result.events = {};
     result.segments = {};
   }
@@ -247,9 +250,58 @@ class PeakOverResets {
   std::int64_t allocated_ = 0;
 };
 
+/// Looks at the events that came since the last look, and forgets those that nobody keeps.
+class FinishedEvents {
+ public:
+  FinishedEvents(const ReplayOptions& options, History& history, std::vector<Bytes>& live,
+                 Follower& follower)
+      : options_(options), history_(history), live_(live), follower_(follower) {}
+
+  /// `all`: the last one too, whose sample is whole only when the next event or the end comes.
+  void take(bool all) {
+    const bool sampled = history_.sampling;
+    const std::size_t whole = sampled && !all && !history_.events.empty()
+                                  ? history_.events.size() - 1
+                                  : history_.events.size();
+    if (whole == looked_at_) return;
+    const std::size_t first = looked_at_;
+    const std::size_t count = whole - first;
+    const std::span<const Event> events(history_.events.data() + first, count);
+    follower_.follow(events, sampled ? &live_ : nullptr);
+    if (options_.follow) {
+      ReplayedEvents given{forgotten_ + first, events, {}, {}};
+      if (sampled) {
+        given.samples = {history_.samples.data() + first, count};
+        given.live = {live_.data() + first, count};
+      }
+      options_.follow(given);
+    }
+    looked_at_ = whole;
+    if (!options_.keep_events) forget();
+  }
+
+ private:
+  void forget() {
+    const auto end = static_cast<std::ptrdiff_t>(looked_at_);
+    history_.events.erase(history_.events.begin(), history_.events.begin() + end);
+    if (history_.sampling) {
+      history_.samples.erase(history_.samples.begin(), history_.samples.begin() + end);
+      live_.erase(live_.begin(), live_.begin() + end);
+    }
+    forgotten_ += looked_at_;
+    looked_at_ = 0;
+  }
+  const ReplayOptions& options_;
+  History& history_;
+  std::vector<Bytes>& live_;
+  Follower& follower_;
+  std::size_t looked_at_ = 0;
+  std::size_t forgotten_ = 0;
+};
+
 }  // namespace
 
-ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
+ReplayResult replay(Instructions instructions, const AllocatorSettings& settings,
                     const ReplayOptions& options) {
   if (options.policy.kind == EventPolicy::Kind::kSimulated)
     return replay_timed(instructions, settings, options);
@@ -266,11 +318,13 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
   result.settings = settings;
   Follower follower(settings.backend == Backend::kIdeal);
   PeakOverResets peaks;
-  for (std::size_t done = 0; done < instructions.size();) {
+  FinishedEvents finished(options, history, result.live, follower);
+  InstructionReader reader(instructions);
+  std::size_t done = 0;
+  for (std::span<const Instruction> some = reader.next(kChunk); !some.empty();) {
     // Events that nobody keeps are looked at while they are in the cache. Peaks are read before
     // each reset: a trace's own resets must not hide the highest moment.
-    std::span<const Instruction> chunk =
-        instructions.subspan(done, std::min(kChunk, instructions.size() - done));
+    std::span<const Instruction> chunk = some;
     const auto reset = std::find_if(chunk.begin(), chunk.end(), [](const Instruction& each) {
       return each.verb == Verb::kResetPeak;
     });
@@ -281,15 +335,15 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
       chunk = chunk.first(static_cast<std::size_t>(reset - chunk.begin()));
     }
     allocator->set_instruction(static_cast<std::uint32_t>(done));
-    done += allocator->execute(chunk);
+    const std::size_t executed = allocator->execute(chunk);
+    done += executed;
+    some = some.subspan(executed);
     if (allocator->refused() && !result.first_oom) result.first_oom = allocator->failure();
-    if (options.keep_events) continue;
-    follower.follow(history.events, nullptr);
-    history.events.clear();
+    finished.take(false);
+    if (some.empty()) some = reader.next(kChunk);
   }
   allocator->finish_samples();
-  if (options.keep_events)
-    follower.follow(history.events, options.keep_samples ? &result.live : nullptr);
+  finished.take(true);
   follower.tell(result.summary);
   result.statistics = allocator->statistics();
   peaks.look(result.statistics);
@@ -302,11 +356,13 @@ ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSe
     result.segments = allocator->segments();
     result.events = std::move(history.events);
     result.samples = std::move(history.samples);
+  } else {
+    result.live = {};
   }
   return result;
 }
 
-std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
+std::vector<ReplayResult> replay_all(Instructions instructions,
                                      std::span<const AllocatorSettings> settings,
                                      const ReplayOptions& options, unsigned threads) {
   std::vector<ReplayResult> results(settings.size());

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,9 +15,18 @@
 #include "sim/device/cost_model.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"
+#include "sim/program/instruction_log.h"
 #include "sim/run/event_policy.h"
 
 namespace tidemark {
+
+/// Some of a replay's events, in order.
+struct ReplayedEvents {
+  std::size_t first = 0;  ///< how many came before
+  std::span<const Event> events;
+  std::span<const MemorySample> samples;  ///< one an event, when they are kept
+  std::span<const Bytes> live;            ///< one an event, when samples are kept: see ReplayResult
+};
 
 /// What a request trace is played on.
 struct ReplayOptions {
@@ -27,7 +37,10 @@ struct ReplayOptions {
   EventPolicy policy{EventPolicy::Kind::kSync, 0};
   CostModel costs;
   bool keep_events = false;   ///< ReplayResult::events and segments
-  bool keep_samples = false;  ///< ReplayResult::samples and live; needs keep_events
+  bool keep_samples = false;  ///< ReplayResult::samples and live; needs keep_events or `follow`
+  /// Where set, is given every event once it is whole; nothing is kept for it. Events of the
+  /// policy `simulated` come at the end.
+  std::function<void(const ReplayedEvents&)> follow;
 };
 
 /// One row of a comparison of settings. Fragmentation is measured against `ideal`, the bytes that
@@ -64,12 +77,12 @@ struct ReplayResult {
 /// requests differ; options.device holds its context and the others. Errors: InputError where the
 /// settings and the trace cannot go together (see CachingAllocator::allocate). Cost: linear in the
 /// instructions; with `simulated` events the engine's cost comes on top.
-ReplayResult replay(std::span<const Instruction> instructions, const AllocatorSettings& settings,
+ReplayResult replay(Instructions instructions, const AllocatorSettings& settings,
                     const ReplayOptions& options);
 
 /// The same for several settings, in their order whatever the number of threads. `threads` 0: one a
 /// processor.
-std::vector<ReplayResult> replay_all(std::span<const Instruction> instructions,
+std::vector<ReplayResult> replay_all(Instructions instructions,
                                      std::span<const AllocatorSettings> settings,
                                      const ReplayOptions& options, unsigned threads = 0);
 

@@ -328,28 +328,30 @@ MeasuredRun measured_of(const Snapshot& snapshot) {
   const std::vector<std::uint8_t> devices = recorded_devices(snapshot);
   SnapshotProgramOptions options;
   options.device = devices.empty() ? std::uint8_t{0} : devices.front();
-  SnapshotProgram program = make_snapshot_program(snapshot, options);
+  SnapshotRequests requests(snapshot, options);
+  const SnapshotProgram& program = requests.program();
   MeasuredRun run;
   run.name = snapshot.name;
   run.provenance.command = snapshot.name;
   run.warm = program.warm;
-  MeasuredDevice device;
-  const EventTotals totals = event_totals(program.recorded, {program.start.reserved_bytes(), 0});
-  device.peak_reserved_bytes = totals.peak_reserved_bytes;
-  run.devices.push_back(device);
-  for (Event& event : program.recorded) {
-    event.device = 0;
-    event.instruction = 0;
-  }
-  run.ended_by_oom = ends_by_oom(program.recorded);
   run.is_recording = true;
-  for (const Event& event : program.recorded) {
-    const std::string summary = event.id == kNoRequest || event.id >= program.origins.size()
-                                    ? std::string()
-                                    : stack_summary(snapshot, program.origins[event.id].stack);
-    run.events.ops.push_back(run.events.labels.intern(summary));
+  MeasuredDevice device;
+  device.peak_reserved_bytes = program.peak_reserved_bytes;
+  run.devices.push_back(device);
+  std::vector<Instruction> instructions;
+  std::vector<Event> events;
+  while (requests.next(instructions, events)) {
+    for (Event& event : events) {
+      event.device = 0;
+      event.instruction = 0;
+      const std::string summary = event.id == kNoRequest || event.id >= program.origins.size()
+                                      ? std::string()
+                                      : stack_summary(snapshot, program.origins[event.id].stack);
+      run.events.ops.push_back(run.events.labels.intern(summary));
+    }
+    run.events.events.insert(run.events.events.end(), events.begin(), events.end());
   }
-  run.events.events = std::move(program.recorded);
+  run.ended_by_oom = ends_by_oom(run.events.events);
   return run;
 }
 

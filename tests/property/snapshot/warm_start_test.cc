@@ -104,19 +104,15 @@ void check_all_cuts(const Shape& shape, std::uint64_t seeds,
       const Snapshot snapshot = read_back(recording, shape.conf, events * part / 10);
       AgreementOptions options;
       options.version = kVersion;
-      options.keep_events = true;
       const Agreement agreement = agreement_with_recording(snapshot, options);
       INFO("settings '" << shape.conf << "', seed " << seed << ", cut at " << part << "/10");
       std::string difference;
       for (const std::string& note : agreement.notes) difference += note + "\n";
       for (const std::string& line : agreement.block_differences) difference += line + "\n";
-      for (std::size_t i = agreement.events.first.value_or(0);
-           agreement.events.first && i < *agreement.events.first + 5; ++i) {
-        if (i < agreement.recorded_events.size())
-          difference += "recorded  " + line_of(agreement.recorded_events[i]) + "\n";
-        if (i < agreement.simulated_events.size())
-          difference += "simulated " + line_of(agreement.simulated_events[i]) + "\n";
-      }
+      for (const Event& each : agreement.events.a_from_first)
+        difference += "recorded  " + line_of(each) + "\n";
+      for (const Event& each : agreement.events.b_from_first)
+        difference += "simulated " + line_of(each) + "\n";
       ++cuts;
       if (agreement.start_blocks_of_unknown_size > 0 && !agreement.complete()) {
         ++undecided;

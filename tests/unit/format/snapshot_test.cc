@@ -122,7 +122,9 @@ TEST_CASE("a late free becomes a use by a stream of its own and a sync where it 
   device.segments = segments;
   const SnapshotProgram program = make_snapshot_program(round_trip(device), {});
   std::vector<Verb> verbs;
-  for (const Instruction& each : program.instructions) verbs.push_back(each.verb);
+  InstructionReader(program.instructions).for_each([&verbs](const Instruction& each) {
+    verbs.push_back(each.verb);
+  });
   CHECK(verbs == std::vector<Verb>{Verb::kAlloc, Verb::kUse, Verb::kFree, Verb::kAlloc, Verb::kSync,
                                    Verb::kAlloc});
   CHECK(program.late_frees == 1);
@@ -148,8 +150,11 @@ TEST_CASE(
   device.events = events;
   const Snapshot snapshot = round_trip(device);
   const auto empty_caches = [](const SnapshotProgram& program) {
-    return std::count_if(program.instructions.begin(), program.instructions.end(),
-                         [](const Instruction& each) { return each.verb == Verb::kEmptyCache; });
+    int count = 0;
+    InstructionReader(program.instructions).for_each([&count](const Instruction& each) {
+      if (each.verb == Verb::kEmptyCache) ++count;
+    });
+    return count;
   };
   const SnapshotProgram program = make_snapshot_program(snapshot, {});
   // 64 MiB were free at the error: the second segment had fitted beside the first.

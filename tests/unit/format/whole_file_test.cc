@@ -41,6 +41,34 @@ TEST_CASE("what is written is read back, plain and gzipped, empty and large") {
   CHECK(folder.files() == 2);  // no .part left
 }
 
+TEST_CASE("a file written in parts is the one written at once, and is there when it is complete") {
+  const Folder folder;
+  std::string contents;
+  for (std::size_t i = 0; i < 300'000; ++i) contents += static_cast<char>('a' + i * i % 23);
+  for (const std::string name : {"plain.csv", "packed.csv.gz"}) {
+    write_whole_file(folder.file("whole-" + name), contents);
+    const std::string path = folder.file(name);
+    {
+      FileWriter given_up(path);
+      given_up.append(contents);
+    }
+    CHECK_FALSE(std::filesystem::exists(path));
+    FileWriter file(path);
+    for (std::size_t at = 0; at < contents.size(); at += 7'001)
+      file.append(std::string_view(contents).substr(at, 7'001));
+    CHECK_FALSE(std::filesystem::exists(path));
+    file.finish();
+    CHECK(read_whole_file(path) == contents);
+    CHECK(std::filesystem::file_size(path) ==
+          std::filesystem::file_size(folder.file("whole-" + name)));
+  }
+  CHECK(folder.files() == 4);  // no .part left
+  CHECK_THROWS_WITH(FileWriter(folder.file("no/such.csv")),
+                    folder.file("no/such.csv") + ": No such file or directory");
+  FileWriter full("/dev/full");
+  CHECK_THROWS_AS(full.append("x"), IoError);
+}
+
 TEST_CASE("a gzip file holds no time stamp") {
   const std::string packed = gzipped("abc");
   REQUIRE(packed.size() > 8);
