@@ -134,6 +134,12 @@ class Partitioner {
       if (id != kNoNode) in_backward_[id] = true;
     }
     for (const NodeId id : joint_.needed_for(joint_.outputs, {})) in_forward_[id] = true;
+    is_result_.resize(n);
+    for (const auto* results : {&joint_.outputs, &joint_.gradients}) {
+      for (const NodeId id : *results) {
+        if (id != kNoNode) is_result_[id] = true;
+      }
+    }
     std::uint32_t count = 0;
     for (NodeId id = 0; id < n; ++id) {
       if (nodes_[id].kind == NodeKind::kInput) in_forward_[id] = true;
@@ -166,6 +172,7 @@ class Partitioner {
     while (!stack.empty()) {
       const NodeId at = stack.back();
       stack.pop_back();
+      if (is_result_[at]) return true;  // the graph's end reads it, and is no loop
       for (const NodeId user : users_[at]) {
         if (!in_forward_[user] && !fuses(at, user)) return true;
         if (is_view(nodes_[user])) stack.push_back(user);
@@ -287,9 +294,9 @@ class Partitioner {
     const double factor =
         std::pow(1.1, std::max<std::uint32_t>(std::min<std::uint32_t>(distance_[id], 100), 1));
     const auto weight = static_cast<std::int64_t>(static_cast<double>(size_of(id)) * factor);
-    const bool is_materialized =
-        is_input(node) || !std::all_of(users_[id].begin(), users_[id].end(),
-                                       [&](NodeId user) { return fuses(id, user); });
+    const bool is_materialized = is_input(node) || is_result_[id] ||
+                                 !std::all_of(users_[id].begin(), users_[id].end(),
+                                              [&](NodeId user) { return fuses(id, user); });
     return is_materialized ? weight : 2 * weight;
   }
 
@@ -390,6 +397,7 @@ class Partitioner {
   std::vector<bool> by_tangents_;  ///< is one, or depends on one
   std::vector<bool> in_backward_;  ///< the same, or is a gradient itself
   std::vector<bool> in_forward_;   ///< an input, or needed for a result
+  std::vector<bool> is_result_;    ///< of the forward pass, or a gradient
   std::vector<bool> banned_;
   std::vector<bool> must_recompute_;
   std::vector<bool> must_save_;

@@ -39,7 +39,6 @@ constexpr Unproven kUnproven[] = {
     {"atanh"},
     {"atanh_"},
     {"atleast_1d"},
-    {"bernoulli_"},
     {"bitwise_and"},
     {"bitwise_left_shift"},
     {"bitwise_left_shift_"},
@@ -144,7 +143,6 @@ constexpr Unproven kUnproven[] = {
     {"rad2deg_"},
     {"randint_like"},
     {"randn_like"},
-    {"random_"},
     {"reciprocal_"},
     {"relu6_"},
     {"remainder_"},
@@ -174,7 +172,6 @@ constexpr Unproven kUnproven[] = {
     {"triu_indices"},
     {"trunc"},
     {"trunc_"},
-    {"uniform_"},
     {"vector_norm"},
     {"vsplit"},
 };

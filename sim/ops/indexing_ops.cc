@@ -328,7 +328,9 @@ Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
 }
 
 Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
-  Op op(c, "index", "IndexBackward0", {&self});
+  const Tensor none;
+  const auto at = [&](std::size_t i) { return i < indices.size() ? &indices[i] : &none; };
+  Op op(c, "index", "IndexBackward0", {&self}, {at(0), at(1), at(2), at(3)});
   op.gathers();
   save_indices(op, indices);
   return op.result(index_kernel(c, self, indices),
@@ -369,7 +371,9 @@ Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, con
 
 Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                  bool accumulate) {
-  Op op(c, "index_put", "IndexPutBackward0", {&self, &values});
+  const Tensor none;
+  const auto at = [&](std::size_t i) { return i < indices.size() ? &indices[i] : &none; };
+  Op op(c, "index_put", "IndexPutBackward0", {&self, &values}, {at(0), at(1), at(2), at(3)});
   save_indices(op, indices);
   Tensor out = clone(c, self);
   put_kernel(c, out, indices, values, accumulate);

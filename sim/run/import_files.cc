@@ -115,6 +115,12 @@ std::optional<std::uint64_t> HostFiles::size(const std::string& given) {
   return bytes;
 }
 
+std::string HostFiles::working_folder() const {
+  std::error_code error;
+  const fs::path folder = fs::current_path(error);
+  return error ? "/" : folder.string();
+}
+
 std::optional<std::string> HostFiles::begin(const std::string& given, std::uint64_t count) {
   const std::string file = host_path(given);
   if (file.starts_with(kZooFolder) || !is_file(file)) return std::nullopt;

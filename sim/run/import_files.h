@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/format/read_scope.h"
-#include "sim/lang/imports/file_bytes.h"
+#include "sim/lang/imports/host_view.h"
 #include "sim/lang/imports/source_files.h"
 #include "sim/run/run_result.h"
 
@@ -21,7 +21,7 @@ constexpr std::string_view kZooFolder = "<zoo>";
 /// The host's files as far as a simulated program may see them: those in a ReadScope of its own
 /// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when
 /// it is asked for.
-class HostFiles final : public lang::SourceFiles, public lang::FileBytes {
+class HostFiles final : public lang::SourceFiles, public lang::HostView {
  public:
   explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {})
       : scope_(own, code) {}
@@ -29,14 +29,15 @@ class HostFiles final : public lang::SourceFiles, public lang::FileBytes {
   std::shared_ptr<const SourceText> read(const std::string& given) override;
   std::optional<std::uint64_t> size(const std::string& given) override;
   std::optional<std::string> begin(const std::string& given, std::uint64_t count) override;
+  [[nodiscard]] std::string working_folder() const override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
 
   /// Files that became modules, in the order of their imports.
   [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
  private:
-  /// Where a program's path is. Its working directory is "/": what is not seen there is looked for
-  /// in the folder that Tidemark runs in.
+  /// Where a program's path is. A path from the root that is not seen there is looked for in the
+  /// folder that Tidemark runs in.
   [[nodiscard]] std::string host_path(const std::string& path) const;
   /// Errors: InputError where the file may not be read.
   [[nodiscard]] bool is_file(const std::string& file) const;

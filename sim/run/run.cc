@@ -37,7 +37,10 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   program.packages = scenario.packages;
   std::vector<std::string> own = scenario.packages;
   own.push_back(scenario.folder);
-  program.files = std::make_shared<HostFiles>(own, scenario.model.import_folders);
+  std::vector<std::string> code = scenario.model.import_folders;
+  if (std::string project = project_of(scenario.folder); !project.empty())
+    code.push_back(std::move(project));
+  program.files = std::make_shared<HostFiles>(own, code);
   program.arguments = scenario.script_args;
   if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
   program.environment = scenario.script_env;

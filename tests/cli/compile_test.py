@@ -179,16 +179,14 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
             ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
             ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
-            ("    print('x')", "train.py:7:5: error: printing in compiled code"),
-            ("    x = x * x.sum().item()", "train.py:7:"),
+            ("    for i in range(2): print('x')", "train.py:7:24: error: printing in a loop or a try of compiled code"),
             ("    x = x.to('cpu')", "train.py:7:"),
-            ("    if x.sum() > 0: pass", "train.py:7:"),
+            ("    (lambda: print('x'))()", "train.py:7:14: error: printing within a function that compiled code calls"),
             ("    x[:, 0] = 1", "train.py:7:"),
             ("    x = nn.BatchNorm1d(64, device='cuda')(x)", "batch_norm in compiled code"),
-            ("    torch._dynamo.graph_break()", "train.py:7:"),
             ("    kept.append(x * 2)", "makes and keeps"),
             ("    x = checkpoint(torch.sin, x, use_reentrant=False)", "train.py:7:"),
-            ("    x = outside(x)", "a function that is not to be compiled"),
+            ("    while True: x = outside(x)", "a function that is not to be compiled in a loop"),
         ):
             with self.subTest(line):
                 body = line + "\n"
@@ -200,6 +198,21 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(said, done.stderr)
                 self.assertIn("--compile eager", done.stderr)
+
+    def test_where_the_program_leaves_it_a_graph_ends_and_another_begins(self):
+        for line in (
+            "    print('here')",
+            "    x = x * x.sum().item()",
+            "    if x.sum() > 0: pass",
+            "    torch._dynamo.graph_break()",
+            "    x = outside(x)",
+        ):
+            with self.subTest(line):
+                body = "outside = torch.compiler.disable(torch.sin)\n@torch.compile(backend='aot_eager')\ndef run(x):\n"
+                body += "    x = torch.tanh(x)\n" + line + "\n    return model(x)\n" + LOOP
+                done, _ = self.run_script(HEAD + body, "--compile", "model")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("FITS", done.stdout)
 
     def test_modelled_code_does_what_else_it_does_at_every_call(self):
         body = """

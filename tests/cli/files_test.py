@@ -78,6 +78,26 @@ class Files(unittest.TestCase):
             with self.subTest(words):
                 self.assertEqual(self.printed(text, x__st=content), words + "\n")
 
+    def test_there_is_no_network(self):
+        text = ("import httpx, httpx2\nfor ask in (httpx.get, httpx2.Client().get):\n    try:\n        ask('https://example.org')\n"
+                "    except httpx.ConnectError as error:\n        print(error)\n")
+        done = self.run_script(text)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["printed"], "[Errno -3] Temporary failure in name resolution\n" * 2)
+        self.assertIn("no network: GET https://example.org is not asked for", json.dumps(report["notes"]))
+
+    def test_a_script_imports_from_the_root_of_its_project(self):
+        for name, text in (("root/pyproject.toml", ""), ("root/lib/__init__.py", ""), ("root/lib/net.py", "SIZE = 7\n"), ("root/lib/data.txt", "7"),
+                           ("root/train/run.py", "import os, sys\nROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\nsys.path.append(ROOT)\n"
+                                                 "from lib import net\nprint(net.SIZE)\nopen(ROOT + '/lib/data.txt')\n")):
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        done = subprocess.run([PROGRAM, "run", "run.py", "--device", "t4"], cwd=self.folder / "root" / "train", capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, "7\n"))  # code of the project, not its data
+        self.assertIn("outside of what may be read here", done.stderr)
+
     def test_a_program_that_expects_a_refusal_goes_on_and_the_refusal_is_told(self):
         done = self.run_script("try:\n    open('/etc/hostname')\nexcept OSError as error:\n    print(error.errno)\n")
         report = json.loads(done.stdout)

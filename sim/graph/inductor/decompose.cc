@@ -56,6 +56,8 @@ bool is_one_product(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+constexpr std::size_t kMostInputsOfCat = 8;  // max_pointwise_cat_inputs
+
 std::string_view without_underscore(std::string_view name) {
   if (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_') name.remove_suffix(1);
   return name;
@@ -184,7 +186,7 @@ void Decomposer::element_wise(NodeId id) {
     return;
   }
   const bool is_product = is_one_product(name);
-  if (!is_kept(name) && !is_product) refuse(node.name);
+  if (!is_kept(name) && !is_product) remember(name);
   std::vector<NodeId> inputs = inputs_of(id);
   if (inputs.empty()) refuse(node.name);
   const NodeId result =
@@ -273,9 +275,10 @@ std::vector<std::int64_t> Decomposer::numbers_in(std::string_view call) {
 
 void Decomposer::reduction(NodeId id) {
   const GraphNode& node = in_.nodes[id];
-  static constexpr std::string_view kKnown[] = {"sum", "mean", "amax", "amin", "max", "min"};
+  static constexpr std::string_view kKnown[] = {"sum", "mean", "amax",   "amin",   "max", "min",
+                                                "any", "all",  "argmax", "argmin", "prod"};
   if (std::find(std::begin(kKnown), std::end(kKnown), node.name) == std::end(kKnown))
-    refuse(node.name);
+    remember(node.name);
   const NodeId x = inputs_of(id).front();
   bool keeps_dims = false;
   GraphNode from = in_.nodes[node.inputs.front()];
@@ -405,10 +408,10 @@ void Decomposer::convert(NodeId id) {
       keep(id);
       keep_transposed(id);
       return;
-    case NodeKind::kCat: {
+    case NodeKind::kCat:
+      if (node.inputs.size() > kMostInputsOfCat) remember("cat of more than eight tensors");
       keep(id);
       return;
-    }
     default:
       break;
   }
@@ -416,7 +419,7 @@ void Decomposer::convert(NodeId id) {
     keep(id);  // split: views
     return;
   }
-  if (by_formula(id) || composite(id)) return;
+  if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;
   if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
     reduction(id);
     return;
@@ -446,8 +449,7 @@ void Decomposer::convert(NodeId id) {
       return;
     }
     default:
-      if (!library_kernel(node.name)) refuse(node.name);
-      keep(id);
+      keep_unknown(id);
   }
 }
 
@@ -464,6 +466,28 @@ bool Decomposer::library_kernel(std::string_view name) {
                                                 "bmm",
                                                 "baddbmm"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+void Decomposer::remember(std::string_view name) {
+  if (std::find(unknown_.begin(), unknown_.end(), name) == unknown_.end()) unknown_.push_back(name);
+}
+
+/// A kernel of its own, as eager has it: what inductor falls back to, and what is not known here.
+void Decomposer::keep_unknown(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  static constexpr std::string_view kFallbacks[] = {
+      "topk",     "sort",           "kthvalue",        "median",         "mode",
+      "randperm", "_cdist_forward", "_cdist_backward", "masked_scatter", "view_as_complex"};
+  const bool is_known =
+      library_kernel(node.name) ||
+      std::find(std::begin(kFallbacks), std::end(kFallbacks), node.name) != std::end(kFallbacks);
+  if (!is_known) remember(node.name);
+  // Attention gives several results, though without gradients only one of them is wanted.
+  if (node.name.starts_with("_scaled_dot_product") && !node.has_parts) {
+    keep_single_part(id);
+  } else {
+    keep(id);
+  }
 }
 
 /// A kernel that gives several results, though only one of them is wanted.
@@ -498,10 +522,12 @@ NodeGraph Decomposer::run() {
   return std::move(out_);
 }
 
-NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places) {
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places,
+                    std::vector<std::string_view>& unknown) {
   Decomposer decomposer(captured, under_autocast);
   NodeGraph graph = decomposer.run();
   places = decomposer.places();
+  unknown = decomposer.unknown();
   return graph;
 }
 

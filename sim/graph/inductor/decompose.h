@@ -12,7 +12,10 @@ namespace tidemark::graph::inductor {
 /// Errors: ops::NotModelled, with the operator's name. Source: docs/rules/compile.md#1.
 /// `places`: by node of the captured graph, which one it is now; kNoNode: it is none any more.
 /// `under_autocast`: it was traced so, and its backward functions too.
-NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places);
+/// `unknown`: operators whose decompositions are not known; each is a loop, a reduction or a kernel
+/// of its own.
+NodeGraph decompose(const NodeGraph& captured, bool under_autocast, std::vector<NodeId>& places,
+                    std::vector<std::string_view>& unknown);
 
 /// A decomposition of element-wise operators, as text: statements `name = operator operands`, the
 /// last without a name; operands are names, `x y z` those of the operator, or numbers behind `#`.

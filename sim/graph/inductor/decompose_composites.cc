@@ -19,6 +19,10 @@ bool Decomposer::composite(NodeId id) {
     layer_norm(id);
   } else if (name == "native_layer_norm_backward") {
     layer_norm_backward(id);
+  } else if (name == "_fused_rms_norm") {
+    rms_norm(id);
+  } else if (name == "_fused_rms_norm_backward" || name == "fused_rms_norm_backward") {
+    rms_norm_backward(id);
   } else if (name == "native_dropout") {
     dropout(id);
   } else if (name == "embedding") {
@@ -33,9 +37,9 @@ bool Decomposer::composite(NodeId id) {
     softmax_backward(id, false);
   } else if (name == "log_softmax_backward") {
     softmax_backward(id, true);
-  } else if (name == "nll_loss_forward" || name == "nll_loss") {
+  } else if (name == "nll_loss_forward" || name == "nll_loss" || name == "nll_loss2d_forward") {
     nll_loss(id);
-  } else if (name == "nll_loss_backward") {
+  } else if (name == "nll_loss_backward" || name == "nll_loss2d_backward") {
     nll_loss_backward(id);
   } else if (name == "select_backward" || name == "slice_backward") {
     part_backward(id);
@@ -64,12 +68,20 @@ bool Decomposer::composite(NodeId id) {
 void Decomposer::layer_norm(NodeId id) {
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
-  if (parts.size() < 3) refuse("native_layer_norm");
-  const GraphNode& mean_shape = in_.nodes[parts[1]];
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
   const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
-  bool keeps_dims = false;
-  const std::vector<std::int64_t> dims = reduced_dims(out_.nodes[x], mean_shape, keeps_dims);
+  // Without gradients the statistics are nobody's: the call says what they are of.
+  const bool has_statistics = parts.size() >= 3;
+  std::vector<std::int64_t> dims;
+  if (has_statistics) {
+    bool keeps_dims = false;
+    dims = reduced_dims(out_.nodes[x], in_.nodes[parts[1]], keeps_dims);
+  } else {
+    const std::size_t count = numbers_in(in_.nodes[id].call).size();
+    const std::size_t rank = out_.nodes[x].sizes.size();
+    if (count == 0 || count > rank || !parts.empty()) refuse("native_layer_norm");
+    for (std::size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<std::int64_t>(i));
+  }
   const NodeId both = builder_.reduce("var_mean", x, dims, true, ScalarType::kFloat32);
   out_.nodes[both].has_parts = true;
   const Dims sizes = out_.nodes[both].sizes;
@@ -82,6 +94,10 @@ void Decomposer::layer_norm(NodeId id) {
   if (inputs.size() > 1) result = builder_.pointwise("mul", {result, inputs[1]});
   if (inputs.size() > 2) result = builder_.pointwise("add", {result, inputs[2]});
   result = builder_.convert(result, dtype);
+  if (!has_statistics) {
+    gives(id, result);
+    return;
+  }
   gives(parts[0], result);
   gives(parts[1], mean);
   gives(parts[2], scale);
@@ -130,6 +146,68 @@ void Decomposer::layer_norm_backward(NodeId id) {
   std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
   for (const NodeId part : parts) {
     if (at >= results.size()) refuse("native_layer_norm_backward");
+    gives(part, results[at++]);
+  }
+  if (parts.empty()) gives(id, results[0]);
+}
+
+void Decomposer::rms_norm(NodeId id) {
+  const std::vector<NodeId> inputs = inputs_of(id);
+  const std::vector<NodeId> parts = parts_of(id);
+  const ScalarType dtype = out_.nodes[inputs[0]].dtype;
+  const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const std::size_t rank = out_.nodes[x].sizes.size();
+  const std::size_t count = numbers_in(in_.nodes[id].call).size();
+  if (count == 0 || count > rank) refuse("rms_norm");
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<std::int64_t>(i));
+  const NodeId squares = builder_.pointwise("pow", {x}, "#2");
+  const NodeId mean = builder_.reduce("mean", squares, dims, true, ScalarType::kFloat32);
+  const NodeId scale = evaluate("a = add m #eps; rsqrt a", {{"m", mean}});
+  NodeId result = builder_.pointwise("mul", {x, scale});
+  if (inputs.size() > 1) result = builder_.pointwise("mul", {result, inputs[1]});
+  result = builder_.convert(result, dtype);
+  gives(parts.empty() ? id : parts[0], result);
+  if (parts.size() > 1) gives(parts[1], scale);
+}
+
+void Decomposer::rms_norm_backward(NodeId id) {
+  // The gradient, x, the weight if there is one, the scale.
+  const std::vector<NodeId> inputs = inputs_of(id);
+  const std::vector<NodeId> parts = parts_of(id);
+  if (inputs.size() < 3) refuse("rms_norm");
+  const bool has_weight = inputs.size() > 3;
+  const NodeId scale = inputs.back();
+  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
+  bool keeps_dims = false;
+  const std::vector<std::int64_t> inner =
+      reduced_dims(out_.nodes[x], out_.nodes[scale], keeps_dims);
+  std::vector<std::int64_t> outer;
+  for (std::size_t i = 0; i < out_.nodes[x].sizes.size(); ++i) {
+    if (std::find(inner.begin(), inner.end(), static_cast<std::int64_t>(i)) == inner.end())
+      outer.push_back(static_cast<std::int64_t>(i));
+  }
+  NodeId gw = g;
+  if (has_weight) {
+    const NodeId weight = builder_.convert(inputs[2], ScalarType::kFloat32);
+    gw = builder_.pointwise("mul", {g, weight});
+  }
+  const NodeId hat = builder_.pointwise("mul", {x, scale});
+  const NodeId product = builder_.pointwise("mul", {hat, gw});
+  const NodeId total = builder_.reduce("sum", product, inner, true, ScalarType::kFloat32);
+  const NodeId result = evaluate("a = div h #n; b = mul a t; c = sub g b; mul c r",
+                                 {{"h", hat}, {"t", total}, {"g", gw}, {"r", scale}});
+  std::vector<NodeId> results{builder_.convert(result, out_.nodes[inputs[1]].dtype)};
+  if (has_weight) {
+    NodeId of_weight = builder_.pointwise("mul", {g, hat});
+    if (!outer.empty())
+      of_weight = builder_.reduce("sum", of_weight, outer, false, ScalarType::kFloat32);
+    results.push_back(builder_.convert(of_weight, out_.nodes[inputs[2]].dtype));
+  }
+  std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
+  for (const NodeId part : parts) {
+    if (at >= results.size()) refuse("rms_norm");
     gives(part, results[at++]);
   }
   if (parts.empty()) gives(id, results[0]);
@@ -197,47 +275,95 @@ void Decomposer::part_backward(NodeId id) {
 }
 
 void Decomposer::nll_loss(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
-  if (inputs.size() != 2 || parts.size() != 2 || out_.nodes[inputs[0]].sizes.size() != 2)
-    refuse("nll_loss with weights or more than two dimensions");
-  const NodeId x = inputs[0];
+  const std::size_t rank = out_.nodes[inputs[0]].sizes.size();
+  if (inputs.size() < 2 || parts.size() > 2) refuse("nll_loss");
+  const std::size_t channels = rank < 2 ? 0 : 1;
   const NodeId target = inputs[1];
-  if (!in_.nodes[parts[0]].sizes.empty()) refuse("nll_loss without a reduction");
+  const bool has_weights = inputs.size() > 2;
+  NodeId x = inputs[0];
+  NodeId weights = kNoNode;
+  if (has_weights) {
+    Dims row = Dims::filled(rank, 1);
+    row[channels] = out_.nodes[x].sizes[channels];
+    weights = builder_.view("view", inputs[2], row, dense_strides(row), 0);
+    x = builder_.pointwise("mul", {x, weights});
+  }
+  const ScalarType dtype = out_.nodes[x].dtype;
+  const bool is_none =
+      node.call.find(", none") != std::string_view::npos && (rank > 1 || parts.empty());
   const NodeId is_counted = builder_.pointwise("ne", {target}, "#ignored");
   const NodeId zero = builder_.fill("full", {}, out_.nodes[target].dtype, "#0");
   const NodeId safe = builder_.pointwise("where", {is_counted, target, zero});
-  const NodeId column = builder_.unsqueeze(safe, 1);
-  const NodeId gathered =
-      builder_.opaque("gather", {x, column}, out_.nodes[column].sizes, out_.nodes[x].dtype);
-  const NodeId row = builder_.squeeze(gathered, {1});
-  const NodeId losses = builder_.pointwise("neg", {row});
-  const NodeId nothing = builder_.fill("full", {}, out_.nodes[x].dtype, "#0.0");
+  const NodeId column = builder_.unsqueeze(safe, channels);
+  const auto chosen = [&](NodeId from) {
+    const NodeId gathered =
+        builder_.opaque("gather", {from, column}, out_.nodes[column].sizes, dtype);
+    out_.nodes[gathered].dims = {static_cast<std::int64_t>(channels)};
+    return builder_.squeeze(gathered, {static_cast<std::int64_t>(channels)});
+  };
+  const NodeId losses = builder_.pointwise("neg", {chosen(x)});
+  const NodeId nothing = builder_.fill("full", {}, dtype, "#0.0");
   const NodeId counted = builder_.pointwise("where", {is_counted, losses, nothing});
-  const NodeId number = builder_.reduce("sum", is_counted, {0}, false, ScalarType::kInt64);
-  const NodeId weight = builder_.convert(number, out_.nodes[x].dtype);
-  const NodeId total = builder_.reduce("sum", counted, {0}, false, out_.nodes[x].dtype);
-  gives(parts[0], builder_.pointwise("div", {total, weight}));
-  gives(parts[1], weight);
+  const auto give_total = [&](NodeId total) {
+    if (parts.size() > 1) gives(parts[1], total);
+  };
+  if (is_none) {
+    give_total(builder_.fill("full", {}, dtype, "#0.0"));
+    gives(parts.empty() ? id : parts[0], counted);
+    return;
+  }
+  std::vector<std::int64_t> all;
+  for (std::size_t i = 0; i < out_.nodes[target].sizes.size(); ++i)
+    all.push_back(static_cast<std::int64_t>(i));
+  NodeId weight = kNoNode;
+  if (has_weights) {
+    const NodeId own = builder_.pointwise(
+        "where", {is_counted, chosen(builder_.expand(weights, out_.nodes[x].sizes)), nothing});
+    weight = builder_.reduce("sum", own, all, false, dtype);
+  } else {
+    const NodeId number = builder_.reduce("sum", is_counted, all, false, ScalarType::kInt64);
+    weight = builder_.convert(number, dtype);
+  }
+  const NodeId total = builder_.reduce("sum", counted, all, false, dtype);
+  const bool is_sum = node.call.find(", sum") != std::string_view::npos;
+  gives(parts.empty() ? id : parts[0], is_sum ? total : builder_.pointwise("div", {total, weight}));
+  give_total(weight);
 }
 
 void Decomposer::nll_loss_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
-  // The gradient, x, targets, the total weight.
+  // The gradient, x, targets, weights if there are any, the total weight.
   const std::vector<NodeId> inputs = inputs_of(id);
-  if (inputs.size() != 4) refuse("nll_loss with weights");
-  const NodeId g = builder_.pointwise("div", {inputs[0], inputs[3]});
-  const NodeId column = builder_.unsqueeze(inputs[2], 1);
+  if (inputs.size() < 4) refuse("nll_loss_backward");
+  const std::size_t rank = node.sizes.size();
+  const std::size_t channels = rank < 2 ? 0 : 1;
+  const bool is_sum = node.call.find(", sum") != std::string_view::npos;
+  const bool is_none = node.call.find(", none") != std::string_view::npos;
+  NodeId g = inputs[0];
+  if (!is_sum && !is_none) g = builder_.pointwise("div", {g, inputs.back()});
+  const NodeId column = builder_.unsqueeze(inputs[2], channels);
   const NodeId is_counted = builder_.pointwise("ne", {column}, "#ignored");
   const NodeId zero = builder_.fill("full", {}, out_.nodes[column].dtype, "#0");
   const NodeId safe = builder_.pointwise("where", {is_counted, column, zero});
-  const NodeId numbers = builder_.fill("iota", {node.sizes[1]}, out_.nodes[column].dtype, "#iota");
-  const NodeId row = builder_.view("view", numbers, {1, node.sizes[1]}, {node.sizes[1], 1}, 0);
+  const std::int64_t classes = node.sizes[channels];
+  const NodeId numbers = builder_.fill("iota", {classes}, out_.nodes[column].dtype, "#iota");
+  Dims row = Dims::filled(rank, 1);
+  row[channels] = classes;
+  const NodeId all = builder_.view("view", numbers, row, dense_strides(row), 0);
   const NodeId wide = builder_.expand(safe, node.sizes);
-  const NodeId is_it = builder_.pointwise("eq", {wide, row});
+  const NodeId is_it = builder_.pointwise("eq", {wide, all});
   const NodeId one = builder_.fill("full", {}, node.dtype, "#-1.0");
   const NodeId none = builder_.fill("full", {}, node.dtype, "#0.0");
   const NodeId chosen = builder_.pointwise("where", {is_it, one, none});
+  if (is_none && rank > out_.nodes[g].sizes.size() && !out_.nodes[g].sizes.empty())
+    g = builder_.unsqueeze(g, channels);
+  if (inputs.size() > 4) {
+    const NodeId weights = builder_.view("view", inputs[3], row, dense_strides(row), 0);
+    g = builder_.pointwise("mul", {g, weights});
+  }
   const NodeId scale = builder_.pointwise("where", {is_counted, g, none});
   gives(id, builder_.pointwise("mul", {chosen, scale}));
 }

@@ -18,6 +18,8 @@ class Decomposer {
   NodeGraph run();
   /// By node of the captured graph: which it is now.
   [[nodiscard]] const std::vector<NodeId>& places() const { return at_; }
+  /// Operators whose decompositions are not known here, each once.
+  [[nodiscard]] const std::vector<std::string_view>& unknown() const { return unknown_; }
 
  private:
   [[noreturn]] static void refuse(std::string_view name);
@@ -30,6 +32,8 @@ class Decomposer {
   NodeId evaluate(std::string_view text, std::map<std::string_view, NodeId> names);
   void convert(NodeId id);
   void keep(NodeId id);
+  void keep_unknown(NodeId id);
+  void remember(std::string_view name);
   void add_seeds(NodeId last_part);
   void keep_transposed(NodeId product);
   void keep_single_part(NodeId id);
@@ -46,6 +50,16 @@ class Decomposer {
   void layer_norm_backward(NodeId id);
   void softmax(NodeId id, bool is_log);
   void softmax_backward(NodeId id, bool is_log);
+  /// Operators that read at places which no strides say: decompose_gathers.cc. False: none of them.
+  bool anywhere(NodeId id);
+  void adds_where(NodeId id, std::size_t dim, std::vector<NodeId> places);
+  /// Reductions that are made of others. False: it is none of them.
+  bool made_of_reductions(NodeId id);
+  void rms_norm(NodeId id);
+  void rms_norm_backward(NodeId id);
+  /// Losses, up to how they are summed up: decompose_losses.cc. False: it is none of them.
+  bool loss(NodeId id);
+  NodeId summed_up(NodeId losses, std::string_view call, ops::ScalarType dtype);
   void nll_loss(NodeId id);
   void nll_loss_backward(NodeId id);
   void batch_norm(NodeId id);
@@ -71,6 +85,7 @@ class Decomposer {
   std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
   std::vector<std::pair<NodeId, NodeId>> statistics_;      ///< inputs, and what they become
   NodeId seeds_ = kNoNode;
+  std::vector<std::string_view> unknown_;
 };
 
 }  // namespace tidemark::graph::inductor

@@ -82,6 +82,7 @@ class Lowering {
   void product(NodeId id);
   void concatenate(NodeId id);
   void gather(NodeId id);
+  void read_anywhere(NodeId id);
   void seeds(NodeId id);
   void random(NodeId id);
   void index_put(NodeId id);

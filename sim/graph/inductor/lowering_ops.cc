@@ -93,8 +93,10 @@ void Lowering::gather(NodeId id) {
   const NodeId from = node.inputs[0];
   const NodeId places = node.inputs[1];
   const bool is_embedding = node.name == "embedding";
-  loops->body = [this, x = operand(from), by = operand(places), is_embedding](Trace& trace,
-                                                                              const Indices& at) {
+  const std::size_t place_dim =
+      node.dims.empty() ? node.sizes.size() - 1 : static_cast<std::size_t>(node.dims.front());
+  loops->body = [this, x = operand(from), by = operand(places), is_embedding, place_dim](
+                    Trace& trace, const Indices& at) {
     const std::size_t rank = by.view.sizes.size();
     const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
     const Value place = load_as(trace, by, first, by.dtype);
@@ -106,9 +108,48 @@ void Lowering::gather(NodeId id) {
       into.insert(into.end(), at.begin() + static_cast<std::ptrdiff_t>(rank), at.end());
     } else {
       into = at;
-      into.back() = row;
+      into[place_dim] = row;
     }
     return load(trace, x, into);
+  };
+  give(id, add_box(id, std::move(loops), kNoBuffer));
+}
+
+/// A loop that reads its first operand so many times, at places that others of them or the loop
+/// itself say.
+void Lowering::read_anywhere(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  if (node.dims[1] != 0) realize(values_[node.inputs.front()].box);
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = node.sizes;
+  loops->dtype = node.dtype;
+  std::vector<Operand> places;
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) places.push_back(operand(node.inputs[i]));
+  loops->body = [this, x = operand(node.inputs.front()), places, reads = node.dims[0],
+                 sizes = node.sizes, name = node.name](Trace& trace, const Indices& at) {
+    std::uint64_t place = std::hash<std::string_view>{}(name);
+    for (const Operand& by : places) {
+      const std::size_t rank = std::min(by.view.sizes.size(), at.size());
+      Indices own(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
+      own.resize(by.view.sizes.size());
+      place = mixed(place, load_as(trace, by, own, by.dtype));
+    }
+    Value value = place;
+    for (std::int64_t turn = 0; turn < reads; ++turn) {
+      Indices there(x.view.sizes.size());
+      const bool is_aligned = there.size() == at.size();
+      for (std::size_t d = 0; d < there.size(); ++d) {
+        if (is_aligned && x.view.sizes[d] == sizes[d] && d < 2) {
+          there[d] = at[d];
+        } else if (x.view.sizes[d] != 1) {
+          std::uint64_t mark = mixed(place, static_cast<std::uint64_t>(turn));
+          for (const Index& index : at) mark = mixed(mark, hash_of(index));
+          there[d].mark = mixed(mark, d) | 1U;
+        }
+      }
+      value = trace.op("anywhere", {value, load(trace, x, there)});
+    }
+    return value;
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
@@ -494,17 +535,8 @@ void Lowering::library(NodeId id, std::size_t parts) {
   while (made < parts) add_part(kNoNode);
 }
 
-namespace {
-
-constexpr std::size_t kMostPointwiseCat = 8;  // max_pointwise_cat_inputs
-
-}  // namespace
-
 void Lowering::concatenate(NodeId id) {
   const GraphNode& node = nodes_[id];
-  if (node.inputs.size() > kMostPointwiseCat)
-    throw ops::NotModelled(
-        "cat of more than eight tensors in code compiled by inductor is not modelled");
   std::size_t dim = 0;
   for (std::size_t i = 0; i < node.sizes.size(); ++i) {
     if (nodes_[node.inputs.front()].sizes[i] != node.sizes[i]) dim = i;

@@ -201,6 +201,41 @@ bool feeds_loops(const PassGraph& pass, const std::vector<std::vector<NodeId>>& 
 
 }  // namespace
 
+namespace {
+
+bool is_plain_product(const GraphNode& node) {
+  return node.name == "mm" && node.inputs.size() == 2;
+}
+
+bool is_expandable_to(const ops::Dims& from, const ops::Dims& to) {
+  if (from.size() > to.size()) return false;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != 1 && from[i] != to[to.size() - from.size() + i]) return false;
+  }
+  return true;
+}
+
+/// Of a sum, its operand that is a product which takes the other in; kNoNode: there is none.
+NodeId product_of_sum(const PassGraph& pass, const std::vector<std::vector<NodeId>>& users,
+                      const std::vector<bool>& is_output, NodeId id) {
+  const GraphNode& node = pass.graph.nodes[id];
+  const bool is_sum = node.kind == NodeKind::kPointwise && node.name == "add" &&
+                      node.inputs.size() == 2 && node.numbers == 0;
+  if (!is_sum || node.sizes.size() != 2) return kNoNode;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const NodeId product = node.inputs[i];
+    const GraphNode& other = pass.graph.nodes[node.inputs[1 - i]];
+    const GraphNode& factor = pass.graph.nodes[product];
+    const bool fits = is_plain_product(factor) && users[product].size() == 1 &&
+                      !is_output[product] && node.inputs[0] != node.inputs[1] &&
+                      is_expandable_to(other.sizes, factor.sizes) && other.device.is_cuda();
+    if (fits) return feeds_loops(pass, users, is_output, id) ? kNoNode : product;
+  }
+  return kNoNode;
+}
+
+}  // namespace
+
 void rewrite_pass(PassGraph& pass) {
   const auto users = pass.graph.users();
   std::vector<bool> is_output(pass.graph.nodes.size());
@@ -221,8 +256,28 @@ void rewrite_pass(PassGraph& pass) {
     out.places.push_back(pass.places[old]);
     return static_cast<NodeId>(out.graph.nodes.size() - 1);
   };
+  std::vector<NodeId> taken_in(pass.graph.nodes.size(), kNoNode);  // by sum: its product
+  std::vector<bool> is_taken(pass.graph.nodes.size());
   for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
+    taken_in[id] = product_of_sum(pass, users, is_output, id);
+    if (taken_in[id] != kNoNode) is_taken[taken_in[id]] = true;
+  }
+  for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
+    if (is_taken[id]) continue;
     GraphNode node = pass.graph.nodes[id];
+    if (const NodeId product = taken_in[id]; product != kNoNode) {
+      const NodeId other = node.inputs[0] == product ? node.inputs[1] : node.inputs[0];
+      const GraphNode& factors = pass.graph.nodes[product];
+      node.name = "addmm";
+      node.kind = NodeKind::kProduct;
+      node.effects = factors.effects;
+      for (Effect& effect : node.effects) {
+        if (effect.storage == factors.storage) effect.storage = node.storage;
+      }
+      node.inputs = {at[other], at[factors.inputs[0]], at[factors.inputs[1]]};
+      at[id] = add(std::move(node), id);
+      continue;
+    }
     for (NodeId& input : node.inputs) input = at[input];
     const bool is_narrow = ops::element_bytes(node.dtype) < 4;
     const bool comes_apart = node.name == "addmm" && node.inputs.size() == 3 && !is_narrow &&

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
-#include "sim/lang/imports/file_bytes.h"
+#include "sim/lang/imports/host_view.h"
 #include "sim/lang/runtime/importer.h"
 
 /// What the library's files need of the import system and of the files that a program may see.
@@ -100,7 +100,7 @@ void add_import_functions(Interp& in, Module& module) {
     const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, args.integer(1)));
     const auto found =
         first_of(interp, args.text(0), [&](SourceFiles& files, const std::string& at) {
-          auto* const bytes = dynamic_cast<FileBytes*>(&files);
+          auto* const bytes = dynamic_cast<HostView*>(&files);
           return bytes == nullptr ? std::nullopt : bytes->begin(at, count);
         });
     if (!found) return Value::none();
@@ -116,6 +116,10 @@ void add_import_functions(Interp& in, Module& module) {
       }
     }
     return interp.str(text);
+  });
+  define(in, module, "working_folder()", [](Interp& interp, Arguments&) {
+    const auto* const host = dynamic_cast<HostView*>(interp.options().imports.files.get());
+    return interp.str(host == nullptr ? "/" : host->working_folder());
   });
   // Why a file may not be read; None: it may, or is nowhere.
   define(in, module, "refusal(path)", [](Interp& interp, Arguments& args) {

@@ -1,5 +1,7 @@
 #include "sim/lang/imports/source_files.h"
 
+#include "sim/lang/imports/host_view.h"
+
 #include <algorithm>
 #include <set>
 
@@ -84,6 +86,12 @@ ModulePlace find_module(SourceFiles& files, const std::vector<std::string>& path
   }
   if (portions.empty()) return {};
   return {ModulePlace::Kind::kFolders, {}, std::move(portions)};
+}
+
+std::string whole_path(const SourceFiles* files, const std::string& file) {
+  const auto* const host = dynamic_cast<const HostView*>(files);
+  if (host == nullptr || file.starts_with('/') || file.starts_with('<')) return file;
+  return path_in(host->working_folder(), file);
 }
 
 }  // namespace tidemark::lang

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/lang/imports/host_view.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/library_loader.h"
@@ -178,7 +179,8 @@ Value Importer::load_place(const std::string& name, ModulePlace place) {
   module->origin = is_installed ? Module::Origin::kInstalled : Module::Origin::kText;
   enter(name, module);
   if (place.file.empty()) return module;
-  module->set(known(name::kFile), in_.str(place.file));
+  module->set(known(name::kFile),
+              in_.str(whole_path(in_.options().imports.files.get(), place.file)));
   sources_.files->note_module(place.file);
   std::shared_ptr<const SourceText> text;
   try {
@@ -212,7 +214,8 @@ void Importer::run_in(const std::string& name, const Ref<Module>& module,
 Ref<Module> Importer::run_text(std::shared_ptr<const SourceText> source, const std::string& name) {
   Ref<Module> module = make_ref<Module>(in_.heap(), name);
   module->set(known(name::kName), in_.str(name));
-  module->set(known(name::kFile), in_.str(source->name));
+  module->set(known(name::kFile),
+              in_.str(whole_path(in_.options().imports.files.get(), source->name)));
   enter(name, module);
   run_in(name, module, std::move(source));
   return module;

@@ -1,6 +1,7 @@
 import _tidemark
 
 files = {}
+working_folder = _tidemark.working_folder()
 folders = {"/": True, ".": True, "": True, "/tmp": True}
 
 
@@ -8,14 +9,28 @@ def text_of(path):
     return path if isinstance(path, str) else path.__fspath__()
 
 
-def clean(path):
+def normal(path):
     parts, out = text_of(path).split("/"), []
+    is_absolute = parts[0] == "" and len(parts) > 1
     for part in parts:
         if part == ".." and out and out[-1] != "..":
             out.pop()
-        elif part not in ("", "."):
+        elif part not in ("", ".") and not (part == ".." and is_absolute):
             out.append(part)
-    return ("/" if parts[0] == "" and len(parts) > 1 else "") + "/".join(out) or "."
+    return ("/" if is_absolute else "") + "/".join(out) or "."
+
+
+def absolute(path):
+    return normal(path if text_of(path).startswith("/") else working_folder + "/" + text_of(path))
+
+
+def clean(path):
+    """the name under which a file is kept: within the working folder as it is called there"""
+    name = normal(path)
+    if name == working_folder:
+        return "."
+    begin = working_folder.rstrip("/") + "/"
+    return name[len(begin):] if len(begin) > 1 and name.startswith(begin) else name
 
 
 def _is_on_host(path, ending):

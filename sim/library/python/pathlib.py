@@ -23,7 +23,7 @@ class Path:
 
     @classmethod
     def cwd(cls):
-        return cls("/")
+        return cls(_files.working_folder)
 
     @classmethod
     def home(cls):
@@ -102,8 +102,13 @@ class Path:
     def is_absolute(self):
         return self._text.startswith("/")
 
-    def relative_to(self, other):
-        return Path(os.path.relpath(self, other))
+    def relative_to(self, other, *_, walk_up=False):
+        out = os.path.relpath(self, other)
+        is_apart = self.is_absolute() != Path(other).is_absolute() or out.split("/")[0] == ".."
+        if is_apart and not walk_up:
+            raise ValueError(f"{self._text!r} is not in the subpath of {str(other)!r} OR one path is "
+                             "relative and the other is absolute.")
+        return Path(out)
 
     def mkdir(self, mode=511, parents=False, exist_ok=False):
         if not exist_ok and self.exists():

@@ -9,15 +9,6 @@ def compile(*args, **kwargs):
     return torch.compile(*args, **kwargs)
 
 
-def refuse_break(what):
-    """Code that leaves a compiled function is captured by PyTorch in several graphs."""
-    if _C.is_compiling():
-        _C.refuse(
-            f"{what} in compiled code is not modelled",
-            "'--compile eager' runs compiled code as eager, and says how far that errs: docs/compile.md",
-        )
-
-
 def disable(fn=None, recursive=True, *, reason=None):
     if fn is None:
         return lambda f: disable(f)
@@ -26,8 +17,11 @@ def disable(fn=None, recursive=True, *, reason=None):
 
     @functools.wraps(fn)
     def disabled(*args, **kwargs):
-        refuse_break("a function that is not to be compiled")
-        return fn(*args, **kwargs)
+        left = _C.leave_graph("a function that is not to be compiled")
+        result = fn(*args, **kwargs)
+        if left:
+            _C.enter_graph()
+        return result
 
     return disabled
 

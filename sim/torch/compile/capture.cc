@@ -75,9 +75,9 @@ std::string operator_name(std::string_view node) {
 /// numbers.
 bool is_unknown(std::string_view op) {
   static constexpr std::string_view kParts[] = {
-      "batch_norm",   "rnn",           "lstm",          "gru",      "upsample",
-      "grid_sampler", "margin_loss",   "pack_padded",   "nonzero",  "masked_select",
-      "unique",       "embedding_bag", "count_nonzero", "ctc_loss", "_sync"};
+      "batch_norm",    "rnn",           "lstm",     "gru",           "grid_sampler",
+      "margin_loss",   "pack_padded",   "nonzero",  "masked_select", "unique",
+      "embedding_bag", "count_nonzero", "ctc_loss", "_sync"};
   return op != "soft_margin_loss" &&
          std::any_of(std::begin(kParts), std::end(kParts), [op](std::string_view part) {
            return op.find(part) != std::string_view::npos;
@@ -89,6 +89,7 @@ bool is_unknown(std::string_view op) {
 Capture::Capture(Session& session, const ops::TensorList& arguments, bool decomposes)
     : session_(session), c_(session.c), decomposes_(decomposes) {
   for (const Tensor& argument : arguments) arguments_.push_back(argument.impl());
+  keep_histories_apart(arguments);
   ops::Thread& thread = c_.thread();
   on_backward_ = std::exchange(session.emitter.graph().on_backward, nullptr);
   pack_hooks_ = std::exchange(thread.pack_hooks, {});
@@ -101,6 +102,13 @@ Capture::Capture(Session& session, const ops::TensorList& arguments, bool decomp
 void Capture::stop() {
   if (std::exchange(stopped_, true)) return;
   c_.tracer = nullptr;
+  for (History& history : histories_) {
+    history.tensor->grad_fn = std::move(history.grad_fn);
+    history.tensor->view_base = std::move(history.view_base);
+    history.tensor->output_nr = history.output_nr;
+    history.tensor->requires_grad = history.requires_grad;
+  }
+  histories_.clear();
   session_.emitter.pretend(nullptr);
   session_.emitter.graph().on_backward = std::move(on_backward_);
   c_.thread().pack_hooks = std::move(pack_hooks_);
@@ -144,6 +152,11 @@ std::string_view Capture::kept_text(const std::string& text) {
 void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& reads) {
   if (!c_.thread().pack_hooks.empty())
     refuse("a hook on saved tensors, as checkpointing sets them,");
+  if (functions_under_way_ > 0) {
+    --functions_under_way_;
+    transparent_.push_back(scopes_.size());
+    return;
+  }
   if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
     ++scope->inner;
     return;
@@ -158,27 +171,6 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);
-}
-
-void Capture::begin_call(std::string settings, const std::vector<const Tensor*>& tensors) {
-  // What is traced of these is what their kernels are on a device.
-  for (const std::string_view name :
-       {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
-    if (settings.starts_with(name)) refuse(name);
-  }
-  calls_.push_back({std::move(settings)});
-  if (!scopes_.empty()) return;
-  // A module's own tensors are looked at before what the code is called with. Source: Dynamo's
-  // LazyVariableTracker.
-  for (const bool wants_own : {true, false}) {
-    for (const Tensor* tensor : tensors) {
-      if (!tensor->defined() || !tensor->is_cuda() || is_made_here(*tensor)) continue;
-      const bool is_own =
-          std::find(arguments_.begin(), arguments_.end(), tensor->impl()) == arguments_.end();
-      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse() && !(*tensor)->spread)
-        node_of(*tensor);
-    }
-  }
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
@@ -202,6 +194,11 @@ std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const 
 }
 
 void Capture::end_op() {
+  const bool is_nested = top() != nullptr && top()->inner > 0;
+  if (!transparent_.empty() && transparent_.back() == scopes_.size() && !is_nested) {
+    transparent_.pop_back();
+    return;
+  }
   if (Scope* scope = top(); scope->inner > 0) {
     --scope->inner;
     return;
@@ -216,7 +213,9 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
     if (scope->inner_kernels++ == 0) scope->kernels.push_back(kind);
     return;
   }
-  push(Scope::Kind::kKernel, name_of(kind), nodes_of(reads));
+  // Between backward functions gradients are added up.
+  const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
+  push(Scope::Kind::kKernel, adds_up ? "add" : name_of(kind), nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
 }
@@ -580,6 +579,8 @@ void Capture::workspace(ops::Device device, bool lt, std::int64_t calls) {
 }
 
 void Capture::refuse(std::string_view what) {
+  const bool is_read = what == "a copy to the host" && scopes_.empty() && !in_backward_;
+  if (is_read && breaks != nullptr && breaks->break_graph(what)) return;
   session_.interp.refuse(fmt::format("{} in compiled code is not modelled", what), kRunAsEager);
 }
 

@@ -15,6 +15,18 @@
 
 namespace tidemark::torch {
 
+/// Ends a graph where the program does what no graph can say. Source: docs/rules/compile.md#10.
+class GraphBreaks {
+ public:
+  virtual ~GraphBreaks() = default;
+  /// What was captured has been compiled and run when this returns, and nothing is captured. False:
+  /// there cannot be a break here.
+  virtual bool break_graph(std::string_view what) = 0;
+  /// The same; nothing is captured until resume().
+  virtual void leave_graph(std::string_view what) = 0;
+  virtual void resume() = 0;
+};
+
 /// Code that runs while this lives is captured: its operators become nodes of a graph, in-place
 /// ones as those that give a new tensor, and nothing is asked of a device. Tensors that exist
 /// already are the graph's inputs. Source: AOTAutograd's tracing; docs/compile.md.
@@ -50,10 +62,14 @@ class Capture final : public ops::Tracer, public Pretender {
   void end_region() { regions_.pop_back(); }
   /// Nothing is captured any longer.
   void stop();
-
   /// The backward pass begins.
   void begin_gradients() { in_backward_ = true; }
 
+  /// Asked where the program leaves the graph; null: it is refused there.
+  GraphBreaks* breaks = nullptr;
+  /// Functions of the program's own (torch.autograd.Function) are in it.
+  bool has_functions = false;
+  bool is_later_graph = false;  ///< of a function whose graph broke before
   graph::NodeGraph graph;
   /// The graph's inputs in the order in which they were first read, and their nodes.
   std::vector<std::pair<ops::Tensor, graph::NodeId>> inputs;
@@ -62,7 +78,7 @@ class Capture final : public ops::Tracer, public Pretender {
 
   // ---- ops::Tracer
   void begin_call(std::string settings, const std::vector<const ops::Tensor*>& tensors) override;
-  void end_call() override { calls_.pop_back(); }
+  void end_call() override;
   void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
   void gives(const ops::Tensor& tensor) override;
   void keeps(const ops::Tensor& tensor) override;
@@ -153,6 +169,19 @@ class Capture final : public ops::Tracer, public Pretender {
   Session& session_;
   ops::Context& c_;
   std::vector<const ops::TensorImpl*> arguments_;
+  /// Inputs that have a history, which is none of the graph's: kept apart while it is captured.
+  struct History {
+    ops::Tensor tensor;
+    Ref<ops::Node> grad_fn;
+    Ref<ops::TensorImpl> view_base;
+    std::uint32_t output_nr = 0;
+    bool requires_grad = false;
+  };
+  std::vector<History> histories_;
+  void keep_apart(const ops::Tensor& tensor);
+  void keep_histories_apart(const ops::TensorList& arguments);
+  int functions_under_way_ = 0;           ///< calls of them whose operator has not begun
+  std::vector<std::size_t> transparent_;  ///< operators that are what runs within them, by depth
   std::vector<Scope> scopes_;
   std::vector<Call> calls_;
   std::vector<Storage> storages_;

@@ -22,7 +22,75 @@ namespace {
 /// In TensorImpl::producer: the rest is a node's number, not a vertex's.
 constexpr std::uint32_t kOfNode = 0x80000000U;
 
+constexpr std::string_view kBackwardCall = "Tensor.backward";
+constexpr std::string_view kPrintCall = "print";
+constexpr std::string_view kFunctionCall = "torch.autograd.Function";
+
 }  // namespace
+
+/// Gradients end at what the code is called with, though one of them may be made of another.
+void Capture::keep_histories_apart(const ops::TensorList& arguments) {
+  const auto has_history = [](const Tensor& tensor) { return static_cast<bool>(tensor->grad_fn); };
+  if (std::count_if(arguments.begin(), arguments.end(), has_history) < 2) return;
+  for (const Tensor& tensor : arguments) {
+    if (has_history(tensor)) keep_apart(tensor);
+  }
+}
+
+void Capture::keep_apart(const Tensor& tensor) {
+  History& history = histories_.emplace_back();
+  history.tensor = tensor;
+  history.grad_fn = std::exchange(tensor->grad_fn, {});
+  history.view_base = std::exchange(tensor->view_base, {});
+  history.output_nr = tensor->output_nr;
+  history.requires_grad = std::exchange(tensor->requires_grad, true);
+}
+
+void Capture::end_call() {
+  const bool is_backward = calls_.back().settings == kBackwardCall;
+  if (calls_.back().settings == kFunctionCall && functions_under_way_ > 0) --functions_under_way_;
+  calls_.pop_back();
+  if (is_backward && breaks != nullptr) breaks->resume();
+}
+
+void Capture::begin_call(std::string settings, const std::vector<const Tensor*>& tensors) {
+  if (settings == kFunctionCall) {
+    ++functions_under_way_;
+    has_functions = true;
+    calls_.push_back({std::move(settings)});
+    return;
+  }
+  if (settings == kPrintCall) {
+    calls_.push_back({std::move(settings)});
+    if (breaks != nullptr) breaks->break_graph("printing");
+    return;
+  }
+  if (settings == kBackwardCall) {
+    calls_.push_back({std::move(settings)});
+    if (breaks != nullptr) breaks->leave_graph("a backward pass");
+    return;
+  }
+  // What is traced of these is what their kernels are on a device.
+  for (const std::string_view name :
+       {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
+    if (settings.starts_with(name)) refuse(name);
+  }
+  calls_.push_back({std::move(settings)});
+  if (!scopes_.empty()) return;
+  // A module's own tensors are looked at before what the code is called with. Source: Dynamo's
+  // LazyVariableTracker.
+  for (const bool wants_own : {true, false}) {
+    for (const Tensor* tensor : tensors) {
+      if (!tensor->defined() || !tensor->is_cuda() || is_made_here(*tensor)) continue;
+      const bool is_own =
+          std::find(arguments_.begin(), arguments_.end(), tensor->impl()) == arguments_.end();
+      const bool is_new = input_storages_.count((*tensor)->storage.get()) == 0;
+      if (is_later_graph && is_new && (*tensor)->grad_fn) keep_apart(*tensor);
+      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse() && !(*tensor)->spread)
+        node_of(*tensor);
+    }
+  }
+}
 
 NodeId Capture::add_node(GraphNode node) {
   node.module = c_.module_label;

@@ -1,19 +1,25 @@
 #include "sim/torch/compile/compiled_call.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "sim/graph/node_text.h"
 #include "sim/graph/partition.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/compile/capture.h"
 #include "sim/torch/compile/graph_run.h"
 #include "sim/torch/compile/inductor_call.h"
+#include "sim/torch/compile/live_values.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -24,24 +30,6 @@ using lang::Value;
 using ops::Tensor;
 
 namespace {
-
-/// The tensors in nested lists, tuples and dicts, each once.
-void collect(const Value& value, ops::TensorList& into) {
-  if (const auto* object = value.as<TensorObject>()) {
-    if (std::find(into.begin(), into.end(), object->tensor) == into.end())
-      into.push_back(object->tensor);
-    return;
-  }
-  if (const auto* list = value.as<lang::List>()) {
-    for (const Value& item : list->items) collect(item, into);
-  } else if (const auto* tuple = value.as<lang::Tuple>()) {
-    for (const Value& item : tuple->items) collect(item, into);
-  } else if (const auto* dict = value.as<lang::Dict>()) {
-    for (const auto& entry : dict->table.entries()) {
-      if (!entry.key.empty()) collect(entry.value, into);
-    }
-  }
-}
 
 /// What a call of compiled code is made into. A pass runs it as often as it is asked to.
 struct Compiled {
@@ -164,23 +152,77 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   session.interp.refuse(std::string(what), kRunAsEager);
 }
 
-/// What is kept of a function from call to call.
-struct KeptFunction {
+/// What both ask for; how long their kernels take does not count.
+bool are_same(const std::vector<graph::Effect>& a, const std::vector<graph::Effect>& b) {
+  const auto next = [](const std::vector<graph::Effect>& effects, std::size_t at) {
+    while (at < effects.size() && effects[at].kind == graph::Effect::Kind::kLaunch) ++at;
+    return at;
+  };
+  std::size_t i = next(a, 0);
+  std::size_t j = next(b, 0);
+  while (i < a.size() && j < b.size()) {
+    const bool is_same = a[i].kind == b[j].kind && a[i].device == b[j].device &&
+                         a[i].storage == b[j].storage && a[i].bytes == b[j].bytes &&
+                         a[i].calls == b[j].calls;
+    if (!is_same) return false;
+    i = next(a, i + 1);
+    j = next(b, j + 1);
+  }
+  return i == a.size() && j == b.size();
+}
+
+bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
+  return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
+         a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
+         a.region == b.region && a.numbers == b.numbers && a.call == b.call && a.dims == b.dims &&
+         a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
+         a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype &&
+         a.device == b.device && are_same(a.effects, b.effects);
+}
+
+/// Code that was compiled before, and what of.
+struct KnownCode {
+  graph::NodeGraph graph;
+  std::vector<NodeId> inputs;
+  std::vector<NodeId> tangents;
+  bool has_backward = false;
+  bool under_autocast = false;
+  std::shared_ptr<const InductorCode> code;
+
+  [[nodiscard]] bool is_of(const KnownCode& other) const {
+    const graph::NodeGraph& a = graph;
+    const graph::NodeGraph& b = other.graph;
+    return has_backward == other.has_backward && under_autocast == other.under_autocast &&
+           inputs == other.inputs && tangents == other.tangents && a.roles == b.roles &&
+           a.outputs == b.outputs && a.written == b.written && a.gradients == b.gradients &&
+           std::equal(
+               a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+               [](const graph::GraphNode& x, const graph::GraphNode& y) { return are_same(x, y); });
+  }
+};
+
+/// What is kept of a graph from call to call.
+struct KeptGraph {
+  std::vector<KnownCode> known;  ///< of fixed sizes, the latest last
   KeptCode code;
   KeptCode without_backward;
   std::vector<ops::Dims> sizes;  ///< of its arguments when it was called first
   bool has_changed = false;      ///< they were others since
 };
+/// What is kept of a function: its graphs, in order.
+struct KeptFunction {
+  std::map<std::size_t, KeptGraph> graphs;
+};
 
-KeptFunction& kept_of(Session& session, const Value& function) {
+KeptGraph& kept_of(Session& session, const Value& function, std::size_t graph) {
   std::shared_ptr<void>& kept = session.compiled_code[function.object()];
   if (kept == nullptr) kept = std::make_shared<KeptFunction>();
-  return *static_cast<KeptFunction*>(kept.get());
+  return static_cast<KeptFunction*>(kept.get())->graphs[graph];
 }
 
 /// Whether code is compiled for other sizes too. A size of 1 is always by itself. Source: torch's
 /// automatic_dynamic_shapes.
-bool is_for_others(KeptFunction& kept, ForSizes sizes, const ops::TensorList& arguments) {
+bool is_for_others(KeptGraph& kept, ForSizes sizes, const ops::TensorList& arguments) {
   if (sizes != ForSizes::kAutomatic) return sizes == ForSizes::kOthersToo;
   std::vector<ops::Dims> now;
   for (const Tensor& tensor : arguments) now.push_back(tensor.sizes());
@@ -198,79 +240,218 @@ bool is_for_others(KeptFunction& kept, ForSizes sizes, const ops::TensorList& ar
   return kept.has_changed && !is_alone;
 }
 
-}  // namespace
+class CompiledRun;
 
-Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
-                    lang::CallArgs& args) {
-  ops::Context& c = session.c;
-  if (c.tracer != nullptr) return session.interp.call(function, args);
+/// The calls of compiled functions under way, the innermost last. Kept with the session.
+struct RunsUnderWay {
+  std::vector<CompiledRun*> runs;
+};
+
+RunsUnderWay& runs_of(Session& session) {
+  static const char kKey = 0;
+  std::shared_ptr<void>& kept = session.compiled_code[&kKey];
+  if (kept == nullptr) kept = std::make_shared<RunsUnderWay>();
+  return *static_cast<RunsUnderWay*>(kept.get());
+}
+
+/// One call of a compiled function: a graph, or several where the program leaves it.
+class CompiledRun final : public GraphBreaks {
+ public:
+  CompiledRun(Session& session, Backend backend, ForSizes sizes, const Value& function)
+      : session_(session),
+        backend_(backend),
+        sizes_(sizes),
+        function_(function),
+        base_(session.interp.current_frame()) {
+    runs_of(session).runs.push_back(this);
+  }
+  ~CompiledRun() override { runs_of(session_).runs.pop_back(); }
+  CompiledRun(const CompiledRun&) = delete;
+  CompiledRun& operator=(const CompiledRun&) = delete;
+
+  /// From here on what runs is captured.
+  void begin(ops::TensorList arguments);
+  /// The function has returned: what was captured is compiled and run.
+  void end(const Value& value);
+  bool break_graph(std::string_view what) override;
+  void leave_graph(std::string_view what) override;
+  void resume() override;
+  [[nodiscard]] bool is_capturing() const { return is_capturing_; }
+
+ private:
+  [[nodiscard]] const lang::Frame* own_frame() const;
+  void compile(const ops::TensorList& all, const ops::TensorList& dead);
+  void run(const std::shared_ptr<const Compiled>& compiled,
+           const std::shared_ptr<const InductorCode>& inductor, ops::TensorList& results);
+  std::shared_ptr<const InductorCode> by_inductor(const Compiled& compiled, bool has_backward);
+  Capture& capture() { return *captures_.back(); }
+
+  Session& session_;
+  Backend backend_;
+  ForSizes sizes_;
+  const Value& function_;
+  const lang::Frame* base_;
+  std::vector<std::unique_ptr<Capture>> captures_;
+  ops::TensorList arguments_;
+  std::uint64_t looks_ = 0;
+  std::uint64_t backwards_ = 0;
+  bool is_capturing_ = false;
+};
+
+void CompiledRun::begin(ops::TensorList arguments) {
+  arguments_ = std::move(arguments);
+  captures_.push_back(
+      std::make_unique<Capture>(session_, arguments_, backend_ == Backend::kInductor));
+  capture().breaks = this;
+  capture().is_later_graph = captures_.size() > 1;
+  looks_ = session_.c.looks().all;
+  backwards_ = session_.backwards;
+  is_capturing_ = true;
+}
+
+/// The compiled function's own frame: the outermost of the user's code; null: there is none.
+const lang::Frame* CompiledRun::own_frame() const {
+  const lang::Frame* own = nullptr;
+  for (const lang::Frame* frame = session_.interp.current_frame();
+       frame != nullptr && frame != base_; frame = frame->back) {
+    if (frame->code != nullptr && !lang::Interp::is_internal(view(frame->code->file->name)))
+      own = frame;
+  }
+  return own;
+}
+
+void CompiledRun::leave_graph(std::string_view what) {
+  if (!is_capturing_) return;
+  const lang::Frame* own = own_frame();
+  if (own != nullptr) {
+    // The library's own frames on top are part of the call that breaks the graph.
+    const lang::Frame* innermost = session_.interp.current_frame();
+    while (lang::Interp::is_internal(view(innermost->code->file->name)))
+      innermost = innermost->back;
+    if (innermost != own)
+      refuse(session_,
+             fmt::format("{} within a function that compiled code calls is not modelled", what));
+    if (is_in_loop(*own))
+      refuse(session_, fmt::format("{} in a loop or a try of compiled code is not modelled", what));
+  }
+  const LiveValues live = live_values(session_.interp, own);
+  compile(live.used, live.dead);
+}
+
+void CompiledRun::resume() {
+  if (is_capturing_) return;
   ops::TensorList arguments;
-  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
-    collect(args.values[i], arguments);
-  initialise_device(session, arguments);
-  const std::uint64_t looks = c.looks().all;
-  const std::uint64_t backwards = session.backwards;
-  Capture capture(session, arguments, backend == Backend::kInductor);
-  Value value = session.interp.call(function, args);
-  if (c.looks().all != looks)
-    refuse(session, "compiled code that acts by the numbers in a tensor is not modelled");
-  if (session.backwards != backwards)
-    refuse(session, "a backward pass in compiled code is not modelled");
-  const auto compiled = std::make_shared<Compiled>();
+  if (const lang::Frame* own = own_frame()) {
+    for (std::size_t i = 0; i < own->code->slots.size; ++i)
+      collect_tensors(own->slots[i], arguments);
+  }
+  begin(std::move(arguments));
+}
+
+bool CompiledRun::break_graph(std::string_view what) {
+  if (!is_capturing_) return false;
+  leave_graph(what);
+  resume();
+  return true;
+}
+
+void CompiledRun::end(const Value& value) {
+  if (!is_capturing_) return;
   ops::TensorList all;
-  collect(value, all);
+  collect_tensors(value, all);
+  compile(all, {});
+}
+
+std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& compiled,
+                                                             bool has_backward) {
+  const auto& device = session_.c.spec();
+  KeptCode fresh;
+  KeptGraph& of_function = kept_of(session_, function_, captures_.size());
+  const bool is_dynamic = is_for_others(of_function, sizes_, arguments_);
+  KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
+  KeptCode& kept = is_dynamic ? known : fresh;
+  kept.is_dynamic = is_dynamic;
+  KnownCode fresh_code{
+      capture().graph, {}, compiled.tangents, has_backward, capture().under_autocast(), {}};
+  for (const auto& [tensor, id] : capture().inputs) fresh_code.inputs.push_back(id);
+  if (!is_dynamic) {
+    for (const KnownCode& each : of_function.known) {
+      if (each.is_of(fresh_code)) return each.code;
+    }
+  }
+  try {
+    fresh_code.code = compile_with_inductor(capture(), compiled.tangents, has_backward,
+                                            {device.sm_count, device.max_threads_per_sm}, kept,
+                                            session_.emitter.recorded() != nullptr);
+  } catch (const ops::NotModelled& problem) {
+    refuse(session_, problem.what());
+  }
+  constexpr std::size_t kMostKept = 8;
+  if (of_function.known.size() == kMostKept) of_function.known.erase(of_function.known.begin());
+  of_function.known.push_back(std::move(fresh_code));
+  return of_function.known.back().code;
+}
+
+/// What was captured is compiled and run; it gives those of the tensors that it made.
+/// `dead`: tensors that it lets go.
+void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dead) {
+  ops::Context& c = session_.c;
+  Capture& captured = capture();
+  if (c.looks().all != looks_)
+    refuse(session_, "compiled code that acts by the numbers in a tensor is not modelled");
+  if (session_.backwards != backwards_)
+    refuse(session_, "a backward pass in compiled code is not modelled");
+  const auto compiled = std::make_shared<Compiled>();
   ops::TensorList results;
   std::shared_ptr<const InductorCode> inductor;
-  session.guarded([&] {
+  session_.guarded([&] {
     for (const Tensor& tensor : all) {
       if (!Capture::is_made_here(tensor)) continue;
       results.push_back(tensor);
-      capture.graph.outputs.push_back(capture.node_of(tensor));
+      captured.graph.outputs.push_back(captured.node_of(tensor));
     }
     const bool has_backward =
         c.grad_enabled() && std::any_of(results.begin(), results.end(),
                                         [](const Tensor& t) { return t.requires_grad(); });
-    if (has_backward) compiled->tangents = trace_backward(session, capture, results);
+    if (has_backward) compiled->tangents = trace_backward(session_, captured, results);
     std::vector<NodeId> written;
-    for (const auto& [input, id] : capture.written_inputs) {
+    for (const auto& [input, id] : captured.written_inputs) {
       written.push_back(id);
-      capture.graph.written.push_back(capture.input_of(input));
+      captured.graph.written.push_back(captured.input_of(input));
     }
-    capture.graph.outputs.insert(capture.graph.outputs.end(), written.begin(), written.end());
-    if (backend == Backend::kInductor) {
-      const auto& device = c.spec();
-      KeptCode fresh;
-      KeptFunction& of_function = kept_of(session, function);
-      const bool is_dynamic = is_for_others(of_function, sizes, arguments);
-      KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
-      KeptCode& kept = is_dynamic ? known : fresh;
-      kept.is_dynamic = is_dynamic;
-      try {
-        inductor = compile_with_inductor(capture, compiled->tangents, has_backward,
-                                         {device.sm_count, device.max_threads_per_sm}, kept,
-                                         session.emitter.recorded() != nullptr);
-      } catch (const ops::NotModelled& problem) {
-        refuse(session, problem.what());
-      }
+    captured.graph.outputs.insert(captured.graph.outputs.end(), written.begin(), written.end());
+    if (captured.graph.outputs.empty()) return;
+    if (backend_ == Backend::kInductor) {
+      inductor = by_inductor(*compiled, has_backward);
       return;
     }
-    capture.graph.merge_equal();
+    captured.graph.merge_equal();
     if (has_backward) {
-      compiled->parts = graph::partition(capture.graph);
+      compiled->parts = graph::partition(captured.graph);
     } else {
       std::vector<NodeId> inputs;
-      for (const auto& [tensor, id] : capture.inputs) inputs.push_back(id);
-      compiled->parts.forward = capture.graph.needed_for(capture.graph.outputs, inputs);
+      for (const auto& [tensor, id] : captured.inputs) inputs.push_back(id);
+      compiled->parts.forward = captured.graph.needed_for(captured.graph.outputs, inputs);
     }
   });
   for (const Tensor& tensor : results) take_apart(tensor);
-  all.clear();
-  if (capture.is_something_held())
-    refuse(session,
+  for (const Tensor& tensor : dead) {
+    if (Capture::is_made_here(tensor)) take_apart(tensor);
+  }
+  if (captured.is_something_held())
+    refuse(session_,
            "a tensor that compiled code makes and keeps, other than its result, is not modelled");
-  capture.stop();
-  compiled->graph = std::move(capture.graph);
-  if (graph::Details* details = session.emitter.recorded()) {
+  captured.stop();
+  is_capturing_ = false;
+  const bool is_empty = captured.graph.outputs.empty();
+  compiled->graph = std::move(captured.graph);
+  if (!is_empty) run(compiled, inductor, results);
+}
+
+void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
+                      const std::shared_ptr<const InductorCode>& inductor,
+                      ops::TensorList& results) {
+  if (graph::Details* details = session_.emitter.recorded()) {
     graph::CompiledCode text =
         inductor != nullptr
             ? inductor->text
@@ -281,14 +462,38 @@ Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Val
     auto& seen = details->compiled;
     if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(std::move(text));
   }
-  session.guarded([&] {
+  if (inductor != nullptr && !inductor->unknown.empty()) {
+    const bool is_one = inductor->unknown.size() == 1;
+    lang::note(session_.interp,
+               fmt::format("how inductor compiles {} is not known: taken for {} own",
+                           fmt::join(inductor->unknown, ", "),
+                           is_one ? "a loop or a kernel of its" : "loops or kernels of their"));
+  }
+  session_.guarded([&] {
     if (inductor != nullptr) {
-      if (!inductor->is_cached) trace_patterns(session, *inductor);
-      run_inductor_forward(session, inductor, capture, results);
+      if (!inductor->is_cached) trace_patterns(session_, *inductor);
+      run_inductor_forward(session_, inductor, capture(), results);
     } else {
-      run_forward(session, compiled, capture, results);
+      run_forward(session_, compiled, capture(), results);
     }
   });
+}
+
+}  // namespace
+
+Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
+                    lang::CallArgs& args) {
+  const auto& under_way = runs_of(session).runs;
+  const bool is_within = session.c.tracer != nullptr || !under_way.empty();
+  if (is_within) return session.interp.call(function, args);
+  ops::TensorList arguments;
+  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
+    collect_tensors(args.values[i], arguments);
+  initialise_device(session, arguments);
+  CompiledRun run(session, backend, sizes, function);
+  run.begin(std::move(arguments));
+  Value value = session.interp.call(function, args);
+  run.end(value);
   return value;
 }
 
@@ -319,6 +524,22 @@ void add_compiling(Session& session, lang::Module& module) {
           return Value::boolean(true);
         }));
   };
+  // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
+  module.set(session.interp.intern("leave_graph"),
+             session.interp.function(
+                 "leave_graph(what)", [s = &session](lang::Interp&, lang::Arguments& a) {
+                   const auto& under_way = runs_of(*s).runs;
+                   const bool leaves = !under_way.empty() && under_way.back()->is_capturing();
+                   if (leaves) under_way.back()->leave_graph(a.text(0));
+                   return Value::boolean(leaves);
+                 }));
+  module.set(
+      session.interp.intern("enter_graph"),
+      session.interp.function("enter_graph()", [s = &session](lang::Interp&, lang::Arguments&) {
+        const auto& under_way = runs_of(*s).runs;
+        if (!under_way.empty()) under_way.back()->resume();
+        return Value::none();
+      }));
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);
   module.set(

@@ -87,9 +87,10 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
     const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text) {
   std::vector<NodeId> places;
-  NodeGraph joint = graph::inductor::decompose(capture.graph, capture.under_autocast(), places);
-  const std::vector<std::string> labels = graph::inductor::labels_of(joint);
   auto code = std::make_shared<InductorCode>();
+  NodeGraph joint =
+      graph::inductor::decompose(capture.graph, capture.under_autocast(), places, code->unknown);
+  const std::vector<std::string> labels = graph::inductor::labels_of(joint);
   if (wants_text) code->text.joint = graph::joint_text(joint);
   for (const graph::GraphNode& node : joint.nodes) {
     const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";
@@ -107,7 +108,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   } else {
     parts.forward = joint.needed_for(joint.outputs, code->inputs);
   }
-  code->is_cached = !draws_again(joint, parts);
+  code->is_cached = !draws_again(joint, parts) && !capture.has_functions;
   std::vector<NodeId> results = joint.outputs;
   results.resize(code->outputs);
   results.insert(results.end(), parts.saved.begin(), parts.saved.end());

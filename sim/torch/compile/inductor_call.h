@@ -23,6 +23,7 @@ struct InductorCode {
   std::vector<ops::ScalarType> constants;  ///< of one number throughout, in the joint graph
   bool is_cached = true;    ///< PyTorch keeps the compiled code from one process to the next
   std::size_t outputs = 0;  ///< results of the forward pass before what is saved
+  std::vector<std::string_view> unknown;  ///< operators whose decompositions are not known
   graph::CompiledCode text;
 };
 

@@ -37,7 +37,14 @@ void PlanRun::call_library(const Line& line) {
   const GraphNode& node = compiled_.pass.graph.nodes[line.node];
   const ops::LabelScope label(c_, node.name, node.module);
   std::vector<Memory> made;
+  // Attention gives all its results at once: eager lets go of those that nobody wants at its end.
+  std::size_t results_from = node.effects.size();
+  if (buffer.is_library_made && node.name.starts_with("_scaled_dot_product")) {
+    while (results_from > 0 && node.effects[results_from - 1].kind != Effect::Kind::kAllocate)
+      --results_from;
+  }
   for (const Effect& effect : node.effects) {
+    const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {
       case Effect::Kind::kAllocate:
         // Its result is there already, unless the kernel asks for it itself.
@@ -45,13 +52,19 @@ void PlanRun::call_library(const Line& line) {
         made.emplace_back(effect.storage, c_.scratch(effect.bytes, effect.device)->storage);
         break;
       case Effect::Kind::kFree:
+        if (at >= results_from) break;
         std::erase_if(made, [&](const Memory& memory) { return memory.first == effect.storage; });
         break;
       case Effect::Kind::kWorkspace:
         c_.cublas_workspace(effect.device, effect.calls);
         break;
       case Effect::Kind::kLtWorkspace:
-        if (node.name != "mm") c_.cublaslt_workspace(effect.device);
+        // A product that came apart from its bias takes the other library's.
+        if (node.name == "mm") {
+          c_.cublas_workspace(effect.device, 1);
+        } else {
+          c_.cublaslt_workspace(effect.device);
+        }
         break;
       case Effect::Kind::kLaunch:
         c_.launch(effect.device, effect.flops, effect.bytes_moved, effect.kernel, effect.precision);
@@ -66,6 +79,7 @@ void PlanRun::call_library(const Line& line) {
   for (const Memory& memory : made) {
     if (memory.first == node.storage) held_[line.buffer] = memory.second;
   }
+  while (!made.empty()) made.pop_back();
 }
 
 void PlanRun::launch(const Line& line) {
@@ -85,7 +99,8 @@ void PlanRun::run() {
         held_[line.buffer] = {};
         break;
       case Line::Kind::kFreeWhole:
-        wholes_[line.buffer].clear();
+        // As Python takes a tuple apart: from its end.
+        while (!wholes_[line.buffer].empty()) wholes_[line.buffer].pop_back();
         break;
       case Line::Kind::kReuse:
         held_[line.buffer] = std::move(held_[line.other]);

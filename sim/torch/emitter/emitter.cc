@@ -289,7 +289,8 @@ void Emitter::set_stream(ops::Device device, std::uint16_t stream) {
 
 void Emitter::copy(ops::Device from, ops::Device to, Bytes bytes, bool host_waits) {
   if (stopped_) return;
-  if (pretender_ != nullptr) pretender_->refuse("a copy between the host and a device");
+  if (pretender_ != nullptr)
+    pretender_->refuse(from.is_cuda() ? "a copy to the host" : "a copy from the host");
   const ops::Device device = from.is_cuda() ? from : to;
   push_launch(device, {0, bytes,
                        from.is_cuda() ? CostClass::kCopyDeviceToHost : CostClass::kCopyHostToDevice,

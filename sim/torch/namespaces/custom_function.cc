@@ -4,6 +4,7 @@
 
 #include "sim/ops/op.h"
 #include "sim/ops/saved_version.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -125,12 +126,26 @@ ops::TensorList tensors_of(Interp& interp, const Value& ctx, std::string_view at
   return tensors;
 }
 
+/// Tells code that is being compiled of a function of the program's own while it lives.
+class OwnFunction {
+ public:
+  explicit OwnFunction(ops::Tracer* tracer) : tracer_(tracer) {
+    if (tracer_ != nullptr) tracer_->begin_call("torch.autograd.Function", {});
+  }
+  ~OwnFunction() {
+    if (tracer_ != nullptr) tracer_->end_call();
+  }
+  OwnFunction(const OwnFunction&) = delete;
+  OwnFunction& operator=(const OwnFunction&) = delete;
+
+ private:
+  ops::Tracer* tracer_;
+};
+
 Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   Session& session = custom->session;
   Interp& interp = session.interp;
   ops::Context& c = session.c;
-  if (c.tracer != nullptr)
-    interp.refuse("a torch.autograd.Function in compiled code is not modelled", kRunAsEager);
   const Value cls = a[0];
   const Value ctx = a[1];
   std::vector<Value> given = interp.unpack(a[2]);
@@ -149,6 +164,8 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   const auto* class_object = cls.as<lang::ClassObject>();
   const std::string name =
       class_object == nullptr ? "Function" : std::string(interp.text(class_object->name()));
+  // While code is compiled it is what runs within it.
+  const OwnFunction call(c.tracer);
   ops::Op op(c, interp.text(interp.intern(name)), interp.text(interp.intern(name + "Backward")),
              inputs);
   const Value forward = interp.get_attr(cls, interp.intern("forward"));

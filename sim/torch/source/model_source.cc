@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "sim/lang/builtins/python.h"
+#include "sim/lang/imports/host_view.h"
 #include "sim/library/library.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/namespaces/torch_module.h"
 #include "sim/torch/source/repetition.h"
@@ -112,8 +114,10 @@ void ModelSource::run(Program& program, Sink& sink) {
   std::uint64_t printed = 0;
   Session* running = nullptr;
   options.print = [&](std::string_view text) {
-    if (running != nullptr && running->c.tracer != nullptr)
-      running->interp.refuse("printing in compiled code is not modelled", kRunAsEager);
+    if (ops::Tracer* tracer = running == nullptr ? nullptr : running->c.tracer) {
+      tracer->begin_call("print", {});
+      tracer->end_call();
+    }
     printed += text.size();
     if (print_) print_(text);
   };
@@ -170,7 +174,9 @@ void ModelSource::run(Program& program, Sink& sink) {
       if (model_.is_script) {
         emitter.name_phases();
         const std::shared_ptr<const SourceText>& text = model_.model ? model_.model : model_.loop;
-        if (text) main->set(interp.intern("__file__"), interp.str(text->name));
+        lang::SourceFiles* const files = interp.options().imports.files.get();
+        if (text)
+          main->set(interp.intern("__file__"), interp.str(lang::whole_path(files, text->name)));
         main->set(interp.intern("__package__"), lang::Value::none());
       }
       if (model_.model) interp.run_in(*main, model_.model);

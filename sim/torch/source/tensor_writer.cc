@@ -124,9 +124,12 @@ void TensorWriter::host_object(const lang::Instance& object) {
     case kDTypeKind:
       image().put(static_cast<std::uint64_t>(static_cast<const DTypeObject&>(object).dtype));
       return;
-    case kDeviceKind:
-      image().put(static_cast<std::uint8_t>(static_cast<const DeviceObject&>(object).device.index));
+    case kDeviceKind: {
+      const auto& place = static_cast<const DeviceObject&>(object);
+      image().put(static_cast<std::uint8_t>(place.device.index));
+      image().put(place.has_index ? 1 : 0);
       return;
+    }
     case kMemoryFormatKind:
       image().put(
           static_cast<std::uint64_t>(static_cast<const MemoryFormatObject&>(object).format));

@@ -37,26 +37,31 @@ Value DTypeObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
 }
 
 std::string DeviceObject::str(lang::Interp& /*interp*/) {
-  return device.is_cuda() ? fmt::format("cuda:{}", device.index) : std::string(type_of(device));
+  return device.is_cuda() && has_index ? fmt::format("cuda:{}", device.index)
+                                       : std::string(type_of(device));
 }
 std::string DeviceObject::repr(lang::Interp& interp) {
   (void)interp;
-  if (!device.is_cuda()) return fmt::format("device(type='{}')", type_of(device));
+  if (!device.is_cuda() || !has_index) return fmt::format("device(type='{}')", type_of(device));
   return fmt::format("device(type='cuda', index={})", device.index);
 }
 Value DeviceObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
   const std::string_view text = interp.text(name);
   if (text == "type") return interp.str(std::string(type_of(device)));
-  if (text == "index") return device.is_cuda() ? Value::integer(device.index) : Value::none();
+  if (text == "index")
+    return device.is_cuda() && has_index ? Value::integer(device.index) : Value::none();
   return {};
 }
 Value DeviceObject::compare(lang::Interp& /*interp*/, lang::CompareOp op, const Value& other) {
   if (op != lang::CompareOp::kEq && op != lang::CompareOp::kNe) return {};
   const auto* device_object = other.as<DeviceObject>();
   if (device_object == nullptr) return {};
-  return Value::boolean((device == device_object->device) == (op == lang::CompareOp::kEq));
+  const bool equal = has_index == device_object->has_index &&
+                     (device == device_object->device || (device.is_cuda() && !has_index));
+  return Value::boolean(equal == (op == lang::CompareOp::kEq));
 }
 std::optional<std::uint64_t> DeviceObject::hash(lang::Interp& /*interp*/) {
+  if (!has_index) return 0x100;
   return static_cast<std::uint64_t>(device.index - ops::kMeta.index);
 }
 
@@ -169,11 +174,16 @@ void Session::add_values() {
                                    lang::CallArgs& args) -> Value {
     if (args.positional == 0 && args.keyword_count == 0)
       interp.type_error("device() missing argument");
-    ops::Device device = device_from(args.values[0]);
-    if (args.positional > 1 && args.values[1].is_int()) {
-      if (device.is_cuda()) device = device_from(args.values[1]);
-    }
-    return wrap(device);
+    const Value& named = lang::plain_of(args.values[0]);
+    ops::Device device = device_from(named);
+    const bool is_numbered =
+        args.positional + args.keyword_count > 1 && args.values[1].is_int() && device.is_cuda();
+    if (is_numbered) device = device_from(args.values[1]);
+    const auto* text = named.as<lang::Str>();
+    const auto* given = named.as<DeviceObject>();
+    const bool has_index = is_numbered || !((text != nullptr && text->text() == "cuda") ||
+                                            (given != nullptr && !given->has_index));
+    return make_ref<DeviceObject>(interp.heap(), device_class, device, has_index);
   };
   // `with device:` makes it that of new tensors.
   device_class->attrs.set(
@@ -236,7 +246,8 @@ Value Session::tuple_of(const ops::TensorList& tensors) {
 
 ops::Device Session::device_from(const Value& given) {
   const Value& value = lang::plain_of(given);
-  if (const auto* object = value.as<DeviceObject>()) return object->device;
+  if (const auto* object = value.as<DeviceObject>())
+    return object->has_index ? object->device : current_device;
   std::int64_t index = -1;
   std::string shown = interp.repr(value);
   if (value.is_int()) {

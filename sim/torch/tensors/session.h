@@ -45,10 +45,13 @@ class DTypeObject final : public lang::HostObject {
   const ops::ScalarType dtype;
 };
 
+/// A place for tensors. `torch.device("cuda")` has no index: it is the device that is current when
+/// it is used, and no other device equals it.
 class DeviceObject final : public lang::HostObject {
  public:
-  DeviceObject(lang::Heap& heap, Ref<lang::ClassObject> type, ops::Device where)
-      : HostObject(heap, std::move(type), kDeviceKind), device(where) {}
+  DeviceObject(lang::Heap& heap, Ref<lang::ClassObject> type, ops::Device where,
+               bool names_index = true)
+      : HostObject(heap, std::move(type), kDeviceKind), device(where), has_index(names_index) {}
   static bool is(const lang::Object& o) { return o.host_kind() == kDeviceKind; }
   std::string repr(lang::Interp& interp) override;
   std::string str(lang::Interp& interp) override;
@@ -56,6 +59,7 @@ class DeviceObject final : public lang::HostObject {
   lang::Value compare(lang::Interp& interp, lang::CompareOp op, const lang::Value& other) override;
   std::optional<std::uint64_t> hash(lang::Interp& interp) override;
   const ops::Device device;
+  const bool has_index;
 };
 
 class MemoryFormatObject final : public lang::HostObject {

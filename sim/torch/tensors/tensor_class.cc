@@ -3,6 +3,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
@@ -331,6 +332,26 @@ void add_casts(Session& session) {
   }
 }
 
+namespace {
+
+/// Tells code that is being compiled of a backward pass while it lives.
+class BackwardCall {
+ public:
+  explicit BackwardCall(ops::Tracer* tracer) : tracer_(tracer) {
+    if (tracer_ != nullptr) tracer_->begin_call("Tensor.backward", {});
+  }
+  ~BackwardCall() {
+    if (tracer_ != nullptr) tracer_->end_call();
+  }
+  BackwardCall(const BackwardCall&) = delete;
+  BackwardCall& operator=(const BackwardCall&) = delete;
+
+ private:
+  ops::Tracer* tracer_;
+};
+
+}  // namespace
+
 Value backward_method(Session& session, Arguments& a) {
   ops::TensorList gradients;
   if (a.has(1)) gradients.push_back(a.object<TensorObject>(1, "Tensor").tensor);
@@ -346,6 +367,7 @@ Value backward_method(Session& session, Arguments& a) {
     for (const Value& v : session.interp.unpack(a[4]))
       inputs.push_back(tensor_of(session.interp, v));
   }
+  const BackwardCall call(session.c.tracer);
   session.emitter.begin("backward");
   ++session.backwards;
   // PyTorch's Python code has the tensor and the gradient that backward starts from as locals, one

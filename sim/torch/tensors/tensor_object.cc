@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/lang/runtime/complex.h"
+#include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
@@ -164,6 +165,9 @@ bool TensorObject::truth(lang::Interp& interp) {
     interp.runtime_error(fmt::format("Boolean value of Tensor with {} is ambiguous",
                                      tensor.numel() == 0 ? "no values" : "more than one value"));
   }
+  // Held where whoever breaks a compiled graph here finds it.
+  lang::ValueStack::Span held(interp.value_stack(), session_.c.tracer == nullptr ? 0 : 1);
+  if (held.size() > 0) held[0] = lang::Value(Ref<lang::Object>(this));
   session_.c.read_value(tensor);
   return interp.truth(read_number(session_, tensor));
 }

@@ -1,4 +1,7 @@
-from _files import clean as normpath, is_file as isfile, is_folder as isdir, size_of as _size_of, text_of as _text
+from _files import (
+    absolute as abspath, is_file as isfile, is_folder as isdir, normal as normpath, size_of as _size_of,
+    text_of as _text,
+)
 
 sep = "/"
 
@@ -48,16 +51,15 @@ def isabs(s):
     return _text(s).startswith("/")
 
 
-def abspath(path):
-    return normpath(path) if isabs(path) else normpath("/" + _text(path))
-
-
 realpath = abspath
 
 
 def relpath(path, start="."):
-    path, start = abspath(path), abspath(start)
-    return path[len(start):].lstrip("/") if path.startswith(start) else path
+    parts, others = [[part for part in abspath(each).split("/") if part] for each in (path, start)]
+    same = 0
+    while same < min(len(parts), len(others)) and parts[same] == others[same]:
+        same += 1
+    return "/".join([".."] * (len(others) - same) + parts[same:]) or "."
 
 
 def expanduser(path):

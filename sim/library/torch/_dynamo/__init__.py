@@ -1,6 +1,7 @@
 """What programs say to the compiler, under its older name."""
+import torch._C as _C
 from torch.compiler import *
-from torch.compiler import _nothing, refuse_break
+from torch.compiler import _nothing
 from torch._dynamo.eval_frame import OptimizedModule, optimize
 
 
@@ -9,7 +10,8 @@ def mark_dynamic(t, index=None, **options):
 
 
 def graph_break(msg=""):
-    refuse_break("a break of the graph")
+    if _C.leave_graph("a break of the graph"):
+        _C.enter_graph()
 
 
 mark_static = mark_unbacked = maybe_mark_dynamic = mark_static_address = mark_dynamic

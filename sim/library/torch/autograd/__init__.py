@@ -29,9 +29,12 @@ def _starts(outputs, given):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     if create_graph:
         _C.refuse("backward(create_graph=True) is not modelled", "gradients of gradients are outside the model")
+    left = _C.leave_graph("a backward pass")
     tensors = _tensors(tensors)
     starts = _starts(tensors, [None] * len(tensors) if grad_tensors is None else _tensors(grad_tensors))
     _C.backward(tensors, starts, bool(retain_graph), () if inputs is None else _tensors(inputs))
+    if left:
+        _C.enter_graph()
 
 
 def grad(

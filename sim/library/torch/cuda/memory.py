@@ -6,6 +6,7 @@ from torch.cuda import (
     reset_accumulated_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
     reset_peak_memory_stats,
 )
+from torch.cuda.streams import _device_index
 
 
 def _record_memory_history(enabled="all", *args, **kwargs):
@@ -109,11 +110,7 @@ def row(stats, key, name, guides, is_bytes):
 
 
 def memory_summary(device=None, abbreviated=False):
-    device = (
-        torch.cuda.current_device()
-        if device is None
-        else torch.device(device).index if isinstance(device, str) else device
-    )
+    device = _device_index(device)
     stats = torch.cuda.memory_stats(device)
     heavy, light = "=" * WIDTH, "-" * WIDTH
     lines = [

@@ -149,13 +149,16 @@ class ProcessGroup:
         for t in tensors:
             t.record_stream(self._stream(t.device))
 
-    def _passed_to_others(self, tensors):
-        """what C++ itself sends, and waits for"""
+    def _passed_to_others(self, tensors, is_waited_for=True):
+        """what C++ itself sends, and waits for or not"""
         if not tensors[0].is_cuda:
             return
         self._let_go()
+        own = self._stream(tensors[0].device)
         if _C.release_rule("collectives_record_streams"):
             self._run(tensors, tensors)
+        elif not is_waited_for:
+            Work(self, own, list(tensors), [])
 
     # ---- collectives
 

@@ -3,6 +3,8 @@ import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
+_SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
+_STORAGES = {torch.float32: "FloatStorage", torch.float64: "DoubleStorage", torch.int64: "LongStorage"}
 
 
 class _TensorInfo:
@@ -16,7 +18,8 @@ class _Pickled:
     """how many bytes pickle makes of an object, by the opcodes of its protocol 4"""
 
     def __init__(self):
-        self.memo = {}
+        # Numbers of what was met; how many there are, those of no name among them; what must live as long as its id.
+        self.memo, self.made, self.kept = {}, 0, []
 
     def size(self, obj):
         payload = self.of(obj) + 1
@@ -26,8 +29,14 @@ class _Pickled:
         """what was met before is named by its number; else it gets one"""
         if key in self.memo:
             return 2 if self.memo[key] < 256 else 5
-        self.memo[key] = len(self.memo)
+        self.memo[key] = self.made
+        self.made += 1
         return size() + 1
+
+    def unnamed(self, count):
+        """as many that nothing refers to later"""
+        self.made += count
+        return count
 
     def of(self, obj):
         if obj is None or isinstance(obj, bool):
@@ -41,11 +50,18 @@ class _Pickled:
             return self.remembered((type(obj).__name__, obj), lambda: length + (2 if length < 256 else 5))
         if isinstance(obj, _TensorInfo):
             made_of = self.of_global("torch.distributed._state_dict_utils", "_TensorInfo", "class")
-            return made_of + self.of(obj.size) + self.of(obj.dtype) + 4
+            return made_of + self.of(obj.size) + self.of(obj.dtype) + 2 + self.unnamed(2)
         if isinstance(obj, torch.Size):  # a call of it with a tuple, in a tuple
-            return self.of_global("torch", "Size", "class") + self.of_tuple(tuple(obj)) + 4
+            return self.of_global("torch", "Size", "class") + self.of_tuple(tuple(obj)) + 2 + self.unnamed(2)
         if isinstance(obj, torch.dtype):
             return self.of_global("torch", str(obj)[len("torch."):], "constant")
+        if isinstance(obj, torch.Tensor):
+            return self.of_tensor(obj)
+        if hasattr(obj, "_pickled"):
+            module, name, made_of, state = obj._pickled()
+            self.kept.append(state)
+            size = self.of_global(module, name, "class") + self.of_tuple(made_of) + 1 + self.unnamed(1)
+            return size if state is None else size + self.of(state) + 1
         if isinstance(obj, tuple):
             return self.of_tuple(obj)
         if isinstance(obj, dict):
@@ -68,10 +84,22 @@ class _Pickled:
         size = self.remembered(("module", module, kind), lambda: len(module) + 2) + self.of(name) + 1
         return size + self.remembered(("global", module, name), lambda: 0)
 
+    def of_tensor(self, tensor):
+        """a number on the host: a call with what torch.save() makes of its storage. The storage is told by its address,
+        of 14 digits"""
+        if tensor.is_cuda or tensor.dim() > 0:
+            _C.refuse("sending a tensor in an object is not modelled", "send it by itself")
+        stored = _SAVED_NUMBER + len(_STORAGES[tensor.dtype]) + tensor.element_size()
+        size = self.of_global("torch._utils", "_rebuild_tensor_v2", "function") + 1
+        size += self.of_global("torch.storage", "_load_from_bytes", "function")
+        size += stored + (2 if stored < 256 else 5) + self.unnamed(1) + 2 + self.unnamed(2)
+        size += 5 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
+        return size + 2 + self.unnamed(2)
+
     def of_tuple(self, obj):
         if not obj:
             return 1
-        return sum([self.of(x) for x in obj]) + (2 if len(obj) > 3 else 1) + 1
+        return sum([self.of(x) for x in obj]) + (2 if len(obj) > 3 else 1) + self.unnamed(1)
 
     def in_batches(self, sizes):
         """a mark before and a word behind each batch; of a single item only the word"""

@@ -61,7 +61,7 @@ class _Reducer:
         self.unused, self.has_marked_unused = [], False
         self.initialize_buckets(bucket_indices)
         self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
-        self.used_map = self.comm_hook = self.process_group = None
+        self.used_map = self.comm_hook = self.process_group = self.forward_work = None
         if find_unused:
             self.make_used_map()
 
@@ -202,7 +202,7 @@ class _Reducer:
     def _sum_over_ranks(self, bucket):
         """what is done without a hook. Its result lies where it was, and its Work is done when somebody looks."""
         if self.process_group is not None:
-            self.process_group._passed_to_others([bucket.gradients])
+            self.process_group._passed_to_others([bucket.gradients], is_waited_for=False)
 
     def _communicate(self, index):
         bucket = self.buckets[index]

@@ -62,6 +62,7 @@ class Optimizer:
         return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def zero_grad(self, set_to_none=True):
+        left = _C.leave_graph("zero_grad")
         _C.begin("zero_grad")
         for group in self.param_groups:
             for p in group["params"]:
@@ -70,6 +71,8 @@ class Optimizer:
                 elif p.grad is not None:
                     p.grad.requires_grad_(False)
                     p.grad.zero_()
+        if left:
+            _C.enter_graph()
 
     def state_dict(self):
         """parameters by number; the tensors of the state are the optimizer's own"""
@@ -144,6 +147,8 @@ class Optimizer:
 
     def step(self, closure=None):
         loss = None
+        left = _C.leave_graph("a step of an optimizer")
+        was_fused = self._begin_compiled() if left else None
         _C.begin("optimizer")
         self._run_hooks("_pre_hooks", closure)
         if closure is not None:
@@ -157,7 +162,25 @@ class Optimizer:
             _C.set_grad_enabled(before)
         self._run_hooks("_post_hooks", closure)
         _C.end_step()
+        if left:
+            for group, fused in zip(self.param_groups, was_fused):
+                group["fused"] = fused
+            _C.enter_graph()
         return loss
+
+    def _begin_compiled(self):
+        """compiled, a step counts on the device, and needs no memory: lists of loops that write in place"""
+        if any("fused" not in group for group in self.param_groups):
+            _C.refuse(
+                f"{type(self).__name__}.step() in compiled code is not modelled",
+                "'--compile eager' runs compiled code as eager, and says how far that errs: docs/compile.md",
+            )
+        was = [group["fused"] for group in self.param_groups]
+        for group in self.param_groups:
+            group["fused"] = True
+            if "capturable" in group:
+                group["capturable"] = True
+        return was
 
     def __repr__(self):
         lines = [type(self).__name__ + " ("]

@@ -256,7 +256,10 @@ class FlatParamHandle:
     # ---- what the modules have
 
     def _views(self):
-        parts = torch.split(self.flat_param, self._numels, dim=0)
+        return self._views_of(self.flat_param)
+
+    def _views_of(self, whole):
+        parts = torch.split(whole, self._numels, dim=0)
         parts = [p for p, padding in zip(parts, self._is_padding) if not padding]
         return [p.view(shape) for p, shape in zip(parts, self._shapes)]
 
@@ -302,6 +305,19 @@ class FlatParamHandle:
                 out.append((low - start, high - low) if high > low else None)
             offset += numel
         return out
+
+    def _in_param(self, index):
+        """(where this rank's part of an original parameter begins, where it ends), or None"""
+        size = self.flat_param.numel()
+        start, offset = size * self.rank if self.uses_sharded_strategy else 0, 0
+        for numel, padding in zip(self._numels, self._is_padding):
+            if not padding:
+                if index == 0:
+                    low, high = max([offset, start]), min([offset + numel, start + size])
+                    return (low - offset, high - offset) if high > low else None
+                index -= 1
+            offset += numel
+        return None
 
     def _use_sharded_views(self):
         with torch.no_grad():

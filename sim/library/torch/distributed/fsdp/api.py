@@ -76,3 +76,9 @@ class ShardedOptimStateDictConfig(OptimStateDictConfig):
 class LocalOptimStateDictConfig(OptimStateDictConfig):
     def __init__(self, offload_to_cpu=False):
         super().__init__(offload_to_cpu)
+
+
+class StateDictSettings:
+    def __init__(self, state_dict_type, state_dict_config, optim_state_dict_config):
+        self.state_dict_type, self.state_dict_config = state_dict_type, state_dict_config
+        self.optim_state_dict_config = optim_state_dict_config

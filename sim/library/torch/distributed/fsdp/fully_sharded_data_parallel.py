@@ -6,11 +6,15 @@ from contextlib import ExitStack, contextmanager
 from torch import nn
 from torch.distributed.fsdp import _flat_param as flat, _runtime as runtime
 from torch.distributed.fsdp._fully_shard._fsdp_common import _apply_to_tensors, _cast_fp_tensor
+from torch.distributed.fsdp._optim_load import optim_state_dict_to_load
+from torch.distributed.fsdp._optim_state import optim_state_dict
+from torch.distributed.fsdp._sharded_tensor import ShardedTensor, _rows_as_dtensor
 from torch.distributed.fsdp.api import (
-    BackwardPrefetch, CPUOffload, MixedPrecision, ShardingStrategy, StateDictConfig, StateDictType,
+    BackwardPrefetch, CPUOffload, FullOptimStateDictConfig, MixedPrecision, ShardedOptimStateDictConfig,
+    ShardingStrategy, StateDictConfig, StateDictSettings, StateDictType,
 )
 from torch.distributed.fsdp.wrap import recursive_wrap
-from torch.distributed.tensor import DTensor, Replicate, Shard
+from torch.distributed.tensor import DTensor, Replicate
 
 
 def _factor(size):
@@ -67,6 +71,7 @@ class FullyShardedDataParallel(nn.Module):
         self.register_load_state_dict_post_hook(self._loaded)
         self._sync_gradients = True
         self._state_dict_type, self._state_dict_config = StateDictType.FULL_STATE_DICT, StateDictConfig()
+        self._optim_state_dict_config = FullOptimStateDictConfig()
         self.compute_device = torch.device("cuda", _index(device_id))
         self._init_handle(module, device_id, sync_module_states)
         self._fsdp_wrapped_module = module
@@ -127,9 +132,10 @@ class FullyShardedDataParallel(nn.Module):
                 buffer._is_synced = True
                 del buffer
             states = [b.detach() for b in buffers] + [p.detach() for p in params]
-            dist._broadcast_coalesced(states, 250 * 1024 * 1024)
+            dist._broadcast_coalesced(states, 250 * 1024 * 1024, self.process_group)
             if self.sharding_strategy in runtime.HYBRID:
-                dist._broadcast_coalesced([p.detach() for p in params], 250 * 1024 * 1024)
+                states = [p.detach() for p in params]
+                dist._broadcast_coalesced(states, 250 * 1024 * 1024, self._inter_node_pg)
             del states, buffers
         if not params:
             return
@@ -239,20 +245,72 @@ class FullyShardedDataParallel(nn.Module):
     @staticmethod
     @contextmanager
     def state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
-        modules = FullyShardedDataParallel.fsdp_modules(module)
-        before = [(m._state_dict_type, m._state_dict_config) for m in modules]
-        FullyShardedDataParallel.set_state_dict_type(module, state_dict_type, state_dict_config)
+        settings = (state_dict_type, state_dict_config, optim_state_dict_config)
+        before = FullyShardedDataParallel.set_state_dict_type(module, *settings)
         try:
             yield
         finally:
-            for m, (kind, config) in zip(modules, before):
-                m._state_dict_type, m._state_dict_config = kind, config
+            kinds = (before.state_dict_type, before.state_dict_config, before.optim_state_dict_config)
+            FullyShardedDataParallel.set_state_dict_type(module, *kinds)
 
     @staticmethod
     def set_state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
+        before = FullyShardedDataParallel.get_state_dict_type(module)
+        is_full = state_dict_type == StateDictType.FULL_STATE_DICT
+        if optim_state_dict_config is None:
+            optim_state_dict_config = FullOptimStateDictConfig() if is_full else ShardedOptimStateDictConfig()
         for m in FullyShardedDataParallel.fsdp_modules(module):
             m._state_dict_type = state_dict_type
             m._state_dict_config = StateDictConfig() if state_dict_config is None else state_dict_config
+            m._optim_state_dict_config = optim_state_dict_config
+        return before
+
+    @staticmethod
+    def get_state_dict_type(module):
+        for m in FullyShardedDataParallel.fsdp_modules(module):
+            return StateDictSettings(m._state_dict_type, m._state_dict_config, m._optim_state_dict_config)
+        return None
+
+    @staticmethod
+    def optim_state_dict(model, optim, optim_state_dict=None, group=None):
+        settings = FullyShardedDataParallel.get_state_dict_type(model)
+        config = settings.optim_state_dict_config
+        return _optim_state(
+            model, optim, optim_state_dict, config.rank0_only, settings.state_dict_type, group, config.offload_to_cpu
+        )
+
+    @staticmethod
+    def full_optim_state_dict(model, optim, optim_input=None, rank0_only=True, group=None):
+        return _optim_state(model, optim, None, rank0_only, StateDictType.FULL_STATE_DICT, group, True)
+
+    @staticmethod
+    def sharded_optim_state_dict(model, optim, group=None):
+        return _optim_state(model, optim, None, False, StateDictType.SHARDED_STATE_DICT, group, True)
+
+    @staticmethod
+    def optim_state_dict_to_load(
+        model, optim, optim_state_dict, is_named_optimizer=False, load_directly=False, group=None
+    ):
+        config = FullyShardedDataParallel.get_state_dict_type(model).optim_state_dict_config
+        original = FullyShardedDataParallel.fsdp_modules(model)[0]._use_orig_params
+        given = optim_state_dict_to_load(optim_state_dict, model, optim, config.rank0_only, original, group)
+        if load_directly:
+            optim.load_state_dict(given)
+        return given
+
+    @staticmethod
+    def shard_full_optim_state_dict(full_optim_state_dict, model, optim_input=None, optim=None):
+        original = FullyShardedDataParallel.fsdp_modules(model)[0]._use_orig_params
+        return optim_state_dict_to_load(full_optim_state_dict, model, optim, False, original, None)
+
+    @staticmethod
+    def flatten_sharded_optim_state_dict(sharded_optim_state_dict, model, optim):
+        return FullyShardedDataParallel.shard_full_optim_state_dict(sharded_optim_state_dict, model, optim=optim)
+
+    @staticmethod
+    def scatter_full_optim_state_dict(full_optim_state_dict, model, optim_input=None, optim=None, group=None):
+        original = FullyShardedDataParallel.fsdp_modules(model)[0]._use_orig_params
+        return optim_state_dict_to_load(full_optim_state_dict, model, optim, True, original, group)
 
     def state_dict(self, destination=None, prefix="", keep_vars=False):
         """all parameters whole, or this rank's rows of them: each unit's gathered for as long as its modules' are
@@ -324,6 +382,8 @@ class FullyShardedDataParallel(nn.Module):
                 inner = prefix + "_fsdp_wrapped_module." + key[len(prefix):]
                 state_dict[inner] = state_dict.pop(key)
         kind = self._state_dict_type
+        if self.sharding_strategy == ShardingStrategy.NO_SHARD:
+            kind = StateDictType.FULL_STATE_DICT
         if kind == StateDictType.LOCAL_STATE_DICT:
             _C.refuse(f"FSDP's {kind} is not modelled", "use FULL_STATE_DICT, or fully_shard")
         self._loading = self._whole()
@@ -427,6 +487,13 @@ class FullyShardedDataParallel(nn.Module):
             handle._training_state = flat.IDLE
 
 
+def _optim_state(model, optim, states, rank0_only, kind, group, offloads):
+    states = optim.state_dict() if states is None else states
+    original = FullyShardedDataParallel.fsdp_modules(model)[0]._use_orig_params
+    shards = kind != StateDictType.FULL_STATE_DICT
+    return optim_state_dict(model, optim, states, rank0_only, shards, group, original, offloads)
+
+
 def _with_units_of(policy, types):
     """a policy by which modules of some types are units of their own, too"""
 
@@ -474,34 +541,6 @@ def _left_alone(ignored_modules, ignored_states):
     return modules, params
 
 
-class ShardedTensor:
-    """this rank's rows of a parameter"""
-
-    def __init__(self, whole, group, offload_to_cpu):
-        self._shape, chunks = whole.shape, whole.chunk(group.size())
-        self.dtype = whole.dtype
-        self._local = chunks[group.rank()].clone() if group.rank() < len(chunks) else None
-        if offload_to_cpu and self._local is not None:
-            self._local = self._local.cpu()
-
-    @property
-    def shape(self):
-        return self._shape
-
-    def size(self, dim=None):
-        return self._shape if dim is None else self._shape[dim]
-
-    def local_tensor(self):
-        return self._local
-
-
-def _rows_as_dtensor(tensor, mesh):
-    tensor = tensor.detach().clone()
-    whole = [Replicate() for _ in range(mesh.ndim)]
-    return DTensor.from_local(tensor, mesh, whole, run_check=False).redistribute(placements=[*whole[:-1], Shard(0)])
-
-
 def _index(device_id):
-    if device_id is None:
-        return torch.cuda.current_device()
-    return device_id if isinstance(device_id, int) else torch.device(device_id).index
+    index = device_id if device_id is None or isinstance(device_id, int) else torch.device(device_id).index
+    return torch.cuda.current_device() if index is None else index

@@ -1,10 +1,20 @@
 import torch
 import torch._C as _C
 import torch.distributed as dist
+from torch.distributed.algorithms.join import Join, Joinable, JoinHook
+from torch.distributed.optim._overlap import OverlapInfo, functional
 from torch.optim.optimizer import Optimizer
 
 
-class ZeroRedundancyOptimizer(Optimizer):
+class _ZeROJoinHook(JoinHook):
+    def __init__(self, zero):
+        self.zero = zero
+
+    def main_hook(self):
+        self.zero.step()
+
+
+class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """An optimizer's states, each on one rank, which steps for its parameters and sends them to the others. Source:
     torch.distributed.optim.ZeroRedundancyOptimizer"""
 
@@ -12,12 +22,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         self, params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False,
         **defaults
     ):
-        if overlap_with_ddp:
-            _C.refuse("ZeroRedundancyOptimizer(overlap_with_ddp=True) is not modelled", "leave it out")
         super().__init__(params, defaults)
         self.process_group = dist.group.WORLD if process_group is None else process_group
         self.world_size, self.rank = dist.get_world_size(self.process_group), dist.get_rank(self.process_group)
         self._optim_defaults, self._partition = defaults, None
+        self._overlap_with_ddp = overlap_with_ddp
+        if overlap_with_ddp:
+            self._overlap_info, self._functional = OverlapInfo(self.world_size), functional(optimizer_class)
+            return
         own = self._partition_parameters()[self.rank]
         self.optim = optimizer_class(own, **defaults)
         self._sync_param_groups(self.optim.param_groups, self.param_groups)
@@ -82,7 +94,32 @@ class ZeroRedundancyOptimizer(Optimizer):
             self._sync_param_groups(self.optim.param_groups, self.param_groups)
             self._build_param_buckets()
 
+    def join_hook(self, **kwargs):
+        return _ZeROJoinHook(self)
+
+    @property
+    def join_device(self):
+        return self.param_groups[0]["params"][0].device
+
+    @property
+    def join_process_group(self):
+        return self.process_group
+
+    def _init_zero_for_overlap(self):
+        info = self._overlap_info
+        info.initialized = True
+        info.assign(self.rank)
+        info.build_tensors()
+        self.optim = self._functional(info.params_per_rank[self.rank], **self._optim_defaults)
+
+    def _functional_step(self, gradients):
+        Join.notify_join_context(self)
+        self.optim.step(gradients)
+
     def step(self, closure=None, **kwargs):
+        if self._overlap_with_ddp:
+            return None
+        Join.notify_join_context(self)
         mask = self._trainable_mask()
         if mask != self._trainable:
             self._build_param_buckets()

@@ -214,8 +214,17 @@ def _dealt(local, placement, mesh, dim, is_sent):
     size, start = placement.local_shard_size_and_offset(local.size(at), count, mesh.get_coordinate()[dim])
     if local.is_meta or not is_sent:
         return local.narrow(at, start, size).clone()
+    parts = _padded_parts(local, placement, count)
+    out = torch.empty_like(parts[0])
+    while parts:
+        parts.pop()
+    return out if size == -(-local.size(at) // count) else out.narrow(at, 0, size)
+
+
+def _padded_parts(local, placement, count):
+    """what each rank gets, of one size"""
+    at, parts = placement.dim, []
     each = -(-local.size(at) // count)
-    parts = []
     for rank in range(count):
         own, first = placement.local_shard_size_and_offset(local.size(at), count, rank)
         part = local.narrow(at, first, own)
@@ -224,10 +233,7 @@ def _dealt(local, placement, mesh, dim, is_sent):
             pads[-1] = each - own
             part = torch.nn.functional.pad(part, pads)
         parts.append(part.contiguous())
-    out = torch.empty_like(parts[0])
-    while parts:
-        parts.pop()
-    return out if size == each else out.narrow(at, 0, size)
+    return parts
 
 
 def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None):

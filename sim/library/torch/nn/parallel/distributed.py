@@ -3,6 +3,8 @@ import torch._C as _C
 import weakref
 import torch.distributed as dist
 from torch import nn
+from torch.cuda.streams import _device_index
+from torch.distributed.algorithms.join import Join, Joinable, JoinHook
 from torch.autograd.function import Function
 
 
@@ -47,7 +49,42 @@ def _tensors_in(value):
     return []
 
 
-class DistributedDataParallel(nn.Module):
+class _DDPJoinHook(JoinHook):
+    def __init__(self, ddp):
+        self.ddp = ddp
+
+    def post_hook(self, is_last_joiner):
+        """all get the parameters of who joined last"""
+        ddp = self.ddp
+        ddp._find_common_rank()
+        states = [p.detach() for p in ddp.module.parameters()]
+        if ddp.broadcast_buffers:
+            states.extend([b.detach() for b in ddp.module.buffers()])
+        with torch.no_grad():
+            dist._broadcast_coalesced(states, ddp.broadcast_bucket_size, ddp.process_group)
+
+
+def _to_device(value, device):
+    """a copy of what lies elsewhere, with all that is around it"""
+    if isinstance(value, torch.Tensor):
+        if value.device == device:
+            return value
+        if value.is_cuda:
+            _C.refuse(
+                "DistributedDataParallel copies inputs of another GPU on a stream of its own: not modelled",
+                "move the inputs with .to() before the call",
+            )
+        return value.to(device)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_to_device(item, device) for item in value])
+    if isinstance(value, (list, tuple)) and len(value) > 0:
+        return type(value)([_to_device(item, device) for item in value])
+    if isinstance(value, dict) and len(value) > 0:
+        return type(value)({key: _to_device(item, device) for key, item in value.items()})
+    return value
+
+
+class DistributedDataParallel(nn.Module, Joinable):
     broadcast_bucket_size = 250 * 1024 * 1024
 
     def __init__(
@@ -75,13 +112,18 @@ class DistributedDataParallel(nn.Module):
         for name, value in (
             ("delay_all_reduce_named_params", delay_all_reduce_named_params),
             ("mixed_precision", mixed_precision),
-            ("device_mesh", device_mesh),
             ("bucket_cap_mb_list", bucket_cap_mb_list),
         ):
             if value is not None:
                 _C.refuse("DistributedDataParallel(" + name + "=) is not modelled", "leave it out")
         if skip_all_reduce_unused_params:
             _C.refuse("DistributedDataParallel(skip_all_reduce_unused_params=True) is not modelled", "leave it out")
+        if device_mesh is not None:
+            if process_group is not None:
+                raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+            if device_mesh.ndim != 1:
+                raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+            process_group = device_mesh.get_group(0)
         self.process_group = process_group or dist._get_default_group()
         own = list(module.parameters())
         if not any([p.requires_grad for p in own]):
@@ -94,7 +136,7 @@ class DistributedDataParallel(nn.Module):
         if not own[0].is_cuda:
             raise RuntimeError("No backend type associated with device type cpu")
         self.device_ids = (
-            [torch.device("cuda", d) if isinstance(d, int) else torch.device(d) for d in device_ids]
+            [torch.device("cuda", _device_index(d)) for d in device_ids]
             if device_ids
             else None
         )
@@ -158,28 +200,50 @@ class DistributedDataParallel(nn.Module):
     def no_sync(self):
         return _NoSync(self)
 
-    def _check_inputs(self, inputs, kwargs):
-        if self.device_ids is None:
-            return
-        for x in _tensors_in(list(inputs)) + _tensors_in(kwargs):
-            if x.device != self.device_ids[0]:
-                _C.refuse(
-                    "DistributedDataParallel copies inputs of another device on a stream of its own: not modelled",
-                    "move the inputs with .to() before the call",
-                )
+    def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
+        return Join([self], enable, throw_on_early_termination)
+
+    def join_hook(self, **kwargs):
+        return _DDPJoinHook(self)
+
+    @property
+    def join_device(self):
+        return self.device
+
+    @property
+    def join_process_group(self):
+        return self.process_group
+
+    def _find_common_rank(self):
+        rank_to_use = torch.tensor([dist.get_rank(self.process_group)], device=self.device)
+        dist.all_reduce(rank_to_use, op=dist.ReduceOp.MAX, group=self.process_group)
+
+    def _tell_joined(self):
+        """whether gradients will be reduced in this iteration"""
+        requires_sync = torch.ones(1, device=self.device)
+        dist.all_reduce(requires_sync, group=self.process_group, async_op=True)
 
     def forward(self, *inputs, **kwargs):
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
             self.reducer.prepare_for_forward()
+        work = Join.notify_join_context(self)
+        if work is not None:
+            self.reducer.forward_work = work
+            del work
         if torch.is_grad_enabled():
             self.reducer.rebuild_buckets()
         if self.broadcast_buffers and self.require_forward_param_sync:
             buffers = list(self.module.buffers())
             if buffers:
+                if self._join_config.enable:
+                    self._find_common_rank()
                 with torch.no_grad():
                     dist._broadcast_coalesced(buffers, self.broadcast_bucket_size, self.process_group)
             buffers = None
-        self._check_inputs(inputs, kwargs)
+        if self._join_config.enable:
+            self._tell_joined()
+        if self.device_ids is not None:
+            inputs, kwargs = _to_device(inputs, self.device_ids[0]), _to_device(kwargs, self.device_ids[0])
         output = self.module(*inputs, **kwargs)
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
             self.require_forward_param_sync = True

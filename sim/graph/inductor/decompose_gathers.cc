@@ -1,0 +1,217 @@
+// Operators that read or write at places which strides do not say, and reductions that are made of
+// others. Source: docs/rules/compile.md#1.
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "sim/graph/inductor/decomposer.h"
+#include "sim/graph/inductor/index.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+using ops::ScalarType;
+
+namespace {
+
+/// A loop that reads its first operand at places of its own, so many times for each number.
+struct Anywhere {
+  std::string_view op;
+  std::int64_t reads = 1;
+  bool wants_memory = false;  ///< of what it reads
+};
+
+constexpr Anywhere kAnywhere[] = {{"index"},
+                                  {"index_select"},
+                                  {"take"},
+                                  {"flip"},
+                                  {"flip_backward"},
+                                  {"roll"},
+                                  {"roll_backward"},
+                                  {"constant_pad_nd"},
+                                  {"repeat"},
+                                  {"pixel_shuffle"},
+                                  {"pixel_unshuffle"},
+                                  {"channel_shuffle"},
+                                  {"im2col"},
+                                  {"reflection_pad1d"},
+                                  {"reflection_pad2d"},
+                                  {"replication_pad2d"},
+                                  {"glu", 2},
+                                  {"avg_pool1d", 0, true},
+                                  {"avg_pool2d", 0, true},
+                                  {"avg_pool2d_backward", 0, true},
+                                  {"_adaptive_avg_pool2d", 4, true},
+                                  {"upsample_nearest1d"},
+                                  {"upsample_nearest2d"},
+                                  {"upsample_nearest2d_backward", 4, true},
+                                  {"upsample_bilinear2d", 4}};
+
+/// Gradients of reading anywhere: zeros that are added to.
+constexpr std::string_view kAdding[] = {"index_backward",        "index_select_backward",
+                                        "gather_backward",       "take_backward",
+                                        "index_select_backward", "upsample_bilinear2d_backward"};
+
+/// What is written into a copy of the first operand, where the second says.
+constexpr std::string_view kScattering[] = {"scatter", "scatter_add", "index_add", "index_put"};
+
+template <class List>
+bool is_among(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+}  // namespace
+
+/// What is read of a first operand anywhere, as zeros that are added to where `places` say.
+void Decomposer::adds_where(NodeId id, std::size_t, std::vector<NodeId> places) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId g = inputs_of(id).front();
+  const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
+  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
+  const NodeId values = builder_.convert(g, dtype);
+  const NodeId by = places.empty() ? values : places.front();
+  const NodeId made = builder_.opaque("index_put", {zeros, by, values}, node.sizes, dtype);
+  gives(id, builder_.convert(made, node.dtype));
+}
+
+bool Decomposer::anywhere(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (node.has_parts || node.inputs.empty()) return false;
+  const std::vector<NodeId> inputs = inputs_of(id);
+  if (node.name == "gather" && inputs.size() == 2) {
+    const std::vector<std::int64_t> numbers = numbers_in(node.call);
+    const auto rank = static_cast<std::int64_t>(node.sizes.size());
+    const std::int64_t dim = numbers.empty() ? rank - 1 : numbers.front();
+    const NodeId made = builder_.opaque("gather", inputs, node.sizes, node.dtype);
+    out_.nodes[made].dims = {dim < 0 ? dim + rank : dim};
+    gives(id, made);
+    return true;
+  }
+  if (is_among(kAdding, node.name)) {
+    std::vector<NodeId> places;
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      if (!ops::is_floating(out_.nodes[inputs[i]].dtype)) places.push_back(inputs[i]);
+    }
+    adds_where(id, 0, std::move(places));
+    return true;
+  }
+  if (is_among(kScattering, node.name)) {
+    NodeId places = kNoNode;
+    NodeId values = kNoNode;
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      NodeId& to =
+          ops::is_floating(out_.nodes[inputs[i]].dtype) || places != kNoNode ? values : places;
+      if (to == kNoNode) to = inputs[i];
+    }
+    if (places == kNoNode) return false;
+    if (values == kNoNode)
+      values = builder_.fill("full", out_.nodes[places].sizes, node.dtype, "#value");
+    const NodeId copy = builder_.pointwise("clone", {inputs[0]});
+    out_.nodes[copy].kind = NodeKind::kCopy;
+    out_.nodes[copy].dims = {1};
+    gives(id, builder_.opaque("index_put", {copy, places, values}, node.sizes, node.dtype));
+    return true;
+  }
+  if (node.name == "tril" || node.name == "triu") {
+    gives(id, builder_.pointwise(node.name, {inputs[0]}, "#diagonal"));
+    return true;
+  }
+  const auto* found = std::find_if(std::begin(kAnywhere), std::end(kAnywhere),
+                                   [&](const Anywhere& each) { return each.op == node.name; });
+  if (found == std::end(kAnywhere)) return false;
+  std::int64_t reads = found->reads;
+  if (reads == 0) {
+    reads = 1;
+    const std::vector<std::int64_t> window = numbers_in(node.call);
+    for (std::size_t i = 0; i < 2; ++i)
+      reads *= window.empty() ? 2 : window[std::min(i, window.size() - 1)];
+  }
+  const NodeId made = builder_.opaque(node.name, inputs, node.sizes, node.dtype);
+  out_.nodes[made].settings = node.settings;
+  out_.nodes[made].dims = {std::clamp<std::int64_t>(reads, 1, 64), found->wants_memory ? 1 : 0};
+  gives(id, made);
+  return true;
+}
+
+bool Decomposer::made_of_reductions(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const std::string_view name = node.name;
+  static constexpr std::string_view kNames[] = {
+      "var", "std", "linalg_vector_norm", "norm", "logsumexp", "max", "min"};
+  if (!is_among(kNames, name) || node.inputs.size() != 1) return false;
+  const std::vector<NodeId> parts = parts_of(id);
+  const GraphNode& result = parts.empty() ? node : in_.nodes[parts[0]];
+  const NodeId x = inputs_of(id).front();
+  GraphNode shape = result;
+  // A norm says first which one it is.
+  const bool is_norm = name == "linalg_vector_norm" || name == "norm";
+  if (is_norm) {
+    const std::size_t list = node.call.find('[');
+    shape.call = list == std::string_view::npos ? std::string_view() : node.call.substr(list);
+  }
+  bool keeps_dims = false;
+  std::vector<std::int64_t> dims;
+  if (is_norm && !shape.call.empty() && result.sizes.size() != out_.nodes[x].sizes.size()) {
+    const auto rank = static_cast<std::int64_t>(out_.nodes[x].sizes.size());
+    std::int64_t number = 0;
+    bool is_negative = false;
+    bool has_digit = false;
+    for (const char c : shape.call.substr(1)) {
+      if (c == '-') is_negative = true;
+      if (c >= '0' && c <= '9') {
+        number = number * 10 + (c - '0');
+        has_digit = true;
+        continue;
+      }
+      if (c == '-') continue;
+      if (has_digit) dims.push_back(is_negative ? rank - number : number);
+      number = 0;
+      is_negative = has_digit = false;
+      if (c == ']') break;
+    }
+  }
+  if (dims.empty() || dims.size() + result.sizes.size() != out_.nodes[x].sizes.size())
+    dims = reduced_dims(out_.nodes[x], shape, keeps_dims);
+  const ScalarType dtype = out_.nodes[x].dtype;
+  const auto reduce = [&](std::string_view of, NodeId from, bool keeps, ScalarType as) {
+    return builder_.reduce(of, from, dims, keeps, as);
+  };
+  if (name == "max" || name == "min") {
+    const bool is_max = name == "max";
+    gives(parts.empty() ? id : parts[0], reduce(is_max ? "amax" : "amin", x, keeps_dims, dtype));
+    if (parts.size() > 1)
+      gives(parts[1], reduce(is_max ? "argmax" : "argmin", x, keeps_dims, ScalarType::kInt64));
+    return true;
+  }
+  if (!parts.empty()) return false;
+  if (name == "logsumexp") {
+    const NodeId most = reduce("amax", x, true, dtype);
+    const NodeId finite = evaluate("a = abs m; b = eq a #inf; where b #0 m", {{"m", most}});
+    const NodeId row = keeps_dims ? finite : builder_.squeeze(finite, dims);
+    const NodeId powers = evaluate("a = sub x m; exp a", {{"x", x}, {"m", finite}});
+    const NodeId total = reduce("sum", powers, keeps_dims, dtype);
+    gives(id, evaluate("a = log t; add a r", {{"t", total}, {"r", row}}));
+    return true;
+  }
+  const NodeId wide =
+      builder_.convert(x, ops::element_bytes(dtype) < 4 ? ScalarType::kFloat32 : dtype);
+  const ScalarType as = out_.nodes[wide].dtype;
+  NodeId made = kNoNode;
+  if (is_norm) {
+    const NodeId squares = builder_.pointwise("pow", {wide}, "#2");
+    made = builder_.pointwise("pow", {reduce("sum", squares, keeps_dims, as)}, "#0.5");
+  } else {
+    const NodeId both = reduce("var_mean", wide, keeps_dims, as);
+    out_.nodes[both].has_parts = true;
+    const Dims sizes = out_.nodes[both].sizes;
+    made = builder_.part(both, 0, sizes, dense_strides(sizes), as);
+    if (name == "std") made = builder_.pointwise("sqrt", {made});
+  }
+  gives(id, builder_.convert(made, node.dtype));
+  return true;
+}
+
+}  // namespace tidemark::graph::inductor
