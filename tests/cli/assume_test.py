@@ -205,6 +205,23 @@ class Assumptions(unittest.TestCase):
         self.assertIn("--assume s.py:3=NUMBER", text)
         self.assertEqual(self.run_script(body, "--assume", "s.py:3=7")["printed"], "torch.Size([7])\n")
 
+    def test_a_slice_whose_bound_is_not_known_leaves_nothing_out_and_says_so(self):
+        for body in ("print(x[:(x > 0).sum()].shape)\n", "n = (x > 0).sum().item()\nprint(x[n:].shape)\n"):
+            report = self.run_script(body)
+            whole = self.run_script("print(x.shape)\n")["printed"]
+            self.assertEqual(report["printed"], whole)
+            self.assertIn("a bound of a slice is not known: nothing is left out", [note["text"] for note in report["notes"]])
+        self.assertIn("a size or an index depends on a value that is not known", self.run_script("x[:(x > 0).sum()] = 1\n"))
+
+    def test_whole_numbers_are_settled_by_what_does_not_depend_on_them(self):
+        head = "n = (x > 0).long()\n"
+        for test, says in (("(n * torch.zeros_like(n)).any()", False), ("((n > 5) & torch.zeros_like(n).bool()).any()", False),
+                           ("((n > 5) | torch.ones_like(n).bool()).all()", True)):
+            report = self.run_script(head + f"print(bool({test}))\n")
+            self.assertEqual((report["printed"], report.get("assumptions", [])), (f"{says}\n", []))
+        report = self.run_script(head + "print(bool((x * torch.zeros_like(x)).any()))\n")  # NaN * 0 is NaN
+        self.assertEqual(len(report["assumptions"]), 1)
+
     def test_a_mask_whose_count_is_not_known_is_refused(self):
         text = self.run_script("print(x[x > 0].shape)\n")
         self.assertIn("a size depends on a value that is not known", text)

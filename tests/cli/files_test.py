@@ -107,6 +107,18 @@ class Files(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--allow-read FOLDER", done.stderr)
 
+    def test_what_was_saved_in_memory_goes_into_a_file_as_its_bytes_would(self):
+        printed = self.printed(
+            "import fsspec, io, torch\n"
+            "buffer = io.BytesIO()\n"
+            "torch.save(torch.nn.Linear(4, 2).state_dict(), buffer)\n"
+            "fs, path = fsspec.core.url_to_fs('made.pt')\n"
+            "with fs.transaction, fs.open(path, 'wb') as f:\n"
+            "    f.write(buffer.getvalue())\n"
+            "print(torch.load(path, map_location='cuda')['weight'].device)\n"
+            "print(torch.load(io.BytesIO(buffer.getvalue()))['weight'].shape)\n")
+        self.assertEqual(printed, "cuda:0\ntorch.Size([2, 4])\n")
+
 
 if __name__ == "__main__":
     PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())

@@ -161,6 +161,13 @@ def move(src, dst):
     drop(src)
 
 
+class Saved:
+    """what torch.save() wrote, in the place of its bytes: a file takes it"""
+
+    def __init__(self, pieces):
+        self.pieces = pieces
+
+
 class File:
     """text, or what torch.save() put there; `name` None: in memory"""
 
@@ -183,6 +190,9 @@ class File:
         return "".join(self._content)
 
     def write(self, text):
+        if isinstance(text, Saved):
+            self._content.extend(text.pieces)
+            return 0
         self._content.append(text)
         return len(text)
 
@@ -211,6 +221,8 @@ class File:
             line = self.readline()
 
     def getvalue(self):
+        if any(not isinstance(piece, str) for piece in self._content):
+            return Saved(list(self._content))
         return self._text()
 
     def seek(self, offset, whence=0):

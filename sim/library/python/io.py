@@ -1,4 +1,4 @@
-from _files import File, open
+from _files import File, Saved, open
 
 
 class StringIO(File):
@@ -9,7 +9,9 @@ class StringIO(File):
 class BytesIO(File):
     def __init__(self, initial_bytes=None):
         super().__init__()
-        if initial_bytes is not None:
+        if isinstance(initial_bytes, Saved):
+            self.write(initial_bytes)
+        elif initial_bytes is not None:
             import _tidemark
 
             _tidemark.refuse(

@@ -5,6 +5,7 @@ from torch._absent import *
 from torch._absent import (
     _check, _check_is_size, _check_tensor_all, _check_tensor_all_with, _check_value, _check_with,
 )
+from torch._functorch.apis import vmap
 from torch._legacy_types import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,
     IntTensor, LongTensor, ShortTensor, _TensorType, _legacy_tensor, _tensor_types, _typed_tensor,

@@ -1,3 +1,6 @@
+from torch._functorch.apis import vmap
+
+
 def _tied(module, given):
     """the given tensors for every name under which a module holds what they replace"""
     held, out = {}, {}

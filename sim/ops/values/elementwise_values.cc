@@ -31,6 +31,38 @@ bool each(const std::optional<Numbers>& x, const std::optional<Numbers>& y, Numb
   return true;
 }
 
+/// x * 0, x & 0 and x | true are `by` everywhere, whatever x is. A float may be NaN.
+bool settled(const std::optional<Numbers>& x, const std::optional<Numbers>& y, std::int64_t by,
+             Numbers& out) {
+  const auto settles = [by](const std::optional<Numbers>& side) {
+    return side && side->is_whole() &&
+           std::all_of(side->whole.begin(), side->whole.end(),
+                       [by](std::int64_t n) { return n == by; });
+  };
+  if (!out.is_whole() || !(settles(x) || settles(y))) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) out.set_whole(i, by);
+  return true;
+}
+
+bool product(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  return each(x, y, out, [](double p, double q) { return p * q; }) || settled(x, y, 0, out);
+}
+
+/// Of truths: by false both are settled, by true one is.
+template <bool kSettling>
+bool both_truths(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  const auto function = [](double p, double q) {
+    const bool one = p != 0;
+    const bool other = q != 0;
+    return (kSettling ? one || other : one && other) ? 1.0 : 0.0;
+  };
+  return each(x, y, out, function) || settled(x, y, kSettling ? 1 : 0, out);
+}
+
 /// Of 64 bits, exactly.
 template <class Function>
 bool bits(const ValueCall& call, Numbers& out, Function function) {
@@ -42,9 +74,11 @@ bool bits(const ValueCall& call, Numbers& out, Function function) {
 }
 template <int kWhich>
 bool bitwise(const ValueCall& call, Numbers& out) {
-  return bits(call, out, [](std::int64_t x, std::int64_t y) {
+  const bool is_made = bits(call, out, [](std::int64_t x, std::int64_t y) {
     return kWhich == 0 ? x & y : kWhich == 1 ? x | y : x ^ y;
   });
+  if (is_made || kWhich == 2 || (kWhich == 1 && out.dtype != ScalarType::kBool)) return is_made;
+  return settled(call.spread(0), call.spread(1), kWhich == 1 ? 1 : 0, out);
 }
 
 bool same(const ValueCall& call, Numbers& out) {
@@ -261,8 +295,8 @@ std::span<const ValueRule> elementwise_values() {
       two("greater_equal", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
       two("maximum", [](double x, double y) { return std::max(x, y); }),
       two("minimum", [](double x, double y) { return std::min(x, y); }),
-      two("mul", [](double x, double y) { return x * y; }),
-      two("multiply", [](double x, double y) { return x * y; }),
+      rule("mul", product, Kind::kSettling),
+      rule("multiply", product, Kind::kSettling),
       two("pow", [](double x, double y) { return std::pow(x, y); }),
       two("true_divide", [](double x, double y) { return x / y; }),
       two("atan2", [](double x, double y) { return std::atan2(x, y); }),
@@ -270,11 +304,11 @@ std::span<const ValueRule> elementwise_values() {
       two("floor_divide", floored),
       two("remainder", modulo),
       two("fmod", [](double x, double y) { return std::fmod(x, y); }),
-      two("logical_and", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }),
-      two("logical_or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }),
+      rule("logical_and", both_truths<false>, Kind::kSettling),
+      rule("logical_or", both_truths<true>, Kind::kSettling),
       two("logical_xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }),
-      rule("bitwise_and", bitwise<0>),
-      rule("bitwise_or", bitwise<1>),
+      rule("bitwise_and", bitwise<0>, Kind::kSettling),
+      rule("bitwise_or", bitwise<1>, Kind::kSettling),
       rule("bitwise_xor", bitwise<2>),
       rule("bitwise_not", bitwise_not),
       rule("add", sum_of_two<1, 1>),

@@ -43,7 +43,8 @@ void RuleRecipe::write(StateImage& image) const {
   for (const ValueCall::Given& given : call_.given) {
     write_plain(image, given.plain);
     for (const View& view : given.views) {
-      view.known->write(image);
+      image.put(view.known ? 1 : 0);
+      if (view.known) view.known->write(image);
       for (std::size_t d = 0; d < view.sizes.size(); ++d) {
         image.put_signed(view.sizes[d]);
         image.put_signed(view.strides[d]);
@@ -131,8 +132,10 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
   const auto skips = [&](std::size_t i) {
     return rule->kind == Kind::kFresh || (rule->kind == Kind::kOverwrite && i == 0);
   };
+  const bool may_settle = rule->kind == Kind::kSettling;
   const auto is_blank = [&](const Tensor& tensor) {
-    return tensor.defined() && (!tensor->storage || !tensor->storage->known());
+    if (!tensor.defined() || (tensor->storage && tensor->storage->known())) return false;
+    return !may_settle || is_floating(tensor.dtype()) || is_complex(tensor.dtype());
   };
   for (std::size_t i = 0; i < count; ++i) {
     if (skips(i)) continue;
@@ -146,6 +149,10 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
   given_.resize(count);
   const auto look = [&](const Tensor& tensor, ValueCall::Given& into) {
     std::optional<View> view = view_of(tensor);
+    if (!view && may_settle) {
+      into.views.push_back({nullptr, tensor.sizes(), tensor.strides(), 0});
+      return true;
+    }
     if (!view) return false;
     is_random_ = is_random_ || view->known->is_random;
     is_assumed_ = is_assumed_ || view->known->is_assumed;
@@ -170,7 +177,11 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
       if (!look(each, given_[i])) return;
     }
   }
-  is_known_ = true;
+  const auto knows = [](const ValueCall::Given& given) {
+    return std::any_of(given.views.begin(), given.views.end(),
+                       [](const View& view) { return static_cast<bool>(view.known); });
+  };
+  is_known_ = !may_settle || std::any_of(given_.begin(), given_.end(), knows);
 }
 
 void ValueWork::draw(const Tensor& result, const Arguments& arguments, Generator& generator) {

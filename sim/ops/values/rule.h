@@ -72,6 +72,7 @@ struct ValueRule {
     kFresh,      ///< looks at no tensor's numbers
     kOverwrite,  ///< does not look at the first, which it writes over
     kHealthy,    ///< of unknown numbers it is taken to find no fault
+    kSettling,   ///< of whole numbers one side may settle the result, whatever the other is
     kDraw,       ///< random numbers, where it runs on the host
   };
   std::string_view name;

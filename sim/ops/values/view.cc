@@ -143,7 +143,7 @@ View broadcast_view(const View& view, const Dims& sizes) {
 }
 
 std::optional<Numbers> numbers_of(const View& view) {
-  const Numbers* all = view.known->numbers();
+  const Numbers* all = view.known ? view.known->numbers() : nullptr;
   if (all == nullptr) return std::nullopt;
   const std::vector<std::int64_t> places = places_of(view.sizes, view.strides, view.offset);
   Numbers out;

@@ -10,7 +10,7 @@
 namespace tidemark::ops {
 
 struct View {
-  Ref<Known> known;
+  Ref<Known> known;  ///< null: nothing is known, of an operand whose other may settle the result
   Dims sizes;
   Dims strides;
   std::int64_t offset = 0;

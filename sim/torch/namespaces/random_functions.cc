@@ -152,7 +152,7 @@ void add_random_functions(Session& session, lang::Module& module) {
   // Where a check for faults asks something that is not known, it finds what it wants to find.
   add("assume(tensor, value)", [](Interp&, Arguments& a) {
     const Tensor& tensor = tensor_at(a, 0);
-    if (tensor->storage && !tensor->storage->known()) {
+    if (tensor->storage && !ops::known_numbers(tensor)) {
       ops::note_fill(tensor, a.real(1), nullptr);
       if (tensor->storage->known()) tensor->storage->known()->is_assumed = true;
     }

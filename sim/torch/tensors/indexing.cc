@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
@@ -12,6 +13,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/values/rule.h"
+#include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -83,9 +85,17 @@ bool counts_back(const lang::Slice& slice) {
   return negative(slice.start) || negative(slice.stop);
 }
 
+/// What the items of a tensor are wanted for.
+enum class Purpose : std::uint8_t {
+  kRead,        ///< a whole slice alone is a view of its own
+  kWrite,       ///< a tensor is written there
+  kFillNumber,  ///< a number is
+};
+
 /// The slice with integers for bounds, where one is an object: a tensor gives its number, as in
-/// x[:, :length]. Null: they are integers.
-Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
+/// x[:, :length]. A bound that is not known leaves nothing out of what is read. Null: they are
+/// integers.
+Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice, Purpose purpose) {
   const auto is_object = [](const Value& bound) {
     return bound.as<TensorObject>() != nullptr || bound.as<lang::Instance>() != nullptr;
   };
@@ -94,7 +104,22 @@ Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice) {
     if (!is_object(bound)) return bound;
     return session.interp.call_method(bound, session.interp.intern("__index__"));
   };
-  return make_ref<lang::Slice>(session.interp.heap(), part(slice.start), part(slice.stop),
+  const auto end = [&](const Value& bound) -> Value {
+    const auto* tensor = bound.as<TensorObject>();
+    const bool is_whole_number = tensor != nullptr && tensor->tensor.numel() == 1 &&
+                                 ops::is_integral(tensor->tensor.dtype());
+    if (purpose != Purpose::kRead || (tensor != nullptr && !is_whole_number)) return part(bound);
+    Value read = bound;
+    if (tensor != nullptr) {
+      session.c.read_value(tensor->tensor);
+      read = read_number(session, tensor->tensor);
+    }
+    const auto* unknown = read.as<lang::Unknown>();
+    if (unknown == nullptr || unknown->kind() != lang::Unknown::Type::kInt) return part(read);
+    lang::note(session.interp, "a bound of a slice is not known: nothing is left out");
+    return {};
+  };
+  return make_ref<lang::Slice>(session.interp.heap(), end(slice.start), end(slice.stop),
                                part(slice.step));
 }
 
@@ -155,13 +180,6 @@ struct Sliced {
   bool has_tensors = false;
 };
 
-/// What the items of a tensor are wanted for.
-enum class Purpose : std::uint8_t {
-  kRead,        ///< a whole slice alone is a view of its own
-  kWrite,       ///< a tensor is written there
-  kFillNumber,  ///< a number is
-};
-
 Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Purpose purpose) {
   ops::Context& c = session.c;
   std::vector<Value> keys = keys_of(key);
@@ -186,7 +204,7 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Pur
     } else if (k.is_int()) {
       out.view = ops::select(c, out.view, dim, k.as_int());
     } else if (const auto* given = k.as<lang::Slice>()) {
-      const Ref<lang::Slice> made = with_integers(session, *given);
+      const Ref<lang::Slice> made = with_integers(session, *given, purpose);
       const lang::Slice* slice = made ? made.get() : given;
       const std::int64_t length = out.view.size(dim);
       const auto range = slice->indices(length);
