@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -149,8 +150,59 @@ class Scripts(unittest.TestCase):
         self.assertGreater(events["arguments"], events["given"])  # which ended a step earlier
 
 
+PROCESSES = """
+import sys
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+
+def train(rank, rows):
+    x = torch.zeros(rows, 1 << 20, device="cuda")
+    y = (x * 2).sum().item()
+
+
+if __name__ == "__main__":
+    how, rows = sys.argv[1], int(sys.argv[2])
+    if how == "spawned":
+        mp.spawn(train, args=(rows,), nprocs=2)
+    elif how == "loader":
+        for batch in DataLoader(torch.zeros(64, 3), batch_size=8, num_workers=2):
+            train(0, rows)
+    elif how == "python":
+        import subprocess
+        subprocess.run([sys.executable, __file__, "loader", str(rows)], check=True)
+    else:
+        process = mp.get_context(how).Process(target=train, args=(0, rows))
+        process.start()
+        process.join()
+"""
+
+
 class Record(unittest.TestCase):
     SCRIPT = HERE / "causal_lm.py"
+
+    def test_processes_that_a_script_starts_are_watched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script, snapshot = pathlib.Path(folder) / "processes.py", pathlib.Path(folder) / "snapshot.pickle"
+            script.write_text(PROCESSES)
+            for how, count in (("loader", 0), ("fork", 1), ("forkserver", 1), ("spawned", 2), ("python", 1)):
+                done = run(PROGRAM, "record", "--format", "json", "--snapshot", snapshot, "--", "python3", script, how, "8")
+                self.assertEqual(done.returncode, 0, how + done.stderr)
+                self.assertIn('"peak_reserved_bytes":69206016', done.stdout.replace(" ", ""), how)  # 32 MiB twice, and 2 for the sum
+                told = re.search(r"record: (\d) process(es)? that the program started used CUDA", done.stderr)
+                self.assertEqual(int(told.group(1)) if told else 0, count, how + done.stderr)
+                self.assertTrue(snapshot.exists(), how)
+                snapshot.unlink()
+            done = run(PROGRAM, "record", "--fail-on-oom", "--device-bytes", "8GiB", "--snapshot", snapshot, "--", "python3", script, "spawned", "2000")
+            self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_a_release_that_is_none_is_told_before_anything_is_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for release in ("2.99.0", "1.13.1", "latest"):
+                done = run(PROGRAM, "record", "--torch", release, "--", self.SCRIPT, TIDEMARK_CACHE=folder, TIDEMARK_TORCH="")
+                self.assertEqual((done.returncode, os.listdir(folder)), (4, []), done.stderr)
+                self.assertIn("'%s' is no release of PyTorch from 2.4.0 to 2.15.0; nothing was installed" % release, done.stderr)
 
     @staticmethod
     def up_to_oom(events):
