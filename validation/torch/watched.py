@@ -104,6 +104,9 @@ def watch_this_process(out):
     watch = Watch()
     sys.meta_path.insert(0, AfterTorch(watch.begin))
     watch_children(out, watch)
+    # Where multiprocessing spawned it the error, if there is one, is known only before multiprocessing's own end.
+    from multiprocessing import util
+    util.Finalize(None, finish_child, args=(out, watch), exitpriority=100)
     atexit.register(finish_child, out, watch)
 
 
