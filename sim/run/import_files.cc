@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "sim/base/problem.h"
@@ -112,6 +113,19 @@ std::optional<std::uint64_t> HostFiles::size(const std::string& given) {
   const std::uintmax_t bytes = fs::file_size(file, error);
   if (error) return std::nullopt;
   return bytes;
+}
+
+std::optional<std::string> HostFiles::begin(const std::string& given, std::uint64_t count) {
+  const std::string file = host_path(given);
+  if (file.starts_with(kZooFolder) || !is_file(file)) return std::nullopt;
+  std::error_code error;
+  const std::uint64_t held = fs::file_size(file, error);
+  std::ifstream in(file, std::ios::binary);
+  if (error || !in) return std::nullopt;
+  std::string out(std::min(count, held), '\0');
+  in.read(out.data(), static_cast<std::streamsize>(out.size()));
+  out.resize(static_cast<std::size_t>(in.gcount()));
+  return out;
 }
 
 std::shared_ptr<const SourceText> HostFiles::read(const std::string& given) {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/format/read_scope.h"
+#include "sim/lang/imports/file_bytes.h"
 #include "sim/lang/imports/source_files.h"
 #include "sim/run/run_result.h"
 
@@ -18,13 +21,14 @@ constexpr std::string_view kZooFolder = "<zoo>";
 /// The host's files as far as a simulated program may see them: those in a ReadScope of its own
 /// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when
 /// it is asked for.
-class HostFiles final : public lang::SourceFiles {
+class HostFiles final : public lang::SourceFiles, public lang::FileBytes {
  public:
   explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {})
       : scope_(own, code) {}
   const std::vector<std::string>& list(const std::string& given) override;
   std::shared_ptr<const SourceText> read(const std::string& given) override;
   std::optional<std::uint64_t> size(const std::string& given) override;
+  std::optional<std::string> begin(const std::string& given, std::uint64_t count) override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
 
   /// Files that became modules, in the order of their imports.

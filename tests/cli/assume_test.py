@@ -231,6 +231,26 @@ class Assumptions(unittest.TestCase):
         report = self.run_script("n = 0\nwhile x.sum() > 0 and n < 5:\n    n += 1\nprint(n)\n")
         self.assertEqual(report["printed"], "5\n")
 
+    def test_a_loop_that_its_body_leaves_goes_on_until_then(self):
+        loop = "n = 0\nwhile x.sum() > 0:\n    n += 1\n    %s\nprint(n)\n"
+        report = self.run_script(loop % "if n > 6: break")
+        self.assertEqual(report["printed"], "7\n")
+        self.assertEqual(self.told(report)[0][:3], (4, "x.sum() > 0", True))
+        # A break of a loop within leaves nothing; one that does not come is none.
+        for body in ("for i in range(9): break", "if n < 0: break"):
+            self.assertIn("how often this loop runs depends on a value that is not known", self.run_script(loop % body))
+
+    def test_early_stopping_does_not_stop(self):
+        text = ("best = float('inf')\nwaited = 0\nfor i in range(9):\n    loss = x.sum().item()\n"
+                "    if %s:\n        best = loss\n        %s\n    else:\n        waited += 1\n        %s\n%sprint(i, waited)\n")
+        stop = "if waited >= 2: break"
+        # What waits is told by the break within, or by its count.
+        self.assertEqual(self.run_script(text % ("loss < best", "pass", stop, ""))["printed"], "8 0\n")
+        self.assertEqual(self.run_script(text % ("loss < best", "waited = 0", "pass", "    " + stop + "\n"))["printed"], "8 0\n")
+        swapped = ("waited = 0\nfor i in range(9):\n    if x.sum() > 5:\n        waited += 1\n    else:\n        waited = 0\n"
+                   "    if waited > 2: break\nprint(i, waited)\n")
+        self.assertEqual(self.run_script(swapped)["printed"], "8 0\n")
+
     def test_a_condition_may_be_given(self):
         body = "if x.sum() > 5:\n    print('yes')\n"
         self.assertEqual(self.run_script(body)["printed"], "")

@@ -111,6 +111,14 @@ class Releases(unittest.TestCase):
         document = json.loads(run("run", self.scenario, "--set", "pytorch=2.5", "--format", "json").stdout)
         self.assertNotIn("unproven_operators", document)
 
+    def test_operators_that_ran_on_the_host_alone_are_not_told(self):
+        script = self.folder / "host.py"
+        text = "import torch\nx = torch.ones(8, device=%r)\nx.random_()\nx.abs_()\n"
+        for device, told in (("cpu", []), ("cuda", ["abs_", "random_"])):
+            script.write_text(text % device, encoding="utf-8")
+            document = json.loads(run("run", script, "--device", "t4", "--format", "json").stdout)
+            self.assertEqual(document.get("unproven_operators", []), told)
+
     def test_several_releases_are_compared_a_line_each(self):
         done = run("run", self.scenario, "--pytorch", "2.6,2.11,2.15")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/imports/file_bytes.h"
 #include "sim/lang/runtime/importer.h"
 
 /// What the library's files need of the import system and of the files that a program may see.
@@ -92,6 +94,42 @@ void add_import_functions(Interp& in, Module& module) {
         first_of(interp, args.text(0),
                  [](SourceFiles& files, const std::string& at) { return files.size(at); });
     return bytes ? Value::integer(static_cast<std::int64_t>(*bytes)) : Value::none();
+  });
+  // The first bytes of a file, each a character of its own; None: there is no such file.
+  define(in, module, "read_begin(path, count)", [](Interp& interp, Arguments& args) {
+    const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, args.integer(1)));
+    const auto found =
+        first_of(interp, args.text(0), [&](SourceFiles& files, const std::string& at) {
+          auto* const bytes = dynamic_cast<FileBytes*>(&files);
+          return bytes == nullptr ? std::nullopt : bytes->begin(at, count);
+        });
+    if (!found) return Value::none();
+    std::string text;
+    text.reserve(found->size());
+    for (const char byte : *found) {
+      const auto value = static_cast<unsigned char>(byte);
+      if (value < 0x80) {
+        text += byte;
+      } else {
+        text += static_cast<char>(0xC0 | value >> 6U);
+        text += static_cast<char>(0x80 | (value & 0x3FU));
+      }
+    }
+    return interp.str(text);
+  });
+  // Why a file may not be read; None: it may, or is nowhere.
+  define(in, module, "refusal(path)", [](Interp& interp, Arguments& args) {
+    SourceFiles* const files = interp.options().imports.files.get();
+    std::optional<std::string> refused;
+    if (files == nullptr) return Value::none();
+    for (const std::string& place : places_of(interp, args.text(0))) {
+      try {
+        if (files->size(place)) return Value::none();
+      } catch (const InputError& error) {
+        if (!refused) refused = error.problems().front().message;
+      }
+    }
+    return refused ? interp.str(*refused) : Value::none();
   });
   define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {
     const std::vector<std::string>* found = folder_at(interp, args.text(0));

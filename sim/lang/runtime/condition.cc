@@ -1,6 +1,7 @@
 #include "sim/lang/runtime/condition.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::lang {
 
@@ -34,6 +35,72 @@ bool leaves(const Seq<Stmt*>& body, const CodeFile& file) {
   });
 }
 
+/// Whether something in a loop's body, at any depth, ends that loop. A `break` of a loop within
+/// does not; what functions within do is theirs.
+bool has_exit(const Seq<Stmt*>& body, const CodeFile& file, bool is_own = true) {
+  return std::any_of(body.begin(), body.end(), [&](const Stmt* statement) {
+    const auto within = [&](const Seq<Stmt*>& part) { return has_exit(part, file, is_own); };
+    const auto deeper = [&](const Seq<Stmt*>& part) { return has_exit(part, file, false); };
+    switch (statement->kind) {
+      case StmtKind::kBreak:
+        return is_own;
+      case StmtKind::kReturn:
+      case StmtKind::kRaise:
+        return true;
+      case StmtKind::kIf: {
+        const auto* branch = static_cast<const IfStmt*>(statement);
+        return within(branch->body) || within(branch->otherwise);
+      }
+      case StmtKind::kWhile: {
+        const auto* loop = static_cast<const WhileStmt*>(statement);
+        return deeper(loop->body) || within(loop->otherwise);
+      }
+      case StmtKind::kFor: {
+        const auto* loop = static_cast<const ForStmt*>(statement);
+        return deeper(loop->body) || within(loop->otherwise);
+      }
+      case StmtKind::kWith:
+        return within(static_cast<const WithStmt*>(statement)->body);
+      case StmtKind::kTry: {
+        const auto* attempt = static_cast<const TryStmt*>(statement);
+        return within(attempt->body) || within(attempt->otherwise) || within(attempt->finally) ||
+               std::any_of(attempt->handlers.begin(), attempt->handlers.end(),
+                           [&](const Handler& handler) { return within(handler.body); });
+      }
+      case StmtKind::kMatch: {
+        const auto& cases = static_cast<const MatchStmt*>(statement)->cases;
+        return std::any_of(cases.begin(), cases.end(),
+                           [&](const MatchCase& choice) { return within(choice.body); });
+      }
+      default:
+        return is_exit(statement, file);
+    }
+  });
+}
+
+std::string_view text_of(const Expr* expression, const CodeFile& file) {
+  const Place place = expression->place;
+  return view(file.text).substr(place.begin, place.end - place.begin);
+}
+
+/// Whether `body` sets what `other` counts up: who waits for a better loss counts the steps without
+/// one.
+bool sets_back(const Seq<Stmt*>& body, const Seq<Stmt*>& other, const CodeFile& file) {
+  const auto sets = [&](const Expr* counter) {
+    return std::any_of(body.begin(), body.end(), [&](const Stmt* statement) {
+      if (statement->kind != StmtKind::kAssign) return false;
+      const auto& targets = static_cast<const AssignStmt*>(statement)->targets;
+      return std::any_of(targets.begin(), targets.end(), [&](const Expr* target) {
+        return text_of(target, file) == text_of(counter, file);
+      });
+    });
+  };
+  return std::any_of(other.begin(), other.end(), [&](const Stmt* statement) {
+    return statement->kind == StmtKind::kAugAssign &&
+           sets(static_cast<const AugAssignStmt*>(statement)->target);
+  });
+}
+
 /// Walks to the test that holds a place.
 class Finder {
  public:
@@ -50,12 +117,17 @@ class Finder {
     for (const Stmt* statement : body) in_statement(statement);
   }
 
+  void in_loop(const Seq<Stmt*>& body) {
+    const bool was_in_loop = std::exchange(is_in_loop_, true);
+    in_body(body);
+    is_in_loop_ = was_in_loop;
+  }
+
   void in_statement(const Stmt* statement) {
     switch (statement->kind) {
       case StmtKind::kIf: {
         const auto* branch = static_cast<const IfStmt*>(statement);
-        const bool leaves_otherwise = leaves(branch->otherwise, *code_.file);
-        test(branch->test, leaves_otherwise && !leaves(branch->body, *code_.file));
+        test(branch->test, goes_on_in_body(*branch));
         in_body(branch->body);
         in_body(branch->otherwise);
         return;
@@ -63,15 +135,16 @@ class Finder {
       case StmtKind::kWhile: {
         const auto* loop = static_cast<const WhileStmt*>(statement);
         if (holds(loop->test->place, at_)) {
-          found_ = {true, true};
+          const bool may_leave = has_exit(loop->body, *code_.file);
+          found_ = {true, !may_leave, may_leave};
           in_expression(loop->test, true);
         }
-        in_body(loop->body);
+        in_loop(loop->body);
         in_body(loop->otherwise);
         return;
       }
       case StmtKind::kFor:
-        in_body(static_cast<const ForStmt*>(statement)->body);
+        in_loop(static_cast<const ForStmt*>(statement)->body);
         in_body(static_cast<const ForStmt*>(statement)->otherwise);
         return;
       case StmtKind::kWith:
@@ -97,9 +170,24 @@ class Finder {
     }
   }
 
+  /// Whether the program goes on in the body rather than otherwise. What leaves comes first, then
+  /// what leaves a loop further within, then what counts up to it.
+  [[nodiscard]] bool goes_on_in_body(const IfStmt& branch) const {
+    const CodeFile& file = *code_.file;
+    const bool leaves_body = leaves(branch.body, file);
+    const bool leaves_otherwise = leaves(branch.otherwise, file);
+    if (leaves_body != leaves_otherwise) return leaves_otherwise;
+    if (leaves_body) return false;
+    const bool may_leave_body = is_in_loop_ && has_exit(branch.body, file);
+    const bool may_leave_otherwise = is_in_loop_ && has_exit(branch.otherwise, file);
+    if (may_leave_body != may_leave_otherwise) return may_leave_otherwise;
+    return sets_back(branch.body, branch.otherwise, file) &&
+           !sets_back(branch.otherwise, branch.body, file);
+  }
+
   void test(const Expr* expression, bool wanted) {
     if (!holds(expression->place, at_)) return;
-    found_ = {wanted, false};
+    found_ = {wanted, false, false};
     in_expression(expression, wanted);
   }
 
@@ -115,13 +203,17 @@ class Finder {
     }
     if (expression->kind == ExprKind::kBool) {
       const auto* choice = static_cast<const BoolExpr*>(expression);
-      if (choice->operands.size > 1 && !choice->is_or) found_.is_endless = false;
+      if (choice->operands.size > 1 && !choice->is_or) {
+        found_.is_endless = false;
+        found_.has_exit = false;
+      }
       for (const Expr* operand : choice->operands) in_expression(operand, wanted);
     }
   }
 
   const Code& code_;
   const Place at_;
+  bool is_in_loop_ = false;
   Condition found_;
 };
 

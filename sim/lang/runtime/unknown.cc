@@ -17,6 +17,9 @@ namespace tidemark::lang {
 
 namespace {
 
+/// Of a `while` whose body may leave it: what does not leave by then is taken for endless.
+constexpr std::uint64_t kMostTurns = 1000;
+
 std::string text_at(const Frame& frame, Place place) {
   const std::string_view text = view(frame.code->file->text);
   const std::string_view out = text.substr(place.begin, place.end - place.begin);
@@ -104,16 +107,16 @@ bool Decisions::given_direction(const GivenValue& given) {
   return held > 0;
 }
 
-void Decisions::note(const SourceSpan& at, std::string text, bool direction, bool is_check,
-                     bool is_given) {
+std::uint64_t Decisions::note(const SourceSpan& at, std::string text, bool direction, bool is_check,
+                              bool is_given) {
   for (Assumption& each : assumptions_) {
     if (each.at.source == at.source && each.at.line == at.line && each.at.column == at.column &&
         each.direction == direction && each.text == text) {
-      ++each.times;
-      return;
+      return ++each.times;
     }
   }
   assumptions_.push_back({at, std::move(text), direction, is_check, is_given, 1});
+  return 1;
 }
 
 bool Decisions::decide(Interp& interp) {
@@ -128,12 +131,15 @@ bool Decisions::decide(Interp& interp) {
     note(at, std::move(text), direction, false, true);
     return direction;
   }
-  if (condition.is_endless) {
+  const std::string shown = text;
+  const bool is_endless = condition.is_endless ||
+                          (note(at, std::move(text), condition.wanted, false, false) > kMostTurns &&
+                           condition.has_exit);
+  if (is_endless) {
     interp.refuse(
-        fmt::format("how often this loop runs depends on a value that is not known: {}", text),
+        fmt::format("how often this loop runs depends on a value that is not known: {}", shown),
         fmt::format("bound it, or say how many turns: --assume {}=true*TURNS", place_text(at)));
   }
-  note(at, std::move(text), condition.wanted, false, false);
   return condition.wanted;
 }
 

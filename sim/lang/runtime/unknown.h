@@ -46,7 +46,7 @@ class Decisions {
       : given_(std::move(given)), held_(given_.size()) {}
 
   /// The direction of the condition that the program is at. Errors: a refusal, for a `while` whose
-  /// end nothing else decides.
+  /// end nothing else decides, or has decided after 1,000 turns.
   bool decide(Interp& interp);
   /// What a check for faults says: `says`, as it does without one, or what the user gives.
   bool decide_check(Interp& interp, bool says);
@@ -69,7 +69,9 @@ class Decisions {
  private:
   [[nodiscard]] const GivenValue* given_at(const SourceSpan& at, bool is_condition) const;
   bool given_direction(const GivenValue& given);
-  void note(const SourceSpan& at, std::string text, bool direction, bool is_check, bool is_given);
+  /// Gives how often that was asked.
+  std::uint64_t note(const SourceSpan& at, std::string text, bool direction, bool is_check,
+                     bool is_given);
 
   std::vector<GivenValue> given_;
   std::vector<std::uint64_t> held_;  ///< of each given value: how often in a row

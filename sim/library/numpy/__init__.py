@@ -11,7 +11,12 @@ from numpy._core.numerictypes import (
 from numpy._core.umath import *
 from numpy._core.fromnumeric import *
 from numpy._core.numeric import *
-from numpy.lib._files import fromfile, memmap
+from numpy._core.einsumfunc import *
+from numpy.lib._files import fromfile, genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
 from numpy.lib.function_base import *
+from numpy.lib.index_tricks import *
+from numpy.lib.nanfunctions import *
+from numpy.lib.sets_and_counts import *
+from numpy.lib.twodim_base import *
 
 __version__ = "2.3.5"

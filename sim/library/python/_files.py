@@ -35,10 +35,19 @@ def keep(path, content):
     files[clean(path)] = content
 
 
+def _may_be_read(name):
+    """what may not be read is there, and not for this program: who asks with `except OSError` goes on"""
+    why = _tidemark.refusal(name)
+    if why is not None:
+        _tidemark.note(why)
+        raise PermissionError(13, why)
+
+
 def content_of(path):
     """what the program itself put there, or a text that it may see"""
     name = clean(path)
     if name not in files:
+        _may_be_read(name)
         text = _tidemark.read_text(name)
         if text is not None:
             return [text]
@@ -53,6 +62,7 @@ def size_of(path):
     name = clean(path)
     if name in files:
         return sum([len(part.encode()) if isinstance(part, str) else len(part) for part in files[name]])
+    _may_be_read(name)
     size = _tidemark.file_size(name)
     if size is None:
         raise FileNotFoundError(2, "No such file or directory", text_of(path))

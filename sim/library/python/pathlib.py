@@ -69,6 +69,16 @@ class Path:
         return out
 
     @property
+    def drive(self):
+        return ""
+
+    @property
+    def root(self):
+        return "/" if self._text.startswith("/") else ""
+
+    anchor = root
+
+    @property
     def parts(self):
         return tuple(p or "/" for p in self._text.split("/"))
 
@@ -170,7 +180,13 @@ PurePath = PosixPath = PurePosixPath = Path
 
 
 class PureWindowsPath(Path):
-    pass
+    @property
+    def drive(self):
+        return self._text[:2] if self._text[1:2] == ":" and self._text[0].isalpha() else ""
+
+    @property
+    def root(self):
+        return "\\" if self._text[len(self.drive):][:1] in ("/", "\\") else ""
 
 
 class WindowsPath(Path):

@@ -252,6 +252,16 @@ const BoundOp::Overload* BoundOp::fitting(CallArgs& args, std::vector<Argument>&
   return nullptr;
 }
 
+namespace {
+
+bool lies_on_host(const ops::OpResult& made) {
+  return !made.tensors.empty() && std::ranges::none_of(made.tensors, [](const ops::Tensor& tensor) {
+    return !tensor.defined() || tensor.is_cuda();
+  });
+}
+
+}  // namespace
+
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
   if (!session_.unwaited.empty() && !only_looks(name_)) {
@@ -275,7 +285,9 @@ Value BoundOp::call(CallArgs& args) {
       const std::size_t count = values.size();
       ops::Arguments arguments(session_.c, std::move(values));
       ops::ValueWork work(is_known ? rule_ : nullptr, name_.ends_with('_'), arguments, count);
+      const bool was_on_device = std::exchange(is_on_device_, true);  // an error leaves it so
       ops::OpResult made = run(*overload.def, name_, arguments);
+      if (!was_on_device) is_on_device_ = !lies_on_host(made);
       const std::size_t from = overload.generator_at;
       const auto* number =
           from < count ? std::get_if<std::int64_t>(&arguments.value(from)) : nullptr;
@@ -406,7 +418,8 @@ std::vector<std::string_view> OpTable::list(std::string_view where) const {
 std::vector<std::string_view> OpTable::called() const {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < callables_.size(); ++i) {
-    if (callables_[i].op) names.push_back(index_.entries()[i].name);
+    if (callables_[i].op && callables_[i].op->is_on_device())
+      names.push_back(index_.entries()[i].name);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -31,6 +31,9 @@ class BoundOp {
   /// one, or this rank's parts are meant.
   lang::Value dispatch(const lang::Value& callable, const lang::CallArgs& args) const;
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Whether a call of it may have asked a device for memory: not, where all its results lie on the
+  /// host.
+  [[nodiscard]] bool is_on_device() const { return is_on_device_; }
 
  private:
   struct Overload {
@@ -56,8 +59,9 @@ class BoundOp {
   std::size_t index_;
   std::string name_;
   std::vector<const ops::OpDef*> defs_;
-  std::vector<Overload> overloads_;       ///< of defs_, once parsed
-  bool has_out_ = false;                  ///< an overload names out= itself
+  std::vector<Overload> overloads_;  ///< of defs_, once parsed
+  bool has_out_ = false;             ///< an overload names out= itself
+  bool is_on_device_ = false;
   const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 
@@ -71,7 +75,7 @@ class OpTable {
   lang::Value find(std::string_view where, std::string_view name);
   /// All names of one place, sorted.
   [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
-  /// The operators that were called, each once, sorted by name.
+  /// The operators that were called with or for tensors of a device, each once, sorted by name.
   [[nodiscard]] std::vector<std::string_view> called() const;
   /// Makes the callables of all methods of tensors.
   void fill(lang::ClassObject& tensor_class);

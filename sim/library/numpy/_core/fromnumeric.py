@@ -126,3 +126,67 @@ def size(x, axis=None):
 def searchsorted(x, values, side="left"):
     a, b = _together([x, values])
     return _a.made(torch.searchsorted(a, b, right=side == "right"))
+
+
+def cumprod(x, axis=None):
+    t = _t(x)
+    return _a.made(torch.cumprod(t.reshape(-1) if axis is None else t, 0 if axis is None else axis))
+
+
+def diagonal(x, offset=0, axis1=0, axis2=1):
+    return _a.made(torch.diagonal(_t(x), offset, axis1, axis2))
+
+
+def ptp(x, axis=None, keepdims=False):
+    return max(x, axis, keepdims) - min(x, axis, keepdims)
+
+
+def take(x, indices, axis=None):
+    x = asarray(x)
+    if axis is None:
+        return x.ravel()[indices if isinstance(indices, (int, ndarray)) else asarray(indices)]
+    at = indices if isinstance(indices, int) else asarray(indices)
+    return x[(slice(None),) * (axis % x.ndim) + (at,)]
+
+
+def compress(condition, x, axis=None):
+    kept = [i for i, holds in enumerate(asarray(condition).tolist()) if holds]
+    return take(x, kept, axis)
+
+
+def choose(at, choices):
+    return _a.made(torch.gather(torch.stack(_together(choices)), 0, _t(at).long().unsqueeze(0))[0])
+
+
+def argwhere(x):
+    return _a.made(torch.nonzero(_t(x)))
+
+
+def flatnonzero(x):
+    return ravel(x).nonzero()[0]
+
+
+def resize(x, new_shape):
+    flat, count = ravel(x), 1
+    new_shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    for n in new_shape:
+        count *= n
+    turns = -(-count // flat.size)
+    return _a.made(flat._t.repeat(turns)[:count].reshape(new_shape))
+
+
+def rollaxis(x, axis, start=0):
+    t = _t(x)
+    axis, start = axis % t.dim(), start + t.dim() if start < 0 else start
+    return _a.made(torch.movedim(t, axis, start - 1 if axis < start else start))
+
+
+permute_dims = transpose
+
+
+def partition(x, kth, axis=-1):
+    return sort(x, axis)
+
+
+def argpartition(x, kth, axis=-1):
+    return argsort(x, axis)

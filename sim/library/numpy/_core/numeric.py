@@ -196,3 +196,67 @@ class errstate:
 
     def __exit__(self, *args):
         return False
+
+
+class printoptions(errstate):
+    pass
+
+
+def astype(x, dtype, copy=True):
+    return asarray(x).astype(dtype, copy)
+
+
+concat = concatenate
+
+
+def geomspace(start, stop, num=50, endpoint=True):
+    count = (num - 1 if endpoint else num) or 1
+    low, high = math.log10(start), math.log10(stop)
+    values = [10 ** (low + (high - low) / count * i) for i in range(num)]
+    if endpoint and num > 1:
+        values[-1] = stop
+    return _a.array_of([start, *values[1:]] if num else [], float64)
+
+
+def fromiter(values, dtype, count=-1):
+    return _a.array_of([value for i, value in zip(range(count), values)] if count >= 0 else list(values), dtype)
+
+
+def copyto(to, source, where=True):
+    source = _t(source).to(to._t.dtype)
+    to._t.copy_(source if where is True else torch.where(_t(where), source, to._t))
+
+
+def result_type(*operands):
+    kinds = [x if isinstance(x, (_a.dtype, type)) else _a.array_of(x, copies=False).dtype for x in operands]
+    return _a.dtype_of(_a._common([_a.dtype_of(kind).name for kind in kinds]))
+
+
+promote_types = result_type
+
+
+def can_cast(kind, to, casting="safe"):
+    if casting == "unsafe":
+        return True
+    return result_type(kind, to) == _a.dtype_of(to)
+
+
+def iinfo(kind):
+    return torch.iinfo(_a.dtype_of(kind)._torch())
+
+
+class finfo:
+    """the ends of a type of real numbers"""
+
+    def __init__(self, dtype):
+        self.dtype = _a.dtype_of(dtype)
+        of_torch, number = torch.finfo(self.dtype._torch()), _a._scalars[self.dtype.name]
+        self.bits = of_torch.bits
+        self.eps, self.max, self.min = number(of_torch.eps), number(of_torch.max), number(of_torch.min)
+        self.tiny = self.smallest_normal = number(of_torch.tiny)
+        self.resolution = number(of_torch.resolution)
+
+
+def fromfunction(function, shape, dtype=float64):
+    ways = [torch.arange(n, dtype=_a.dtype_of(dtype)._torch()) for n in shape]
+    return function(*[_a.made(grid) for grid in torch.meshgrid(*ways, indexing="ij")])

@@ -1,4 +1,6 @@
+import math
 import numpy._core.multiarray as _a
+import torch
 
 
 def log(x):
@@ -227,3 +229,72 @@ def gcd(x, y):
 
 def lcm(x, y):
     return _a.apply2("lcm", x, y)
+
+
+def reciprocal(x):
+    return _a.apply2("true_divide", 1, x)
+
+
+def cbrt(x):
+    return _a.apply2("pow", x, 1 / 3)
+
+
+def exp2(x):
+    return _a.apply2("pow", 2.0, x)
+
+
+def deg2rad(x):
+    return _a.apply2("mul", x, math.pi / 180)
+
+
+def rad2deg(x):
+    return _a.apply2("mul", x, 180 / math.pi)
+
+
+radians, degrees = deg2rad, rad2deg
+
+
+def arcsinh(x):
+    return _a.apply1("asinh", x)
+
+
+def arccosh(x):
+    return _a.apply1("acosh", x)
+
+
+def arctanh(x):
+    return _a.apply1("atanh", x)
+
+
+def sinc(x):
+    t = _a.tensor_of(x)
+    return _a._given(torch.sinc(t if t.is_floating_point() else t.double()))
+
+
+def heaviside(x, y):
+    return _a.made(torch.heaviside(*_a._pair(x, y)))
+
+
+def logaddexp(x, y):
+    return _a.made(torch.logaddexp(*_a._pair(x, y)))
+
+
+def bitwise_xor(x, y):
+    return _a.apply2("bitwise_xor", x, y)
+
+
+def left_shift(x, y):
+    return x << y if isinstance(x, int) else _a.made(_a.tensor_of(x) << y)
+
+
+def right_shift(x, y):
+    return x >> y if isinstance(x, int) else _a.made(_a.tensor_of(x) >> y)
+
+
+def divmod(x, y):
+    return floor_divide(x, y), remainder(x, y)
+
+
+def modf(x):
+    whole = trunc(x)
+    return subtract(x, whole), whole

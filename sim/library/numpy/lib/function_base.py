@@ -118,10 +118,6 @@ def average(x, axis=None, weights=None):
     return sum(asarray(x) * weights, axis) / sum(weights)
 
 
-def nanmean(x, axis=None):
-    return mean(x, axis)
-
-
 def atleast_1d(x):
     t = _t(x)
     return _a.made(t if t.dim() else t.reshape(1))
@@ -181,14 +177,6 @@ def put_along_axis(arr, indices, values, axis):
         torch._C.note_values(t, before)
 
 
-def triu(x, k=0):
-    return _a.made(torch.triu(_t(x), k))
-
-
-def tril(x, k=0):
-    return _a.made(torch.tril(_t(x), k))
-
-
 def pad(x, pad_width, mode="constant", constant_values=0):
     if mode != "constant":
         _a.refuse(f"pad(mode={mode!r})")
@@ -237,3 +225,20 @@ def _between(x, at, heights, low, high):
     if i + 1 == len(at):
         return heights[-1]
     return (heights[i + 1] - heights[i]) / (at[i + 1] - at[i]) * (x - at[i]) + heights[i]
+
+
+def hsplit(x, sections):
+    return split(x, sections, 0 if _t(x).dim() == 1 else 1)
+
+
+def vsplit(x, sections):
+    return split(x, sections, 0)
+
+
+def dsplit(x, sections):
+    return split(x, sections, 2)
+
+
+def atleast_2d(x):
+    t = _t(x)
+    return _a.made(t if t.dim() > 1 else t.reshape(1, -1))

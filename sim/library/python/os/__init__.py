@@ -12,6 +12,8 @@ from _files import (
     text_of as fspath,
 )
 
+# A run has no network: the hub's library takes files that are there, and asks for no others.
+_WITHOUT_NETWORK = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}
 _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 
 
@@ -38,7 +40,7 @@ def _set_cublas(key, value):
 
 class _Environ(MutableMapping):
     def __init__(self):
-        self._values = _tidemark.environment()
+        self._values = {**_WITHOUT_NETWORK, **_tidemark.environment()}
         self._given = dict(self._values)
 
     def _note(self, key):

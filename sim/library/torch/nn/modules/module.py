@@ -3,6 +3,8 @@ import torch._C as _C
 from _attribute_tables import AttributeTable
 from collections import namedtuple
 
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     def __repr__(self):
@@ -265,6 +267,10 @@ class Module(_C.ModuleBase):
     @property
     def _buffers(self):
         return AttributeTable(self, "_buffers", self._table_access)
+
+    @property
+    def _non_persistent_buffers_set(self):
+        return set([name for name in self._buffers if not self._is_persistent(name)])
 
     @property
     def _modules(self):

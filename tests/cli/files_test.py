@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Files of numbers that a program reads: types and shapes come from their headers, and what is no header is refused as the libraries do.
+
+    files_test.py PATH/TO/tidemark
+"""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+
+
+def npy(shape, kind="<f4", numbers=None):
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + bytes(4 * numbers if numbers is not None else 48)
+
+
+def tensors(header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.folder = pathlib.Path(self.directory.name)
+
+    def run_script(self, text, **files):
+        for name, content in files.items():
+            (self.folder / name.replace("__", ".")).write_bytes(content)
+        (self.folder / "s.py").write_text(text, encoding="utf-8")
+        command = [PROGRAM, "run", "s.py", "--device", "t4", "--format", "json"]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+
+    def printed(self, text, **files):
+        done = self.run_script(text, **files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["printed"]
+
+    def test_an_array_of_a_file_has_its_type_and_shape(self):
+        text = ("import numpy as np, torch\nx = np.load('x.npy')\nm = np.load('x.npy', mmap_mode='r')\n"
+                "print(x.shape, x.dtype, m.shape, torch.from_numpy(x).cuda().shape)\n")
+        self.assertEqual(self.printed(text, x__npy=npy((3, 4))), "(3, 4) float32 (3, 4) torch.Size([3, 4])\n")
+
+    def test_what_a_program_saved_is_there_again_and_nothing_is_written(self):
+        text = "import numpy as np\nnp.save('own', np.arange(3))\nprint(np.load('own.npy'))\n"
+        self.assertEqual(self.printed(text), "[0 1 2]\n")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["s.py"])
+
+    def test_a_file_that_ends_too_early_is_no_array(self):
+        text = "import numpy as np\ntry:\n    np.load('x.npy')\nexcept ValueError as error:\n    print('refused')\n"
+        for content in (npy((3, 4), numbers=11), npy((3, 4))[:30]):
+            self.assertEqual(self.printed(text, x__npy=content), "refused\n")
+
+    def test_tensors_of_a_file_have_their_types_and_shapes(self):
+        header = {"b": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [0, 12]}, "a": {"dtype": "F32", "shape": [4], "data_offsets": [12, 28]},
+                  "__metadata__": {"format": "pt"}}
+        text = ("from safetensors import safe_open\nfrom safetensors.torch import load_file\nwith safe_open('x.st', 'pt') as f:\n"
+                "    print(f.keys(), list(f.offset_keys()), f.metadata())\nprint([(t.shape, t.dtype) for t in load_file('x.st', device='cuda').values()])\n")
+        self.assertEqual(self.printed(text, x__st=tensors(header, bytes(28))),
+                         "['a', 'b'] ['b', 'a'] {'format': 'pt'}\n[(torch.Size([2, 3]), torch.bfloat16), (torch.Size([4]), torch.float32)]\n")
+
+    def test_what_is_no_file_of_tensors_is_refused(self):
+        text = ("from safetensors import SafetensorError, safe_open\ntry:\n    safe_open('x.st', 'pt')\n"
+                "except SafetensorError as error:\n    print(str(error).split(': ')[1].split(' for')[0])\n")
+        one = {"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}
+        huge = {"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}
+        for content, words in ((b"12", "header too small"), (b"\xff" * 8, "header too large"), (tensors({}, length=10**7), "invalid header length"),
+                               (tensors(b"[1,2]"), "invalid JSON in header"), (tensors(b'{"a":{}}'), "invalid JSON in header"),
+                               (tensors(one, bytes(15)), "invalid offset"), (tensors(huge, bytes(16)), "invalid offset")):
+            with self.subTest(words):
+                self.assertEqual(self.printed(text, x__st=content), words + "\n")
+
+    def test_a_program_that_expects_a_refusal_goes_on_and_the_refusal_is_told(self):
+        done = self.run_script("try:\n    open('/etc/hostname')\nexcept OSError as error:\n    print(error.errno)\n")
+        report = json.loads(done.stdout)
+        self.assertEqual(report["printed"], "13\n")
+        self.assertIn("'/etc/hostname' lies outside of what may be read here", json.dumps(report["notes"]))
+        done = self.run_script("try:\n    open('/etc/hostname')\nexcept FileNotFoundError:\n    pass\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--allow-read FOLDER", done.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
