@@ -59,7 +59,8 @@ TEST_CASE("one wrong kernel of six changes nothing, and is named") {
 
 TEST_CASE("precisions are measured against their own peak") {
   const ClassShares found = shares(
-      "matmul,tf32,5000000000,1000,mm,cublas,200000\nmatmul,fp32,1000000000,1000,mm,cublas,200000\n");
+      "matmul,tf32,5000000000,1000,mm,cublas,200000\nmatmul,fp32,1000000000,1000,mm,cublas,"
+      "200000\n");
   CHECK(found.by_class[0].share.low == Approx(500));
   CHECK(found.by_class[0].share.high == Approx(500));
 }
@@ -87,8 +88,8 @@ TEST_CASE("a wrong table is told with its line") {
         "t.kernels.csv:2: 'matmull' is no known kind");
   CHECK(wrong(std::string(kHeader) + "matmul,bf16,1,1,mm,cublas,5.5\n") ==
         "t.kernels.csv:2: '5.5' is no ns");
-  CHECK(read_kernel_times(std::string(kHeader) + "matmul,bf16,1,2,\"a,\"\"b\",cublas,5\n", "t")[0].op ==
-        "a,\"b");
+  CHECK(read_kernel_times(std::string(kHeader) + "matmul,bf16,1,2,\"a,\"\"b\",cublas,5\n", "t")[0]
+            .op == "a,\"b");
 }
 
 }  // namespace tidemark

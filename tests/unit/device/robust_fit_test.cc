@@ -42,8 +42,7 @@ TEST_CASE("one wrong point of six changes nothing, wherever it is") {
 }
 
 TEST_CASE("noise of 5 % is within 5 % of the truth at each size that the probe measures") {
-  const std::vector<FitPoint> truths =
-      exact({1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048});
+  const std::vector<FitPoint> truths = exact({1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048});
   std::mt19937 random(7);  // NOLINT: the same in every run
   std::uniform_real_distribution<double> noise(0.95, 1.05);
   for (int turn = 0; turn < 500; ++turn) {

@@ -1,4 +1,5 @@
-// Memory that is taken away: flight_test early|waited. Prints what a program sees; pretend_test.py compares.
+// Memory that is taken away: flight_test early|waited. Prints what a program sees; pretend_test.py
+// compares.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
