@@ -287,6 +287,20 @@ class Traces(unittest.TestCase):
         self.assertIn("PyTorch has 32 streams beside the default one, the trace uses stream 33\n", done.stderr)
 
 
+class Versions(unittest.TestCase):
+    def test_the_driver_s_version_is_found_in_each_form(self):
+        lines = ["NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22-I3-AE18-23-3)  Sun Jul 27 2025",
+                 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023",
+                 "NVRM version: NVIDIA UNIX aarch64 Kernel Module  550.54  Tue Feb 6 2024", "NVRM version: unknown"]
+        code = "import sys; sys.path.insert(0, %r); import measured; print([measured.version_in(l) for l in %r])" % (str(HERE.parent), lines)
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "s.py"
+            script.write_text(code)
+            self.assertEqual(under_torch(script).stdout, "['580.65.06', '535.104.05', '550.54', '']\n")
+            script.write_text("import sys; sys.path.insert(0, %r); import measured; print(measured.driver_version())" % str(HERE.parent))
+            self.assertRegex(under_torch(script).stdout, r"^5\d\d\.")
+
+
 class Faults(unittest.TestCase):
     """what PyTorch makes of the pretend device's faults"""
 
