@@ -293,6 +293,15 @@ class Plans(unittest.TestCase):
         self.assertEqual(places[0][:2], ["0", "1"])
         self.assertIn(places[0][2], ("2", "3"))
 
+    def test_products_in_tf32_say_so_and_take_less_time(self):
+        product = "x = torch.empty(4096, 4096, device='cuda')\ny = x @ x\n"
+        allowed = ("torch.backends.cuda.matmul.allow_tf32 = True\n", "torch.set_float32_matmul_precision('high')\n")
+        for switch, precision in (("", "fp32"), (allowed[0], "tf32"), (allowed[1], "tf32"), (allowed[0] + allowed[0].replace("True", "False"), "fp32")):
+            kernels, _ = self.kernels(switch + product)
+            self.assertEqual(kernels[0].split()[:3], ["matmul", precision, "mm"], switch)
+        kernels, _ = self.kernels(allowed[0] + product.replace("device=", "dtype=torch.float64, device="))
+        self.assertEqual(kernels[0].split()[:2], ["matmul", "fp64"])
+
     def test_convolutions_tell_their_pass_and_settings(self):
         kernels, _ = self.kernels("x = torch.empty(8, 3, 32, 32, device='cuda', requires_grad=True)\n"
                                   "w = torch.empty(16, 3, 3, 3, device='cuda', requires_grad=True)\n"
