@@ -28,6 +28,8 @@ std::string receipt(const Calibration& c) {
       fmt::format("{}{}, driver {}, CUDA {}, {}, {}\n", c.device,
                   c.pretend ? " (the pretend GPU: its times are not taken)" : "", c.driver, c.cuda,
                   c.pytorch.empty() ? "no PyTorch" : "PyTorch " + c.pytorch, c.date);
+  if (!c.idle.empty() && c.idle != "yes")
+    out += fmt::format("Whether others used the device meanwhile: {}\n", c.idle);
   out += fmt::format("{} entries measured, {} interpolated, {} assumed; {} repeats in {} ms\n",
                      c.count(Basis::kMeasured), c.count(Basis::kInterpolated),
                      c.count(Basis::kAssumed), c.repeats, c.took_ns / 1'000'000);
@@ -36,7 +38,72 @@ std::string receipt(const Calibration& c) {
                        fit.what, percent(static_cast<std::uint64_t>(fit.mean_error_ppm)),
                        percent(static_cast<std::uint64_t>(fit.max_error_ppm)), fit.held_out);
   }
+  for (const RatePoint& rate : c.rates) {
+    out += fmt::format("{} {}, work of {} digits: {} of 1000 of the peak, {} to {}, {} kernels\n",
+                       rate.kind, rate.precision, rate.digits, rate.share, rate.low, rate.high,
+                       rate.count);
+  }
+  for (const std::string& each : c.refused) out += "Not believed: " + each + "\n";
   return out;
+}
+
+/// Timed kernels, and whose they are.
+struct TimedKernels {
+  std::string name;
+  std::vector<KernelTime> times;
+  JsonValue provenance;
+};
+
+constexpr std::string_view kTableEnding = ".kernels.csv";
+
+/// A table of the harness as it is; a profiler's trace is made one first.
+TimedKernels read_timed_kernels(const std::string& path, const std::string& scratch) {
+  std::string table = path;
+  if (!path.ends_with(kTableEnding)) {
+    table = scratch + "/trace" + std::string(kTableEnding);
+    const std::string script =
+        script_path("calibrate --kernels", "TIDEMARK_VALIDATION", "validation",
+                    TIDEMARK_SOURCE_VALIDATION, "torch/kernel_times.py");
+    if (const int code = run_process({python(), script, path, table}, {}); code != 0)
+      throw IoError(fmt::format("{}: no table of kernels could be made of it", path));
+  }
+  const std::string about = table.substr(0, table.size() - kTableEnding.size()) + ".json";
+  const JsonValue measured = read_json(read_whole_file(about), about);
+  const JsonValue* provenance = measured.find("provenance");
+  if (provenance == nullptr)
+    throw InputError(Problem{measured.at, "provenance", "does not say which card it was", {}});
+  return {path, read_kernel_times(read_whole_file(table), path), *provenance};
+}
+
+std::string text_of(const JsonValue& object, std::string_view key) {
+  const JsonValue* value = object.find(key);
+  return value == nullptr ? std::string() : value->text;
+}
+
+/// Errors: InputError where the kernels are of another card, or of the pretend one, whose times
+/// are those of the machine it runs on unless it was given some.
+void take_kernels(const TimedKernels& kernels, const DeviceSpec& device, Calibration& calibration) {
+  const JsonValue& from = kernels.provenance;
+  if (const std::string card = text_of(from, "device"); card != device.name) {
+    throw InputError(
+        Problem{{},
+                kernels.name,
+                fmt::format("the kernels are of '{}', the device is '{}'", card, device.name),
+                "name the card with --device"});
+  }
+  const auto claim = [&from](std::string_view key) {
+    const JsonValue* value = from.find(key);
+    return value != nullptr && value->boolean;
+  };
+  if (claim("pretend") && !claim("given_times")) return;
+  if (calibration.date.empty()) {
+    calibration.driver = text_of(from, "driver");
+    calibration.cuda = text_of(from, "cuda");
+    calibration.date = text_of(from, "date");
+    calibration.pytorch = text_of(from, "torch");
+    calibration.pretend = claim("pretend");
+  }
+  calibrate_by_kernels(calibration, kernels.times, kernels.name, device);
 }
 
 /// The version of the PyTorch at hand, whose allocator programs there will meet. Empty: there is
@@ -55,19 +122,26 @@ std::string pytorch_at_hand() {
 class CalibrateCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
-    return {"calibrate",
-            "measure a GPU and write what run --calibration loads",
-            "Runs tidemark-probe (built in validation/cuda) on the GPU at hand, or takes what it "
-            "printed elsewhere, and writes context bytes, latencies of driver calls by size, "
-            "launch overhead and achieved rates, each entry marked measured, interpolated or "
-            "assumed, with a receipt. It holds for that card alone. Exit code 77: no GPU, or no "
-            "probe.",
-            {},
-            {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
-             {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},
-             {"out", "FILE", "where the calibration goes", "calibration.yaml"}},
-            {{"tidemark calibrate --device rtx-4090", "on the machine with the card"},
-             {"tidemark calibrate --device h100 --probe probe.json", "from a bundle's results"}}};
+    return {
+        "calibrate",
+        "measure a GPU and write what run --calibration loads",
+        "Runs tidemark-probe (built in validation/cuda) on the GPU at hand, or takes what it "
+        "printed elsewhere, and writes context bytes, latencies of driver calls by size, "
+        "launch overhead and achieved rates, each entry marked measured, interpolated or "
+        "assumed, with a receipt. Kernels timed on the card, by 'tidemark-cuda PLAN --kernels "
+        "time', PyTorch's profiler or nsys, say what products, convolutions and attention "
+        "reach. It holds for that card alone. Exit code 77: no GPU, or no probe.",
+        {},
+        {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
+         {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},
+         {"kernels", "FILE",
+          "timed kernels: NAME.kernels.csv of the harness, a profiler's trace (.json, .json.gz) "
+          "or nsys's .sqlite; without --probe only these are taken",
+          "", true},
+         {"out", "FILE", "where the calibration goes", "calibration.yaml"}},
+        {{"tidemark calibrate --device rtx-4090", "on the machine with the card"},
+         {"tidemark calibrate --device h100 --probe probe.json", "from a bundle's results"},
+         {"tidemark calibrate --device h100 --kernels trace.json", "from a profiler's trace"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
@@ -75,10 +149,12 @@ class CalibrateCommand final : public Command {
     const DeviceSpec device = load_device(args.value("device")).spec;
     std::string text;
     std::string name = "tidemark-probe";
+    const SignalsHeld until_tidied;
+    const bool is_probed = args.has("probe") || !args.has("kernels");
     if (args.has("probe")) {
       name = args.value("probe");
       text = read_whole_file(name);
-    } else {
+    } else if (is_probed) {
       const std::string probe = find_probe();
       if (probe.empty()) {
         err.write(
@@ -86,7 +162,6 @@ class CalibrateCommand final : public Command {
             "tidemark-cuda\n");
         return ExitCode::kNoDevice;
       }
-      const SignalsHeld until_tidied;
       const TemporaryFile file("");
       const int code = run_process({probe, "--out", file.path(), "--pytorch", pytorch_at_hand()},
                                    pretend_variables(device));
@@ -94,7 +169,12 @@ class CalibrateCommand final : public Command {
       if (code != 0) throw IoError(fmt::format("{} ended with exit code {}", probe, code));
       text = read_whole_file(file.path());
     }
-    const Calibration calibration = calibrate(read_json(text, name), device);
+    Calibration calibration =
+        is_probed ? calibrate(read_json(text, name), device) : assumed_calibration(device);
+    for (const std::string& path : args.values("kernels")) {
+      const TemporaryFolder scratch;
+      take_kernels(read_timed_kernels(path, scratch.path()), device, calibration);
+    }
     write_whole_file(args.value("out"), calibration_yaml(calibration));
     out.write(receipt(calibration) + "Written: " + args.value("out") + "\n");
     return ExitCode::kDone;

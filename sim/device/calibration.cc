@@ -4,45 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
-#include "sim/yaml/yaml_fields.h"
+#include "sim/device/calibration_keys.h"
+#include "sim/device/robust_fit.h"
 
 namespace tidemark {
 
 namespace {
 
-constexpr Bytes kPage = Bytes{2} << 20U;
-constexpr std::int64_t kThousand = 1000;
+constexpr Bytes kPage = kCalibratedPage;
+constexpr std::int64_t kProbeSchema = 2;
 
-/// An entry that sets a figure of the cost model.
-struct CostKey {
-  std::string_view key;
-  Nanoseconds CostModel::*time = nullptr;
-  std::uint32_t CostModel::*share = nullptr;
-};
-
-constexpr std::array kCostKeys{
-    CostKey{"launch_overhead_ns", &CostModel::launch_overhead_ns},
-    CostKey{"kernel_floor_ns", &CostModel::kernel_floor_ns},
-    CostKey{"matmul_share", nullptr, &CostModel::matmul_share},
-    CostKey{"convolution_share", nullptr, &CostModel::convolution_share},
-    CostKey{"attention_share", nullptr, &CostModel::attention_share},
-    CostKey{"plain_share", nullptr, &CostModel::plain_share},
-    CostKey{"memory_share", nullptr, &CostModel::memory_share},
-    CostKey{"malloc_ns", &CostModel::malloc_ns},
-    CostKey{"malloc_page_ns", &CostModel::malloc_page_ns},
-    CostKey{"free_ns", &CostModel::free_ns},
-    CostKey{"free_page_ns", &CostModel::free_page_ns},
-    CostKey{"reserve_ns", &CostModel::reserve_ns},
-    CostKey{"map_ns", &CostModel::map_ns},
-    CostKey{"unmap_ns", &CostModel::unmap_ns},
-};
-constexpr std::array<std::string_view, 6> kMemoryKeys{"context_bytes", "granularity_bytes",
-                                                      "cublas_bytes",  "cudnn_bytes",
-                                                      "nccl_bytes",    "cudnn_workspace_bytes"};
 constexpr std::array<std::string_view, 3> kLibraryKeys{"cublas_bytes", "cudnn_bytes", "nccl_bytes"};
 
 [[noreturn]] void fail(const SourceSpan& at, std::string path, std::string message,
@@ -63,74 +37,46 @@ std::int64_t whole(const JsonValue& object, std::string_view key) {
   return value.integer;
 }
 
-/// base + slope * pages.
-struct Line {
-  double base = 0;
-  double slope = 0;
-};
-
-struct Point {
-  double pages;
-  double ns;
-};
-
-/// Least squares of the relative errors: a call of 2 MiB counts as much as one of 2 GiB.
-Line fitted(const std::vector<Point>& points) {
-  double w = 0;
-  double wx = 0;
-  double wy = 0;
-  double wxx = 0;
-  double wxy = 0;
-  for (const Point& p : points) {
-    const double weight = 1 / std::max(p.ns * p.ns, 1.0);
-    w += weight;
-    wx += weight * p.pages;
-    wy += weight * p.ns;
-    wxx += weight * p.pages * p.pages;
-    wxy += weight * p.pages * p.ns;
-  }
-  const double spread = w * wxx - wx * wx;
-  if (points.size() < 2 || spread <= 0) return {points.empty() ? 0 : wy / w, 0};
-  Line line{(wy * wxx - wx * wxy) / spread, (w * wxy - wx * wy) / spread};
-  if (line.slope < 0 || line.base < 0) return {wy / w, 0};
-  return line;
-}
-
 struct Fit {
-  Line line;
+  LineFit line;
   FitQuality quality;
 };
 
-/// Every other point is held out, and tells how good the line is.
-Fit fit_latency(const JsonValue& latencies, std::string_view key, std::string_view what) {
-  std::vector<Point> all;
+std::int64_t rounded(double value) { return std::llround(value); }
+
+/// Each point that is believed is foretold by the others, which tells how good the line is.
+Fit fit_latency(const JsonValue& latencies, std::string_view key, std::string_view what,
+                std::vector<std::string>& refused) {
+  std::vector<FitPoint> all;
   for (const JsonValue& each : latencies.items) {
     all.push_back({static_cast<double>(whole(each, "bytes")) / static_cast<double>(kPage),
-                   static_cast<double>(whole(each, key))});
+                   std::max(1.0, static_cast<double>(whole(each, key)))});
   }
-  std::vector<Point> kept;
-  for (std::size_t i = 0; i < all.size(); i += 2) kept.push_back(all[i]);
-  Fit fit{fitted(kept), {std::string(what), 0, 0, 0}};
+  Fit fit{fit_line(all), {std::string(what), 0, 0, 0}};
+  std::vector<FitPoint> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!std::ranges::binary_search(fit.line.refused, i)) {
+      kept.push_back(all[i]);
+      continue;
+    }
+    refused.push_back(fmt::format("{} of {} pages in {} ns, where the others say {}", what,
+                                  all[i].x, all[i].y,
+                                  rounded(fit.line.base.value + fit.line.slope.value * all[i].x)));
+  }
   double sum = 0;
-  for (std::size_t i = 1; i < all.size(); i += 2) {
-    const double foretold = fit.line.base + fit.line.slope * all[i].pages;
-    const double error = std::abs(foretold - all[i].ns) / std::max(all[i].ns, 1.0) * 1e6;
-    fit.quality.max_error_ppm =
-        std::max(fit.quality.max_error_ppm, static_cast<std::int64_t>(std::lround(error)));
+  for (std::size_t i = 0; kept.size() > 2 && i < kept.size(); ++i) {
+    std::vector<FitPoint> others(kept);
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const LineFit line = fit_line(others);
+    const double foretold = line.base.value + line.slope.value * kept[i].x;
+    const double error = std::abs(foretold - kept[i].y) / kept[i].y * 1e6;
+    fit.quality.max_error_ppm = std::max(fit.quality.max_error_ppm, rounded(error));
     sum += error;
     ++fit.quality.held_out;
   }
-  if (fit.quality.held_out > 0) {
-    fit.quality.mean_error_ppm =
-        static_cast<std::int64_t>(std::lround(sum / static_cast<double>(fit.quality.held_out)));
-  }
+  if (fit.quality.held_out > 0)
+    fit.quality.mean_error_ppm = rounded(sum / static_cast<double>(fit.quality.held_out));
   return fit;
-}
-
-/// In thousandths of the peak, at most all of it.
-std::int64_t share_of(double achieved, std::uint64_t peak) {
-  const double share = achieved * static_cast<double>(kThousand) / static_cast<double>(peak);
-  return std::clamp(static_cast<std::int64_t>(std::lround(share)), std::int64_t{1}, kThousand);
 }
 
 double amount(const JsonValue& value, std::string_view key) {
@@ -142,6 +88,8 @@ double amount(const JsonValue& value, std::string_view key) {
 
 class Maker {
  public:
+  enum Adds { kAdds };
+  Maker(Calibration& calibration, Adds /*to what is there*/) : calibration_(calibration) {}
   explicit Maker(Calibration& calibration) : calibration_(calibration) {
     const CostModel defaults;
     put("context_bytes", 0, Basis::kAssumed);
@@ -155,47 +103,109 @@ class Maker {
   }
 
   void put(std::string_view key, std::int64_t value, Basis basis) {
-    const auto at = std::ranges::find(calibration_.entries, key, &CalibrationEntry::key);
+    const bool is_known = basis != Basis::kAssumed;
+    put({std::string(key), value, basis, is_known ? value : 0, is_known ? value : 0,
+         is_known ? 1 : 0});
+  }
+
+  void put(CalibrationEntry entry) {
+    const auto at = std::ranges::find(calibration_.entries, entry.key, &CalibrationEntry::key);
     if (at != calibration_.entries.end()) {
-      *at = {std::string(key), value, basis};
+      *at = std::move(entry);
     } else {
-      calibration_.entries.push_back({std::string(key), value, basis});
+      calibration_.entries.push_back(std::move(entry));
     }
+  }
+
+  void put(std::string_view key, const Interval& value, Basis basis, std::int64_t count) {
+    put({std::string(key), rounded(value.value), basis, rounded(value.low), rounded(value.high),
+         count});
+  }
+
+  /// What the probe timed several times: KEY and, where it tells, KEY_spread.
+  void put_timed(std::string_view key, const JsonValue& object, std::string_view name) {
+    const std::int64_t value = whole(object, name);
+    const JsonValue* spread = object.find(std::string(name) + "_spread");
+    if (spread == nullptr || spread->items.size() != 3) return put(key, value, Basis::kMeasured);
+    put({std::string(key), value, Basis::kMeasured, spread->items[0].integer,
+         spread->items[1].integer, spread->items[2].integer});
   }
 
  private:
   Calibration& calibration_;
 };
 
-/// Times of the device's own: not of the pretend one, which takes none.
+/// A rate of the card's peak, in thousandths; KEY_spread as in put_timed(). Errors: InputError
+/// where no card of that name can do it.
+void put_share(std::string_view key, const JsonValue& object, std::string_view name,
+               std::uint64_t peak, Maker& maker) {
+  constexpr double kPossible = 1.05;
+  const JsonValue& rate = member(object, name);
+  const auto share = [peak](const JsonValue& value, std::string_view what) {
+    return amount(value, what) * 1000 / static_cast<double>(std::max<std::uint64_t>(peak, 1));
+  };
+  const double found = share(rate, name);
+  if (found > kPossible * 1000) {
+    fail(rate.at, std::string(name),
+         fmt::format("is {:.1f} times the peak of the card", found / 1000),
+         "measure it again; no card does more than its peak");
+  }
+  Interval interval{found, found, found};
+  std::int64_t count = 1;
+  const JsonValue* spread = object.find(std::string(name) + "_spread");
+  if (spread != nullptr && spread->items.size() == 3) {
+    interval.low = share(spread->items[0], name);
+    interval.high = share(spread->items[1], name);
+    count = spread->items[2].integer;
+  }
+  interval.value = std::clamp(interval.value, 1.0, 1000.0);
+  maker.put(key, interval, Basis::kMeasured, count);
+}
+
+/// Times of the device's own: not of the pretend one, which takes none unless it was given some.
 void measure_times(const JsonValue& probe, const DeviceSpec& device, Maker& maker,
                    Calibration& calibration) {
-  maker.put("launch_overhead_ns", whole(probe, "launch_ns"), Basis::kMeasured);
-  maker.put("memory_share",
-            share_of(amount(member(probe, "bytes_per_s"), "bytes_per_s"),
-                     std::max<std::uint64_t>(device.memory_bytes_per_s, 1)),
-            Basis::kMeasured);
-  if (member(probe, "flops_by").text == "cublas" && device.bf16_flops_per_s > 0) {
-    const JsonValue& rates = member(probe, "flops_per_s");
-    maker.put("matmul_share",
-              share_of(amount(member(rates, "bf16"), "bf16"), device.bf16_flops_per_s),
-              Basis::kMeasured);
-  }
+  // A bare launch is a part of what PyTorch takes to issue a kernel: only its own loop tells that.
+  if (probe.find("host_op_ns") != nullptr)
+    maker.put_timed("launch_overhead_ns", probe, "host_op_ns");
+  if (probe.find("kernel_ns") != nullptr) maker.put_timed("kernel_floor_ns", probe, "kernel_ns");
+  put_share("memory_share", probe, "bytes_per_s", device.memory_bytes_per_s, maker);
+  const std::string& by = member(probe, "flops_by").text;
+  if ((by == "cublas" || by == "pytorch") && device.bf16_flops_per_s > 0)
+    put_share("matmul_share", member(probe, "flops_per_s"), "bf16", device.bf16_flops_per_s, maker);
   const JsonValue& latencies = member(probe, "latencies");
   struct Call {
     std::string_view measured, what, base, page;
   };
   for (const Call& call : {Call{"malloc_ns", "cudaMalloc", "malloc_ns", "malloc_page_ns"},
                            Call{"free_ns", "cudaFree", "free_ns", "free_page_ns"}}) {
-    const Fit fit = fit_latency(latencies, call.measured, call.what);
-    maker.put(call.base, std::lround(fit.line.base), Basis::kInterpolated);
-    maker.put(call.page, std::lround(fit.line.slope), Basis::kInterpolated);
+    if (latencies.items.size() < 3) break;
+    const Fit fit = fit_latency(latencies, call.measured, call.what, calibration.refused);
+    const auto count = static_cast<std::int64_t>(latencies.items.size() - fit.line.refused.size());
+    maker.put(call.base, fit.line.base, Basis::kInterpolated, count);
+    maker.put(call.page, fit.line.slope, Basis::kInterpolated, count);
     calibration.fits.push_back(fit.quality);
   }
   // PyTorch maps page by page: what one page takes is what counts.
   if (!latencies.items.empty()) {
-    maker.put("map_ns", whole(latencies.items.front(), "map_ns"), Basis::kMeasured);
-    maker.put("unmap_ns", whole(latencies.items.front(), "unmap_ns"), Basis::kMeasured);
+    maker.put_timed("map_ns", latencies.items.front(), "map_ns");
+    maker.put_timed("unmap_ns", latencies.items.front(), "unmap_ns");
+  }
+}
+
+/// Others on the device take of its time and memory.
+void check_idle(const JsonValue& probe, Calibration& calibration) {
+  calibration.idle = "yes";
+  for (const std::string_view key : {"other_processes", "other_processes_after"}) {
+    const JsonValue& value = member(probe, key);
+    if (value.kind != JsonValue::Kind::kInteger)
+      fail(value.at, std::string(key), "expected a whole number, or -1");
+    if (value.integer < 0) calibration.idle = "not told";
+    if (value.integer > 0) {
+      fail(value.at, std::string(key),
+           fmt::format("{} more on the device while it was measured", value.integer),
+           "end them and measure again: they take of its time and memory");
+    }
   }
 }
 
@@ -219,20 +229,6 @@ void measure_libraries(const JsonValue& probe, Maker& maker, Calibration& calibr
     maker.put("cudnn_workspace_bytes", largest, Basis::kInterpolated);
 }
 
-std::string other_card(const Calibration& calibration, const DeviceSpec& device) {
-  if (calibration.device != device.name)
-    return fmt::format("is of '{}', the device is '{}'", calibration.device, device.name);
-  if (calibration.compute_capability != device.compute_capability) {
-    return fmt::format("is of compute capability {}.{}, the device has {}.{}",
-                       calibration.compute_capability / 10, calibration.compute_capability % 10,
-                       device.compute_capability / 10, device.compute_capability % 10);
-  }
-  return {};
-}
-
-constexpr std::string_view kOtherCardHint =
-    "calibrate on the card itself; figures of another are not bent";
-
 }  // namespace
 
 const CalibrationEntry& Calibration::entry(std::string_view key) const {
@@ -254,6 +250,11 @@ std::vector<std::string_view> calibration_keys() {
 Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   if (probe.kind != JsonValue::Kind::kObject || member(probe, "kind").text != "probe")
     fail(probe.at, "kind", "this is not what tidemark-probe prints");
+  if (const std::int64_t schema = whole(probe, "schema_version"); schema != kProbeSchema) {
+    fail(probe.at, "schema_version",
+         fmt::format("the probe is of another release: {}, not {}", schema, kProbeSchema),
+         "measure again with the probe of this release");
+  }
   Calibration calibration;
   calibration.device = member(probe, "device").text;
   std::string capability = member(probe, "compute_capability").text;
@@ -270,137 +271,73 @@ Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   calibration.took_ns = whole(probe, "took_ns");
   if (const std::string other = other_card(calibration, device); !other.empty())
     fail(probe.at, "device", "the probe " + other, "name the card with --device");
+  check_idle(probe, calibration);
   Maker maker(calibration);
-  maker.put("context_bytes", whole(probe, "context_bytes") + whole(probe, "first_kernel_bytes"),
-            Basis::kMeasured);
+  // What this process has of a device that others use too is known to NVML alone.
+  if (const JsonValue& context = member(probe, "context_bytes"); context.integer >= 0) {
+    maker.put("context_bytes", context.integer + whole(probe, "first_kernel_bytes"),
+              Basis::kMeasured);
+  }
   maker.put("granularity_bytes", whole(probe, "granularity_bytes"), Basis::kMeasured);
   measure_libraries(probe, maker, calibration);
-  if (!calibration.pretend) measure_times(probe, device, maker, calibration);
+  const JsonValue* given = probe.find("given_times");
+  if (!calibration.pretend || (given != nullptr && given->boolean))
+    measure_times(probe, device, maker, calibration);
   return calibration;
 }
 
-std::string calibration_yaml(const Calibration& c) {
-  std::string out = "schema_version: 2\n";
-  out += fmt::format(
-      "device: {{name: \"{}\", compute_capability: {}, total_bytes: {}}}\n"
-      "receipt: {{driver: \"{}\", cuda: \"{}\", date: \"{}\", pretend: {}, repeats: {}, "
-      "took_ns: {}, address_order: {}, pytorch: \"{}\"}}\n",
-      c.device, c.compute_capability, c.total_bytes, c.driver, c.cuda, c.date, c.pretend, c.repeats,
-      c.took_ns, c.address_order, c.pytorch);
-  out += "entries:\n";
-  for (const CalibrationEntry& each : c.entries) {
-    out += fmt::format("  {}: {{value: {}, basis: {}}}\n", each.key, each.value,
-                       kBasisNames[static_cast<std::size_t>(each.basis)]);
-  }
-  if (!c.workspaces.empty()) out += "workspaces:\n";
-  for (const WorkspacePoint& w : c.workspaces) {
-    out +=
-        fmt::format("  - {{pass: {}, dtype: {}, batch: {}, channels: {}, side: {}, bytes: {}}}\n",
-                    w.pass, w.dtype, w.batch, w.channels, w.side, w.bytes);
-  }
-  if (c.fits.empty()) return out;
-  out += "fits:\n";
-  for (const FitQuality& fit : c.fits) {
-    out += fmt::format("  - {{what: {}, held_out: {}, mean_error_ppm: {}, max_error_ppm: {}}}\n",
-                       fit.what, fit.held_out, fit.mean_error_ppm, fit.max_error_ppm);
-  }
-  return out;
-}
-
-Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const yaml::Node root = yaml::parse(source);
-  std::vector<Problem> problems;
-  yaml::Fields fields(root, {}, problems);
-  fields.require("schema_version");
-  fields.integer("schema_version", 2, 2);
+Calibration assumed_calibration(const DeviceSpec& device) {
   Calibration calibration;
-  for (const char* key : {"device", "receipt", "entries"}) fields.require(key);
-  if (const yaml::Node* node = fields.get("device")) {
-    yaml::Fields device(*node, "device", problems);
-    calibration.device = device.text("name").value_or("");
-    calibration.compute_capability =
-        static_cast<int>(device.integer("compute_capability", 10, 999).value_or(0));
-    calibration.total_bytes = device.bytes("total_bytes").value_or(0);
-    device.done();
-  }
-  if (const yaml::Node* node = fields.get("receipt")) {
-    yaml::Fields receipt(*node, "receipt", problems);
-    calibration.driver = receipt.text("driver").value_or("");
-    calibration.cuda = receipt.text("cuda").value_or("");
-    calibration.date = receipt.text("date").value_or("");
-    calibration.pretend = receipt.boolean("pretend").value_or(false);
-    calibration.repeats = receipt.integer("repeats", 0, kMost).value_or(0);
-    calibration.took_ns = receipt.integer("took_ns", 0, kMost).value_or(0);
-    calibration.address_order = receipt.text("address_order").value_or("");
-    calibration.pytorch = receipt.text("pytorch").value_or("");
-    receipt.done();
-  }
-  if (const yaml::Node* node = fields.get("entries")) {
-    yaml::Fields entries(*node, "entries", problems);
-    for (const std::string_view key : calibration_keys()) {
-      entries.require(key);
-      const yaml::Node* each = entries.get(key);
-      if (each == nullptr) continue;
-      yaml::Fields entry(*each, entries.path_of(key), problems);
-      entry.require("value");
-      entry.require("basis");
-      const auto value = entry.integer("value", 0, kMost);
-      const auto basis = entry.choice("basis", kBasisNames);
-      calibration.entries.push_back(
-          {std::string(key), value.value_or(0), static_cast<Basis>(basis.value_or(2))});
-      entry.done();
-    }
-    entries.done();
-  }
-  if (const yaml::Node* node = fields.get("fits")) {
-    for (const yaml::Node& item : node->items) {
-      yaml::Fields fit(item, "fits", problems);
-      calibration.fits.push_back({fit.text("what").value_or(""),
-                                  fit.integer("held_out", 0, kMost).value_or(0),
-                                  fit.integer("mean_error_ppm", 0, kMost).value_or(0),
-                                  fit.integer("max_error_ppm", 0, kMost).value_or(0)});
-      fit.done();
-    }
-  }
-  if (const yaml::Node* node = fields.get("workspaces")) {
-    for (const yaml::Node& item : node->items) {
-      yaml::Fields point(item, "workspaces", problems);
-      calibration.workspaces.push_back({point.text("pass").value_or(""),
-                                        point.text("dtype").value_or(""),
-                                        point.integer("batch", 1, kMost).value_or(1),
-                                        point.integer("channels", 1, kMost).value_or(1),
-                                        point.integer("side", 1, kMost).value_or(1),
-                                        point.integer("bytes", 0, kMost).value_or(0)});
-      point.done();
-    }
-  }
-  fields.done();
-  if (!problems.empty()) throw InputError(std::move(problems));
+  calibration.device = device.name;
+  calibration.compute_capability = device.compute_capability;
+  calibration.total_bytes = device.total_bytes;
+  calibration.idle = "not told";
+  calibration.address_order = "down";
+  const Maker maker(calibration);
   return calibration;
 }
 
-void apply_calibration(const Calibration& calibration, const std::string& name, DeviceSpec& device,
-                       CostModel& costs) {
-  if (const std::string other = other_card(calibration, device); !other.empty())
-    fail({}, name, "the calibration " + other, std::string(kOtherCardHint));
-  if (const std::int64_t page = calibration.entry("granularity_bytes").value;
-      page != static_cast<std::int64_t>(kPage)) {
+void calibrate_by_kernels(Calibration& calibration, const std::vector<KernelTime>& times,
+                          const std::string& name, const DeviceSpec& device) {
+  constexpr std::int64_t kFewest = 3;
+  const ClassShares found = shares_of(times, device);
+  std::int64_t believed = 0;
+  for (const ClassShare& each : found.by_class) believed += each.count;
+  if (static_cast<std::int64_t>(found.refused.size()) > believed) {
     fail({}, name,
-         fmt::format("the driver hands memory out in pieces of {} bytes; 2 MiB is what is "
-                     "modelled",
-                     page));
+         fmt::format("{} of {} kernels cannot be: {}", found.refused.size(),
+                     static_cast<std::int64_t>(found.refused.size()) + believed,
+                     found.refused.front()),
+         "is it of this card?");
   }
-  if (const CalibrationEntry& context = calibration.entry("context_bytes"); context.value > 0)
-    device.context_bytes = static_cast<Bytes>(context.value);
-  for (const CostKey& each : kCostKeys) {
-    const std::int64_t value = calibration.entry(each.key).value;
-    if (each.time != nullptr) {
-      costs.*each.time = value;
-    } else {
-      costs.*each.share = static_cast<std::uint32_t>(value);
+  const auto key_of = [](CostClass kind) -> std::string_view {
+    switch (kind) {
+      case CostClass::kMatmul:
+        return "matmul_share";
+      case CostClass::kConvolution:
+        return "convolution_share";
+      case CostClass::kAttention:
+        return "attention_share";
+      default:
+        return "memory_share";
     }
+  };
+  Maker maker(calibration, Maker::kAdds);
+  // Traffic is measured best by what moves the most of it: elementwise comes first in the order.
+  bool has_traffic = false;
+  for (const ClassShare& each : found.by_class) {
+    const std::string_view key = key_of(each.kind);
+    if (each.count < kFewest || (key == "memory_share" && has_traffic)) continue;
+    has_traffic = has_traffic || key == "memory_share";
+    maker.put(key, each.share, Basis::kMeasured, each.count);
   }
+  for (const ClassShare& each : found.by_size) {
+    calibration.rates.push_back({std::string(cost_class_name(each.kind)),
+                                 std::string(cost_precision_name(each.precision)), each.size,
+                                 each.count, rounded(each.share.value), rounded(each.share.low),
+                                 rounded(each.share.high)});
+  }
+  calibration.refused.insert(calibration.refused.end(), found.refused.begin(), found.refused.end());
 }
 
 }  // namespace tidemark

@@ -7,6 +7,9 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "sim/alloc/knob_values.h"
+#include "sim/alloc/sizes.h"
+
 namespace tidemark {
 
 namespace {
@@ -17,10 +20,48 @@ constexpr std::array<std::string_view, 8> kKinds{"elementwise", "reduction", "ma
 constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "tf32", "fp16",
                                                       "bf16", "fp64", "int8"};
 
+/// Mapped memory, by the page that it is made of: an unmap takes whole pages of one size.
+class Pages {
+ public:
+  explicit Pages(const KnobValues& knobs) : knobs_(knobs) {}
+
+  /// A range of small blocks grows by one page of 2 MiB, of large ones by pages of 20 MiB unless
+  /// large_segment_size_mb says otherwise.
+  Bytes mapped(std::uint64_t address, Bytes bytes) {
+    const Bytes page =
+        bytes == kSmallSegmentBytes ? kSmallSegmentBytes : knobs_.large_segment_bytes;
+    for (Bytes at = 0; at < bytes; at += page) pages_[address + at] = page;
+    return page;
+  }
+
+  Bytes unmapped(std::uint64_t address, Bytes bytes) {
+    const auto at = pages_.find(address);
+    const Bytes page = at == pages_.end() ? bytes : at->second;
+    for (Bytes offset = 0; offset < bytes; offset += page) pages_.erase(address + offset);
+    return page;
+  }
+
+ private:
+  const KnobValues& knobs_;
+  std::unordered_map<std::uint64_t, Bytes> pages_;
+};
+
+/// What the allocator asks the driver for when nothing of its own serves a request.
+Bytes segment_of(Bytes rounded, const KnobValues& knobs) {
+  if (rounded <= kSmallMaxBytes) return kSmallSegmentBytes;
+  if (rounded < kLargeMinBytes) return knobs.large_segment_bytes;
+  return round_up(rounded, kLargeRoundBytes);
+}
+
 class Writer {
  public:
-  Writer(std::string& out, const Program& program, const KernelDetails& kernels)
-      : out_(std::back_inserter(out)), program_(program), kernels_(kernels) {}
+  Writer(std::string& out, const Program& program, const KernelDetails& kernels,
+         const KnobValues& knobs)
+      : out_(std::back_inserter(out)),
+        program_(program),
+        kernels_(kernels),
+        knobs_(knobs),
+        pages_(knobs) {}
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -37,10 +78,12 @@ class Writer {
         line("segment_free {} {}", event.bytes, event.address);
         break;
       case Action::kSegmentMap:
-        line("map {} {}", event.bytes, event.address);
+        line("map {} {} {} {}", event.bytes, event.address,
+             pages_.mapped(event.address, event.bytes), event.stream);
         break;
       case Action::kSegmentUnmap:
-        line("unmap {} {}", event.bytes, event.address);
+        line("unmap {} {} {} {}", event.bytes, event.address,
+             pages_.unmapped(event.address, event.bytes), event.stream);
         break;
       case Action::kAlloc:
         line("alloc {} {} {} {}", event.id, event.bytes, event.address, event.stream);
@@ -52,7 +95,7 @@ class Writer {
         line("done {}", event.id);
         break;
       case Action::kOom:
-        line("oom {} {}", event.id, event.bytes);
+        refused(event);
         break;
       case Action::kSnapshot:
         break;
@@ -80,6 +123,9 @@ class Writer {
       case Verb::kSyncDevice:
         line("sync");
         break;
+      case Verb::kSyncEvent:
+        line("sync_event {}", each.id);
+        break;
       case Verb::kMark:
         line("mark {}", program_.labels.text(each.label));
         break;
@@ -89,6 +135,16 @@ class Writer {
   }
 
  private:
+  /// What is refused, and how the driver was asked for it: a segment, or pages of a range.
+  void refused(const Event& event) {
+    const bool is_small = event.bytes <= kSmallMaxBytes;
+    const Bytes page = !knobs_.expandable_segments ? 0
+                       : is_small                  ? kSmallSegmentBytes
+                                                   : knobs_.large_segment_bytes;
+    line("oom {} {} {} {} {}", event.id, event.bytes, event.stream,
+         page == 0 ? segment_of(event.bytes, knobs_) : round_up(event.bytes, page), page);
+  }
+
   void launch(const Instruction& each) {
     const bool is_known = each.id < program_.costs.size();
     const bool is_told = each.id < kernels_.kernels.size();
@@ -125,6 +181,8 @@ class Writer {
   std::back_insert_iterator<std::string> out_;
   const Program& program_;
   const KernelDetails& kernels_;
+  const KnobValues& knobs_;
+  Pages pages_;
   std::unordered_map<std::string, std::size_t> numbers_;  ///< of kernels by their text
 };
 
@@ -134,13 +192,15 @@ std::string plan_text(const std::string& name, std::span<const Instruction> inst
                       const Program& program, const KernelDetails& kernels,
                       const DeviceSpec& device, const ReplayResult& result, AfterRefusal then) {
   std::string out;
-  Writer writer(out, program, kernels);
-  writer.line("tidemark-plan 2");
+  Writer writer(out, program, kernels, *result.settings.knobs);
+  writer.line("tidemark-plan 3");
   writer.line("name {}", name);
   writer.line("device {} {} {} {}", device.compute_capability, device.total_bytes,
               device.context_bytes, device.name);
   writer.line("conf {}", result.settings.text);
   if (then == AfterRefusal::kGoesOn) writer.line("goes_on");
+  if (result.first_oom && result.first_oom->limit_bytes < kUnlimitedBytes)
+    writer.line("limit {}", result.first_oom->limit_bytes);
   std::size_t next = 0;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     while (next < result.events.size() && result.events[next].instruction < i)

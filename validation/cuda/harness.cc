@@ -1,15 +1,17 @@
 // Executes a plan on a CUDA device and writes what the device did.
 //
 //   tidemark-cuda PLAN --out FOLDER [--mode allocator|native|async] [--kernels run|time|skip]
+//     [--repeats N]
 //
 // allocator: Tidemark's places and driver calls; native: a cudaMalloc for each request; async: a
 // cudaMallocAsync. Exit codes: 0 done (out of memory is a result too), 1 the device failed, 2 the
 // plan or the command is wrong, 77 no device.
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,6 +36,7 @@ struct Options {
   std::string out;
   Mode mode = Mode::kAllocator;
   Kernels kernels = Kernels::kRun;
+  int repeats = 5;  ///< of each timed kernel, after one that is not timed
   std::string command;
 };
 
@@ -41,6 +44,9 @@ struct Block {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   int stream = 0;
+  std::uint64_t simulated = 0;  ///< its address in the plan
+  std::set<int> used_on;        ///< other streams, by record_stream
+  std::vector<cudaEvent_t> pending;
 };
 
 class Execution {
@@ -61,6 +67,7 @@ class Execution {
   [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] std::uint64_t reserved_peak() const { return reserved_peak_; }
   [[nodiscard]] bool out_of_memory() const { return !oom_message_.empty(); }
+  [[nodiscard]] std::uint64_t early() const { return early_; }
   [[nodiscard]] const std::string& oom_message() const { return oom_message_; }
 
  private:
@@ -84,7 +91,7 @@ class Execution {
       ranges[begin] = end;
     }
     for (const auto& [begin, end] : ranges)
-      bases_[begin] = {memory_.reserve(end - begin), end - begin, 0};
+      bases_[begin] = {memory_.reserve(end - begin), end - begin, 0, begin, {}, {}};
   }
 
   /// Where a simulated address lies on the device; 0: nowhere.
@@ -123,7 +130,7 @@ class Execution {
         if (!places()) return true;
         const std::uint64_t address = memory_.allocate(step.bytes);
         if (address == 0) return refused(step.bytes, -1);
-        bases_[step.address] = {address, step.bytes, 0};
+        bases_[step.address] = {address, step.bytes, 0, step.address, {}, {}};
         took(step.bytes);
         results_.event("segment_alloc", address, step.bytes, 0, -1);
         return true;
@@ -139,13 +146,15 @@ class Execution {
       }
       case Kind::kMap:
         if (!places()) return true;
-        if (!memory_.map(real(step.address), step.bytes)) return refused(step.bytes, -1);
+        if (!memory_.map(real(step.address), step.bytes, step.page)) return refused(step.bytes, -1);
         took(step.bytes);
+        pages_[step.address] = {step.bytes, step.page, step.stream};
         results_.event("segment_map", real(step.address), step.bytes, 0, -1);
         return true;
       case Kind::kUnmap:
         if (!places()) return true;
-        memory_.unmap(real(step.address), step.bytes);
+        memory_.unmap(real(step.address), step.bytes, stream(step.stream));
+        forget_pages(step.address, step.bytes);
         reserved_ -= step.bytes;
         results_.event("segment_unmap", real(step.address), step.bytes, 0, -1);
         return true;
@@ -153,7 +162,8 @@ class Execution {
         return allocate(step);
       case Kind::kFree:
         if (places() && blocks_.count(step.id)) {
-          const Block& block = blocks_[step.id];
+          Block& block = blocks_[step.id];
+          record_uses(block);
           results_.event("free_requested", block.address, block.bytes, block.stream,
                          std::int64_t(step.id));
         }
@@ -163,13 +173,9 @@ class Execution {
         return true;
       case Kind::kOom: {
         // The plan says that this fails: does it?
-        const std::uint64_t address = memory_.allocate(step.bytes);
-        if (address == 0 && plan_.goes_on) {
-          results_.event("oom", memory_.free_now(), step.bytes, 0, std::int64_t(step.id));
-          return true;
-        }
-        if (address == 0) return refused(step.bytes, std::int64_t(step.id));
-        memory_.free(address);
+        if (is_there(step)) return true;
+        if (!plan_.goes_on) return refused(step.bytes, std::int64_t(step.id));
+        results_.event("oom", memory_.free_now(), step.bytes, 0, std::int64_t(step.id));
         return true;
       }
       case Kind::kLaunch:
@@ -192,17 +198,100 @@ class Execution {
             step.stream < 0 ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream(step.stream)),
             "synchronize");
         return true;
+      case Kind::kSyncEvent:
+        if (events_.count(step.id))
+          check(cudaEventSynchronize(events_[step.id]), "cudaEventSynchronize");
+        return true;
       case Kind::kMark:
         results_.mark(step.text);
         return true;
       case Kind::kUse:
+        if (const auto block = blocks_.find(step.id);
+            block != blocks_.end() && step.stream != block->second.stream)
+          block->second.used_on.insert(step.stream);
         return true;
     }
     return true;
   }
 
+  /// What the allocator asks the driver for before it refuses: a segment, or the pages of a range
+  /// past what its last block leaves free.
+  bool is_there(const Step& step) {
+    std::uint64_t asked = places() ? step.asked : std::max<std::uint64_t>(step.bytes, 1);
+    if (places() && reserved_ + asked > plan_.limit_bytes) return false;
+    if (places() && step.page > 0) {
+      const std::uint64_t spare = tail(step.stream, step.page);
+      asked = step.bytes > spare ? (step.bytes - spare + step.page - 1) / step.page * step.page : 0;
+      return memory_.try_pages(asked, step.page);
+    }
+    const std::uint64_t address = memory_.allocate(asked);
+    if (address != 0) memory_.free(address);
+    return address != 0;
+  }
+
+  /// Bytes mapped past the last block of a stream's range, at its end; of several ranges the most.
+  [[nodiscard]] std::uint64_t tail(int stream, std::uint64_t page) const {
+    std::uint64_t most = 0;
+    for (auto at = pages_.begin(); at != pages_.end(); ++at) {
+      const std::uint64_t end = at->first + at->second.bytes;
+      const auto next = std::next(at);
+      if (at->second.stream != stream || at->second.page != page ||
+          (next != pages_.end() && next->first == end))
+        continue;
+      std::uint64_t free_from = at->first;
+      for (const auto& [id, block] : blocks_) {
+        if (block.simulated >= at->first && block.simulated < end)
+          free_from = std::max(free_from, block.simulated + (block.bytes + 511) / 512 * 512);
+      }
+      most = std::max(most, end > free_from ? end - free_from : 0);
+    }
+    return most;
+  }
+
+  /// An unmap takes whole pages out of what several maps may have put there.
+  void forget_pages(std::uint64_t address, std::uint64_t bytes) {
+    const std::uint64_t end = address + bytes;
+    for (auto at = pages_.begin(); at != pages_.end();) {
+      const std::uint64_t begin = at->first;
+      const Mapped mapped = at->second;
+      if (begin >= end || begin + mapped.bytes <= address) {
+        ++at;
+        continue;
+      }
+      at = pages_.erase(at);
+      if (begin < address) pages_[begin] = {address - begin, mapped.page, mapped.stream};
+      if (begin + mapped.bytes > end)
+        pages_[end] = {begin + mapped.bytes - end, mapped.page, mapped.stream};
+    }
+  }
+
+  /// As record_stream: the streams that used a block are marked when its owner drops it.
+  void record_uses(Block& block) {
+    for (const int each : block.used_on) {
+      cudaEvent_t event = nullptr;
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+      check(cudaEventRecord(event, stream(each)), "cudaEventRecord");
+      block.pending.push_back(event);
+    }
+    block.used_on.clear();
+  }
+
+  /// A block is free when the streams that used it are done with it: the plan says that they are.
+  void finish_uses(const Block& block) {
+    for (cudaEvent_t event : block.pending) {
+      const cudaError_t error = cudaEventQuery(event);
+      if (error == cudaErrorNotReady) {
+        ++early_;
+        check(cudaEventSynchronize(event), "cudaEventSynchronize");
+      } else {
+        check(error, "cudaEventQuery");
+      }
+      check(cudaEventDestroy(event), "cudaEventDestroy");
+    }
+  }
+
   bool allocate(const Step& step) {
-    Block block{0, step.bytes, step.stream};
+    Block block{0, step.bytes, step.stream, step.address, {}, {}};
     if (places()) {
       block.address = real(step.address);
     } else {
@@ -224,6 +313,7 @@ class Execution {
     if (at == blocks_.end()) return;
     const Block block = at->second;
     blocks_.erase(at);
+    finish_uses(block);
     if (last_.address == block.address) last_ = {};
     if (places()) {
       results_.event("free_completed", block.address, block.bytes, block.stream, std::int64_t(id));
@@ -241,22 +331,10 @@ class Execution {
   void launch(const Step& step) {
     const Kernel& kernel = plan_.kernels[step.id];
     if (options_.kernels == Kernels::kSkip || kernel.kind == "none") return;
-    Results::Kernel result{kernel, "kernel", -1, 0};
+    Results::Kernel result{kernel, "kernel", -1, {}};
     const auto give = [&] { give_to_device(kernel, step, result); };
     if (options_.kernels != Kernels::kTime || !timed_.insert(step.id).second) return give();
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    check(cudaEventCreate(&begin), "cudaEventCreate");
-    check(cudaEventCreate(&end), "cudaEventCreate");
-    check(cudaEventRecord(begin, stream(step.stream)), "cudaEventRecord");
-    give();
-    check(cudaEventRecord(end, stream(step.stream)), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-    check(cudaEventDestroy(begin), "cudaEventDestroy");
-    check(cudaEventDestroy(end), "cudaEventDestroy");
-    result.ns = std::uint64_t(double(ms) * 1e6);
+    result.times = times_of(give, options_.repeats, stream(step.stream));
     results_.kernel(std::move(result));
   }
 
@@ -292,7 +370,7 @@ class Execution {
     const Block& block = written(kernel, step);
     void* p = reinterpret_cast<void*>(block.address);
     if (kernel.kind == "matmul" && p != nullptr &&
-        square_product(kernel.precision, kernel.flops, p, block.bytes, stream(step.stream))) {
+        square_product(kernel.precision, kernel.flops, p, block.bytes, stream(step.stream)) > 0) {
       result.by = "cublas, square";
       return check(cudaGetLastError(), kernel.op.c_str());
     }
@@ -321,7 +399,14 @@ class Execution {
   const Options& options_;
   Results& results_;
   Memory memory_;
-  std::map<std::uint64_t, Block> bases_;  // simulated begin -> where it is
+  struct Mapped {
+    std::uint64_t bytes = 0;
+    std::uint64_t page = 0;
+    int stream = 0;
+  };
+  std::map<std::uint64_t, Block> bases_;   // simulated begin -> where it is
+  std::map<std::uint64_t, Mapped> pages_;  // simulated begin -> what is mapped there
+  std::uint64_t early_ = 0;                // blocks whose streams were not done with them yet
   std::map<std::uint64_t, Block> blocks_;
   std::map<int, cudaStream_t> streams_;
   std::map<std::uint64_t, cudaEvent_t> events_;
@@ -358,6 +443,8 @@ int parse(int argc, char** argv, Options& options) {
       options.kernels = Kernels::kTime;
     } else if (word == "--kernels" && value == "skip") {
       options.kernels = Kernels::kSkip;
+    } else if (word == "--repeats" && std::atoi(value.c_str()) > 0) {
+      options.repeats = std::atoi(value.c_str());
     } else if (options.plan.empty() && word.rfind("--", 0) != 0) {
       options.plan = word;
       continue;
@@ -371,7 +458,7 @@ int parse(int argc, char** argv, Options& options) {
   if (!options.plan.empty() && !options.out.empty()) return 0;
   std::fprintf(stderr,
                "usage: tidemark-cuda PLAN --out FOLDER [--mode allocator|native|async] "
-               "[--kernels run|time|skip]\n");
+               "[--kernels run|time|skip] [--repeats N]\n");
   return 2;
 }
 
@@ -396,7 +483,8 @@ int execute(const Options& options) {
       std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
   summary.date = today();
   summary.command = options.command;
-  summary.pretend = dlsym(RTLD_DEFAULT, "fakecuda_note") != nullptr;
+  summary.pretend = is_pretend();
+  summary.given_times = has_given_times();
   summary.total_bytes = properties.totalGlobalMem;
   Execution execution(plan, options, results);
   summary.driver = execution.memory().nvml().driver_version();
@@ -411,6 +499,13 @@ int execute(const Options& options) {
   summary.reserved_peak = execution.reserved_peak();
   summary.ended_by_oom = execution.out_of_memory();
   summary.oom_message = execution.oom_message();
+  summary.freed_early = execution.early();
+  if (execution.early() > 0) {
+    std::fprintf(stderr,
+                 "tidemark-cuda: %llu blocks were still in use on other streams where the plan "
+                 "has them free\n",
+                 (unsigned long long)execution.early());
+  }
   results.write(options.out, summary);
   return summary.error.empty() ? 0 : 1;
 }

@@ -149,15 +149,15 @@ std::int64_t nccl_bytes() {
   return taken_by([&] { return make(&communicator, 1, &device) == 0; });
 }
 
-bool square_product(const std::string& precision, std::uint64_t flops, void* p, std::uint64_t span,
-                    cudaStream_t stream) {
-  if (cublas().gemm == nullptr) return false;
+std::uint64_t square_product(const std::string& precision, std::uint64_t flops, void* p,
+                             std::uint64_t span, cudaStream_t stream) {
+  if (cublas().gemm == nullptr) return 0;
   const bool half = precision == "fp16" || precision == "bf16";
   const std::uint64_t width = half ? 2 : 4;
   const auto fits = std::uint64_t(std::sqrt(double(span / 3 / width)));
   std::uint64_t n = std::min(std::uint64_t(std::cbrt(double(flops) / 2.0)), fits);
   n = n / 8 * 8;
-  if (n == 0) return false;
+  if (n == 0) return 0;
   const cudaDataType_t type = !half ? CUDA_R_32F : precision == "fp16" ? CUDA_R_16F : CUDA_R_16BF;
   const cublasComputeType_t how =
       precision == "tf32" ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -166,15 +166,15 @@ bool square_product(const std::string& precision, std::uint64_t flops, void* p, 
   char* base = static_cast<char*>(p);
   const int side = int(n);
   cublas().set_stream(cublas().handle, stream);
-  // As often as it takes for the work asked for.
   const std::uint64_t each = 2 * n * n * n;
-  for (std::uint64_t done = 0; done < flops; done += each) {
+  const std::uint64_t often = std::max<std::uint64_t>(1, (flops + each / 2) / each);
+  for (std::uint64_t i = 0; i < often; ++i) {
     if (cublas().gemm(cublas().handle, CUBLAS_OP_N, CUBLAS_OP_N, side, side, side, &one, base, type,
                       side, 0, base + n * n * width, type, side, 0, &zero, base + 2 * n * n * width,
                       type, side, 0, 1, how, CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
-      return false;
+      return 0;
   }
-  return true;
+  return often * each;
 }
 
 Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places, cudaStream_t stream) {

@@ -21,10 +21,10 @@ std::int64_t cudnn_bytes();
 /// A communicator of one device.
 std::int64_t nccl_bytes();
 
-/// A square product of about so many operations, within the memory given; false: no cuBLAS, or too
-/// little memory.
-bool square_product(const std::string& precision, std::uint64_t flops, void* p, std::uint64_t span,
-                    cudaStream_t stream);
+/// A square product of about so many operations, within the memory given, as often as comes nearest
+/// to them; how many it did. 0: no cuBLAS, or too little memory.
+std::uint64_t square_product(const std::string& precision, std::uint64_t flops, void* p,
+                             std::uint64_t span, cudaStream_t stream);
 
 /// What a library made of a kernel.
 struct Answer {

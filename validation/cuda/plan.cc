@@ -19,7 +19,8 @@ const std::map<std::string, Kind>& kinds() {
       {"done", Kind::kDone},       {"oom", Kind::kOom},
       {"launch", Kind::kLaunch},   {"record", Kind::kRecord},
       {"wait", Kind::kWait},       {"use", Kind::kUse},
-      {"sync", Kind::kSync},       {"mark", Kind::kMark}};
+      {"sync", Kind::kSync},       {"sync_event", Kind::kSyncEvent},
+      {"mark", Kind::kMark}};
   return kKinds;
 }
 
@@ -102,16 +103,19 @@ bool read_step(Kind kind, std::istringstream& words, Step& step) {
   switch (kind) {
     case Kind::kSegment:
     case Kind::kSegmentFree:
+      return bool(words >> step.bytes >> step.address);
     case Kind::kMap:
     case Kind::kUnmap:
-      return bool(words >> step.bytes >> step.address);
+      return bool(words >> step.bytes >> step.address >> step.page >> step.stream) &&
+             step.page > 0 && step.bytes % step.page == 0;
     case Kind::kAlloc:
       return bool(words >> step.id >> step.bytes >> step.address >> step.stream);
     case Kind::kFree:
     case Kind::kDone:
+    case Kind::kSyncEvent:
       return bool(words >> step.id);
     case Kind::kOom:
-      return bool(words >> step.id >> step.bytes);
+      return bool(words >> step.id >> step.bytes >> step.stream >> step.asked >> step.page);
     case Kind::kLaunch:
       return read_launch(words, step);
     case Kind::kRecord:
@@ -138,10 +142,10 @@ Plan read_plan(const std::string& path) {
   const auto fail = [&](std::size_t number, const std::string& what) {
     throw std::runtime_error(path + ":" + std::to_string(number) + ": " + what);
   };
-  if (!std::getline(in, line) || line != "tidemark-plan 2") {
+  if (!std::getline(in, line) || line != "tidemark-plan 3") {
     fail(1, line.rfind("tidemark-plan ", 0) == 0
                 ? "'" + line + "' is of another release; write it again with 'tidemark plan'"
-                : "is no tidemark-plan 2");
+                : "is no tidemark-plan 3");
   }
   for (std::size_t number = 2; std::getline(in, line); ++number) {
     std::istringstream words(line);
@@ -151,6 +155,8 @@ Plan read_plan(const std::string& path) {
       words >> plan.name;
     } else if (verb == "goes_on") {
       plan.goes_on = true;
+    } else if (verb == "limit") {
+      if (!(words >> plan.limit_bytes)) fail(number, "a limit is an amount of bytes");
     } else if (verb == "kernel") {
       std::uint64_t id = 0;
       Kernel kernel;

@@ -44,14 +44,17 @@ struct Step {
     kWait,
     kUse,
     kSync,
+    kSyncEvent,
     kMark,
   };
   Kind kind = Kind::kMark;
   std::uint64_t id = 0;  ///< of a launch: the kernel's number
   std::uint64_t bytes = 0;
-  std::uint64_t address = 0;           ///< as simulated
-  int stream = -1;                     ///< -1: of a sync, the whole device
-  std::string text;                    ///< of a mark
+  std::uint64_t address = 0;  ///< as simulated
+  std::uint64_t page = 0;     ///< of a map, unmap or refusal: the size of a handle; 0: a segment
+  std::uint64_t asked = 0;    ///< of a refusal: what the driver is asked for
+  int stream = -1;            ///< -1: of a sync, the whole device
+  std::string text;           ///< of a mark
   std::vector<std::int64_t> operands;  ///< of a launch: whose memory they lie in; -1: not told
 };
 
@@ -59,6 +62,8 @@ struct Plan {
   std::string name;
   std::string device;
   std::string conf;
+  /// set_per_process_memory_fraction: the allocator asks for nothing beyond so much in all.
+  std::uint64_t limit_bytes = ~std::uint64_t(0);
   bool goes_on = false;  ///< after a request that is refused as foreseen
   std::uint64_t total_bytes = 0;
   std::uint64_t context_bytes = 0;

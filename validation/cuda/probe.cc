@@ -5,7 +5,6 @@
 // size, launch overhead, and achieved rates of each class of work. Exit codes: 0 done, 1 the device
 // failed, 77 no device. VERSION, of the machine's PyTorch, is handed on as it is.
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "validation/cuda/device.h"
@@ -40,13 +40,27 @@ std::uint64_t free_bytes() {
   return free;
 }
 
-/// The middle one: a stray interrupt does not count.
-std::uint64_t median(std::vector<std::uint64_t> values) {
+/// What was timed several times: the middle one, so that a stray interrupt does not count, the
+/// least and the most.
+struct Spread {
+  std::uint64_t middle = 0, least = 0, most = 0;
+  std::size_t count = 0;
+};
+
+Spread spread_of(std::vector<std::uint64_t> values) {
+  if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
+  return {values[values.size() / 2], values.front(), values.back(), values.size()};
 }
 
-/// What a request of one byte takes off the free memory.
+/// `"KEY": N, "KEY_spread": [least, most, count]`
+void print_spread(const char* key, const Spread& s) {
+  std::fprintf(out_file, "\"%s\": %llu, \"%s_spread\": [%llu, %llu, %zu]", key,
+               (unsigned long long)s.middle, key, (unsigned long long)s.least,
+               (unsigned long long)s.most, s.count);
+}
+
+/// What a request of one byte past 2 MiB takes off the free memory, past 2 MiB.
 std::uint64_t granularity() {
   void* p = nullptr;
   const std::uint64_t before = free_bytes();
@@ -70,32 +84,37 @@ const char* address_order() {
 }
 
 struct Latency {
-  std::uint64_t bytes, malloc_ns, free_ns, map_ns, unmap_ns;
+  std::uint64_t bytes;
+  Spread malloc_ns, free_ns, map_ns, unmap_ns;
 };
 
+/// NVML is asked between the calls, never while one is timed. Pages are mapped one by one, as
+/// PyTorch's allocator does it: map and unmap are of one.
 Latency latency(std::uint64_t bytes, int repeats, Memory& memory) {
   std::vector<std::uint64_t> malloc_ns, free_ns, map_ns, unmap_ns;
-  const std::uint64_t range = memory.reserve((bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB));
-  for (int i = 0; i < repeats; ++i) {
-    void* p = nullptr;
-    std::uint64_t begin = now_ns();
-    check(cudaMalloc(&p, bytes), "cudaMalloc");
-    malloc_ns.push_back(now_ns() - begin);
-    begin = now_ns();
-    check(cudaFree(p), "cudaFree");
-    free_ns.push_back(now_ns() - begin);
-    const std::uint64_t page = (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
-    begin = now_ns();
-    if (!memory.map(range, page)) throw DeviceError("cuMemCreate: not enough memory");
-    map_ns.push_back(now_ns() - begin);
-    begin = now_ns();
-    memory.unmap(range, page);
-    unmap_ns.push_back(now_ns() - begin);
+  constexpr std::uint64_t kPage = 2 * kMiB;
+  const std::uint64_t range = memory.reserve(kPage);
+  for (int i = 0; i <= repeats; ++i) {  // the first warms up
+    std::vector<std::uint64_t> took;
+    const std::uint64_t p = memory.allocate(bytes);
+    if (p == 0) throw DeviceError("cudaMalloc: not enough memory");
+    took.push_back(memory.last_ns());
+    memory.free(p);
+    took.push_back(memory.last_ns());
+    if (!memory.map(range, kPage, kPage)) throw DeviceError("cuMemCreate: not enough memory");
+    took.push_back(memory.last_ns());
+    memory.unmap(range, kPage, nullptr);
+    took.push_back(memory.last_ns());
+    if (i == 0) continue;
+    malloc_ns.push_back(took[0]);
+    free_ns.push_back(took[1]);
+    map_ns.push_back(took[2]);
+    unmap_ns.push_back(took[3]);
   }
-  return {bytes, median(malloc_ns), median(free_ns), median(map_ns), median(unmap_ns)};
+  return {bytes, spread_of(malloc_ns), spread_of(free_ns), spread_of(map_ns), spread_of(unmap_ns)};
 }
 
-std::uint64_t launch_overhead(int repeats) {
+Spread launch_overhead(int repeats) {
   std::vector<std::uint64_t> times;
   for (int i = 0; i < repeats; ++i) {
     const std::uint64_t begin = now_ns();
@@ -103,53 +122,40 @@ std::uint64_t launch_overhead(int repeats) {
     times.push_back((now_ns() - begin) / 100);
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
-  return median(times);
+  return spread_of(times);
 }
 
-/// Time of one piece of work by CUDA's events, the fastest of some.
-std::uint64_t time_of(const std::function<void()>& give, int repeats) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
-  give();
-  std::uint64_t best = ~std::uint64_t(0);
-  for (int i = 0; i < repeats; ++i) {
-    check(cudaEventRecord(begin, nullptr), "cudaEventRecord");
-    give();
-    check(cudaEventRecord(end, nullptr), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-    best = std::min(best, std::uint64_t(double(ms) * 1e6));
-  }
-  check(cudaEventDestroy(begin), "cudaEventDestroy");
-  check(cudaEventDestroy(end), "cudaEventDestroy");
-  return std::max<std::uint64_t>(best, 1);
-}
-
+/// Achieved rates: what was really done, over the middle time.
 void print_rates(int repeats) {
   constexpr std::uint64_t kBytes = 512 * kMiB;
   constexpr std::uint64_t kFlops = std::uint64_t(1) << 39;
   void* p = nullptr;
   check(cudaMalloc(&p, kBytes), "cudaMalloc");
-  const auto rate = [&](std::uint64_t amount, const char* kind, const char* precision,
-                        std::uint64_t flops, std::uint64_t bytes) {
-    const std::uint64_t ns = time_of(
-        [&] {
-          if (flops == 0 || !square_product(precision, flops, p, kBytes, nullptr))
-            check(work(kind, flops, bytes, p, kBytes, nullptr), kind);
-        },
-        repeats);
-    return double(amount) * 1e9 / double(ns);
+  // The rate at the middle time, and at the longest and the shortest.
+  const auto print = [&](const char* key, std::uint64_t amount, const Spread& ns) {
+    const auto at = [&](std::uint64_t time) { return double(amount) * 1e9 / double(time); };
+    std::fprintf(out_file, "\"%s\": %.0f, \"%s_spread\": [%.0f, %.0f, %zu]", key, at(ns.middle),
+                 key, at(ns.most), at(ns.least), ns.count);
   };
-  std::fprintf(out_file, " \"bytes_per_s\": %.0f,\n",
-               rate(kBytes * 4, "elementwise", "fp32", 0, kBytes * 4));
-  std::fprintf(out_file, " \"flops_per_s\": {");
+  const auto timed = [&](const std::function<void()>& give) {
+    return spread_of(times_of(give, repeats, nullptr));
+  };
+  std::fprintf(out_file, " ");
+  print("bytes_per_s", kBytes * 4, timed([&] {
+          check(work("elementwise", 0, kBytes * 4, p, kBytes, nullptr), "elementwise");
+        }));
+  std::fprintf(out_file, ",\n \"flops_per_s\": {");
   const char* separator = "";
   for (const char* precision : {"fp32", "tf32", "fp16", "bf16"}) {
-    std::fprintf(out_file, "%s\"%s\": %.0f", separator, precision,
-                 rate(kFlops, "matmul", precision, kFlops, 0));
+    std::uint64_t done = kFlops;
+    const Spread ns = timed([&] {
+      done = square_product(precision, kFlops, p, kBytes, nullptr);
+      if (done > 0) return;
+      done = kFlops;
+      check(work("matmul", kFlops, 0, p, kBytes, nullptr), "matmul");
+    });
+    std::fprintf(out_file, "%s", separator);
+    print(precision, done, ns);
     separator = ", ";
   }
   std::fprintf(out_file, "},\n \"flops_by\": \"%s\",\n", has_cublas() ? "cublas" : "fma");
@@ -222,48 +228,65 @@ int probe(int repeats, const char* pytorch) {
   check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   Results calls;
   Memory memory(calls);
-  const std::uint64_t context = memory.nvml().process_bytes();
+  const std::uint64_t own = memory.nvml().process_bytes();
+  const int others = memory.nvml().other_processes();
   const std::uint64_t gone = properties.totalGlobalMem - memory.free_at_start();
+  // What is gone is this process's alone where nobody else is there; else only NVML tells them
+  // apart.
+  const long long context = own > 0 ? (long long)own : others == 0 ? (long long)gone : -1;
   char date[16];
   const std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
   std::fprintf(out_file,
-               "{\n \"schema_version\": 1,\n \"kind\": \"probe\",\n \"device\": \"%s\",\n",
+               "{\n \"schema_version\": 2,\n \"kind\": \"probe\",\n \"device\": \"%s\",\n",
                properties.name);
   std::fprintf(out_file, " \"compute_capability\": \"%d.%d\",\n \"sm_count\": %d,\n",
                properties.major, properties.minor, properties.multiProcessorCount);
-  std::fprintf(out_file, " \"pretend\": %s,\n",
-               dlsym(RTLD_DEFAULT, "fakecuda_note") != nullptr ? "true" : "false");
+  std::fprintf(out_file, " \"pretend\": %s,\n", is_pretend() ? "true" : "false");
   std::fprintf(out_file, " \"total_bytes\": %zu,\n", std::size_t(properties.totalGlobalMem));
   std::fprintf(out_file, " \"driver\": \"%s\",\n \"cuda\": \"%d.%d\",\n",
                memory.nvml().driver_version().c_str(), CUDART_VERSION / 1000,
                CUDART_VERSION % 1000 / 10);
-  std::fprintf(out_file, " \"context_bytes\": %llu,\n \"gone_bytes\": %llu,\n",
-               (unsigned long long)(context ? context : gone), (unsigned long long)gone);
+  std::fprintf(out_file, " \"given_times\": %s,\n", has_given_times() ? "true" : "false");
+  std::fprintf(out_file, " \"context_bytes\": %lld,\n \"context_by\": \"%s\",\n", context,
+               own > 0       ? "nvml"
+               : others == 0 ? "free memory"
+                             : "not told");
+  std::fprintf(out_file, " \"gone_bytes\": %llu,\n \"other_processes\": %d,\n",
+               (unsigned long long)gone, others);
   const std::uint64_t with_work = free_bytes();
-  check(work("matmul", 1 << 20, 1 << 20, nullptr, 0, nullptr), "first kernel");
+  check(empty_kernel(), "first kernel");
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   std::fprintf(out_file, " \"first_kernel_bytes\": %llu,\n",
                (unsigned long long)(with_work - free_bytes()));
   print_libraries();
   std::fprintf(out_file, " \"granularity_bytes\": %llu,\n \"address_order\": \"%s\",\n",
                (unsigned long long)granularity(), address_order());
-  std::fprintf(out_file, " \"launch_ns\": %llu,\n", (unsigned long long)launch_overhead(repeats));
+  std::fprintf(out_file, " ");
+  print_spread("launch_ns", launch_overhead(repeats));
+  std::fprintf(out_file, ",\n ");
+  print_spread("kernel_ns",
+               spread_of(times_of([] { check(empty_kernel(), "launch"); }, repeats, nullptr)));
+  std::fprintf(out_file, ",\n");
   print_rates(repeats);
   std::fprintf(out_file, " \"latencies\": [");
   const char* separator = "";
-  for (std::uint64_t mib = 2; mib * kMiB <= free_bytes() / 4 && mib <= 4096; mib *= 4) {
+  for (std::uint64_t mib = 2; mib * kMiB <= free_bytes() / 4 && mib <= 4096; mib *= 2) {
     const Latency l = latency(mib * kMiB, repeats, memory);
-    std::fprintf(
-        out_file,
-        "%s\n  {\"bytes\": %llu, \"malloc_ns\": %llu, \"free_ns\": %llu, \"map_ns\": %llu, "
-        "\"unmap_ns\": %llu}",
-        separator, (unsigned long long)l.bytes, (unsigned long long)l.malloc_ns,
-        (unsigned long long)l.free_ns, (unsigned long long)l.map_ns,
-        (unsigned long long)l.unmap_ns);
+    std::fprintf(out_file, "%s\n  {\"bytes\": %llu", separator, (unsigned long long)l.bytes);
+    const std::pair<const char*, const Spread*> parts[] = {{"malloc_ns", &l.malloc_ns},
+                                                           {"free_ns", &l.free_ns},
+                                                           {"map_ns", &l.map_ns},
+                                                           {"unmap_ns", &l.unmap_ns}};
+    for (const auto& [key, spread] : parts) {
+      std::fprintf(out_file, ", ");
+      print_spread(key, *spread);
+    }
+    std::fprintf(out_file, "}");
     separator = ",";
   }
-  std::fprintf(out_file, "],\n \"pytorch\": \"%s\"", pytorch);
+  std::fprintf(out_file, "],\n \"other_processes_after\": %d", memory.nvml().other_processes());
+  std::fprintf(out_file, ",\n \"pytorch\": \"%s\"", pytorch);
   std::fprintf(out_file, ",\n \"date\": \"%s\",\n \"repeats\": %d,\n \"took_ns\": %llu\n}\n", date,
                repeats, (unsigned long long)(now_ns() - began));
   return 0;

@@ -59,13 +59,16 @@ void Results::write(const std::string& folder, const Summary& s) const {
           << call.free_bytes << ',' << call.process_bytes << '\n';
   }
   std::ofstream kernels = opened(base + ".kernels.csv");
-  kernels << "kind,precision,flops,bytes,op,by,workspace_bytes,ns,kernel\n";
+  kernels
+      << "kind,precision,flops,bytes,op,by,workspace_bytes,ns,least_ns,most_ns,repeats,kernel\n";
   for (const Kernel& each : kernels_) {
     kernels << each.kernel.kind << ',' << each.kernel.precision << ',' << each.kernel.flops << ','
             << each.kernel.bytes << ',' << csv_text(each.kernel.op) << ',' << csv_text(each.by)
             << ',';
     if (each.workspace_bytes >= 0) kernels << each.workspace_bytes;
-    kernels << ',' << each.ns << ',' << csv_text(each.kernel.text) << '\n';
+    kernels << ',' << each.times[each.times.size() / 2] << ',' << each.times.front() << ','
+            << each.times.back() << ',' << each.times.size() << ',' << csv_text(each.kernel.text)
+            << '\n';
   }
   std::ofstream json = opened(base + ".json");
   const std::uint64_t outside = s.total_bytes - s.free_at_start;
@@ -73,12 +76,13 @@ void Results::write(const std::string& folder, const Summary& s) const {
        << ",\n \"provenance\": {\"device\": " << json_text(s.device)
        << ", \"compute_capability\": " << json_text(s.compute_capability)
        << ", \"pretend\": " << (s.pretend ? "true" : "false")
+       << ", \"given_times\": " << (s.given_times ? "true" : "false")
        << ", \"driver\": " << json_text(s.driver) << ", \"torch\": \"\""
        << ", \"cuda\": " << json_text(s.cuda) << ", \"date\": " << json_text(s.date)
        << ", \"command\": " << json_text(s.command)
        << "},\n \"ended_by_oom\": " << (s.ended_by_oom ? "true" : "false")
        << ",\n \"oom_message\": " << json_text(s.oom_message)
-       << ",\n \"error\": " << json_text(s.error)
+       << ",\n \"error\": " << json_text(s.error) << ",\n \"freed_early\": " << s.freed_early
        << ",\n \"devices\": [\n  {\"total_bytes\": " << s.total_bytes
        << ", \"outside_bytes\": " << outside
        << ", \"peak_allocated_bytes\": null, \"peak_reserved_bytes\": " << s.reserved_peak

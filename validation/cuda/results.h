@@ -20,9 +20,9 @@ class Results {
   /// Work given to a stream.
   struct Kernel {
     harness::Kernel kernel;
-    const char* by;                ///< whose code ran: "cublas", "cudnn", "kernel" for ours
-    std::int64_t workspace_bytes;  ///< what cuDNN asks for; -1: it was not asked
-    std::uint64_t ns;              ///< by CUDA's events
+    const char* by;                    ///< whose code ran: "cublas", "cudnn", "kernel" for ours
+    std::int64_t workspace_bytes;      ///< what cuDNN asks for; -1: it was not asked
+    std::vector<std::uint64_t> times;  ///< by CUDA's events, in ns, the shortest first
   };
   void kernel(Kernel kernel) { kernels_.push_back(std::move(kernel)); }
   void mark(const std::string& text) { phase_ = text; }
@@ -36,6 +36,7 @@ class Results {
     std::string date;
     std::string command;
     bool pretend = false;
+    bool given_times = false;  ///< the pretend device was told how fast it is
     bool ended_by_oom = false;
     std::string oom_message;
     std::string error;
@@ -43,6 +44,7 @@ class Results {
     std::uint64_t free_at_start = 0;  ///< with the context there
     std::uint64_t least_free = 0;
     std::uint64_t reserved_peak = 0;
+    std::uint64_t freed_early = 0;  ///< blocks that other streams still used
   };
   /// NAME.json, NAME.events.csv, NAME.calls.csv and NAME.kernels.csv in `folder`. Throws
   /// std::runtime_error when a file cannot be written.

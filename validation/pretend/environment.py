@@ -47,6 +47,13 @@ def run(*words, **keywords):
     return done.stdout
 
 
+def check_release(torch):
+    """before anything is fetched. Errors: Missing."""
+    found = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)?", torch)
+    if not found or not OLDEST <= (int(found.group(1)), int(found.group(2))) <= NEWEST:
+        raise Missing("'%s' is no release of PyTorch from 2.%d.0 to 2.%d.0; nothing was installed" % (torch, OLDEST[1], NEWEST[1]))
+
+
 def make_python(folder, torch, say):
     python = folder / "v" / "bin" / "python"
     say("installing PyTorch %s into %s" % (torch, folder / "v"))
@@ -140,6 +147,8 @@ def make(folder, torch=DEFAULT_TORCH, python=None, say=print):
     program = folder / "run"
     if program.exists():
         return program
+    if not python:
+        check_release(torch)
     if not shutil.which("g++"):
         raise Missing("g++ is needed to make the pretend CUDA (Debian: apt install g++)")
     folder.mkdir(parents=True, exist_ok=True)

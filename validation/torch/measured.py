@@ -8,6 +8,7 @@ import io
 import json
 import os
 import platform
+import re
 
 import torch
 
@@ -73,12 +74,28 @@ def events_csv(traces, own=()):
     return out.getvalue()
 
 
+def version_in(text):
+    """"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build", or without Open and with another order"""
+    found = re.search(r"(?<![\w.])\d{3,}\.\d+(\.\d+)?(?![\w.])", text)
+    return found.group() if found else ""
+
+
 def driver_version():
     try:
         with open("/proc/driver/nvidia/version", encoding="utf-8") as file:
-            return file.readline().split("Kernel Module")[-1].split()[0]
-    except (OSError, IndexError):
+            return version_in(file.readline())
+    except OSError:  # under WSL, in some containers: NVML knows it too
+        return nvml_driver_version()
+
+
+def nvml_driver_version():
+    text = ctypes.create_string_buffer(96)
+    try:
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+        told = library.nvmlInit_v2() == 0 and library.nvmlSystemGetDriverVersion(text, len(text)) == 0
+    except (OSError, AttributeError):
         return ""
+    return text.value.decode() if told else ""
 
 
 def cudnn_version():

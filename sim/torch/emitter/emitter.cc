@@ -223,7 +223,12 @@ void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t byte
     return;
   }
   if (stopped_ || (watch_ != nullptr && watch_->is_answering())) return;
-  push_launch(device, {flops, bytes_moved, cost_class(kind), precision_of(precision)});
+  Cost cost{flops, bytes_moved, cost_class(kind), precision_of(precision)};
+  // torch.backends.cuda.matmul.allow_tf32: off unless the program says otherwise.
+  if (backends_ != nullptr && backends_->tf32 && cost.kind == CostClass::kMatmul &&
+      cost.precision == CostPrecision::kFp32)
+    cost.precision = CostPrecision::kTf32;
+  push_launch(device, cost);
   if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
   if (const ops::KernelShape shape = shape_under_way(); !shape.outputs.empty()) take_shape(shape);
 }

@@ -85,6 +85,8 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
   /// From here on everything is pretended; null: no longer.
   void pretend(Pretender* pretender) { pretender_ = pretender; }
+  /// The switches as they are at each launch, which say how products are computed. Not owned.
+  void heed(const ops::Backends* backends) { backends_ = backends; }
   /// One more owner of a request: it is released when all have.
   void hold(ops::RequestNumber request) { ++more_owners_[request]; }
 
@@ -184,6 +186,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
   OperatorWatch* watch_ = nullptr;
   Pretender* pretender_ = nullptr;
+  const ops::Backends* backends_ = nullptr;
   std::unordered_map<ops::RequestNumber, int> more_owners_;  ///< beside the first
   /// The operator or backward function under way: its kernel is taken to work on this where it
   /// tells nothing itself.

@@ -147,6 +147,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     running = &session;
     add_modules(session);
     session.c.backends = model_.backends;
+    emitter.heed(&session.c.backends);
     for (const auto& [name, value] : model_.environment) {
       if (ops::is_cublas_variable(name)) session.c.set_cublas_environment(name, value);
     }

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The harness and the probe end to end on the pretend GPU: harness_test.py PATH/TO/tidemark
 
-Builds validation/cuda with nvcc for one architecture. Exit codes: 0 passed, 1 failed, 77 there is no CUDA toolkit.
+Builds validation/cuda with nvcc for one architecture, in TIDEMARK_HARNESS_BUILD where that is set, so that a second run builds little.
+Exit codes: 0 passed, 1 failed, 77 there is no CUDA toolkit.
 """
 import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -29,12 +31,23 @@ def nvcc():
     return shutil.which("nvcc") or (str(home / "bin" / "nvcc") if home and (home / "bin" / "nvcc").exists() else None)
 
 
-class Harness(unittest.TestCase):
+BUILT = {}
+
+
+class Built(unittest.TestCase):
+    """the harness, the probe and a pretend CUDA for them, built once for all classes"""
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        build, home = cls.folder / "build", environment.toolkit()
+        if not BUILT:
+            BUILT["scratch"] = tempfile.TemporaryDirectory()
+            Built.build(pathlib.Path(os.environ.get("TIDEMARK_HARNESS_BUILD") or BUILT["scratch"].name))
+
+    @staticmethod
+    def build(kept):
+        cls = Built
+        build, home, cls.stubs = kept / "build", environment.toolkit(), kept / "stubs"
         for words in (["cmake", "-S", VALIDATION / "cuda", "-B", build, "-DTIDEMARK_CUDA_SHARED=ON", "-DCMAKE_CUDA_ARCHITECTURES=75"],
                       ["cmake", "--build", build]):
             done = subprocess.run([str(w) for w in words], env={**os.environ, "CUDACXX": nvcc()}, stdout=subprocess.PIPE,
@@ -44,10 +57,16 @@ class Harness(unittest.TestCase):
         cls.harness, cls.probe = build / "tidemark-cuda", build / "tidemark-probe"
         libraries = [(name, str(home / "lib64" / name)) for name in ("libcublas.so.13", "libcudnn.so.9", "libnccl.so.2")]
         cudart = "libcudart.so.%d" % (environment.cuda_version(home / "include") // 1000)
-        stubs.build(str(cls.folder / "stubs"), [str(home / "include")], cudart, [str(cls.harness), str(cls.probe)],
+        sources = [f for part in ("pretend", "cuda") for f in (VALIDATION / part).rglob("*") if f.suffix in (".cc", ".h", ".cu", ".py")]
+        made = cls.stubs / cudart
+        if made.exists() and made.stat().st_mtime > max(f.stat().st_mtime for f in sources):
+            libraries = [each for each in libraries if (cls.stubs / each[0]).exists()]
+            cls.has_libraries = len(libraries) == 3
+            return
+        stubs.build(str(cls.stubs), [str(home / "include")], cudart, [str(cls.harness), str(cls.probe)],
                     [("libcuda.so.1", str(home / "lib64" / "stubs" / "libcuda.so"))] + [each for each in libraries if os.path.exists(each[1])],
                     say=lambda line: None)
-        cls.has_libraries = all((cls.folder / "stubs" / name).exists() for name, _ in libraries)
+        cls.has_libraries = all((cls.stubs / name).exists() for name, _ in libraries)
 
     @classmethod
     def tearDownClass(cls):
@@ -55,7 +74,7 @@ class Harness(unittest.TestCase):
 
     def run_with(self, *words, **variables):
         env = {k: v for k, v in os.environ.items() if not k.startswith("FAKECUDA_")}
-        env.update(variables, LD_LIBRARY_PATH=str(self.folder / "stubs"), TIDEMARK_CUDA=str(self.harness))
+        env.update(variables, LD_LIBRARY_PATH=str(self.stubs), TIDEMARK_CUDA=str(self.harness))
         return subprocess.run([str(w) for w in words], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
     def plan(self, name, *words):
@@ -70,6 +89,8 @@ class Harness(unittest.TestCase):
         answer = json.loads((out / (plan.stem + ".json")).read_text()) if (out / (plan.stem + ".json")).exists() else None
         return done, answer, out
 
+
+class Harness(Built):
     def test_plans_are_executed_as_simulated(self):
         names = ["mlp", "conv_batches", "vit_expandable", "near_oom"]
         done = self.run_with(PROGRAM, "validate", *[SCENARIOS / (n + ".yaml") for n in names], "--against", "cuda", "--format", "json")
@@ -163,12 +184,12 @@ class Harness(unittest.TestCase):
                                "2: 'kernel 0 matmul bf16 2 2 mm float32[1,x] -> float32[1]' is no kernel"),
                               ("kernel 1 none - 0 0 -\n", "2: 'kernel 1 none - 0 0 -' is no kernel"),
                               ("launch 0 0\n", "2: no kernel has the number 0")):
-            plan.write_text("tidemark-plan 2\n" + text)
+            plan.write_text("tidemark-plan 3\n" + text)
             done, _, _ = self.execute(plan)
             self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:%s\n" % (plan, message)))
-        plan.write_text("tidemark-plan 1\nname old\n")
+        plan.write_text("tidemark-plan 2\nname old\n")
         done, _, _ = self.execute(plan)
-        self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:1: 'tidemark-plan 1' is of another release; write it again "
+        self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:1: 'tidemark-plan 2' is of another release; write it again "
                                                              "with 'tidemark plan'\n" % plan))
 
     def test_a_calibration_holds_for_its_card_alone(self):
@@ -182,7 +203,7 @@ class Harness(unittest.TestCase):
         done = self.run_with(PROGRAM, "run", SCENARIOS / "mlp.yaml", "--device", "t4", "--calibration", file)
         self.assertEqual(done.returncode, 2)
         self.assertIn("the calibration is of 'NVIDIA A100-SXM4-80GB', the device is 'Tesla T4'; calibrate on the card itself", done.stderr)
-        file.write_text(file.read_text().replace("schema_version: 2", "schema_version: 1"))
+        file.write_text(file.read_text().replace("schema_version: 3", "schema_version: 2"))
         done = self.run_with(PROGRAM, "run", SCENARIOS / "mlp.yaml", "--calibration", file)
         self.assertEqual(done.returncode, 2)
         self.assertIn("schema_version", done.stderr)
@@ -195,9 +216,9 @@ class Harness(unittest.TestCase):
                              FAKECUDA_CUDNN_BYTES="4194304", FAKECUDA_NCCL_BYTES="8388608", FAKECUDA_CUDNN_WORKSPACE="33554432")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = file.read_text()
-        for line in ("cublas_bytes: {value: 9437184, basis: measured}", "cudnn_bytes: {value: 4194304, basis: measured}",
-                     "nccl_bytes: {value: 8388608, basis: measured}", "cudnn_workspace_bytes: {value: 33554432, basis: interpolated}"):
-            self.assertIn("  %s\n" % line, text)
+        for line in ("cublas_bytes: {value: 9437184, basis: measured,", "cudnn_bytes: {value: 4194304, basis: measured,",
+                     "nccl_bytes: {value: 8388608, basis: measured,", "cudnn_workspace_bytes: {value: 33554432, basis: interpolated,"):
+            self.assertIn("  %s" % line, text)
         self.assertEqual(text.count("bytes: 33554432}"), 54)  # 2 dtypes, 3 batches, 3 sizes, 3 passes
         done = self.run_with(PROGRAM, "run", SCENARIOS / "resnet50.yaml", "--calibration", file)
         self.assertIn("Fits: cuDNN asked for 32.0 MiB (33,554,432 bytes) at most in 54 measured convolutions, ", done.stdout)
@@ -231,6 +252,145 @@ class Harness(unittest.TestCase):
         done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--probe", results / "probe.json", "--out", self.folder / "b.yaml")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r", PyTorch 2\.11\." if torch else ", no PyTorch,")
+
+
+MIB = 1 << 20
+RANGE, PAGE = 35184372088832, 20 * MIB
+
+
+class Plans(Built):
+    """plans by hand, for what the allocator asks of a device: kernels are checked by the device, which loses itself where memory in use goes"""
+
+    def made(self, text, **variables):
+        plan = self.folder / "hand.plan"
+        plan.write_text("tidemark-plan 3\nname hand\n" + text)
+        done, answer, out = self.execute(plan, "--kernels", "run", **variables)
+        with open(out / "hand.calls.csv", newline="") as file:
+            calls = list(csv.DictReader(file))
+        return done, answer, calls
+
+    def test_a_merged_unmap_gives_back_each_page(self):
+        text = "".join("map %d %d %d 0\n" % (PAGE * n, RANGE + PAGE * at, PAGE) for at, n in ((0, 1), (1, 2), (3, 1)))
+        done, answer, calls = self.made(text + "unmap %d %d %d 0\n" % (3 * PAGE, RANGE + PAGE, PAGE))
+        self.assertEqual((done.returncode, answer["error"]), (0, ""), done.stderr)
+        free = [int(call["free_bytes"]) for call in calls]
+        self.assertEqual([free[0] - f for f in free], [0, 2 * PAGE, 3 * PAGE, 0])
+
+    def test_an_unmap_waits_for_its_stream(self):
+        text = ("map %d %d %d 1\nalloc 0 1048576 %d 1\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
+                "launch 0 1 0 0\ndone 0\nunmap %d %d %d 1\nsync\n" % (PAGE, RANGE, PAGE, RANGE, PAGE, RANGE, PAGE))
+        done, answer, _ = self.made(text, FAKECUDA_EVENTS="sync")
+        self.assertEqual((done.returncode, answer["error"]), (0, ""), done.stderr)
+
+    def test_a_refusal_is_tried_as_the_allocator_asks(self):
+        # 12 MiB are left: room for 5 MiB, and none for the segment of 20 MiB that the allocator takes for it
+        sizes = {"FAKECUDA_TOTAL_BYTES": str(64 * MIB), "FAKECUDA_CONTEXT_BYTES": str(52 * MIB)}
+        for text, is_refused in (("oom 0 5242880 0 %d 0\n" % PAGE, True), ("oom 0 524288 0 %d 0\n" % (2 * MIB), False),
+                                 ("oom 0 5242880 0 %d %d\n" % (PAGE, PAGE), True), ("limit 1048576\noom 0 524288 0 %d 0\n" % (2 * MIB), True)):
+            done, answer, _ = self.made(text, **sizes)
+            self.assertEqual((done.returncode, answer["ended_by_oom"]), (0, is_refused), text + done.stderr)
+
+    def test_pages_are_asked_for_past_what_the_last_block_leaves(self):
+        # 25 MiB want two pages; 15 of the first are free, so that one more is enough, and there is one
+        text = "map %d %d %d 0\nalloc 0 %d %d 0\noom 1 %d 0 %d %d\n" % (PAGE, RANGE, PAGE, 5 * MIB, RANGE, 25 * MIB, 2 * PAGE, PAGE)
+        done, answer, calls = self.made(text, FAKECUDA_TOTAL_BYTES=str(100 * MIB), FAKECUDA_CONTEXT_BYTES=str(50 * MIB))
+        self.assertEqual((done.returncode, answer["ended_by_oom"]), (0, False), done.stderr)
+        self.assertEqual(calls[-1]["bytes"], str(PAGE))
+
+    def test_a_block_that_another_stream_still_uses_is_waited_for_and_told(self):
+        text = ("segment 2097152 %d\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
+                "launch 0 1 0 0\nuse 0 1\nfree 0\n%sdone 0\n")
+        for wait, early in (("", 1), ("sync 1\n", 0)):
+            done, answer, _ = self.made(text % (RANGE, RANGE, wait), FAKECUDA_EVENTS="sync")
+            self.assertEqual((done.returncode, answer["freed_early"]), (0, early), done.stderr)
+
+    def test_the_host_waits_for_an_event(self):
+        text = ("segment 2097152 %d\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
+                "launch 0 1 0 0\nuse 0 1\nfree 0\nrecord 5 1\nsync_event 5\ndone 0\n" % (RANGE, RANGE))
+        _, answer, _ = self.made(text, FAKECUDA_EVENTS="sync")
+        self.assertEqual(answer["freed_early"], 0)
+
+    def test_a_program_with_expandable_segments_and_a_memory_fraction_is_foreseen(self):
+        script = self.folder / "fraction.py"
+        script.write_text("import torch\nx = []\nfor i in range(100):\n    x.append(torch.zeros(7 << 20, device='cuda'))\n")
+        for conf in ("", "expandable_segments:True"):
+            scenario = self.folder / "fraction.yaml"
+            scenario.write_text("schema_version: 1\ndevice: a100-sxm-80gb\nscript: fraction.py\n"
+                                "allocator: {memory_fraction: 0.01, conf: '%s'}\n" % conf)
+            done = self.run_with(PROGRAM, "validate", scenario, "--against", "cuda")
+            self.assertIn("yes, foreseen", done.stdout, done.stderr)
+
+
+class Probe(Built):
+    def probed(self, **variables):
+        done = self.run_with(self.probe, "--repeats", "3", **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    TRUTH = {"FAKECUDA_FLOPS_PER_S": "2e14", "FAKECUDA_BYTES_PER_S": "1.5e12", "FAKECUDA_KERNEL_NS": "3000"}
+
+    def test_what_it_credits_is_what_the_device_was_asked_for(self):
+        found = self.probed(**self.TRUTH)
+        self.assertTrue(found["given_times"])
+        for precision in ("fp32", "tf32", "fp16", "bf16"):
+            self.assertAlmostEqual(found["flops_per_s"][precision] / 2e14, 1, delta=0.001, msg=precision)
+        self.assertAlmostEqual(found["bytes_per_s"] / 1.5e12, 1, delta=0.001)
+        self.assertAlmostEqual(found["kernel_ns"], 3000, delta=1)
+
+    def test_a_first_kernel_is_given_and_what_it_takes_is_told(self):
+        self.assertEqual(self.probed(FAKECUDA_FIRST_KERNEL_BYTES="8388608")["first_kernel_bytes"], 8388608)
+
+    def test_the_context_is_told_where_it_can_be_known(self):
+        context = 432 * MIB
+        for nvml, others, by, expected in (("", "0", "nvml", context), ("na", "0", "free memory", context), ("container", "0", "free memory", context),
+                                           ("reversed", "0", "nvml", context), ("mig", "0", "nvml", context), ("", "1GiB", "nvml", context),
+                                           ("na", "1GiB", "not told", -1), ("container", "1GiB", "not told", -1), ("absent", "0", "not told", -1)):
+            found = self.probed(FAKECUDA_NVML=nvml, FAKECUDA_OTHER_BYTES=others)
+            self.assertEqual((found["context_by"], found["context_bytes"]), (by, expected), nvml + " " + others)
+            self.assertEqual(found["other_processes"], -1 if nvml == "absent" else int(others != "0"))
+
+    def test_a_device_in_use_and_one_that_beats_its_peak_are_refused(self):
+        for variables, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, "1 more on the device while it was measured"),
+                                   ({**self.TRUTH, "FAKECUDA_FLOPS_PER_S": "9.4e14"}, "is 3.0 times the peak of the card"),
+                                   ({"FAKECUDA_NVML": "na", "FAKECUDA_DRIVER": "580.95.05"}, "")):
+            done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--out", self.folder / "r.yaml", **variables)
+            self.assertEqual(done.returncode, 2 if message else 0, done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_plan_replay_measured_calibrate_run(self):
+        """the device's truth is given: what comes out at the end is it"""
+        card = device.environment("a100-sxm-80gb")
+        truth = {**self.TRUTH, **card}
+        file, tables = self.folder / "replayed.yaml", []
+        # 2e14 of 312e12 in bf16, 1e13 of 19.5e12 in fp32 and of 156e12 in TF32
+        for name, rate in (("llama_bf16", "2e14"), ("conv_batches", "1e13")):
+            done, _, out = self.execute(self.plan(name, "--device", "a100-sxm-80gb"), "--kernels", "time", "--repeats", "3",
+                                        **{**truth, "FAKECUDA_FLOPS_PER_S": rate})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            tables += ["--kernels", out / (name + ".kernels.csv")]
+        done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--out", file, *tables, **truth)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = file.read_text()
+        rates = {(kind, precision): int(share) for kind, precision, share in
+                 re.findall(r"- \{kind: (\w+), precision: (\w+), digits: \d+, count: \d+, share: (\d+)", text)}
+        self.assertAlmostEqual(rates["matmul", "bf16"], 641, delta=2)
+        convolved = {key: rate for key, rate in rates.items() if key[0] == "convolution"}
+        self.assertTrue(convolved)
+        for (_, precision), rate in convolved.items():
+            self.assertAlmostEqual(rate, {"fp32": 513, "tf32": 64}[precision], delta=2)
+        probe = self.folder / "truth.json"
+        self.assertEqual(self.run_with(self.probe, "--repeats", "3", "--out", probe, **truth).returncode, 0)
+        done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--out", file, "--probe", probe, *tables[:2])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        entries = dict(re.findall(r"^  (\w+): \{value: (\d+), basis: measured", file.read_text(), re.M))
+        self.assertAlmostEqual(int(entries["matmul_share"]), 641, delta=2)
+        self.assertAlmostEqual(int(entries["kernel_floor_ns"]), 3000, delta=1)
+        done = self.run_with(PROGRAM, "run", SCENARIOS / "llama_bf16.yaml", "--device", "a100-sxm-80gb", "--calibration", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Calibrated on NVIDIA A100-SXM4-80GB", done.stdout)
+        done = self.run_with(PROGRAM, "calibrate", "--device", "h100", "--out", file, *tables[:2], **truth)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the kernels are of 'NVIDIA A100-SXM4-80GB', the device is 'NVIDIA H100 80GB HBM3'", done.stderr)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,10 @@ namespace {
 struct AtExit {
   ~AtExit() {
     if (cfg().log) {
-      logf("exit", 0, 0, 0, 0, 0, ("work=" + std::to_string(st().work)).c_str());
+      logf("exit", 0, 0, 0, 0, 0,
+           ("work=" + std::to_string(st().work) + " flops=" + std::to_string(uint64_t(st().flops)) +
+            " bytes=" + std::to_string(uint64_t(st().bytes)))
+               .c_str());
       fflush(cfg().log);
     }
   }

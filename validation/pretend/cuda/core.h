@@ -61,6 +61,15 @@ struct Config {
   uint64_t slow_us = 0;     // how much longer a call for memory takes
   uint64_t other_from = 0;  // other processes take other_more from this call for memory on
   size_t other_more = 0;
+  // What NVML says: nothing (absent), no bytes of a process (na), other numbers for the processes
+  // (container), its devices in another order (reversed), slices of a device (mig).
+  bool nvml_absent = false, nvml_na = false, nvml_container = false;
+  bool nvml_reversed = false, nvml_mig = false;
+  std::string driver = "580.65.06";
+  // How fast work is done; 0: events tell the time of this machine.
+  double flops_per_s = 0, bytes_per_s = 0;
+  uint64_t launch_ns = 0;   // the shortest kernel
+  size_t first_kernel = 0;  // taken when the first one is given: code is loaded then
   FILE* log = nullptr;
 
   Config();
@@ -75,6 +84,8 @@ struct Stream {
   unsigned flags = 0;
   uint64_t enqueued = 0, done = 0;
   std::vector<std::pair<uint64_t, std::pair<Stream*, uint64_t>>> waits;  // at -> (stream, ticket)
+  std::map<uint64_t, uint64_t> touched;  // memory that queued work uses -> ticket of the last
+  uint64_t clock_ns = 0;                 // when its work is done, where a rate is given
   bool capturing = false;
   uint64_t capture_id = 0;
   struct Graph* graph = nullptr;
@@ -175,7 +186,8 @@ struct Chunk {
 
 struct Device {
   bool context = false;
-  size_t used = 0;  // physical bytes taken by this process, context apart
+  bool has_code = false;  // a kernel was given to it
+  size_t used = 0;        // physical bytes taken by this process, context apart
   uint64_t base = 0, span = 0;
   Ranges va;
   uint64_t fresh = 0;
@@ -216,6 +228,8 @@ struct State {
   std::unordered_set<const void*> kernel_handles;
   std::unordered_map<const void*, std::pair<uint64_t, size_t>> symbols;
   uint64_t seq = 0, work = 0, memory_calls = 0;
+  double flops = 0, bytes = 0;  // all that was asked for
+  bool faulted = false;         // memory in use was taken away: nothing works any more
   timespec t0{};
   State();
 };
@@ -249,6 +263,8 @@ void take_time();
 bool refuse_memory();
 // Counts work given to the device, which may be the last that it does.
 void work_given();
+// Loses the device where queued work still uses memory in [a, a + n).
+void refuse_in_flight(uint64_t a, size_t n);
 
 // addresses.cc
 uint64_t take_va(Device& v, size_t n);
@@ -269,11 +285,15 @@ Stream* as_stream(cudaStream_t s);
 void finish_stream(Stream* s, uint64_t upto);
 void finish_device(int d);
 void enqueue(Stream* s);
+// Memory that the work queued last on a stream uses.
+void touch(Stream* s, const void* p);
+// So much arithmetic and traffic of the work queued last on a stream.
+void took(Stream* s, double flops, double bytes);
 bool complete(const Event* e);
 void do_copy(void* dst, const void* src, size_t n);
 cudaError_t copy_on(void* dst, const void* src, size_t n, cudaStream_t s, bool sync);
 cudaError_t set_on(void* dst, int value, size_t n, cudaStream_t s);
-cudaError_t launch(const void* f, cudaStream_t s, dim3 g, dim3 b);
+cudaError_t launch(const void* f, cudaStream_t s, dim3 g, dim3 b, void** args = nullptr);
 
 // runtime_device.cc, runtime_launch.cc
 int attribute(int a, int d);

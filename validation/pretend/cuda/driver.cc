@@ -295,8 +295,10 @@ EXPORT CUresult cuMemSetAccess(CUdeviceptr p, size_t n, const CUmemAccessDesc*, 
 }
 EXPORT CUresult cuMemUnmap(CUdeviceptr p, size_t n) {
   Lock l(st().mu);
+  if (lost()) return CUDA_ERROR_LAUNCH_FAILED;
   auto it = st().mapped.lower_bound(p);
   if (it == st().mapped.end() || it->first != p) return CUDA_ERROR_INVALID_VALUE;
+  refuse_in_flight(p, n);
   while (it != st().mapped.end() && it->first < p + n) {
     uint64_t h = it->second.handle;
     int d = st().phys.count(h) ? st().phys[h].dev : 0;
@@ -353,8 +355,9 @@ EXPORT CUresult cuFuncGetAttribute(int* v, CUfunction_attribute a, CUfunction) {
 EXPORT CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
 EXPORT CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { return CUDA_SUCCESS; }
 EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                               unsigned by, unsigned bz, unsigned, CUstream s, void**, void**) {
-  launch(f, (cudaStream_t)s, dim3{gx, gy, gz}, dim3{bx, by, bz});
+                               unsigned by, unsigned bz, unsigned, CUstream s, void** args,
+                               void**) {
+  launch(f, (cudaStream_t)s, dim3{gx, gy, gz}, dim3{bx, by, bz}, args);
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,

@@ -14,6 +14,19 @@ EXPORT void fakecuda_enqueue(cudaStream_t s) {
   enqueue(as_stream(s));
 }
 EXPORT int fakecuda_cc() { return cfg().p.cc; }
+// Whether events tell times of a device with given rates, and not this machine's.
+EXPORT int fakecuda_has_rates() { return cfg().flops_per_s > 0 || cfg().bytes_per_s > 0; }
+// Work of a library: its memory, arithmetic and traffic, as the last that was queued on a stream.
+EXPORT void fakecuda_work(cudaStream_t s, const void* a, const void* b, const void* c, double flops,
+                          double bytes) {
+  Lock l(st().mu);
+  if (lost()) return;
+  Stream* q = as_stream(s);
+  work_given();
+  enqueue(q);
+  for (const void* p : {a, b, c}) touch(q, p);
+  took(q, flops, bytes);
+}
 // Device bytes that a library takes for itself, outside any cudaMalloc.
 EXPORT int fakecuda_take(int dev, size_t bytes, const char* who) {
   Lock l(st().mu);

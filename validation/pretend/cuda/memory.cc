@@ -85,7 +85,11 @@ cudaError_t dev_free(void* p, bool syncs) {
   uint64_t a = it->first;
   st().live.erase(it);
   Device& v = *st().dev[al.dev];
-  if (syncs) finish_device(al.dev);
+  if (syncs) {
+    finish_device(al.dev);
+  } else {
+    refuse_in_flight(a, al.taken);
+  }
   size_t gave = 0;
   if (al.small) {
     auto blk = std::prev(v.small_blocks.upper_bound(a));

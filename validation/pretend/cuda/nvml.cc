@@ -34,6 +34,15 @@ int nvml_dev(void* h) {
   int d = int((uint64_t)h) - 1;
   return bad_dev(d) ? 0 : d;
 }
+// NVML counts devices by their bus, CUDA the fastest first.
+int by_index(unsigned i) { return cfg().nvml_reversed ? cfg().count - 1 - int(i) : int(i); }
+constexpr unsigned long long kNotAvailable = ~0ull;
+std::string uuid_of(int d) {
+  char s[64];
+  snprintf(s, sizeof s, "%s-46000000-0000-0000-0000-0000000000%02x", cfg().nvml_mig ? "MIG" : "GPU",
+           d);
+  return s;
+}
 unsigned long long own_used(int d) {
   Lock l(st().mu);
   Device& v = *st().dev[d];
@@ -41,13 +50,14 @@ unsigned long long own_used(int d) {
 }
 }  // namespace
 
-EXPORT int nvmlInit_v2() { return 0; }
+EXPORT int nvmlInit_v2() { return cfg().nvml_absent ? 9 : 0; }
 EXPORT int nvmlInit() { return 0; }
 EXPORT int nvmlInitWithFlags(unsigned) { return 0; }
 EXPORT int nvmlShutdown() { return 0; }
 EXPORT const char* nvmlErrorString(int) { return "fakecuda nvml"; }
 EXPORT int nvmlSystemGetDriverVersion(char* s, unsigned n) {
-  snprintf(s, n, "580.00.fake");
+  if (cfg().nvml_absent) return 9;
+  snprintf(s, n, "%s", cfg().driver.c_str());
   return 0;
 }
 EXPORT int nvmlSystemGetCudaDriverVersion(int* v) {
@@ -67,7 +77,7 @@ EXPORT int nvmlDeviceGetCount(unsigned* n) {
   return 0;
 }
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, void** h) {
-  *h = (void*)(uint64_t)(i + 1);
+  *h = (void*)(uint64_t)(by_index(i) + 1);
   return i < unsigned(cfg().count) ? 0 : 2;
 }
 EXPORT int nvmlDeviceGetHandleByIndex(unsigned i, void** h) {
@@ -79,12 +89,16 @@ EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char* s, void** h) {
   *h = (void*)(uint64_t)(d + 1);
   return 0;
 }
-EXPORT int nvmlDeviceGetHandleByUUID(const char*, void** h) {
-  *h = (void*)1;
-  return 0;
+EXPORT int nvmlDeviceGetHandleByUUID(const char* s, void** h) {
+  for (int d = 0; d < cfg().count; ++d) {
+    if (uuid_of(d) != s) continue;
+    *h = (void*)(uint64_t)(d + 1);
+    return 0;
+  }
+  return 6;  // not found
 }
 EXPORT int nvmlDeviceGetUUID(void* h, char* s, unsigned n) {
-  snprintf(s, n, "GPU-46000000-0000-0000-0000-0000000000%02x", nvml_dev(h));
+  snprintf(s, n, "%s", uuid_of(nvml_dev(h)).c_str());
   return 0;
 }
 EXPORT int nvmlDeviceGetName(void*, char* s, unsigned n) {
@@ -92,7 +106,7 @@ EXPORT int nvmlDeviceGetName(void*, char* s, unsigned n) {
   return 0;
 }
 EXPORT int nvmlDeviceGetIndex(void* h, unsigned* i) {
-  *i = nvml_dev(h);
+  *i = by_index(unsigned(nvml_dev(h)));
   return 0;
 }
 EXPORT int nvmlDeviceGetCudaComputeCapability(void*, int* a, int* b) {
@@ -116,26 +130,34 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(void* h, NvmlMemoryV2* m) {
   m->reserved = 0;
   return 0;
 }
-EXPORT int nvmlDeviceGetComputeRunningProcesses(void* h, unsigned* n, NvmlProcV1* p) {
-  if (*n < 1 || !p) {
-    *n = 1;
+namespace {
+// This process and, where others take memory, one that stands for them.
+template <class Process>
+int processes(void* h, unsigned* n, Process* p) {
+  const int d = nvml_dev(h);
+  std::vector<std::pair<unsigned, unsigned long long>> all;
+  if (st().dev[d]->context) all.push_back({unsigned(getpid()), own_used(d)});
+  if (cfg().other) all.push_back({1, cfg().other});
+  if (*n < all.size() || (!p && !all.empty())) {
+    *n = unsigned(all.size());
     return 7;
   }
-  *n = 1;
-  p->pid = getpid();
-  p->used = own_used(nvml_dev(h));
+  *n = unsigned(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    p[i].pid = all[i].first + (cfg().nvml_container ? 100000 : 0);
+    p[i].used = cfg().nvml_na ? kNotAvailable : all[i].second;
+  }
   return 0;
 }
+}  // namespace
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses(void* h, unsigned* n, NvmlProcV1* p) {
+  return processes(h, n, p);
+}
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void* h, unsigned* n, NvmlProcV2* p) {
-  if (*n < 1 || !p) {
-    *n = 1;
-    return 7;
-  }
-  *n = 1;
-  p->pid = getpid();
-  p->used = own_used(nvml_dev(h));
-  p->gi = p->ci = ~0u;
-  return 0;
+  const int code = processes(h, n, p);
+  for (unsigned i = 0; code == 0 && i < *n; ++i) p[i].gi = p[i].ci = cfg().nvml_mig ? 1 : ~0u;
+  return code;
 }
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v2(void* h, unsigned* n, NvmlProcV2* p) {
   return nvmlDeviceGetComputeRunningProcesses_v3(h, n, p);

@@ -75,20 +75,21 @@ __attribute__((visibility("default"))) cudaError_t __cudaGetKernel(cudaKernel_t*
   return cudaSuccess;
 }
 __attribute__((visibility("default"))) cudaError_t __cudaLaunchKernel(cudaKernel_t k, dim3 g,
-                                                                      dim3 b, void**, size_t,
+                                                                      dim3 b, void** args, size_t,
                                                                       cudaStream_t s) {
-  return launch(k, s, g, b);
+  return launch(k, s, g, b, args);
 }
 }
-EXPORT cudaError_t cudaLaunchKernel(const void* f, dim3 g, dim3 b, void**, size_t, cudaStream_t s) {
-  return launch(f, s, g, b);
+EXPORT cudaError_t cudaLaunchKernel(const void* f, dim3 g, dim3 b, void** args, size_t,
+                                    cudaStream_t s) {
+  return launch(f, s, g, b, args);
 }
 EXPORT cudaError_t cudaLaunchCooperativeKernel(const void* f, dim3 g, dim3 b, void**, size_t,
                                                cudaStream_t s) {
   return launch(f, s, g, b);
 }
-EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* f, void**) {
-  return launch(f, c->stream, c->gridDim, c->blockDim);
+EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* f, void** args) {
+  return launch(f, c->stream, c->gridDim, c->blockDim, args);
 }
 
 // The architecture whose code the device would run: the highest one in the

@@ -31,7 +31,13 @@ EXPORT cudaError_t cudaMallocFromPoolAsync(void** p, size_t n, cudaMemPool_t poo
   Lock l(st().mu);
   return ret(dev_malloc(p, n, as_stream(s)->dev, (Pool*)pool));
 }
-EXPORT cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return ret(dev_free(p, false)); }
+// In the order of its stream: what that stream still does with the memory comes before.
+EXPORT cudaError_t cudaFreeAsync(void* p, cudaStream_t s) {
+  Lock l(st().mu);
+  Stream* q = as_stream(s);
+  q->touched.erase((uint64_t)p);
+  return ret(dev_free(p, false));
+}
 EXPORT cudaError_t cudaMemGetInfo(size_t* f, size_t* t) {
   Lock l(st().mu);
   context(t_device);

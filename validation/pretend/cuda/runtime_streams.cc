@@ -123,7 +123,8 @@ EXPORT cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   v->stream = q;
   v->ticket = q->enqueued;
   v->recorded = true;
-  v->ns = now_ns();
+  const bool has_rate = cfg().flops_per_s > 0 || cfg().bytes_per_s > 0 || cfg().launch_ns;
+  v->ns = has_rate ? q->clock_ns : now_ns();
   return cudaSuccess;
 }
 EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned) {

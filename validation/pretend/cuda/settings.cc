@@ -58,6 +58,18 @@ void read_faults(Config& c) {
     c.other_from = strtoull(o, nullptr, 0);
     if (const char* bytes = strchr(o, ':')) c.other_more = amount(bytes + 1);
   }
+  if (const char* n = getenv("FAKECUDA_NVML")) {  // words, apart by commas
+    c.nvml_absent = strstr(n, "absent") != nullptr;
+    c.nvml_na = strstr(n, "na") == n || strstr(n, ",na") != nullptr;
+    c.nvml_container = strstr(n, "container") != nullptr;
+    c.nvml_reversed = strstr(n, "reversed") != nullptr;
+    c.nvml_mig = strstr(n, "mig") != nullptr;
+  }
+  if (const char* d = getenv("FAKECUDA_DRIVER")) c.driver = d;
+  if (const char* r = getenv("FAKECUDA_FLOPS_PER_S")) c.flops_per_s = strtod(r, nullptr);
+  if (const char* r = getenv("FAKECUDA_BYTES_PER_S")) c.bytes_per_s = strtod(r, nullptr);
+  c.first_kernel = env_u64("FAKECUDA_FIRST_KERNEL_BYTES", 0);
+  c.launch_ns = env_u64("FAKECUDA_KERNEL_NS", 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "validation/pretend/cuda/core.h"
 
 #include <string.h>
+#include <algorithm>
 
 namespace pretend {
 
@@ -23,6 +24,7 @@ Stream* as_stream(cudaStream_t s) {
 void finish_stream(Stream* s, uint64_t upto) {
   if (s->done >= upto) return;
   s->done = upto;
+  if (s->done == s->enqueued) s->touched.clear();
   auto w = std::move(s->waits);
   s->waits.clear();
   for (auto& x : w) {
@@ -42,6 +44,19 @@ void enqueue(Stream* s) {
   if (cfg().events == EventMode::Ready) s->done = s->enqueued;
   if (cfg().events == EventMode::Lag && s->enqueued > cfg().lag)
     finish_stream(s, s->enqueued - cfg().lag);
+}
+
+void touch(Stream* s, const void* p) {
+  if (s->done < s->enqueued && in_device(p)) s->touched[(uint64_t)p] = s->enqueued;
+}
+
+void took(Stream* s, double flops, double bytes) {
+  st().flops += flops;
+  st().bytes += bytes;
+  double s_long = 0;
+  if (cfg().flops_per_s > 0) s_long = flops / cfg().flops_per_s;
+  if (cfg().bytes_per_s > 0) s_long = std::max(s_long, bytes / cfg().bytes_per_s);
+  s->clock_ns += std::max(cfg().launch_ns, uint64_t(s_long * 1e9 + 0.5));
 }
 
 bool complete(const Event* e) { return !e->recorded || e->stream->done >= e->ticket; }
@@ -65,6 +80,9 @@ cudaError_t copy_on(void* dst, const void* src, size_t n, cudaStream_t s, bool s
   work_given();
   do_copy(dst, src, n);
   enqueue(q);
+  touch(q, dst);
+  touch(q, src);
+  took(q, 0, in_device(dst) && in_device(src) ? 2.0 * double(n) : double(n));
   bool to_host = !in_device(dst);
   if (sync || (to_host && !st().host.count((uint64_t)dst))) {
     if (!q->capturing) finish_stream(q, q->enqueued);
@@ -82,24 +100,48 @@ cudaError_t set_on(void* dst, int value, size_t n, cudaStream_t s) {
   if (n <= cfg().copy_max && device_accessible(dst, n)) memset(dst, value, n);
   Stream* q = as_stream(s);
   enqueue(q);
+  touch(q, dst);
+  took(q, 0, double(n));
   if (cfg().log_copy) logf("memset", q->dev, q->id, (uint64_t)dst, n, 0);
   return cudaSuccess;
 }
 
-cudaError_t launch(const void* f, cudaStream_t s, dim3 g, dim3 b) {
+namespace {
+
+const char* name_of(const void* f) {
+  if (st().kernel_handles.count(f)) return ((const Kernel*)f)->name.c_str();
+  auto it = st().kernels.find(f);
+  return it == st().kernels.end() ? "?" : it->second->name.c_str();
+}
+
+// The harness's own kernels tell what they do; of others nothing is known.
+void count_own_work(Stream* q, const char* name, dim3 g, dim3 b, void** args) {
+  double flops = 0, bytes = 0;
+  if (args && strstr(name, "move_bytes")) {
+    touch(q, *(void**)args[0]);
+    bytes = double(*(uint64_t*)args[2]) * 32;
+  } else if (args && strstr(name, "compute")) {
+    touch(q, *(void**)args[0]);
+    flops = double(*(uint64_t*)args[1]) * 4 * g.x * b.x;
+  }
+  took(q, flops, bytes);
+}
+
+}  // namespace
+
+cudaError_t launch(const void* f, cudaStream_t s, dim3 g, dim3 b, void** args) {
   Lock l(st().mu);
   if (lost()) return ret(cudaErrorLaunchFailure);
   Stream* q = as_stream(s);
+  if (Device& d = *st().dev[q->dev]; !d.has_code) {
+    d.has_code = true;
+    d.used += cfg().first_kernel;
+  }
   work_given();
   enqueue(q);
+  const char* nm = name_of(f);
+  count_own_work(q, strstr(nm, "harness") ? nm : "", g, b, args);
   if (cfg().log_launch && cfg().log) {
-    const char* nm = "?";
-    if (st().kernel_handles.count(f))
-      nm = ((const Kernel*)f)->name.c_str();
-    else {
-      auto it = st().kernels.find(f);
-      if (it != st().kernels.end()) nm = it->second->name.c_str();
-    }
     logf("launch", q->dev, q->id, 0, uint64_t(g.x) * g.y * g.z, uint64_t(b.x) * b.y * b.z, nm);
   }
   return cudaSuccess;

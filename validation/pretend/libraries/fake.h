@@ -3,6 +3,7 @@
 // What the library stubs share.  The core lives in libcudart (fakecuda.cpp).
 #include <cuda_runtime_api.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ void fakecuda_unknown(const char*);
 void fakecuda_note(const char*);
 int fakecuda_take(int dev, size_t bytes, const char* who);
 void fakecuda_enqueue(cudaStream_t);
+void fakecuda_work(cudaStream_t, const void*, const void*, const void*, double flops, double bytes);
 }
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -26,6 +28,11 @@ inline size_t env_bytes(const char* name, size_t dflt) {
 }
 
 inline void* object() { return calloc(1, 4096); }
+/// What a handle or descriptor made by object() keeps.
+inline int64_t* kept(const void* object) { return (int64_t*)object; }
+inline cudaStream_t stream_of(const void* handle) {
+  return handle ? (cudaStream_t)kept(handle)[0] : nullptr;
+}
 
 // A parameter that a function may write: handles get an object when the
 // function makes one, numbers and enums get zero, data is left alone.

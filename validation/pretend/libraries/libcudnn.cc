@@ -96,6 +96,59 @@ FAKE_EXPORT cudnnStatus_t cudnnCreate(cudnnHandle_t* h) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+FAKE_EXPORT cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t s) {
+  if (h) fake::kept(h)[0] = (int64_t)s;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+// Descriptors keep how many elements there are, a filter's how many channels come out too.
+static int64_t elements(int n, const int* sizes) {
+  int64_t all = 1;
+  for (int i = 0; i < n; ++i) all *= sizes[i];
+  return all;
+}
+FAKE_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t d, cudnnDataType_t,
+                                                     int n, const int* sizes, const int*) {
+  fake::kept(d)[0] = elements(n, sizes);
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t,
+                                                     cudnnTensorFormat_t, int n, const int* sizes) {
+  fake::kept(d)[0] = elements(n, sizes);
+  fake::kept(d)[1] = sizes[0];
+  return CUDNN_STATUS_SUCCESS;
+}
+// y: what comes out of the convolution forward, or its gradient.
+static cudnnStatus_t convolve(cudnnHandle_t h, const void* y, const void* w, const void* a,
+                              const void* b, const void* c) {
+  const double each = double(fake::kept(w)[0]) / double(fake::kept(w)[1] ? fake::kept(w)[1] : 1);
+  fakecuda_work(fake::stream_of(h), a, b, c, 2 * double(fake::kept(y)[0]) * each, 0);
+  return CUDNN_STATUS_SUCCESS;
+}
+FAKE_EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void*,
+                                                  const cudnnTensorDescriptor_t, const void* x,
+                                                  const cudnnFilterDescriptor_t wd, const void* w,
+                                                  const cudnnConvolutionDescriptor_t,
+                                                  cudnnConvolutionFwdAlgo_t, void*, size_t,
+                                                  const void*, const cudnnTensorDescriptor_t yd,
+                                                  void* y) {
+  return convolve(h, yd, wd, x, w, y);
+}
+FAKE_EXPORT cudnnStatus_t
+cudnnConvolutionBackwardData(cudnnHandle_t h, const void*, const cudnnFilterDescriptor_t wd,
+                             const void* w, const cudnnTensorDescriptor_t yd, const void* y,
+                             const cudnnConvolutionDescriptor_t, cudnnConvolutionBwdDataAlgo_t,
+                             void*, size_t, const void*, const cudnnTensorDescriptor_t, void* x) {
+  return convolve(h, yd, wd, w, y, x);
+}
+FAKE_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
+    cudnnHandle_t h, const void*, const cudnnTensorDescriptor_t, const void* x,
+    const cudnnTensorDescriptor_t yd, const void* y, const cudnnConvolutionDescriptor_t,
+    cudnnConvolutionBwdFilterAlgo_t, void*, size_t, const void*, const cudnnFilterDescriptor_t wd,
+    void* w) {
+  return convolve(h, yd, wd, x, y, w);
+}
+
 FAKE_EXPORT cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t t,
                                                        cudnnBackendDescriptor_t* d) {
   *d = (cudnnBackendDescriptor_t) new Desc{t, {}, false};

@@ -29,7 +29,7 @@ class Pretend(unittest.TestCase):
         stubs.build(str(folder / "stubs"), [include], cudart, [], [("libcuda.so.1", str(home / "lib64" / "stubs" / "libcuda.so"))],
                     say=lambda line: None)
         cls.folder = folder
-        for name in ("device_test", "faults_test"):
+        for name in ("device_test", "faults_test", "flight_test"):
             subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-I" + include, str(HERE / (name + ".cc")), "-o", str(folder / name),
                             "-L" + str(folder / "stubs"), "-l:" + cudart], check=True)
 
@@ -37,10 +37,10 @@ class Pretend(unittest.TestCase):
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
-    def run_with(self, program, **settings):
+    def run_with(self, program, *words, **settings):
         env = {k: v for k, v in os.environ.items() if not k.startswith("FAKECUDA_")}
         env.update(settings, LD_LIBRARY_PATH=str(self.folder / "stubs"))
-        return subprocess.run([str(self.folder / program)], env=env, stdout=subprocess.PIPE, text=True, check=False)
+        return subprocess.run([str(self.folder / program), *words], env=env, stdout=subprocess.PIPE, text=True, check=False)
 
     def faults(self, **settings):
         done = self.run_with("faults_test", **settings)
@@ -89,12 +89,25 @@ class Pretend(unittest.TestCase):
         self.assertEqual(int(later["gone"][0]), plain)
         self.assertEqual(int(later["taken"][0]), (16 + 1024) * MIB)
 
+    def test_memory_that_goes_while_work_uses_it_loses_the_device(self):
+        for word, mode, last in (("early", "sync", "LaunchFailure"), ("waited", "sync", "Success"), ("early", "ready", "Success")):
+            done = self.run_with("flight_test", word, FAKECUDA_EVENTS=mode)
+            self.assertEqual(done.stdout.replace("cudaError", "").replace("cuda", "").splitlines(),
+                             ["unmap 0", "sync Success", "unmap 0", "sync " + last], word + " " + mode)
+
     def test_no_device(self):
         self.assertEqual(self.run_with("faults_test", FAKECUDA_COUNT="0").returncode, 77)
 
     def test_an_unknown_device_is_named_with_those_that_are_known(self):
         with self.assertRaisesRegex(device.UnknownDevice, r"^unknown device 'h1000'; known are a10, .*, v100-sxm2-32gb$"):
             device.environment("h1000")
+
+
+class Files(unittest.TestCase):
+    def test_what_the_documentation_calls_can_be_called(self):
+        scripts = [path for path in HERE.parents[1].rglob("*") if path.is_file() and path.read_bytes()[:2] == b"#!"]
+        self.assertIn(HERE.parent / "environment.py", scripts)
+        self.assertEqual([path for path in scripts if not os.access(path, os.X_OK)], [])
 
 
 if __name__ == "__main__":

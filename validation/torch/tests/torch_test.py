@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -149,8 +150,59 @@ class Scripts(unittest.TestCase):
         self.assertGreater(events["arguments"], events["given"])  # which ended a step earlier
 
 
+PROCESSES = """
+import sys
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+
+def train(rank, rows):
+    x = torch.zeros(rows, 1 << 20, device="cuda")
+    y = (x * 2).sum().item()
+
+
+if __name__ == "__main__":
+    how, rows = sys.argv[1], int(sys.argv[2])
+    if how == "spawned":
+        mp.spawn(train, args=(rows,), nprocs=2)
+    elif how == "loader":
+        for batch in DataLoader(torch.zeros(64, 3), batch_size=8, num_workers=2):
+            train(0, rows)
+    elif how == "python":
+        import subprocess
+        subprocess.run([sys.executable, __file__, "loader", str(rows)], check=True)
+    else:
+        process = mp.get_context(how).Process(target=train, args=(0, rows))
+        process.start()
+        process.join()
+"""
+
+
 class Record(unittest.TestCase):
     SCRIPT = HERE / "causal_lm.py"
+
+    def test_processes_that_a_script_starts_are_watched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script, snapshot = pathlib.Path(folder) / "processes.py", pathlib.Path(folder) / "snapshot.pickle"
+            script.write_text(PROCESSES)
+            for how, count in (("loader", 0), ("fork", 1), ("forkserver", 1), ("spawned", 2), ("python", 1)):
+                done = run(PROGRAM, "record", "--format", "json", "--snapshot", snapshot, "--", "python3", script, how, "8")
+                self.assertEqual(done.returncode, 0, how + done.stderr)
+                self.assertIn('"peak_reserved_bytes":69206016', done.stdout.replace(" ", ""), how)  # 32 MiB twice, and 2 for the sum
+                told = re.search(r"record: (\d) process(es)? that the program started used CUDA", done.stderr)
+                self.assertEqual(int(told.group(1)) if told else 0, count, how + done.stderr)
+                self.assertTrue(snapshot.exists(), how)
+                snapshot.unlink()
+            done = run(PROGRAM, "record", "--fail-on-oom", "--device-bytes", "8GiB", "--snapshot", snapshot, "--", "python3", script, "spawned", "2000")
+            self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_a_release_that_is_none_is_told_before_anything_is_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for release in ("2.99.0", "1.13.1", "latest"):
+                done = run(PROGRAM, "record", "--torch", release, "--", self.SCRIPT, TIDEMARK_CACHE=folder, TIDEMARK_TORCH="")
+                self.assertEqual((done.returncode, os.listdir(folder)), (4, []), done.stderr)
+                self.assertIn("'%s' is no release of PyTorch from 2.4.0 to 2.15.0; nothing was installed" % release, done.stderr)
 
     @staticmethod
     def up_to_oom(events):
@@ -233,6 +285,20 @@ class Traces(unittest.TestCase):
             done = run(PROGRAM, "validate", trace)
         self.assertEqual(done.returncode, 2)
         self.assertIn("PyTorch has 32 streams beside the default one, the trace uses stream 33\n", done.stderr)
+
+
+class Versions(unittest.TestCase):
+    def test_the_driver_s_version_is_found_in_each_form(self):
+        lines = ["NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22-I3-AE18-23-3)  Sun Jul 27 2025",
+                 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023",
+                 "NVRM version: NVIDIA UNIX aarch64 Kernel Module  550.54  Tue Feb 6 2024", "NVRM version: unknown"]
+        code = "import sys; sys.path.insert(0, %r); import measured; print([measured.version_in(l) for l in %r])" % (str(HERE.parent), lines)
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "s.py"
+            script.write_text(code)
+            self.assertEqual(under_torch(script).stdout, "['580.65.06', '535.104.05', '550.54', '']\n")
+            script.write_text("import sys; sys.path.insert(0, %r); import measured; print(measured.driver_version())" % str(HERE.parent))
+            self.assertRegex(under_torch(script).stdout, r"^5\d\d\.")
 
 
 class Faults(unittest.TestCase):
