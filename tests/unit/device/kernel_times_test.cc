@@ -23,7 +23,8 @@ DeviceSpec device() {
 
 /// A product of so many microseconds at the peak of bf16, done at a share of it.
 std::string product(int us, double share, std::string_view by = "cublas") {
-  return fmt::format("matmul,bf16,{},1000,mm,{},{}\n", std::uint64_t{100'000'000} * us, by,
+  return fmt::format("matmul,bf16,{},1000,mm,{},{}\n",
+                     std::uint64_t{100'000'000} * static_cast<std::uint64_t>(us), by,
                      static_cast<std::int64_t>(us * 1000 / share));
 }
 
