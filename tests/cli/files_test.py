@@ -67,6 +67,12 @@ class Files(unittest.TestCase):
         self.assertEqual(self.printed(text, x__st=tensors(header, bytes(28))),
                          "['a', 'b'] ['b', 'a'] {'format': 'pt'}\n[(torch.Size([2, 3]), torch.bfloat16), (torch.Size([4]), torch.float32)]\n")
 
+    def test_storages_of_the_host_have_numbers_of_their_own(self):
+        text = ("import torch\nfrom safetensors.torch import save_file\na, b = torch.zeros(3), torch.zeros(3)\n"
+                "at = [t.untyped_storage().data_ptr() for t in (a, b, a[1:])]\nprint(at[0] == at[1], at[0] == at[2])\n"
+                "save_file({'a': a, 'b': b}, 'x')\ntry:\n    save_file({'a': a, 'c': a[1:]}, 'x')\nexcept RuntimeError:\n    print('shared')\n")
+        self.assertEqual(self.printed(text), "False True\nshared\n")
+
     def test_what_is_no_file_of_tensors_is_refused(self):
         text = ("from safetensors import SafetensorError, safe_open\ntry:\n    safe_open('x.st', 'pt')\n"
                 "except SafetensorError as error:\n    print(str(error).split(': ')[1].split(' for')[0])\n")

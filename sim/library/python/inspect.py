@@ -541,4 +541,20 @@ def getcallargs(func, /, *positional, **named):
 
 
 def get_annotations(obj, *, globals=None, locals=None, eval_str=False):
-    return dict(getattr(obj, "__annotations__", None) or {})
+    """a class's own, as what they say; as texts where its module asks for that (`from __future__`)"""
+    held = obj.__dict__.get("__annotations__") if isinstance(obj, type) else getattr(obj, "__annotations__", None)
+    found = dict(held or {})
+    if not isinstance(obj, type) or (_asks_for_texts(obj.__module__) and not eval_str):
+        return found
+    for name, kind in found.items():
+        if isinstance(kind, str):
+            try:
+                found[name] = _tidemark.evaluate_in(obj, kind)
+            except NameError:  # of a name that only type checkers import
+                pass
+    return found
+
+
+def _asks_for_texts(module):
+    names = getattr(_tidemark.modules().get(module), "__dict__", {})
+    return "annotations" in names and names["annotations"] is None
