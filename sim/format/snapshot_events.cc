@@ -141,7 +141,7 @@ void SnapshotEvents::unpack(std::size_t chunk, std::vector<SnapshotEvent>& out) 
 }
 
 std::size_t SnapshotEvents::memory_bytes() const {
-  return bytes_ + chunks_.capacity() * sizeof(chunks_[0]) + open_.capacity();
+  return bytes_ + chunks_.capacity() * sizeof(std::vector<std::uint8_t>) + open_.capacity();
 }
 
 void EventTrace::load(Window& window, std::size_t chunk) const {

@@ -45,7 +45,7 @@ class InstructionLog {
 class Instructions {
  public:
   Instructions() = default;
-  Instructions(std::span<const Instruction> plain) : plain_(plain) {}
+  Instructions(std::span<const Instruction> plain) : plain_(plain) {}     // NOLINT: a view
   Instructions(const std::vector<Instruction>& plain) : plain_(plain) {}  // NOLINT: a view
   Instructions(const InstructionLog& packed) : packed_(&packed) {}        // NOLINT: a view
   [[nodiscard]] std::size_t size() const {

@@ -81,12 +81,13 @@ void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
   json.key("blocks").begin_array();
   auto live = picture.live.begin();
   for (const SegmentInfo& segment : picture.segments) {
-    const auto write = [&](std::uint64_t address, Bytes bytes, bool active, std::string maker) {
+    const auto write = [&](std::uint64_t address, Bytes bytes, bool active,
+                           const std::string& maker) {
       json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
       json.member("offset", address - segment.address)
           .member("bytes", bytes)
           .member("live", active);
-      json.member("maker", std::move(maker)).end_object();
+      json.member("maker", maker).end_object();
     };
     // Small ones side by side are one, live where any of them is.
     Bytes rest = 0;
