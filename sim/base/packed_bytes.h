@@ -34,6 +34,15 @@ class PackedBytes {
   const std::uint8_t* at_;
 };
 
+/// Bytes as PackedBytes reads them, in no more memory than that.
+inline std::vector<std::uint8_t> padded(const std::vector<std::uint8_t>& bytes) {
+  std::vector<std::uint8_t> out;
+  out.reserve(bytes.size() + PackedBytes::kPadding);
+  out.assign(bytes.begin(), bytes.end());
+  out.resize(bytes.size() + PackedBytes::kPadding);
+  return out;
+}
+
 /// Small numbers of either sign as small numbers without one.
 constexpr std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U);

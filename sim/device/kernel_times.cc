@@ -10,16 +10,12 @@
 
 #include "sim/base/problem.h"
 #include "sim/device/cost_model.h"
+#include "sim/device/kernel_names.h"
 
 namespace tidemark {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kKinds{"elementwise", "reduction", "matmul",
-                                                 "convolution", "attention", "copy_h2d",
-                                                 "copy_d2h",    "copy_d2d"};
-constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "tf32", "fp16",
-                                                      "bf16", "fp64", "int8"};
 constexpr double kPossible = 1.05;   ///< of the peak: clocks are published rounded
 constexpr double kBelievable = 3.0;  ///< times slower than the middle
 constexpr double kThousand = 1000;
@@ -117,9 +113,11 @@ struct Sample {
 
 }  // namespace
 
-std::string_view cost_class_name(CostClass kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::string_view cost_class_name(CostClass kind) {
+  return kKernelKinds[static_cast<std::size_t>(kind)];
+}
 std::string_view cost_precision_name(CostPrecision precision) {
-  return kPrecisions[static_cast<std::size_t>(precision)];
+  return kKernelPrecisions[static_cast<std::size_t>(precision)];
 }
 
 std::vector<KernelTime> read_kernel_times(std::string_view text, std::string_view name) {
@@ -127,8 +125,8 @@ std::vector<KernelTime> read_kernel_times(std::string_view text, std::string_vie
   std::vector<KernelTime> times;
   while (table.next()) {
     KernelTime each;
-    each.cost.kind = static_cast<CostClass>(table.choice("kind", kKinds));
-    each.cost.precision = static_cast<CostPrecision>(table.choice("precision", kPrecisions));
+    each.cost.kind = static_cast<CostClass>(table.choice("kind", kKernelKinds));
+    each.cost.precision = static_cast<CostPrecision>(table.choice("precision", kKernelPrecisions));
     each.cost.flops = table.number<std::uint64_t>("flops");
     each.cost.bytes_moved = table.number<std::uint64_t>("bytes");
     each.op = table.text("op");

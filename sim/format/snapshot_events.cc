@@ -90,28 +90,17 @@ void SnapshotEvents::push_back(const SnapshotEvent& event) {
   }
   last_ = event;
   if (++size_ % kChunk != 0) return;
-  std::vector<std::uint8_t> chunk;
-  chunk.reserve(open_.size() + PackedBytes::kPadding);
-  chunk.assign(open_.begin(), open_.end());
-  chunk.resize(open_.size() + PackedBytes::kPadding);
-  bytes_ += chunk.capacity();
-  chunks_.push_back(std::move(chunk));
+  chunks_.push_back(padded(open_));
+  bytes_ += chunks_.back().capacity();
   open_.clear();
   last_ = {};
 }
 
 void SnapshotEvents::unpack(std::size_t chunk, std::vector<SnapshotEvent>& out) const {
   out.resize(std::min(kChunk, size_ - chunk * kChunk));
-  std::vector<std::uint8_t> padded;
-  const std::uint8_t* begin = nullptr;
-  if (chunk < chunks_.size()) {
-    begin = chunks_[chunk].data();
-  } else {
-    padded = open_;
-    padded.resize(open_.size() + PackedBytes::kPadding);
-    begin = padded.data();
-  }
-  PackedBytes bytes(begin);
+  const bool is_open = chunk == chunks_.size();
+  const std::vector<std::uint8_t> last = is_open ? padded(open_) : std::vector<std::uint8_t>();
+  PackedBytes bytes(is_open ? last.data() : chunks_[chunk].data());
   SnapshotEvent now;
   StreamId stream = 0;
   for (SnapshotEvent& event : out) {

@@ -82,11 +82,7 @@ void InstructionLog::push_back(const Instruction& instruction) {
   before_.pool = instruction.pool;
   before_.device = instruction.device;
   if (++size_ % kChunk != 0) return;
-  std::vector<std::uint8_t> chunk;
-  chunk.reserve(open_.size() + PackedBytes::kPadding);
-  chunk.assign(open_.begin(), open_.end());
-  chunk.resize(open_.size() + PackedBytes::kPadding);
-  chunks_.push_back(std::move(chunk));
+  chunks_.push_back(padded(open_));
   open_.clear();
 }
 
@@ -107,16 +103,9 @@ void InstructionLog::truncate(std::size_t size) {
 
 void InstructionLog::unpack(std::size_t chunk, std::vector<Instruction>& out) const {
   out.resize(std::min(kChunk, size_ - chunk * kChunk));
-  std::vector<std::uint8_t> padded;
-  const std::uint8_t* begin = nullptr;
-  if (chunk < chunks_.size()) {
-    begin = chunks_[chunk].data();
-  } else {
-    padded = open_;
-    padded.resize(open_.size() + PackedBytes::kPadding);
-    begin = padded.data();
-  }
-  PackedBytes bytes(begin);
+  const bool is_open = chunk == chunks_.size();
+  const std::vector<std::uint8_t> last = is_open ? padded(open_) : std::vector<std::uint8_t>();
+  PackedBytes bytes(is_open ? last.data() : chunks_[chunk].data());
   Before before;
   before.next_id = static_cast<RequestId>(bytes.take(kIdAtStart));
   for (Instruction& each : out) {

@@ -9,16 +9,11 @@
 
 #include "sim/alloc/knob_values.h"
 #include "sim/alloc/sizes.h"
+#include "sim/device/kernel_names.h"
 
 namespace tidemark {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> kKinds{"elementwise", "reduction", "matmul",
-                                                 "convolution", "attention", "copy_h2d",
-                                                 "copy_d2h",    "copy_d2d"};
-constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "tf32", "fp16",
-                                                      "bf16", "fp64", "int8"};
 
 /// Mapped memory, by the page that it is made of: an unmap takes whole pages of one size.
 class Pages {
@@ -171,9 +166,10 @@ class Writer {
   [[nodiscard]] std::string kernel(const Cost& cost, const KernelDetails::Kernel& told) const {
     std::string op(program_.labels.text(told.op));
     std::ranges::replace(op, ' ', '_');
-    std::string out = fmt::format("{} {} {} {} {}", kKinds[static_cast<std::size_t>(cost.kind)],
-                                  kPrecisions[static_cast<std::size_t>(cost.precision)], cost.flops,
-                                  cost.bytes_moved, op.empty() ? "-" : op);
+    std::string out =
+        fmt::format("{} {} {} {} {}", kKernelKinds[static_cast<std::size_t>(cost.kind)],
+                    kKernelPrecisions[static_cast<std::size_t>(cost.precision)], cost.flops,
+                    cost.bytes_moved, op.empty() ? "-" : op);
     if (told.shape != 0) out.append(" ").append(program_.labels.text(told.shape));
     return out;
   }
