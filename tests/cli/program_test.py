@@ -257,6 +257,14 @@ class RunAndCheck(unittest.TestCase):
         self.assertFalse(path.exists())
         self.assertEqual(run("run", endless)[0], 0)
 
+    def test_a_wrong_argument_of_a_script_is_told_as_argparse_tells_it(self):
+        script = self.write("args.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--size', type=int, choices=[1, 2])\np.parse_args()\n")
+        for words, told in ((["--sise", "1"], "unrecognized arguments: --sise"), (["--size"], "argument --size: expected one argument"),
+                            (["--size", "3"], "argument --size: invalid choice: 3 (choose from 1, 2)")):
+            code, _, err = run("run", script, "--device", "t4", "--", *words)
+            self.assertEqual(code, 2)
+            self.assertIn("SystemExit: 2; caused by argparse.ArgumentError: " + told, err)
+
     def test_the_same_input_gives_the_same_bytes(self):
         self.assertEqual(run("run", self.scenario, "--format", "json"), run("run", self.scenario, "--format", "json"))
 

@@ -44,6 +44,11 @@ class ArgumentError(Exception):
     pass
 
 
+def _refuse(message):
+    """ends the program as Python does, which prints why beforehand"""
+    raise SystemExit(2) from ArgumentError(message)
+
+
 class ArgumentTypeError(Exception):
     pass
 
@@ -87,7 +92,8 @@ class _Argument:
     def convert(self, text):
         value = text if self.type is None else self.type(text)
         if self.choices is not None and value not in self.choices:
-            raise SystemExit(2)
+            choices = ", ".join([repr(each) for each in self.choices])
+            _refuse(f"argument {'/'.join(self.flags)}: invalid choice: {value!r} (choose from {choices})")
         return value
 
 
@@ -183,7 +189,7 @@ class ArgumentParser(_Group):
         return self._values.get(dest)
 
     def error(self, message):
-        raise SystemExit(2)
+        _refuse(message)
 
     def print_help(self, file=None):
         pass
@@ -234,7 +240,7 @@ class ArgumentParser(_Group):
                 at -= 1
             if not found and not negated:
                 if not known:
-                    raise SystemExit(2)
+                    _refuse(f"unrecognized arguments: {words[at - 1]}")
                 extra.append(words[at - 1])
                 continue
             one = (found or negated)[0]
@@ -263,7 +269,8 @@ class ArgumentParser(_Group):
                 taken.append(words[at])
                 at += 1
             if not taken and one.nargs in (None, "+"):
-                raise SystemExit(2)
+                count = "one argument" if one.nargs is None else "at least one argument"
+                _refuse(f"argument {'/'.join(one.flags)}: expected {count}")
             converted = [one.convert(t) for t in taken]
             value = (
                 converted[0]
