@@ -257,6 +257,7 @@ class RunCommand final : public Command {
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
     options.threads = 0;
+    options.is_last = true;
     std::optional<Calibration> calibration;
     if (args.has("calibration")) {
       const std::string& file = args.value("calibration");
