@@ -207,9 +207,8 @@ std::span<const CloudMachine> cloud_machines() { return kMachines; }
 const CloudMachine* find_cloud_machine(std::string_view name) {
   const std::string wanted = without_prefix(name);
   const auto* found =
-      std::find_if(std::begin(kMachines), std::end(kMachines), [&](const CloudMachine& each) {
-        return without_prefix(each.name) == wanted;
-      });
+      std::find_if(std::begin(kMachines), std::end(kMachines),
+                   [&](const CloudMachine& each) { return without_prefix(each.name) == wanted; });
   return found == std::end(kMachines) ? nullptr : found;
 }
 
