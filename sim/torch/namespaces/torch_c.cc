@@ -428,7 +428,7 @@ void add_events(Session& session, lang::Module& module) {
     if (gradients.size() != tensors.size())
       in.runtime_error("there are not as many gradients as tensors");
     const ops::TensorList inputs = tensors_in(in, a[3]);
-    s->emitter.begin("backward");
+    const Emitter::Backward pass(s->emitter);
     ++s->backwards;
     s->guarded([&] {
       backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs,
