@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "sim/base/release.h"
 #include "sim/base/name_hash.h"
+#include "sim/base/release.h"
 
 /// What OpIndex looks into: a table that the build makes of the op table (op_index_compiler.cc).
 namespace tidemark::torch {
@@ -14,8 +14,8 @@ namespace tidemark::torch {
 /// One name in one place: all overloads of it, of all releases.
 struct OpIndexEntry {
   std::string_view name;
-  std::string_view where;     ///< "torch", "F" or "method"
-  std::uint16_t first_link;   ///< its overloads, one after another, in the op table's order
+  std::string_view where;    ///< "torch", "F" or "method"
+  std::uint16_t first_link;  ///< its overloads, one after another, in the op table's order
   std::uint16_t link_count;
 };
 

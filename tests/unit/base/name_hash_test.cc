@@ -9,7 +9,7 @@ namespace tidemark {
 namespace {
 
 TEST_CASE("a name's hash is the same while compiling and while running") {
-  constexpr std::array<std::string_view, 6> kNames{"",       "x",         "self",
+  constexpr std::array<std::string_view, 6> kNames{"",        "x",           "self",
                                                    "forward", "__getattr__", "scaled_dot_product"};
   constexpr std::array<std::uint64_t, 6> kHashes{hash_name(kNames[0]), hash_name(kNames[1]),
                                                  hash_name(kNames[2]), hash_name(kNames[3]),
