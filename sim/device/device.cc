@@ -49,7 +49,8 @@ Device known_device(std::string_view name, const SourceSpan& at, const std::stri
 Device load_device(std::string_view name_or_path) {
   if (!is_path(name_or_path)) return known_device(name_or_path, {}, {});
   const std::string path(name_or_path);
-  return parse_device(std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)}));
+  return parse_device(
+      std::make_shared<const SourceText>(SourceText{path, read_whole_file(path, kMostOfYaml)}));
 }
 
 Device load_device(std::string_view name_or_path, const ReadScope& scope, const std::string& folder,

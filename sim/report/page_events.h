@@ -8,7 +8,7 @@
 namespace tidemark {
 
 /// More events than a page holds: the rest lies before and behind the moment shown.
-inline constexpr std::size_t kMostPageEvents = 2'000'000;
+inline constexpr std::size_t kMostPageEvents = 1'000'000;
 
 /// Writes what page.js rebuilds a run's memory from: as members of the object that `json` is in,
 /// the state before the first event, the texts of makers, phases and purposes, and the moment's
