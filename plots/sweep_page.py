@@ -3,13 +3,15 @@
 
     plots/sweep_page.py page.json -o sweep.html
 
-Needs the JavaScript of the package plotly, as report.py does."""
+Needs the JavaScript of the package plotly (tools/setup puts it into build/plotly; or pip install plotly); none of its Python runs."""
 
 import argparse
 import html
+import importlib.util
 import json
+import pathlib
+import sys
 
-from report import plotly_script
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -279,6 +281,18 @@ document.body.dataset.ready = 'yes';
 
 def items(texts):
     return "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>" if texts else ""
+
+
+def plotly_script():
+    spec = importlib.util.find_spec("plotly")
+    folders = [pathlib.Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    here = pathlib.Path(__file__).resolve().parent
+    folders.append(here.parent / "build" / "plotly" / "plotly")  # of tools/setup
+    for path in [folder / "package_data" / "plotly.min.js" for folder in folders] + [here / "plotly.min.js"]:  # installed beside this
+        if path.is_file():
+            return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    sys.exit("error: a page needs the script of plotly: tools/setup of the source tree gets it; elsewhere python3 -m venv ENV && "
+             "ENV/bin/pip install plotly, then TIDEMARK_PYTHON=ENV/bin/python")
 
 
 def main():

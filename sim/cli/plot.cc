@@ -16,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTimelineScript = "timeline.py";
-constexpr std::string_view kReportScript = "report.py";
 constexpr std::string_view kSweepScript = "sweep_page.py";
 constexpr std::string_view kParquetScript = "to_parquet.py";
 
@@ -94,10 +93,6 @@ void draw_timeline(std::string_view timeline_json, std::string_view host_json,
                   " failed; it needs matplotlib (Debian: python3-matplotlib)");
   }
   throw IoError("--plot: " + path + " was not drawn");
-}
-
-void write_html_report(std::string_view report_json, const std::string& path) {
-  write_page(kReportScript, report_json, path);
 }
 
 void write_sweep_page(std::string_view page_json, const std::string& path) {
